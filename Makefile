@@ -1,0 +1,68 @@
+# Every target sets up what it needs: Python 3.11 or newer, make and a package index are enough.
+PYTHON ?= python3
+VENV ?= .venv
+JOBS ?= 2
+BIN := $(VENV)/bin
+RESULTS := results
+
+# One BLAS thread in each of several processes beats several threads in each.
+export OMP_NUM_THREADS ?= 1
+export OPENBLAS_NUM_THREADS ?= 1
+
+.DEFAULT_GOAL := help
+.PHONY: help run test lint typecheck unit smoke reproduce report bench format clean
+
+help: ## show this list
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "ddr needs Python 3.11 or newer; name one with 'make PYTHON=python3.12 ...'." >&2; exit 2; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed: pyproject.toml constraints.txt | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e .
+	@touch $@
+
+$(VENV)/.installed-dev: pyproject.toml constraints.txt | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $@ $(VENV)/.installed
+
+run: $(VENV)/.installed ## the main job on embedded data: error against beta on the digits
+	$(BIN)/ddr run configs/digits_ccdr_beta.yaml --jobs $(JOBS) --out $(RESULTS)
+
+test: lint typecheck unit ## all checks: lint, types, tests
+
+lint: $(VENV)/.installed-dev ## ruff and the import contract
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
+
+typecheck: $(VENV)/.installed-dev ## mypy, strict
+	$(BIN)/mypy
+
+unit: $(VENV)/.installed-dev ## the tests alone
+	$(BIN)/pytest -n $(JOBS)
+
+smoke: $(VENV)/.installed ## every shipped spec is valid, and the embedded ones run with two splits
+	$(BIN)/ddr validate configs/*.yaml
+	$(BIN)/ddr run configs/digits_ccdr_beta.yaml --repeats 2 --jobs $(JOBS) --out build/smoke
+	$(BIN)/ddr report build/smoke
+
+reproduce: $(VENV)/.installed ## all papers' runs, resumable (needs the data sets)
+	$(BIN)/ddr run configs/landsat_*.yaml configs/pca_example.yaml --jobs $(JOBS) --out $(RESULTS)
+	$(BIN)/ddr report $(RESULTS)
+
+report: $(VENV)/.installed ## tables, figures, verdicts and index.html from the journals in results/
+	$(BIN)/ddr report $(RESULTS)
+
+bench: $(VENV)/.installed-dev ## speed and memory, as ratios in one run
+	for script in benchmarks/bench_*.py; do $(BIN)/python $$script || exit 1; done
+
+format: $(VENV)/.installed-dev ## let ruff rewrite the code
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean: ## remove the environment and the caches; results/ stays
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

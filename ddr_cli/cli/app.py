@@ -1,0 +1,91 @@
+"""The `ddr` program: its commands, and how an error becomes a message and an exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from ddr_cli import __version__
+from ddr_cli.cli import data, describe, listing, plan, report, run, status, sweep, validate
+from ddr_cli.core.errors import DdrError
+
+EXIT_INTERRUPTED = 130
+
+
+class _Group(TyperGroup):
+    """A group whose commands end in one clear sentence when something is wrong."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except DdrError as error:
+            if os.environ.get("DDR_DEBUG"):
+                raise
+            typer.echo(f"Error: {error}", err=True)
+            raise typer.Exit(error.exit_code) from None
+        except KeyboardInterrupt:
+            typer.echo("Interrupted.", err=True)
+            raise typer.Exit(EXIT_INTERRUPTED) from None
+
+
+app = typer.Typer(
+    name="ddr",
+    cls=_Group,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"ddr {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    _version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_show_version, is_eager=True, help="Show the version and exit."
+        ),
+    ] = False,
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Show the traceback of an error (or set DDR_DEBUG=1).")
+    ] = False,
+) -> None:
+    """Reproduce and extend benchmarks of supervised dimensionality reduction.
+
+    A YAML spec names a data set, reducers, classifiers and a sweep; `ddr run` runs its repeated
+    random splits and writes tables and figures; `ddr report` sets them beside the papers' numbers.
+
+    Exit codes: 0 done, 1 some trials failed or a check said no, 2 wrong input, 3 data can't be
+    had, 130 interrupted.
+    """
+    if debug:
+        os.environ["DDR_DEBUG"] = "1"
+
+
+app.command("run")(run.run)
+app.command("sweep")(sweep.sweep)
+app.command("report")(report.report)
+app.command("status")(status.status)
+app.command("plan")(plan.plan)
+app.command("validate")(validate.validate)
+app.command("list")(listing.list_names)
+app.command("describe")(describe.describe)
+app.add_typer(data.app, name="data")
+
+
+def main() -> None:
+    """Run the program (the console script `ddr`)."""
+    app()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,123 @@
+"""`ddr describe`: what a data set, reducer, classifier, preprocessing step or spec is."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Annotated, Any
+
+import typer
+
+from ddr_cli.core.errors import InputError, did_you_mean
+
+
+def describe(
+    name: Annotated[
+        str,
+        typer.Argument(help="A data set, reducer, classifier, preprocessing step or spec."),
+    ],
+) -> None:
+    """Describe a data set, reducer, classifier, preprocessing step or shipped spec by its name."""
+    from ddr_cli.core.resources import shipped_yaml
+    from ddr_cli.data.card import card_names
+    from ddr_cli.evaluation.preprocess import PREPROCESSORS
+    from ddr_cli.evaluation.registry import CLASSIFIERS
+    from ddr_cli.reducers.registry import REDUCERS
+
+    describers = {
+        **dict.fromkeys(shipped_yaml("configs"), _describe_spec),
+        **dict.fromkeys(PREPROCESSORS.names(), _describe_preprocessor),
+        **dict.fromkeys(CLASSIFIERS.names(), _describe_classifier),
+        **dict.fromkeys(REDUCERS.names(), _describe_reducer),
+        **dict.fromkeys(card_names(), _describe_dataset),
+    }
+    if name.endswith((".yaml", ".yml")):
+        _describe_dataset(name)
+    elif name in describers:
+        describers[name](name)
+    else:
+        raise InputError(
+            f"There is nothing called '{name}'.{did_you_mean(name, describers)} 'ddr list "
+            "datasets', '... reducers', '... classifiers' and '... configs' show the names."
+        )
+
+
+def _describe_reducer(name: str) -> None:
+    from ddr_cli.reducers.base import get_traits
+    from ddr_cli.reducers.registry import REDUCERS
+
+    factory = REDUCERS.load(name)
+    traits = get_traits(factory())
+    _print_estimator("reducer", name, factory, version=traits.version, paper=traits.paper)
+    facts = {
+        "labels": "uses the labels" if traits.supervised else "ignores the labels",
+        "modes": ", ".join(
+            mode for mode in ("out_of_sample", "transductive") if getattr(traits, mode)
+        ),
+        "dimensions": "nested: a wider fit contains the narrower ones" if traits.nested else None,
+        "default grids": ", ".join(traits.grids) or None,
+    }
+    _print_facts(facts)
+
+
+def _describe_classifier(name: str) -> None:
+    from ddr_cli.evaluation.registry import CLASSIFIERS, get_classifier_traits
+
+    factory = CLASSIFIERS.load(name)
+    traits = get_classifier_traits(factory())
+    _print_estimator("classifier", name, factory, version=traits.version, paper=traits.paper)
+    _print_facts({"default grids": ", ".join(traits.grids) or None})
+
+
+def _describe_preprocessor(name: str) -> None:
+    from ddr_cli.evaluation.preprocess import PREPROCESSORS
+
+    _print_estimator("preprocessing step", name, PREPROCESSORS.load(name))
+
+
+def _print_estimator(
+    kind: str, name: str, factory: Any, *, version: int | None = None, paper: str | None = None
+) -> None:
+    from ddr_cli.core.parameters import parameter_model
+
+    typer.echo(f"{name} ({kind})\n\n{inspect.getdoc(factory) or 'No description.'}\n")
+    fields = parameter_model(factory).model_fields
+    if fields:
+        typer.echo("In a spec:")
+        defaults = ", ".join(f"{key}: {_as_yaml(field.default)}" for key, field in fields.items())
+        typer.echo(f"  {{name: {name}, {defaults}}}\n")
+    _print_facts({"paper": paper, "version": version})
+
+
+def _as_yaml(value: Any) -> str:
+    return {None: "null", True: "true", False: "false"}.get(value, str(value))
+
+
+def _print_facts(facts: dict[str, Any]) -> None:
+    for label, value in facts.items():
+        if value is not None and value != "":
+            typer.echo(f"{label}: {value}")
+
+
+def _describe_spec(name: str) -> None:
+    from ddr_cli.core.resources import shipped_yaml
+    from ddr_cli.spec import expand, load_spec
+
+    spec = load_spec(name)
+    typer.echo(f"{name} (spec)\n\n{spec.title}")
+    _print_facts(
+        {
+            "description": spec.description,
+            "paper": f"{spec.paper.name}, {spec.paper.artefact}" if spec.paper else None,
+            "data set": spec.dataset.name,
+            "trials": len(expand(spec)),
+            "run it": f"ddr run {name}",
+        }
+    )
+    typer.echo("\n" + shipped_yaml("configs")[name].read_text(encoding="utf-8").rstrip())
+
+
+def _describe_dataset(name: str) -> None:
+    from ddr_cli.data.card import load_card
+
+    card = load_card(name)
+    typer.echo(f"{card.name} (data set)\n\n{card.title}")

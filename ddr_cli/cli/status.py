@@ -1,0 +1,41 @@
+"""`ddr status`: how far runs are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ddr_cli.cli.options import AsJson
+from ddr_cli.core.errors import InputError
+
+
+def status(
+    results: Annotated[
+        Path, typer.Argument(help="A run's folder, or the folder that holds the runs'.")
+    ] = Path("results"),
+    as_json: AsJson = False,
+) -> None:
+    """Show how far runs are: done, failed and why, to do, and the time that is left."""
+    import json
+
+    from ddr_cli.engine import run_status
+
+    folders = _run_folders(results)
+    if not folders:
+        raise InputError(
+            f"There is no run in {results}; 'ddr run SPEC' makes one, --out says where."
+        )
+    found = [run_status(folder) for folder in folders]
+    if as_json:
+        typer.echo(json.dumps([each.as_dict() for each in found], indent=2))
+    else:
+        for each in found:
+            typer.echo(str(each))
+
+
+def _run_folders(results: Path) -> list[Path]:
+    if (results / "manifest.json").is_file():
+        return [results]
+    return sorted(path.parent for path in results.glob("*/manifest.json"))

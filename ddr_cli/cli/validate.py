@@ -1,0 +1,27 @@
+"""`ddr validate`: check specs without running anything."""
+
+from __future__ import annotations
+
+import typer
+
+from ddr_cli.cli.options import Overrides, SpecNames
+from ddr_cli.core.errors import InputError
+
+
+def validate(specs: SpecNames, overrides: Overrides = None) -> None:
+    """Check specs: keys, types, ranges, names. Nothing is run.
+
+    Every problem is printed with its file, line and column.
+    """
+    from ddr_cli.spec import expand, load_spec
+
+    problems = []
+    for name in specs:
+        try:
+            spec = load_spec(name, overrides=overrides or ())
+        except InputError as error:
+            problems.append(str(error))
+        else:
+            typer.echo(f"{name}: valid, {len(expand(spec))} trials")
+    if problems:
+        raise InputError("\n".join(problems))

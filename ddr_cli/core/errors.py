@@ -1,0 +1,41 @@
+"""Errors that reach the user as one clear sentence and an exit code."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class DdrError(Exception):
+    """An error whose message is written for the user.
+
+    The command line prints the message without a traceback and exits with
+    `exit_code`; a message says what is wrong and what to do next.
+    """
+
+    exit_code = 1
+
+
+class InputError(DdrError):
+    """The user's input (a spec, an option, a card, a path) is wrong."""
+
+    exit_code = 2
+
+
+class DataUnavailableError(DdrError):
+    """A data set is in no mirror and no cache, and can't be downloaded."""
+
+    exit_code = 3
+
+
+def nearest(word: str, choices: Iterable[str]) -> str | None:
+    """Return the choice that `word` was most likely meant to be, if any is near."""
+    by_folded = {choice.casefold(): choice for choice in choices}
+    found = difflib.get_close_matches(word.casefold(), by_folded, n=1, cutoff=0.6)
+    return by_folded[found[0]] if found else None
+
+
+def did_you_mean(word: str, choices: Iterable[str]) -> str:
+    """Return `` Did you mean 'x'?`` or, when nothing is near, an empty string."""
+    match = nearest(word, choices)
+    return f" Did you mean '{match}'?" if match else ""

@@ -1,0 +1,83 @@
+"""The parameters of an estimator, read off its `__init__` and checked against its annotations.
+
+One place states a parameter's type, range and default: the signature. Specs
+are validated against it before anything runs, `fit` checks the same, and
+`ddr describe` prints it::
+
+    def __init__(self, n_components: Annotated[int, Ge(1)] = 2): ...
+
+Estimators without annotations (third parties') have their names checked only.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from functools import cache
+from typing import Annotated, Any, get_type_hints
+
+import numpy as np
+from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError, create_model
+
+
+def _as_builtin(value: object) -> object:
+    """Return NumPy scalars as Python's, so that ``np.int64(3)`` is an integer here too."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+@cache
+def parameter_model(factory: Callable[..., Any]) -> type[BaseModel]:
+    """Return a pydantic model of the keyword parameters of an estimator class.
+
+    Parameters
+    ----------
+    factory : callable
+        A class (its ``__init__`` is read) or a function.
+
+    Returns
+    -------
+    type[BaseModel]
+        One field per parameter, with its default; unknown names and wrong types are errors,
+        and text is never taken for a number.
+    """
+    target: Callable[..., Any] = (
+        inspect.getattr_static(factory, "__init__") if inspect.isclass(factory) else factory
+    )
+    hints = get_type_hints(target, include_extras=True)
+    fields: dict[str, Any] = {}
+    for name, parameter in inspect.signature(target).parameters.items():
+        if name == "self" or parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+            continue
+        default = ... if parameter.default is parameter.empty else parameter.default
+        fields[name] = (Annotated[hints.get(name, Any), BeforeValidator(_as_builtin)], default)
+    return create_model(
+        getattr(factory, "__name__", "Parameters"),
+        __config__=ConfigDict(
+            extra="forbid", strict=True, arbitrary_types_allowed=True, protected_namespaces=()
+        ),
+        **fields,
+    )
+
+
+def check_parameters(estimator: Any) -> None:
+    """Check an estimator's parameters against the annotations of its ``__init__``.
+
+    Raises
+    ------
+    ValueError
+        If one has a wrong type or is out of range; the message names the parameter, the value
+        and what is allowed.
+    """
+    factory: Callable[..., Any] = type(estimator)
+    model = parameter_model(factory)
+    given = {name: getattr(estimator, name) for name in model.model_fields}
+    try:
+        model(**given)
+    except ValidationError as error:
+        name = error.errors()[0]["loc"][0]
+        reasons = "; or ".join(
+            dict.fromkeys(item["msg"] for item in error.errors() if item["loc"][0] == name)
+        )
+        raise ValueError(
+            f"{type(estimator).__name__}: {name}={given[str(name)]!r} is not valid: {reasons}."
+        ) from None

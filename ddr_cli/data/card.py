@@ -1,0 +1,117 @@
+"""Data sets' cards: their names, and reading one. No NumPy is loaded for it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from ddr_cli.core.errors import InputError, did_you_mean
+from ddr_cli.core.registry import Registry
+from ddr_cli.core.resources import shipped_yaml
+from ddr_cli.data.card_model import KEYS, Card
+from ddr_cli.data.marked_yaml import MarkedYaml, read_marked_yaml
+
+__all__ = ["THIRD_PARTY", "Card", "card_names", "check_card", "load_card", "read_card"]
+
+THIRD_PARTY = Registry("dataset", [], "ddr.datasets")
+"""Cards of other packages: each entry point is the path of a card's file."""
+
+
+def card_names() -> list[str]:
+    """Return the names of all data sets: the shipped ones, then other packages'."""
+    return [*_shipped(), *THIRD_PARTY.names()]
+
+
+@cache
+def _shipped() -> dict[str, Path]:
+    return shipped_yaml("datasets")
+
+
+def load_card(name_or_path: str | Path, *, base: Path | None = None) -> Card:
+    """Return the card of a data set.
+
+    Parameters
+    ----------
+    name_or_path : str or Path
+        A name, or the path of a card: text with a slash or ending in ``.yaml``.
+    base : Path, optional
+        The folder that a relative path is relative to; the current one if not given.
+
+    Raises
+    ------
+    InputError
+        If there is no such data set, or the card is wrong: every problem, each with file, line
+        and column.
+    """
+    text = str(name_or_path)
+    if isinstance(name_or_path, Path) or "/" in text or text.endswith((".yaml", ".yml")):
+        path = (base or Path()) / Path(text).expanduser()
+        if not path.is_file():
+            raise InputError(f"There is no card at {path}.")
+        return read_card(path)
+    if text in _shipped():
+        return read_card(_shipped()[text], shipped=True)
+    if text in THIRD_PARTY.names():
+        return read_card(Path(str(THIRD_PARTY.load(text))))
+    raise InputError(
+        f"There is no data set called '{text}'.{did_you_mean(text, card_names())} "
+        "'ddr list datasets' shows all; a card of your own is named by its path, ./NAME.yaml."
+    )
+
+
+def read_card(path: Path, *, shipped: bool = False) -> Card:
+    """Read and check a card.
+
+    Parameters
+    ----------
+    path : Path
+        Its file.
+    shipped : bool
+        Whether it ships with ddr, so that nothing lies beside it.
+
+    Raises
+    ------
+    InputError
+        If the card is wrong: every problem, each with file, line and column.
+    """
+    content = read_marked_yaml(path)
+    if not isinstance(content.value, dict):
+        raise InputError(f"{content.where()}: a card is a mapping with a name, files and a format.")
+    return _validated(content, shipped=shipped)
+
+
+def check_card(content: dict[str, Any], path: Path) -> Card:
+    """Return the card of `content`, as if it were read from `path`.
+
+    Raises
+    ------
+    InputError
+        If the card is wrong.
+    """
+    return _validated(MarkedYaml(path, content, None), shipped=False)
+
+
+def _validated(content: MarkedYaml, *, shipped: bool) -> Card:
+    try:
+        return Card.model_validate(content.value).at(content.path, shipped=shipped)
+    except ValidationError as error:
+        raise InputError("\n".join(dict.fromkeys(_problems(error, content)))) from None
+
+
+def _problems(error: ValidationError, content: MarkedYaml) -> Iterator[str]:
+    for problem in error.errors():
+        location = problem["loc"]
+        message = problem["msg"].removeprefix("Value error, ")
+        if problem["type"] == "extra_forbidden":
+            key = str(location[-1])
+            message = f"there is no key '{key}' here.{did_you_mean(key, KEYS)}"
+        elif problem["type"] == "missing":
+            message = f"the key '{location[-1]}' is missing"
+        elif location:
+            message = f"'{'.'.join(map(str, location))}': {message}"
+        yield f"{content.where(location)}: {re.sub(r'[.]$', '', message)}."

@@ -1,0 +1,77 @@
+"""Real data sets that need no download: iris, digits and the Balance Scale design."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Literal
+
+import numpy as np
+
+from ddr_cli.data.raw import RawData
+
+# The two flowers in which the UCI file differs from Fisher's article, as the UCI file has them:
+# sepal length, sepal width, petal length, petal width in cm.
+_UCI_IRIS_ROWS = {34: (4.9, 3.1, 1.5, 0.1), 37: (4.9, 3.1, 1.5, 0.1)}
+
+
+def balance(*, random_state: int = 0) -> RawData:  # noqa: ARG001 (every generator takes it)
+    """Generate the Balance Scale data: all 625 combinations of four values 1..5.
+
+    The side with the larger weight times distance goes down: ``L``, ``R``, or ``B`` when they are
+    equal. The rows are in the order of the UCI file, the last feature running fastest.
+
+    Parameters
+    ----------
+    random_state : int
+        Not used: nothing is random here.
+    """
+    X = np.array(list(product(range(1, 6), repeat=4)), dtype=np.float64)
+    difference = X[:, 0] * X[:, 1] - X[:, 2] * X[:, 3]
+    labels = np.array(["R", "B", "L"])[np.sign(difference).astype(int) + 1]
+    names = ("left-weight", "left-distance", "right-weight", "right-distance")
+    return RawData(X, labels, feature_names=names)
+
+
+def digits(*, random_state: int = 0) -> RawData:  # noqa: ARG001 (every generator takes it)
+    """Return scikit-learn's copy of the UCI optical digits test set: 1797 images of 8x8.
+
+    Parameters
+    ----------
+    random_state : int
+        Not used: nothing is random here.
+    """
+    from sklearn.datasets import load_digits
+
+    bunch = load_digits()
+    return RawData(
+        bunch.data.astype(np.float64),
+        bunch.target,
+        feature_names=tuple(bunch.feature_names),
+        image_shape=(8, 8),
+    )
+
+
+def iris(
+    *,
+    source: Literal["uci", "fisher"] = "uci",
+    random_state: int = 0,  # noqa: ARG001 (every generator takes it)
+) -> RawData:
+    """Return the iris data: 150 flowers, four measurements in cm, three species.
+
+    Parameters
+    ----------
+    source : {"uci", "fisher"}
+        ``"uci"`` has rows 35 and 38 (counting from 1) as in the file of the UCI repository, which
+        most papers used; ``"fisher"`` as in Fisher's article and in scikit-learn.
+    random_state : int
+        Not used: nothing is random here.
+    """
+    from sklearn.datasets import load_iris
+
+    bunch = load_iris()
+    X = bunch.data.astype(np.float64)
+    if source == "uci":
+        for row, values in _UCI_IRIS_ROWS.items():
+            X[row] = values
+    labels = np.array([f"Iris-{name}" for name in bunch.target_names])[bunch.target]
+    return RawData(X, labels, feature_names=tuple(bunch.feature_names))

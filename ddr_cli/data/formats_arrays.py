@@ -1,0 +1,122 @@
+"""The `npz` format: NumPy archives."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from ddr_cli.core.errors import InputError, did_you_mean
+from ddr_cli.data.files import UNPACKED_LIMIT
+from ddr_cli.data.raw import Features, RawData
+from ddr_cli.data.stack import stack
+
+# The array names that `scipy.sparse.save_npz` writes.
+_SPARSE_KEYS = {"data", "indices", "indptr", "shape"}
+
+
+def read_npz(
+    paths: Sequence[Path],
+    *,
+    data: str = "X",
+    label: str = "y",
+    groups: str | None = None,
+) -> RawData:
+    """Read NumPy archives, one block of rows from each.
+
+    X may have three dimensions (samples, height, width): then each sample is an image. A sparse X
+    is stored as the arrays ``data``, ``indices``, ``indptr`` and ``shape`` (what
+    `scipy.sparse.save_npz` writes, for CSR or CSC) beside the label array, and stays sparse.
+
+    Parameters
+    ----------
+    paths : sequence of Path
+        The files.
+    data, label : str
+        The names of the arrays with the features and the classes.
+    groups : str, optional
+        The name of an array that says what belongs together.
+
+    Raises
+    ------
+    InputError
+        If a file is no NumPy archive, lacks an array, or holds Python objects.
+    """
+    return stack([_read_one(Path(path), data, label, groups) for path in paths])
+
+
+def _read_one(path: Path, data: str, label: str, groups: str | None) -> RawData:
+    arrays = _load(path)
+    features, shape = _features(path, arrays, data)
+    return RawData(
+        features,
+        _row_values(path, arrays, label, features.shape[0]),
+        image_shape=shape,
+        groups=None if groups is None else _row_values(path, arrays, groups, features.shape[0]),
+    )
+
+
+def _load(path: Path) -> dict[str, NDArray[Any]]:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            total = sum(member.file_size for member in archive.infolist())
+        if total > UNPACKED_LIMIT:
+            raise InputError(f"{path}: unpacks to {total} bytes; it is not read.")
+        with np.load(path, allow_pickle=False) as content:
+            return dict(content)
+    except OSError as error:
+        raise InputError(f"{path}: can't be read: {error.strerror or error}.") from None
+    except (ValueError, EOFError, zipfile.BadZipFile) as error:
+        reason = "it holds Python objects" if "pickle" in str(error) else str(error)
+        raise InputError(f"{path}: not a NumPy archive that can be read: {reason}.") from None
+
+
+def _features(
+    path: Path, arrays: Mapping[str, NDArray[Any]], data: str
+) -> tuple[Features, tuple[int, int] | None]:
+    if data not in arrays and arrays.keys() >= _SPARSE_KEYS:
+        kind = str(arrays["format"].item()) if "format" in arrays else "csr"
+        build = {
+            "csr": sp.csr_array,
+            "b'csr'": sp.csr_array,
+            "csc": sp.csc_array,
+            "b'csc'": sp.csc_array,
+        }.get(kind)
+        if build is None:
+            raise InputError(f"{path}: a sparse matrix must be stored as csr or csc, not {kind}.")
+        parts = (arrays["data"], arrays["indices"], arrays["indptr"])
+        matrix = build(parts, shape=tuple(arrays["shape"].tolist()))
+        return sp.csr_array(matrix, dtype=np.float64), None
+    X = _array(path, arrays, data)
+    if X.dtype.kind not in "biuf":
+        raise InputError(f"{path}: the array '{data}' holds no numbers ({X.dtype}).")
+    if X.ndim == 3:
+        return X.reshape(len(X), -1).astype(np.float64), (X.shape[1], X.shape[2])
+    if X.ndim != 2:
+        raise InputError(
+            f"{path}: the array '{data}' has {X.ndim} dimensions; 2 (or 3) are needed."
+        )
+    return X.astype(np.float64), None
+
+
+def _row_values(
+    path: Path, arrays: Mapping[str, NDArray[Any]], name: str, n_samples: int
+) -> NDArray[Any]:
+    values = _array(path, arrays, name)
+    if values.size != n_samples:
+        raise InputError(f"{path}: '{name}' has {values.size} values for {n_samples} samples.")
+    return values.reshape(-1)
+
+
+def _array(path: Path, arrays: Mapping[str, NDArray[Any]], name: str) -> NDArray[Any]:
+    if name not in arrays:
+        raise InputError(
+            f"{path}: there is no array '{name}'; it holds {', '.join(arrays) or 'none'}."
+            f"{did_you_mean(name, arrays)}"
+        )
+    return arrays[name]

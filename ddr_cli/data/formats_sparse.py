@@ -1,0 +1,170 @@
+"""The `libsvm` and `letor` formats: text with ``index:value`` pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import numpy as np
+import scipy.sparse as sp
+from annotated_types import Ge
+from numpy.typing import NDArray
+
+from ddr_cli.core.errors import InputError
+from ddr_cli.data.files import open_bytes, read_text
+from ddr_cli.data.raw import Features, RawData
+from ddr_cli.data.stack import stack
+
+
+def read_libsvm(
+    paths: Sequence[Path],
+    *,
+    n_features: Annotated[int, Ge(1)] | None = None,
+    first_index: Literal[0, 1] = 1,
+    dense: bool = False,
+) -> RawData:
+    """Read svmlight / LIBSVM files, plain or gzip: ``label index:value ...`` on each line.
+
+    Parameters
+    ----------
+    paths : sequence of Path
+        The files, one block of rows from each.
+    n_features : int, optional
+        The number of features, when the largest index of the files is not the last one.
+    first_index : {0, 1}
+        The index of the first feature.
+    dense : bool
+        Return an ordinary array instead of a sparse one.
+
+    Raises
+    ------
+    InputError
+        If a file is not in this format; the message names the line.
+    """
+    blocks = _read_pairs(paths, n_features, first_index)
+    return stack([RawData(_as_asked(X, dense), _whole_numbers(labels)) for X, labels, _ in blocks])
+
+
+def read_letor(
+    paths: Sequence[Path],
+    *,
+    labels: Literal["relevance", "grade"] = "relevance",
+    relevant_above: float = 0,
+    n_features: Annotated[int, Ge(1)] | None = None,
+    dense: bool = True,
+) -> RawData:
+    """Read LETOR files: ``grade qid:N 1:v 2:v ... #docid = D`` on each line.
+
+    Parameters
+    ----------
+    paths : sequence of Path
+        The files, plain or gzip, one block of rows from each.
+    labels : {"relevance", "grade"}
+        The class of a pair: ``relevant`` or ``non-relevant``, or the grade itself.
+    relevant_above : float
+        A pair is relevant when its grade is larger than this.
+    n_features : int, optional
+        The number of features, when the largest index of the files is not the last one.
+    dense : bool
+        Return an ordinary array; LETOR states every feature of every pair.
+
+    Returns
+    -------
+    RawData
+        Its `groups` are the queries.
+
+    Raises
+    ------
+    InputError
+        If a file is not in this format; the message names the line.
+    """
+    parts = []
+    for X, grades, queries in _read_pairs(paths, n_features, 1):
+        if (queries < 0).any():
+            raise InputError("A LETOR file needs a query, qid:N, on every line.")
+        relevance = np.where(grades > relevant_above, "relevant", "non-relevant")
+        classes = relevance if labels == "relevance" else _whole_numbers(grades)
+        parts.append(RawData(_as_asked(X, dense), classes, groups=queries))
+    return stack(parts)
+
+
+_Block = tuple["sp.csr_array", NDArray[np.float64], NDArray[np.int64]]
+
+
+def _read_pairs(paths: Sequence[Path], n_features: int | None, first_index: int) -> list[_Block]:
+    """Return features, labels and queries (-1 where not stated) of each file."""
+    blocks = [_read_file(Path(path), first_index) for path in paths]
+    largest = max((X.shape[1] for X, _, _ in blocks), default=0)
+    if n_features is not None and largest > n_features:
+        raise InputError(
+            f"n_features is {n_features}, but the files hold a feature {largest - 1 + first_index}."
+        )
+    width = n_features or largest
+    return [(_widened(X, width), labels, queries) for X, labels, queries in blocks]
+
+
+def _widened(X: sp.csr_array, width: int) -> sp.csr_array:
+    return sp.csr_array((X.data, X.indices, X.indptr), shape=(X.shape[0], width))
+
+
+def _read_file(path: Path, first_index: int) -> _Block:
+    from sklearn.datasets import load_svmlight_file
+
+    try:
+        X, labels, queries = load_svmlight_file(
+            open_bytes(path), zero_based=first_index == 0, query_id=True
+        )
+    except (ValueError, OverflowError) as error:
+        where = _first_bad_line(path, first_index) or f": {error}"
+        raise InputError(f"{path}{where}.") from None
+    if not len(labels):
+        raise InputError(f"{path}: the file holds no rows of data.")
+    if not (np.isfinite(X.data).all() and np.isfinite(labels).all()):
+        raise InputError(f"{path}: a label or value is not a finite number.")
+    if not len(queries):
+        queries = np.full(len(labels), -1)
+    if len(queries) != len(labels):
+        raise InputError(f"{path}: some lines have a query, qid:N, and some have none.")
+    return sp.csr_array(X), labels, queries.astype(np.int64)
+
+
+def _first_bad_line(path: Path, first_index: int) -> str | None:
+    """Return where and why the file can't be read, for the message."""
+    for number, line in enumerate(read_text(path).splitlines(), start=1):
+        cells = line.partition("#")[0].split()
+        before = first_index - 1
+        for place, cell in enumerate(cells):
+            index, colon, value = cell.rpartition(":")
+            if not _is_number(value):
+                return (
+                    f", line {number}: '{cell}' is not index:number"
+                    if place
+                    else (f", line {number}: the label '{cell}' is not a number")
+                )
+            if place == 0 or index == "qid":
+                continue
+            if not colon or not index.isdecimal() or int(index) <= before:
+                return (
+                    f", line {number}: '{cell}' is not index:number with an index of at least "
+                    f"{before + 1} (indices ascend, from {first_index})"
+                )
+            before = int(index)
+    return None
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _as_asked(X: Any, dense: bool) -> Features:
+    return np.asarray(X.toarray()) if dense else X
+
+
+def _whole_numbers(labels: NDArray[np.float64]) -> NDArray[Any]:
+    whole = labels.astype(np.int64)
+    return whole if np.array_equal(whole, labels) else labels

@@ -1,0 +1,134 @@
+"""The `images` format: folders or archives of image files."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Literal
+
+import numpy as np
+from annotated_types import Ge
+from numpy.typing import NDArray
+from PIL import Image
+
+from ddr_cli.core.errors import InputError
+from ddr_cli.data.columns import numeric_labels
+from ddr_cli.data.raw import RawData
+from ddr_cli.data.stack import stack
+from ddr_cli.data.tree import files_in, labeller, natural_key
+
+Resize = Literal["none", "stride", "block_mean", "bilinear", "bicubic"]
+_Pixels = Annotated[int, Ge(1)]
+_Image = NDArray[np.float64]
+
+_ENDINGS = (
+    ".png",
+    ".pgm",
+    ".ppm",
+    ".pbm",
+    ".pnm",
+    ".jpg",
+    ".jpeg",
+    ".bmp",
+    ".gif",
+    ".tif",
+    ".tiff",
+)
+
+
+def read_images(
+    paths: Sequence[Path],
+    *,
+    label: str = "folder",
+    files: str = "*",
+    resize: Resize = "none",
+    shape: tuple[_Pixels, _Pixels] | None = None,
+    scale: Literal["none", "unit"] = "none",
+) -> RawData:
+    """Read folders, zip or tar archives of image files, one grey image per row.
+
+    Rows are sorted by the files' names, numbers in them by value, so that the result doesn't
+    depend on how an archive was packed. Colours become their luminance. A row holds its image's
+    pixels row by row.
+
+    Parameters
+    ----------
+    paths : sequence of Path
+        The folders or archives, one block of rows from each.
+    label : str
+        ``folder``: a file's class is the name of its folder; or a regular expression with one
+        group that is searched for in the file's name with its folders, such as ``obj([0-9]+)__``.
+    files : str
+        Which files are read, as a shell pattern; of those only the ones that end as images do.
+    resize : {"none", "stride", "block_mean", "bilinear", "bicubic"}
+        How images are brought to `shape`: the first pixel of each block, the mean of each block
+        (both need a size that `shape` divides), or Pillow's interpolations, which take in all
+        pixels when an image is made smaller.
+    shape : (int, int), optional
+        Height and width after resizing.
+    scale : {"none", "unit"}
+        Grey values as they are, or divided by the largest that the file could hold.
+
+    Raises
+    ------
+    InputError
+        If there is no image, one can't be read, or they have different sizes.
+    """
+    if (resize == "none") != (shape is None):
+        raise InputError("Options of images: `resize` and `shape` are given together.")
+    label_of = labeller(label)
+
+    def read_one(path: Path) -> RawData:
+        found: list[tuple[str, _Image]] = []
+        for name, content in files_in(path, pattern=files, endings=_ENDINGS):
+            grey, largest = _grey(f"{path}, {name}", content)
+            if shape is not None:
+                grey = _resized(f"{path}, {name}", grey, resize, shape)
+            if found and grey.shape != found[0][1].shape:
+                raise InputError(
+                    f"{path}, {name}: the image has {grey.shape[0]} x {grey.shape[1]} pixels, "
+                    f"others have {found[0][1].shape[0]} x {found[0][1].shape[1]}; "
+                    f"give `resize` and `shape`."
+                )
+            found.append((name, grey / largest if scale == "unit" else grey))
+        if not found:
+            raise InputError(f"{path}: holds no images that match '{files}'.")
+        found.sort(key=lambda item: natural_key(item[0]))
+        height, width = found[0][1].shape
+        return RawData(
+            np.array([image.ravel() for _, image in found]),
+            numeric_labels([label_of(name) for name, _ in found]),
+            image_shape=(height, width),
+        )
+
+    return stack([read_one(Path(path)) for path in paths])
+
+
+def _grey(where: str, content: bytes) -> tuple[_Image, float]:
+    """Return an image's grey values and the largest one that its file could hold."""
+    try:
+        with Image.open(io.BytesIO(content)) as image:
+            deep = image.mode.startswith("I") or image.mode == "F"
+            grey = np.array(image if deep else image.convert("L"), dtype=np.float64)
+    except (OSError, ValueError, SyntaxError, EOFError, Image.DecompressionBombError) as error:
+        raise InputError(f"{where}: not an image that can be read ({error}).") from None
+    return grey, 65535.0 if deep else 255.0
+
+
+def _resized(where: str, grey: _Image, resize: Resize, shape: tuple[int, int]) -> _Image:
+    height, width = shape
+    if resize in ("bilinear", "bicubic"):
+        kind = {"bilinear": Image.Resampling.BILINEAR, "bicubic": Image.Resampling.BICUBIC}[resize]
+        # As 32-bit floats, so that the result isn't rounded to whole grey values.
+        image = Image.fromarray(grey.astype(np.float32))
+        return np.array(image.resize((width, height), kind), dtype=np.float64)
+    if grey.shape[0] % height or grey.shape[1] % width:
+        raise InputError(
+            f"{where}: {grey.shape[0]} x {grey.shape[1]} pixels can't be cut into {height} x "
+            f"{width} equal blocks; choose a `shape` that divides, or bilinear or bicubic."
+        )
+    blocks = grey.reshape(height, grey.shape[0] // height, width, grey.shape[1] // width)
+    if resize == "stride":
+        return np.ascontiguousarray(blocks[:, 0, :, 0])
+    return np.asarray(blocks.mean(axis=(1, 3)))

@@ -1,0 +1,106 @@
+"""`ddr data new`: a card for the user's own files, with counts and fingerprint filled in."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from ddr_cli.core.errors import InputError
+from ddr_cli.data.card import check_card
+from ddr_cli.data.dataset import Dataset
+from ddr_cli.data.load import read_found
+from ddr_cli.data.locate import Sources, locate
+from ddr_cli.data.writing import replaced
+
+
+def write_new_card(
+    name: str,
+    *,
+    format_name: str,
+    paths: Sequence[Path],
+    test_paths: Sequence[Path] = (),
+    options: Mapping[str, Any] | None = None,
+    title: str | None = None,
+    folder: Path = Path(),
+    force: bool = False,
+    sources: Sources | None = None,
+) -> tuple[Path, Dataset]:
+    """Write ``<folder>/<name>.yaml`` for files of the user's own.
+
+    Parameters
+    ----------
+    name : str
+        The data set's name.
+    format_name : str
+        The format of the files.
+    paths : sequence of Path
+        The files or folders; the training part if there are `test_paths`.
+    test_paths : sequence of Path
+        The test part of a predefined split.
+    options : mapping, optional
+        Options of the format, such as ``{"label": "species"}``.
+    title : str, optional
+        A title; the name if not given.
+    folder : Path
+        Where the card is put; the files' paths in it are relative to there.
+    force : bool
+        Replace a card that is there.
+    sources : Sources, optional
+        Says where the cache is.
+
+    Returns
+    -------
+    (Path, Dataset)
+        The card and the data set that it describes.
+
+    Raises
+    ------
+    InputError
+        If a file is not there or can't be read so, or the card is there already.
+    """
+    target = folder / f"{name}.yaml"
+    if target.exists() and not force:
+        raise InputError(f"{target} is there already; --force replaces it.")
+    for path in (*paths, *test_paths):
+        if not path.exists():
+            raise InputError(f"There is no file or folder {path}.")
+    roles = [*((path, "train") for path in paths), *((path, "test") for path in test_paths)]
+    content: dict[str, Any] = {
+        "name": name,
+        "title": title or name,
+        "version": 1,
+        "files": [
+            {"path": Path(os.path.relpath(path, folder)).as_posix()}
+            | ({"role": role} if test_paths else {})
+            for path, role in roles
+        ],
+        "format": {"name": format_name, **(options or {})},
+    }
+    if test_paths:
+        content["split"] = "by_file"
+    card = check_card(content, target)
+    sources = sources or Sources.from_environment()
+    found = locate(card, sources)
+    if found is None:
+        raise InputError(f"The files of {target} are not there.")
+    dataset = read_found(card, found, card.choose(None), sources)
+    content["expect"] = _expect(dataset)
+    text = yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=100)
+    with replaced(target) as file:
+        file.write(text.encode())
+    return target, dataset
+
+
+def _expect(dataset: Dataset) -> dict[str, Any]:
+    expect: dict[str, Any] = {
+        "samples": dataset.n_samples,
+        "features": dataset.n_features,
+        "classes": dataset.class_counts,
+    }
+    if dataset.split is not None:
+        expect["split"] = {"train": len(dataset.split.train), "test": len(dataset.split.test)}
+    return expect | {"fingerprint": dataset.fingerprint}

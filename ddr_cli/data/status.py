@@ -1,0 +1,165 @@
+"""What is here of each data set, and whether it is what its card says."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from ddr_cli.data.card_model import Card, Scalar
+from ddr_cli.data.locate import Sources, locate, missing
+from ddr_cli.data.unavailable import unavailable
+
+
+@dataclass(frozen=True)
+class Status:
+    """A line of `ddr data status`.
+
+    Parameters
+    ----------
+    name, title, licence : str
+        As in the card.
+    samples, features, classes : int or None
+        As the card states them.
+    bytes : int or None
+        The size of the files: of those that are here, else as the card states it.
+    place : {"embedded", "card", "mirror", "cache", "missing"}
+        Where it is found; joined by `` + `` when its files are in several places.
+    folder : str
+        The folder of its files, if they are here.
+    paths : tuple of str
+        The files that are here.
+    missing : tuple of str
+        The files that lack.
+    download : bool
+        Whether every file that lacks has an address.
+    """
+
+    name: str
+    title: str
+    samples: int | None
+    features: int | None
+    classes: int | None
+    bytes: int | None
+    place: str
+    folder: str
+    paths: tuple[str, ...]
+    missing: tuple[str, ...]
+    download: bool
+    licence: str
+
+
+def dataset_status(card: Card, sources: Sources) -> Status:
+    """Return what is here of a data set, without opening its files."""
+    found = None if card.embedded else locate(card, sources)
+    lacking = [] if card.embedded or found else missing(card, sources)
+    if found is not None:
+        size: int | None = sum(_size(path) for path in found.paths)
+    else:
+        stated = [file.bytes for file in card.files if file.bytes is not None]
+        size = sum(stated) if stated and len(stated) == len(card.files) else None
+    return Status(
+        name=card.name,
+        title=card.title,
+        samples=card.n_samples,
+        features=card.n_features,
+        classes=len(card.classes) or None,
+        bytes=size,
+        place="embedded" if card.embedded else found.kind if found else "missing",
+        folder=os.path.commonpath([path.parent for path in found.paths]) if found else "",
+        paths=tuple(map(str, found.paths)) if found else (),
+        missing=tuple(file.path for file in lacking),
+        download=all(file.urls for file in lacking),
+        licence=card.licence,
+    )
+
+
+def _size(path: Path) -> int:
+    if path.is_dir():
+        return sum(child.stat().st_size for child in path.rglob("*") if child.is_file())
+    return path.stat().st_size
+
+
+@dataclass(frozen=True)
+class Check:
+    """The outcome of verifying a data set with one choice of its options.
+
+    Parameters
+    ----------
+    label : str
+        Its name, and the options if they are not the default.
+    outcome : {"ok", "differs", "missing"}
+        Whether it is here and what its card says.
+    detail : str
+        What was found, or what is wrong.
+    seconds : float
+        How long reading and checking took.
+    """
+
+    label: str
+    outcome: str
+    detail: str
+    seconds: float
+
+
+def check_dataset(card: Card, sources: Sources) -> Iterator[Check]:
+    """Read a data set from its files anew and check it, with every choice that the card lists.
+
+    Nothing is downloaded, and arrays that were parsed before are not used.
+    """
+    for options in ({}, *(variant.options for variant in card.variants)):
+        chosen = ", ".join(f"{key}={value}" for key, value in options.items())
+        label = f"{card.name} ({chosen})" if chosen else card.name
+        start = time.perf_counter()
+        outcome, detail = _check(card, options, sources)
+        yield Check(label, outcome, detail, time.perf_counter() - start)
+
+
+def _check(card: Card, options: dict[str, Scalar], sources: Sources) -> tuple[str, str]:
+    from ddr_cli.data.assemble import DataMismatchError
+    from ddr_cli.data.load import read_found
+    from ddr_cli.data.parse import generate
+
+    chosen = card.choose(options)
+    try:
+        if card.embedded:
+            dataset = generate(card, chosen)
+            place = "embedded"
+        else:
+            found = locate(card, sources)
+            if found is None:
+                lacking = ", ".join(file.path for file in missing(card, sources))
+                return "missing", f"{lacking} is in no mirror and not in the cache"
+            dataset = read_found(card, found, chosen, sources, from_parsed=False)
+            place = found.kind
+    except DataMismatchError as error:
+        return "differs", str(error)
+    known = "" if card.expected(options).fingerprint else "; the card states no fingerprint"
+    return "ok", (
+        f"{dataset.n_samples} x {dataset.n_features}, {len(dataset.target_names)} classes, "
+        f"{place}{known}"
+    )
+
+
+def bring(card: Card, sources: Sources) -> str:
+    """Download what lacks of a data set and say where it is now.
+
+    Raises
+    ------
+    DataUnavailableError
+        If it can't be had.
+    """
+    if card.embedded:
+        return "needs no files"
+    found = locate(card, sources)
+    if found is not None:
+        return f"is here ({found.kind})"
+    from ddr_cli.data.load import load_from_card
+
+    load_from_card(card, sources=sources)
+    found = locate(card, sources)
+    if found is None:
+        raise unavailable(card, sources, ["download: it came, but the cache can't keep it"])
+    return f"downloaded ({', '.join(map(str, found.paths))})"

@@ -1,0 +1,50 @@
+"""What the scheduler needs of something that runs jobs; a new back end is a class with these."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from ddr_cli.engine.jobs import Job, JobResult
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How a job ended.
+
+    Parameters
+    ----------
+    job : SplitJob or UnitJob
+        The job, the object that was submitted.
+    result : JobResult, optional
+        What it returned; None if its process died.
+    death : {"timeout", "killed"}, optional
+        How its process died.
+    reason : str
+        Why.
+    """
+
+    job: Job
+    result: JobResult | None = None
+    death: Literal["timeout", "killed"] | None = None
+    reason: str = ""
+
+
+class Executor(Protocol):
+    """Runs jobs in other processes, one per core, and survives their deaths."""
+
+    @property
+    def capacity(self) -> int:
+        """How many submitted jobs keep every process busy."""
+
+    def submit(self, job: Job) -> None:
+        """Have a job done. It ends exactly once, whatever becomes of its process."""
+
+    def wait(self, seconds: float) -> list[Ending]:
+        """Return the jobs that have ended since the last call, waiting for one if there is none."""
+
+    def wake(self) -> None:
+        """Make `wait` return at once; may be called from a signal handler."""
+
+    def stop(self) -> None:
+        """End all processes at once."""

@@ -1,0 +1,1 @@
+"""How results are obtained and judged: splits, preprocessing, classifiers, metrics, statistics."""

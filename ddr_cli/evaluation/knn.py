@@ -1,0 +1,178 @@
+"""k-nearest-neighbour classification with a stated rule for every tie."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal, Self
+
+import numpy as np
+from annotated_types import Ge
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ddr_cli.core.parameters import check_parameters
+from ddr_cli.evaluation.registry import ClassifierTraits
+from ddr_cli.numerics.neighbors import kneighbors
+
+
+class KNNClassifier(ClassifierMixin, BaseEstimator):
+    """Majority vote of the k nearest training points in Euclidean distance.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=5
+        k, the number of voters.
+    ties : {"nearest", "smallest_label"}, default="nearest"
+        Who wins when several classes have the most votes: the one whose member is nearest to the
+        query, or the one that sorts first (scikit-learn's rule).
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels.
+    n_features_in_ : int
+        Number of features seen in `fit`.
+
+    Notes
+    -----
+    Training points at the same distance rank by their row number, so a prediction never depends
+    on the order in which a search meets them.
+
+    References
+    ----------
+    T. Hastie, R. Tibshirani, J. Friedman, "The Elements of Statistical Learning", section 13.3.
+
+    Examples
+    --------
+    >>> from ddr_cli.evaluation.knn import KNNClassifier
+    >>> classifier = KNNClassifier(n_neighbors=2).fit([[0.0], [1.0], [3.0]], ["a", "a", "b"])
+    >>> print(classifier.predict([[2.2]]))
+    ['b']
+    """
+
+    def __init__(
+        self,
+        n_neighbors: Annotated[int, Ge(1)] = 5,
+        ties: Literal["nearest", "smallest_label"] = "nearest",
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.ties = ties
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Remember the training points.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Training points.
+        y : array-like of shape (n_samples,)
+            Their labels.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If a parameter or the data is not valid, or there are fewer than k points.
+        """
+        check_parameters(self)
+        points, labels = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
+        check_classification_targets(labels)
+        if len(labels) < self.n_neighbors:
+            raise ValueError(
+                f"n_neighbors={self.n_neighbors} is more than the n_samples={len(labels)} "
+                "training points; choose a smaller one."
+            )
+        self.classes_, self._codes = np.unique(labels, return_inverse=True)
+        self._points = points
+        return self
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """Return the label of each query.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_queries, n_features)
+            Query points.
+
+        Returns
+        -------
+        ndarray of shape (n_queries,)
+        """
+        return self._elect(self._votes(X))
+
+    @classmethod
+    def predict_many(
+        cls,
+        X_train: ArrayLike,
+        y_train: ArrayLike,
+        X_test: ArrayLike,
+        settings: Sequence[Mapping[str, Any]],
+    ) -> list[NDArray[Any]]:
+        """Return what fitting and predicting with each of `settings` would, from one search.
+
+        Parameters
+        ----------
+        X_train, y_train, X_test
+            As for `fit` and `predict`.
+        settings : sequence of mapping
+            Constructor parameters, one mapping per prediction.
+
+        Returns
+        -------
+        list of ndarray of shape (n_queries,)
+            In the order of `settings`.
+
+        Raises
+        ------
+        ValueError
+            As `fit` with any one of the settings.
+        """
+        classifiers = [cls(**setting) for setting in settings]
+        if not classifiers:
+            return []
+        for classifier in classifiers:
+            check_parameters(classifier)
+        widest = max(classifiers, key=lambda classifier: classifier.n_neighbors)
+        votes = widest.fit(X_train, y_train)._votes(X_test)
+        for classifier in classifiers:
+            classifier.classes_ = widest.classes_
+        return [classifier._elect(votes[:, : classifier.n_neighbors]) for classifier in classifiers]
+
+    def _votes(self, X: ArrayLike) -> NDArray[np.intp]:
+        """Return the class codes of each query's k neighbours, nearest first."""
+        check_is_fitted(self)
+        queries = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        found = kneighbors(self._points, self.n_neighbors, queries=queries)
+        votes: NDArray[np.intp] = self._codes[found.indices]
+        return votes
+
+    def _elect(self, votes: NDArray[np.intp]) -> NDArray[Any]:
+        """Return the label with most votes of each row of `votes`."""
+        rows = np.arange(len(votes))
+        tally = np.zeros((len(votes), len(self.classes_)), dtype=np.intp)
+        for column in votes.T:
+            tally[rows, column] += 1
+        if self.ties == "smallest_label":
+            elected = tally.argmax(axis=1)
+        else:
+            leads = tally[rows[:, None], votes] == tally.max(axis=1, keepdims=True)
+            elected = votes[rows, leads.argmax(axis=1)]
+        return np.asarray(self.classes_[elected])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def __ddr_traits__(self) -> ClassifierTraits:
+        return ClassifierTraits(
+            version=1,
+            shared="n_neighbors",
+            grids={"n_neighbors": tuple(range(1, 16))},
+            paper="Hastie, Tibshirani, Friedman, The Elements of Statistical Learning, 13.3",
+        )

@@ -1,0 +1,101 @@
+"""Scores of a prediction, by the names that specs use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ddr_cli.core.errors import InputError, did_you_mean
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A score of predicted labels against true ones; call it as ``metric(y_true, y_pred)``.
+
+    Parameters
+    ----------
+    name : str
+        The name used in specs and the column of the journal.
+    title : str
+        The name on an axis or in a table's head.
+    better : {"lower", "higher"}
+        In which direction the score improves.
+    compute : callable
+        The function behind the call.
+    """
+
+    name: str
+    title: str
+    better: Literal["lower", "higher"]
+    compute: Callable[[ArrayLike, ArrayLike], float]
+
+    def __call__(self, y_true: ArrayLike, y_pred: ArrayLike) -> float:
+        """Return the score.
+
+        Parameters
+        ----------
+        y_true, y_pred : array-like of shape (n_samples,)
+            True and predicted labels.
+
+        Raises
+        ------
+        ValueError
+            If the two differ in shape or are empty.
+        """
+        if np.shape(y_true) != np.shape(y_pred) or np.size(y_true) == 0:
+            raise ValueError(
+                f"{self.name} needs as many predictions as labels, at least one of each; "
+                f"the shapes are {np.shape(y_true)} and {np.shape(y_pred)}."
+            )
+        return self.compute(y_true, y_pred)
+
+
+def error(y_true: ArrayLike, y_pred: ArrayLike) -> float:
+    """Return the share of wrong predictions, in 0..1."""
+    return float(np.mean(np.asarray(y_true) != np.asarray(y_pred)))
+
+
+def accuracy(y_true: ArrayLike, y_pred: ArrayLike) -> float:
+    """Return the share of right predictions, in 0..1."""
+    return float(np.mean(np.asarray(y_true) == np.asarray(y_pred)))
+
+
+def balanced_accuracy(y_true: ArrayLike, y_pred: ArrayLike) -> float:
+    """Return the mean over the classes of `y_true` of the share of their points that are right."""
+    _, codes = np.unique(np.asarray(y_true), return_inverse=True)
+    right = np.asarray(y_true) == np.asarray(y_pred)
+    return float(np.mean(np.bincount(codes, weights=right) / np.bincount(codes)))
+
+
+METRICS = MappingProxyType(
+    {
+        metric.name: metric
+        for metric in (
+            Metric("error", "error rate", "lower", error),
+            Metric("accuracy", "accuracy", "higher", accuracy),
+            Metric("balanced_accuracy", "balanced accuracy", "higher", balanced_accuracy),
+        )
+    }
+)
+
+
+def get_metric(name: str) -> Metric:
+    """Return the metric called `name`.
+
+    Raises
+    ------
+    InputError
+        If there is none; the message names the nearest one.
+    """
+    try:
+        return METRICS[name]
+    except KeyError:
+        raise InputError(
+            f"There is no metric called '{name}'.{did_you_mean(name, METRICS)} "
+            f"Choose from {', '.join(METRICS)}."
+        ) from None

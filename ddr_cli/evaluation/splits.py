@@ -1,0 +1,265 @@
+"""Train/test splits that depend on the master seed, the data set and the index alone.
+
+Every method of an experiment therefore sees the same splits, whatever else is
+run, in whatever order, on whatever machine. A method's own randomness comes
+from a second stream, `method_seed`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ddr_cli.core.errors import InputError, did_you_mean
+
+Indices = NDArray[np.intp]
+
+SPLIT_KINDS = ("predefined", "resample", "per_class", "fraction", "labelled")
+
+_SPLIT_STREAM = 0
+_METHOD_STREAM = 1
+
+
+@dataclass(frozen=True)
+class Split:
+    """One division of a data set into a training and a test part.
+
+    Two splits are equal when their names and hashes are.
+
+    Parameters
+    ----------
+    name : str
+        ``"predefined"``, or the kind and the index, such as ``"resample-7"``.
+    train, test : ndarray of shape (n_train,) and (n_test,)
+        Row numbers, ascending unless the data set's own split lists them otherwise.
+    hash : str
+        16 hexadecimal digits that identify the two index arrays; rows of a paired test must
+        agree in it.
+    """
+
+    name: str
+    train: Indices = field(repr=False, compare=False)
+    test: Indices = field(repr=False, compare=False)
+    hash: str
+
+
+def make_split(
+    kind: str,
+    y: ArrayLike,
+    *,
+    index: int = 0,
+    seed: int = 0,
+    dataset: str = "",
+    predefined: tuple[ArrayLike, ArrayLike] | None = None,
+    train: float | None = None,
+) -> Split:
+    """Return one split of a data set.
+
+    Parameters
+    ----------
+    kind : str
+        - ``"predefined"``: the data set's own split.
+        - ``"resample"``: a new stratified division of the points of the predefined split, at its
+          sizes.
+        - ``"per_class"``: `train` points of every class, the rest is the test part.
+        - ``"fraction"``: the share `train` of all points, stratified.
+        - ``"labelled"``: `train` points in total, stratified, at least one of every class; the
+          rest is the test part.
+    y : array-like of shape (n_samples,)
+        Class labels of any type that can be sorted.
+    index : int
+        The number of the repetition, from 0.
+    seed : int
+        The master seed, 0 or more.
+    dataset : str
+        The name of the data set; part of the random stream's key.
+    predefined : tuple of two array-like, optional
+        Training and test indices of the data set's own split.
+    train : int or float, optional
+        The size of the training part; see `kind`.
+
+    Returns
+    -------
+    Split
+
+    Raises
+    ------
+    InputError
+        If the kind is unknown, its `train` is missing or can't be met by the class sizes, or the
+        data set has no split of its own and `kind` asks for it.
+
+    Notes
+    -----
+    Stratified class counts are proportional to the class sizes by the method of largest
+    remainders (equal remainders go to the first class), so that the total is exact; a class
+    whose share rounds to nothing still has one training point.
+    """
+    if kind not in SPLIT_KINDS:
+        raise InputError(
+            f"There is no split kind called '{kind}'.{did_you_mean(kind, SPLIT_KINDS)} "
+            f"Choose one of {', '.join(SPLIT_KINDS)}."
+        )
+    labels = np.asarray(y)
+    pool = np.arange(len(labels), dtype=np.intp)
+    if kind in ("predefined", "resample"):
+        own_train, own_test = _own_split(kind, predefined, train, len(labels), dataset)
+        if kind == "predefined":
+            return Split(kind, own_train, own_test, split_hash(own_train, own_test))
+        pool, train = np.sort(np.concatenate([own_train, own_test])), len(own_train)
+
+    classes, codes = np.unique(labels[pool], return_inverse=True)
+    class_sizes = np.bincount(codes, minlength=len(classes))
+    counts = _training_counts(kind, train, class_sizes, classes)
+    in_train = _draw(codes, counts, seed=seed, dataset=dataset, index=index)
+    chosen, rest = pool[in_train], pool[~in_train]
+    return Split(f"{kind}-{index}", chosen, rest, split_hash(chosen, rest))
+
+
+def method_seed(seed: int, dataset: str, index: int) -> int:
+    """Return the seed of a method's own randomness on one split.
+
+    The stream is independent of the one that drew the split.
+
+    Parameters
+    ----------
+    seed, dataset, index
+        As for `make_split`.
+
+    Returns
+    -------
+    int
+        In [0, 2**32), as scikit-learn's `random_state` takes it.
+    """
+    return int(_seed_sequence(seed, dataset, index, _METHOD_STREAM).generate_state(1)[0])
+
+
+def split_hash(train: ArrayLike, test: ArrayLike) -> str:
+    """Return 16 hexadecimal digits of the SHA-256 of two index arrays.
+
+    Hashed are the length of `train`, `train` and `test`, as little-endian 64-bit integers, so
+    the value is the same on every platform.
+    """
+    digest = hashlib.sha256()
+    for part in ([np.size(train)], train, test):
+        digest.update(np.asarray(part, dtype="<i8").tobytes())
+    return digest.hexdigest()[:16]
+
+
+def _own_split(
+    kind: str,
+    predefined: tuple[ArrayLike, ArrayLike] | None,
+    size: float | None,
+    n_samples: int,
+    dataset: str,
+) -> tuple[Indices, Indices]:
+    """Check the data set's own split, and that no other size is asked for."""
+    if predefined is None:
+        raise InputError(
+            f"The data set '{dataset}' has no predefined split, which the split kind '{kind}' "
+            "needs; use fraction, per_class or labelled instead."
+        )
+    if size is not None:
+        raise InputError(
+            f"The split kind '{kind}' takes its sizes from the predefined split; leave out 'train'."
+        )
+    train, test = (np.asarray(part, dtype=np.intp) for part in predefined)
+    if len(train) == 0 or len(test) == 0:
+        raise InputError(f"The predefined split of '{dataset}' has an empty part.")
+    both = np.concatenate([train, test])
+    if both.min() < 0 or both.max() >= n_samples or len(np.unique(both)) < len(both):
+        raise InputError(
+            f"The predefined split of '{dataset}' names rows twice or rows that do not exist "
+            f"(there are {n_samples})."
+        )
+    return train, test
+
+
+def _seed_sequence(seed: int, dataset: str, index: int, stream: int) -> np.random.SeedSequence:
+    if seed < 0 or index < 0:
+        raise InputError(f"A seed and an index are 0 or more, not {seed} and {index}.")
+    digest = hashlib.sha256(dataset.encode()).digest()
+    words = np.frombuffer(digest, dtype="<u4").tolist()
+    return np.random.SeedSequence([index, *words, seed], spawn_key=(stream,))
+
+
+def _draw(
+    codes: NDArray[np.intp], counts: NDArray[np.int64], *, seed: int, dataset: str, index: int
+) -> NDArray[np.bool_]:
+    """Mark `counts[c]` random points of every class c."""
+    # NumPy promises that a bit generator's raw stream never changes; of Generator's methods it
+    # does not, so the random order is the order of raw 64-bit keys.
+    generator = np.random.PCG64(_seed_sequence(seed, dataset, index, _SPLIT_STREAM))
+    keys = generator.random_raw(len(codes))
+    order = np.lexsort((keys, codes))
+    sorted_codes = codes[order]
+    rank_in_class = np.arange(len(codes)) - np.searchsorted(sorted_codes, sorted_codes)
+    marked = np.zeros(len(codes), dtype=bool)
+    marked[order] = rank_in_class < counts[sorted_codes]
+    return marked
+
+
+def _apportion(total: int, class_sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Divide `total` among the classes by largest remainders, at least 1 each.
+
+    Whole-number arithmetic throughout: no rounding that could differ between platforms.
+    """
+    counts = np.zeros(len(class_sizes), dtype=np.int64)
+    # A class that gets its one point by right of existence leaves the division, which is then
+    # made among the others; each pass removes a class, so this ends.
+    free = np.ones(len(class_sizes), dtype=bool)
+    while True:
+        shares = (total - int(counts[~free].sum())) * class_sizes[free]
+        pool = int(class_sizes[free].sum())
+        whole, remainders = shares // pool, shares % pool
+        left = total - int(counts[~free].sum()) - int(whole.sum())
+        whole[np.argsort(-remainders, kind="stable")[:left]] += 1
+        if (whole >= 1).all():
+            counts[free] = whole
+            return counts
+        raised = np.flatnonzero(free)[whole < 1]
+        counts[raised] = 1
+        free[raised] = False
+
+
+def _training_counts(
+    kind: str,
+    train: float | None,
+    class_sizes: NDArray[np.int64],
+    classes: NDArray[np.generic],
+) -> NDArray[np.int64]:
+    """Return how many points of every class are drawn for training."""
+    n_samples = int(class_sizes.sum())
+    if kind == "fraction":
+        if train is None or not 0 < train < 1:
+            raise InputError(
+                f"The split kind 'fraction' needs 'train', a share between 0 and 1, not {train!r}."
+            )
+        # Rounded half up: a product such as 0.29 * 100, an ulp short of 29, still gives 29.
+        total = int(np.floor(train * n_samples + 0.5))
+    else:
+        if train is None or isinstance(train, bool) or int(train) != train or train < 1:
+            raise InputError(
+                f"The split kind '{kind}' needs 'train', a whole number of 1 or more, "
+                f"not {train!r}."
+            )
+        total = int(train)
+
+    if kind == "per_class":
+        smallest = int(np.argmin(class_sizes))
+        if class_sizes[smallest] <= total:
+            raise InputError(
+                f"The split kind 'per_class' can't take {total} training points of every class "
+                f"and leave one to test: class {classes[smallest]} has {class_sizes[smallest]} "
+                f"points. Choose 'train' of at most {class_sizes[smallest] - 1}."
+            )
+        return np.full(len(classes), total, dtype=np.int64)
+    if not len(classes) <= total < n_samples:
+        raise InputError(
+            f"The split kind '{kind}' would put {total} of {n_samples} points into the training "
+            f"part; choose 'train' such that each of the {len(classes)} classes has one there "
+            "and at least one point is left to test."
+        )
+    return _apportion(total, class_sizes)

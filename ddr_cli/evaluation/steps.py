@@ -1,0 +1,285 @@
+"""The preprocessing steps: scikit-learn's, behind parameters that specs can check."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, ClassVar, Literal, Self
+
+import numpy as np
+import scipy.sparse as sp
+from annotated_types import Ge, Gt, Lt
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.decomposition import PCA, TruncatedSVD
+from sklearn.feature_extraction.text import TfidfTransformer
+from sklearn.preprocessing import Normalizer, StandardScaler
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ddr_cli.core.parameters import check_parameters
+
+_DENSE_LIMIT = 2**27  # entries: 1 GiB
+
+
+def _is_sparse(X: Any) -> bool:
+    return bool(sp.issparse(X))
+
+
+class _Step(TransformerMixin, BaseEstimator):
+    """One of scikit-learn's transformers, made when the training data are known."""
+
+    version: ClassVar[int]
+    _accepts_sparse: ClassVar[bool] = True
+
+    def _build(self, X: Any) -> Any:
+        """Return the unfitted transformer for the training data `X`."""
+        raise NotImplementedError
+
+    def _prepared(self, X: Any) -> Any:
+        """Return the training data as the transformer is to see it."""
+        return X
+
+    def _validated(self, X: ArrayLike, *, reset: bool) -> Any:
+        accepted = ("csr", "csc") if self._accepts_sparse else False
+        return validate_data(self, X, accept_sparse=accepted, dtype=np.float64, reset=reset)
+
+    def fit(self, X: ArrayLike, y: object = None) -> Self:  # noqa: ARG002 (scikit-learn's call)
+        """Fit the step on the training part.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Training points.
+        y : object
+            Ignored.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If a parameter or the data is not valid.
+        """
+        check_parameters(self)
+        points = self._prepared(self._validated(X, reset=True))
+        self.transformer_ = self._build(points).fit(points)
+        return self
+
+    def transform(self, X: ArrayLike) -> Any:
+        """Apply the fitted step.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_queries, n_features)
+            Any points.
+
+        Returns
+        -------
+        ndarray or sparse matrix of shape (n_queries, n_features_out)
+        """
+        check_is_fitted(self)
+        return self.transformer_.transform(self._validated(X, reset=False))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self._accepts_sparse
+        return tags
+
+
+class _Projection(_Step):
+    """A step with new features, named after its class."""
+
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[Any]:
+        """Return the names of the new features."""
+        check_is_fitted(self)
+        names: NDArray[Any] = self.transformer_.get_feature_names_out(input_features)
+        return names
+
+
+class PrincipalComponents(_Projection):
+    """Project on the principal components of the training part (centred).
+
+    Parameters
+    ----------
+    n_components : int, float or "full", default="full"
+        How many; or, strictly between 0 and 1, the smallest number that explains this share of
+        the variance; or all with any variance at all, so that nothing but the null space of the
+        training part is dropped (199 for 200 points in general position).
+    whiten : bool, default=False
+        Scale every component to unit variance.
+
+    Notes
+    -----
+    Solved by full singular values, so nothing is random. Sparse training data are made dense, up
+    to 2^27 entries; beyond that use `svd`.
+    """
+
+    version = 1
+
+    def __init__(
+        self,
+        n_components: Literal["full"]
+        | Annotated[int, Ge(1)]
+        | Annotated[float, Gt(0), Lt(1)] = "full",
+        whiten: bool = False,
+    ) -> None:
+        self.n_components = n_components
+        self.whiten = whiten
+
+    def _prepared(self, X: Any) -> Any:
+        if not _is_sparse(X):
+            return X
+        if np.prod(X.shape, dtype=float) > _DENSE_LIMIT:
+            raise ValueError(
+                f"pca would make a sparse matrix of shape {X.shape} dense; use svd instead."
+            )
+        return X.toarray()
+
+    def _build(self, X: Any) -> Any:
+        wanted: Any = self.n_components
+        if wanted == "full":
+            values = np.linalg.svd(X - X.mean(axis=0), compute_uv=False)
+            floor = max(X.shape) * np.finfo(np.float64).eps * values.max()
+            wanted = max(1, int(np.count_nonzero(values > floor)))
+        elif isinstance(wanted, (int, np.integer)) and wanted > min(X.shape):
+            raise ValueError(
+                f"pca: n_components={wanted} is more than n_samples={X.shape[0]} and n_features="
+                f"{X.shape[1]} of the training part allow; choose a smaller number or 'full'."
+            )
+        return PCA(wanted, whiten=self.whiten, svd_solver="full")
+
+
+class SingularVectors(_Projection):
+    """Project on the leading right singular vectors of the training part, for sparse data.
+
+    Nothing is centred: subtracting the mean would make sparse data dense. So the first vector
+    mostly points to the mean, and the result is not PCA's.
+
+    Parameters
+    ----------
+    n_components : int, default=100
+        How many, below the number of training points and of features.
+    """
+
+    version = 1
+
+    def __init__(self, n_components: Annotated[int, Ge(1)] = 100) -> None:
+        self.n_components = n_components
+
+    def _build(self, X: Any) -> Any:
+        if self.n_components >= min(X.shape):
+            raise ValueError(
+                f"svd: n_components={self.n_components} must be below both n_samples="
+                f"{X.shape[0]} and n_features={X.shape[1]} of the training part; choose a smaller "
+                "number."
+            )
+        # Lanczos to machine precision; the fixed seed is that of its starting vector.
+        return TruncatedSVD(self.n_components, algorithm="arpack", random_state=0)
+
+
+class Standardize(OneToOneFeatureMixin, _Step):
+    """Subtract each feature's mean and divide by its standard deviation.
+
+    A constant feature is not divided. Sparse data are divided only: centring would make them
+    dense.
+    """
+
+    version = 1
+
+    def _build(self, X: Any) -> Any:
+        return StandardScaler(with_mean=not _is_sparse(X))
+
+
+class Rescale(OneToOneFeatureMixin, _Step):
+    """Map the training part's range to [0, 1]; other points may fall outside.
+
+    Parameters
+    ----------
+    by : {"feature", "all"}, default="feature"
+        The range of each feature on its own, or one range for the whole matrix, which keeps the
+        geometry (grey values of images).
+    """
+
+    version = 1
+    _accepts_sparse = False
+
+    def __init__(self, by: Literal["feature", "all"] = "feature") -> None:
+        self.by = by
+
+    def fit(self, X: ArrayLike, y: object = None) -> Self:  # noqa: ARG002 (scikit-learn's call)
+        """Find the range of the training part.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Training points.
+        y : object
+            Ignored.
+
+        Returns
+        -------
+        self
+        """
+        check_parameters(self)
+        points = self._validated(X, reset=True)
+        axis = 0 if self.by == "feature" else None
+        self.low_ = points.min(axis=axis)
+        spread = points.max(axis=axis) - self.low_
+        self.range_ = np.where(spread > 0, spread, 1.0)
+        return self
+
+    def transform(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Apply the range of the training part.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_queries, n_features)
+            Any points.
+
+        Returns
+        -------
+        ndarray of shape (n_queries, n_features)
+        """
+        check_is_fitted(self)
+        points: NDArray[np.float64] = self._validated(X, reset=False)
+        scaled: NDArray[np.float64] = (points - self.low_) / self.range_
+        return scaled
+
+
+class UnitLength(OneToOneFeatureMixin, _Step):
+    """Scale every row to Euclidean length 1; a row of zeros stays."""
+
+    version = 1
+
+    def _build(self, X: Any) -> Any:  # noqa: ARG002 (needs nothing of the data)
+        return Normalizer()
+
+
+class Tfidf(OneToOneFeatureMixin, _Step):
+    """Weigh word counts by how rare the word is in the training part.
+
+    The weight of a word is its count times ln((1 + n) / (1 + df)) + 1, for n training documents of
+    which df hold the word (scikit-learn's smoothed idf, finite for words that no training
+    document holds).
+
+    Parameters
+    ----------
+    norm : {"none", "l2"}, default="none"
+        Whether each document is then scaled to Euclidean length 1.
+    """
+
+    version = 1
+
+    def __init__(self, norm: Literal["none", "l2"] = "none") -> None:
+        self.norm = norm
+
+    def _build(self, X: Any) -> Any:
+        smallest = X.data.min(initial=0.0) if _is_sparse(X) else X.min()
+        if smallest < 0:
+            raise ValueError("Negative values in data: tfidf needs word counts.")
+        return TfidfTransformer(norm=None if self.norm == "none" else self.norm)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = True
+        return tags

@@ -1,0 +1,223 @@
+"""Symmetric eigen-solvers whose answers are complete, checked and the same on every run.
+
+The sparse one runs ARPACK's implicitly restarted Lanczos iteration from a
+fixed start vector. On the graphs of this project it beats shift-and-invert
+(a factorisation fills in as soon as the graph has more than a few neighbours),
+LOBPCG (ten times slower without a good preconditioner) and Chebyshev-filtered
+Lanczos (no gain once the cost of a safe filter is counted);
+``benchmarks/bench_ccdr_solver.py`` measures it.
+"""
+
+from __future__ import annotations
+
+from inspect import signature
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+from numpy.typing import NDArray
+from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
+
+Floats = NDArray[np.float64]
+
+_SHARP = 1e-13  # ARPACK's tolerance: two fits of unlike width then share columns to about 1e-11
+_DENSE = 300  # below this order LAPACK is faster than any iteration
+# Vectors that ARPACK draws when it meets an invariant subspace; older SciPy has a fixed stream.
+_SEEDED: dict[str, Any] = {"rng": 0} if "rng" in signature(eigsh).parameters else {}
+
+
+def deterministic_signs(vectors: Floats) -> Floats:
+    """Return the columns with signs such that each one's largest entry in size is positive.
+
+    Entries within one part in a million of the largest count as equally large, and the first of
+    them decides, so that rounding can't turn a column with two opposite extremes.
+
+    Parameters
+    ----------
+    vectors : ndarray of shape (n, m)
+
+    Returns
+    -------
+    ndarray of shape (n, m)
+    """
+    size = np.abs(vectors)
+    first = np.argmax(size >= (1 - 1e-6) * size.max(axis=0), axis=0)
+    signs = np.sign(vectors[first, np.arange(vectors.shape[1])])
+    return np.asarray(vectors * np.where(signs == 0, 1.0, signs))
+
+
+def top_eigenpairs(
+    A: Any,
+    m: int,
+    *,
+    known: Floats | None = None,
+    floor: float | None = None,
+    tol: float = 1e-10,
+) -> tuple[Floats, Floats]:
+    """Return the `m` largest eigenvalues of a symmetric matrix and their eigenvectors.
+
+    Parameters
+    ----------
+    A : array or sparse of shape (n, n)
+        Symmetric.
+    m : int
+        Number of eigenpairs.
+    known : ndarray of shape (n, c), optional
+        Orthonormal eigenvectors that are known beforehand; the answer is exactly orthogonal to
+        them and doesn't count them.
+    floor : float, optional
+        A lower bound on the eigenvalues (default: the largest absolute row sum, negated).
+    tol : float, default=1e-10
+        Largest residual ``|A v - v theta|`` allowed, relative to ``max(1, |floor|)``.
+
+    Returns
+    -------
+    values : ndarray of shape (m,)
+        Descending, repeated ones as often as they occur.
+    vectors : ndarray of shape (n, m)
+        Orthonormal, signs by `deterministic_signs`. Up to rounding they don't depend on `m` where
+        the eigenvalue is simple; a repeated one has no preferred basis.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than `m` further eigenvectors.
+    numpy.linalg.LinAlgError
+        If the residual can't be brought below `tol`.
+    """
+    n = A.shape[0]
+    known = np.empty((n, 0)) if known is None else known
+    if not 1 <= m <= n - known.shape[1]:
+        raise ValueError(f"{m} eigenvectors are asked for, but there are {n - known.shape[1]}.")
+    if floor is None:
+        floor = -float(np.max(abs(A).sum(axis=1)))
+    # The output alone fills a quarter of A when m is n/4: a dense A costs no more in order.
+    if n <= max(_DENSE, 4 * m):
+        values, vectors = _dense(A, m, known, floor)
+    else:
+        values, vectors = _lanczos(A, m, known, floor)
+        values, vectors = _complete(A, values, vectors, known, floor)
+    residual = float(np.linalg.norm(A @ vectors - vectors * values, axis=0).max())
+    if residual > tol * max(1.0, abs(floor)):
+        raise np.linalg.LinAlgError(
+            f"The eigenvectors have a residual of {residual:.1e}, above the tolerance {tol:.0e}."
+        )
+    return values, deterministic_signs(vectors)
+
+
+def _dense(A: Any, m: int, known: Floats, floor: float) -> tuple[Floats, Floats]:
+    full = A.toarray() if hasattr(A, "toarray") else np.array(A, dtype=float)
+    full += (known * _sinking(A, known, floor)) @ known.T
+    n = full.shape[0]
+    values, vectors = scipy.linalg.eigh(full, subset_by_index=(n - m, n - 1))
+    return values[::-1], vectors[:, ::-1]
+
+
+def _sinking(A: Any, known: Floats, floor: float) -> Floats:
+    """Return what must be added along each known vector to move its eigenvalue below the rest."""
+    return np.asarray(floor - 1.0 - np.einsum("ij,ij->j", known, A @ known))
+
+
+def _iterate(
+    A: Any, m: int, known: Floats, floor: float, *, tol: float, seed: int, width: int
+) -> tuple[Floats, Floats]:
+    n = A.shape[0]
+    weight = _sinking(A, known, floor)
+
+    def apply(x: Floats) -> Floats:
+        x = x.ravel()
+        return np.asarray(A @ x + known @ (weight * (known.T @ x)))
+
+    start = np.random.default_rng(seed).standard_normal(n)
+    start -= known @ (known.T @ start)
+    operator = LinearOperator((n, n), matvec=apply, dtype=np.float64)
+    try:
+        values, vectors = eigsh(
+            operator, k=m, which="LA", v0=start, ncv=min(n, width), tol=tol, **_SEEDED
+        )
+    except ArpackError as error:
+        raise np.linalg.LinAlgError(f"The Lanczos iteration failed: {error}") from error
+    return values[::-1], vectors[:, ::-1]
+
+
+def _lanczos(A: Any, m: int, known: Floats, floor: float) -> tuple[Floats, Floats]:
+    try:
+        _, vectors = _iterate(A, m, known, floor, tol=_SHARP, seed=0, width=max(40, 2 * m + 12))
+    except np.linalg.LinAlgError:
+        # A wide basis converges where eigenvalues crowd together.
+        _, vectors = _iterate(A, m, known, floor, tol=_SHARP, seed=0, width=6 * m + 60)
+    return _rayleigh_ritz(A, vectors, known)
+
+
+def _rayleigh_ritz(A: Any, vectors: Floats, known: Floats) -> tuple[Floats, Floats]:
+    basis, _ = np.linalg.qr(vectors - known @ (known.T @ vectors))
+    small = basis.T @ (A @ basis)
+    values, rotation = np.linalg.eigh((small + small.T) / 2)
+    return values[::-1], basis @ rotation[:, ::-1]
+
+
+def _complete(
+    A: Any, values: Floats, vectors: Floats, known: Floats, floor: float
+) -> tuple[Floats, Floats]:
+    """Add the copies of repeated eigenvalues that a Krylov space of one start vector lacks.
+
+    In the complement of what was found no eigenvalue may exceed the smallest one found. A second,
+    coarse iteration from another start looks; on graphs without symmetries it finds none.
+    """
+    m = len(values)
+    for seed in range(1, m + 1):
+        rest = np.hstack([known, vectors])
+        coarse, _ = _iterate(A, 1, rest, floor, tol=1e-3, seed=seed, width=20)
+        if coarse[0] <= values[-1] + 1e-8:
+            break
+        _, missed = _iterate(A, 1, rest, floor, tol=_SHARP, seed=seed, width=40)
+        values, vectors = _rayleigh_ritz(A, np.hstack([vectors, missed]), known)
+        values, vectors = values[:m], vectors[:, :m]
+    return values, vectors
+
+
+def generalized_eigenpairs(
+    A: Floats, B: Floats, m: int, *, largest: bool = True, rank_tol: float = 1e-10
+) -> tuple[Floats, Floats]:
+    """Return eigenpairs of ``A x = lambda B x`` for dense symmetric A and positive semidefinite B.
+
+    Where B is singular the problem is restricted to B's range: directions with an eigenvalue of B
+    below `rank_tol` times its largest are dropped, so every returned vector has a finite quotient
+    ``x'Ax / x'Bx``.
+
+    Parameters
+    ----------
+    A, B : ndarray of shape (d, d)
+    m : int
+        Number of eigenpairs.
+    largest : bool, default=True
+        The largest eigenvalues, descending; otherwise the smallest, ascending.
+    rank_tol : float, default=1e-10
+        Relative size at which an eigenvalue of B counts as zero.
+
+    Returns
+    -------
+    values : ndarray of shape (m,)
+    vectors : ndarray of shape (d, m)
+        With ``X' B X = I``; signs by `deterministic_signs`.
+
+    Raises
+    ------
+    ValueError
+        If the rank of B is below `m`.
+    """
+    scale, axes = np.linalg.eigh((B + B.T) / 2)
+    kept = scale > rank_tol * max(scale[-1], 0.0)
+    rank = int(kept.sum())
+    if not 1 <= m <= rank:
+        raise ValueError(
+            f"{m} dimensions are asked for, but the right-hand matrix has rank {rank}."
+        )
+    whiten = axes[:, kept] / np.sqrt(scale[kept])
+    small = whiten.T @ A @ whiten
+    small = (small + small.T) / 2
+    chosen = (rank - m, rank - 1) if largest else (0, m - 1)
+    values, rotation = scipy.linalg.eigh(small, subset_by_index=chosen)
+    if largest:
+        values, rotation = values[::-1], rotation[:, ::-1]
+    return values, deterministic_signs(whiten @ rotation)

@@ -1,0 +1,181 @@
+r"""The trace ratio problem: :math:`\max_{W^T W = I} \mathrm{tr}(W^T A W) / \mathrm{tr}(W^T B W)`.
+
+F. Nie, S. Xiang and C. Zhang, "Neighborhood MinMax Projections", IJCAI 2007, section 3, solve it
+by bisection. Newton's method on the same function finds the same root in a handful of steps:
+Y. Jia, F. Nie and C. Zhang, "Trace Ratio Problem Revisited", IEEE Trans. Neural Networks 20, 2009.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+import numpy as np
+import scipy.linalg
+from numpy.typing import ArrayLike, NDArray
+
+from ddr_cli.numerics.eigen import deterministic_signs
+
+Floats = NDArray[np.float64]
+
+_EPS = float(np.finfo(np.float64).eps)
+_SYMMETRY_TOL = 1e-8  # largest asymmetry, relative to the largest entry, that counts as rounding
+_MOST_STEPS = 2000  # more halvings than there are doubles between any two bounds
+
+
+def trace_ratio(
+    A: ArrayLike,
+    B: ArrayLike,
+    m: int,
+    solver: Literal["newton", "bisection"] = "newton",
+    *,
+    rank_tol: float = 1e-10,
+) -> tuple[Floats, float]:
+    r"""Maximise ``tr(W'AW) / tr(W'BW)`` over the d x m matrices W with ``W'W = I``.
+
+    Parameters
+    ----------
+    A : array of shape (d, d)
+        Symmetric; it may be indefinite.
+    B : array of shape (d, d)
+        Symmetric and positive semidefinite; it may be singular.
+    m : int
+        Number of columns of W, from 1 to d.
+    solver : {"newton", "bisection"}, default="newton"
+        Both find the global optimum; bisection is the paper's Table 1.
+    rank_tol : float, default=1e-10
+        An eigenvalue of B below `rank_tol` times its largest counts as zero.
+
+    Returns
+    -------
+    W : ndarray of shape (d, m)
+        Orthonormal. An optimal W is determined up to rotations ``W R`` only; this one's columns
+        are eigenvectors, by decreasing eigenvalue, of the matrix that the notes name, with signs
+        by `deterministic_signs`.
+    value : float
+        The ratio at W, the maximum.
+
+    Raises
+    ------
+    ValueError
+        If the matrices are not square, symmetric, finite and of one shape, B has a negative
+        eigenvalue, `m` is not between 1 and d, or the solver has another name.
+
+    Notes
+    -----
+    **m > d - rank(B)**: the ratio is finite. Its maximum :math:`\lambda^*` is the one root of
+    the decreasing convex function
+
+    .. math:: f(\lambda) = \max_{W^T W = I} \mathrm{tr}(W^T (A - \lambda B) W),
+
+    the sum of the m largest eigenvalues of :math:`A - \lambda B`, and W their eigenvectors at the
+    root. Bisection starts from the paper's bounds (Theorem 1 and what follows it); where the sum
+    of the m largest eigenvalues of A is negative the paper's upper bound doesn't hold, and the m
+    largest eigenvalues of B take the place of the m smallest. Newton's step is
+    :math:`\lambda \leftarrow \mathrm{tr}(W^T A W) / \mathrm{tr}(W^T B W)`: it rises monotonically
+    to the root, quadratically near it.
+
+    **m <= d - rank(B)**: W lies in the null space of B, where the paper takes the value to be
+    infinite, and maximises ``tr(W'AW)`` there; W holds the leading eigenvectors of ``Z'AZ``, Z a
+    basis of the null space. The value is ``inf`` by that convention also where ``tr(W'AW)`` is
+    not positive (which an A that is positive semidefinite can only reach as 0/0).
+
+    With m = d the ratio is ``tr(A) / tr(B)`` for every W. With A = 0 and m > d - rank(B) it is 0
+    for every W; the one returned minimises ``tr(W'BW)``.
+
+    Examples
+    --------
+    >>> W, value = trace_ratio(np.diag([4.0, 3.0, 0.0]), np.diag([2.0, 1.0, 1.0]), 1)
+    >>> W.ravel().tolist(), value
+    ([0.0, 1.0, 0.0], 3.0)
+    """
+    left, right = _symmetric(A, "A"), _symmetric(B, "B")
+    d = left.shape[0]
+    if left.shape != right.shape:
+        raise ValueError(f"A has the shape {left.shape} and B {right.shape}; they must agree.")
+    if not 1 <= m <= d:
+        raise ValueError(f"m={m}, but W can have 1 to {d} columns for matrices of order {d}.")
+    if solver not in _SOLVERS:
+        raise ValueError(f"solver={solver!r}: choose 'newton' or 'bisection'.")
+    sizes, axes = np.linalg.eigh(right)
+    if sizes[0] < -max(rank_tol, d * _EPS) * abs(sizes).max():
+        raise ValueError(f"B must be positive semidefinite; it has the eigenvalue {sizes[0]:.3g}.")
+    null = axes[:, sizes <= rank_tol * max(sizes[-1], 0.0)]
+    if m <= null.shape[1]:
+        inside = null.T @ left @ null
+        return deterministic_signs(null @ _leading((inside + inside.T) / 2, m)), np.inf
+
+    # In units of the largest entries, so that no tolerance depends on the data's scale, and in the
+    # eigenbasis of B: there tr(W'BW) is a sum of squares, which keeps all its digits where W is
+    # close to the null space.
+    unit_a, unit_b = float(abs(left).max()) or 1.0, float(sizes[-1])
+    turned, sizes = axes.T @ (left / unit_a) @ axes, np.maximum(sizes, 0.0) / unit_b
+    root = _SOLVERS[solver](turned, sizes, m)
+    V = _leading(turned - np.diag(root * sizes), m) if left.any() else np.eye(len(sizes), m)
+    return deterministic_signs(axes @ V), _ratio(turned, sizes, V) * (unit_a / unit_b)
+
+
+def _newton(A: Floats, b: Floats, m: int) -> float:
+    """Return the root of f for B = diag(b), b ascending."""
+    best = float(np.trace(A) / b.sum())
+    for _ in range(_MOST_STEPS):
+        reached = _ratio(A, b, _leading(A - np.diag(best * b), m))
+        # In exact arithmetic it rises until the root; rounding ends the rise a few ulps from it.
+        if reached <= best + 2 * _EPS * abs(best):
+            return max(best, reached)
+        best = reached
+    raise np.linalg.LinAlgError("Newton's iteration for the trace ratio did not end.")
+
+
+def _bisection(A: Floats, b: Floats, m: int) -> float:
+    """Return the root of f for B = diag(b), b ascending."""
+    most = _largest_sum(A, m)
+    low = float(np.trace(A) / b.sum())
+    high = max(low, most / float(b[:m].sum() if most > 0 else b[-m:].sum()))
+    for _ in range(_MOST_STEPS):
+        middle = (low + high) / 2
+        if high - low <= 2 * _EPS * max(1.0, abs(low), abs(high)):
+            return middle
+        if _largest_sum(A - np.diag(middle * b), m) > 0:
+            low = middle
+        else:
+            high = middle
+    raise np.linalg.LinAlgError("The bisection for the trace ratio did not end.")
+
+
+_SOLVERS: dict[str, Callable[[Floats, Floats, int], float]] = {
+    "newton": _newton,
+    "bisection": _bisection,
+}
+
+
+def _largest_sum(S: Floats, m: int) -> float:
+    d = S.shape[0]
+    values = scipy.linalg.eigh(S, eigvals_only=True, subset_by_index=(d - m, d - 1))
+    return float(values.sum())
+
+
+def _leading(S: Floats, m: int) -> Floats:
+    """Return the eigenvectors of the m largest eigenvalues, by decreasing eigenvalue."""
+    d = S.shape[0]
+    _, vectors = scipy.linalg.eigh(S, subset_by_index=(d - m, d - 1))
+    return np.asarray(vectors[:, ::-1])
+
+
+def _ratio(A: Floats, b: Floats, V: Floats) -> float:
+    return float(np.einsum("ij,ij->", V, A @ V) / (b @ V**2).sum())
+
+
+def _symmetric(matrix: ArrayLike, name: str) -> Floats:
+    """Return a matrix in float64 without the rounding in its symmetry, or say what is wrong."""
+    square = np.asarray(matrix, dtype=np.float64)
+    if square.ndim != 2 or square.shape[0] != square.shape[1] or not square.size:
+        raise ValueError(f"{name} must be a square matrix; it has the shape {square.shape}.")
+    if not np.isfinite(square).all():
+        raise ValueError(f"{name} has entries that are NaN or infinite.")
+    gap = float(abs(square - square.T).max())
+    if gap > _SYMMETRY_TOL * float(abs(square).max()):
+        raise ValueError(
+            f"{name} must be symmetric; {name} and its transpose differ by up to {gap:.3g}."
+        )
+    return (square + square.T) / 2

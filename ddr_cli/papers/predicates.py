@@ -1,0 +1,108 @@
+"""The predicates that a claim may use, as data; `ddr_cli.report.claims` evaluates them.
+
+The thresholds stand in the paper's file, set before any run and the same for every method.
+Values are in the metric's own unit (an error rate of 0.09 is 9 %).
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar, Literal
+
+from annotated_types import Ge, Gt
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class _Base(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    needs_grid: ClassVar[bool] = False
+    compares: ClassVar[bool] = False
+
+
+class _OnGrid(_Base):
+    needs_grid: ClassVar[bool] = True
+
+
+class ValueNear(_OnGrid):
+    """The value at `at` is within `tolerance` of `value`, or better."""
+
+    name: Literal["value_near"]
+    at: float
+    value: float
+    tolerance: Annotated[float, Gt(0)] = 0.01
+
+
+class BelowAt(_OnGrid):
+    """The value at `at` is below `value`."""
+
+    name: Literal["below_at"]
+    at: float
+    value: float
+
+
+class MinimumIn(_OnGrid):
+    """The smallest value of the series is at a place from `low` to `high`, both included."""
+
+    name: Literal["minimum_in"]
+    low: float
+    high: float
+
+
+class FlatIn(_OnGrid):
+    """From `low` to `high` (both included) the series varies by at most `tolerance`."""
+
+    name: Literal["flat_in"]
+    low: float | None = None
+    high: float | None = None
+    tolerance: Annotated[float, Gt(0)]
+
+
+class StaysWithin(_OnGrid):
+    """The series stays between `low - slack` and `high + slack` over a long enough range.
+
+    The range is the longest run of neighbouring grid places inside the band, and its last place
+    is at least `span` times its first.
+    """
+
+    name: Literal["stays_within"]
+    low: float
+    high: float
+    slack: Annotated[float, Ge(0)] = 0.0
+    span: Annotated[float, Gt(1)]
+
+
+class RisesTowards(_OnGrid):
+    """The series is higher at the `end` of its grid than at `start`, by at least `at_least`."""
+
+    name: Literal["rises_towards"]
+    end: Literal["low", "high"]
+    start: float
+    at_least: Annotated[float, Ge(0)] = 0.0
+
+
+class RelativeGain(_Base):
+    """The value is below the one it is compared with by at least this share of that one."""
+
+    name: Literal["relative_gain"]
+    at_least: Annotated[float, Gt(0)]
+    compares: ClassVar[bool] = True
+
+
+class BetterThan(_Base):
+    """The value is better than the one it is compared with, in the metric's direction."""
+
+    name: Literal["better_than"]
+    at_least: Annotated[float, Ge(0)] = 0.0
+    compares: ClassVar[bool] = True
+
+
+Predicate = Annotated[
+    ValueNear
+    | BelowAt
+    | MinimumIn
+    | FlatIn
+    | StaysWithin
+    | RisesTowards
+    | RelativeGain
+    | BetterThan,
+    Field(discriminator="name"),
+]

@@ -1,0 +1,351 @@
+r"""Classification constrained dimensionality reduction (CCDR).
+
+R. Raich, J. A. Costa, S. B. Damelin and A. O. Hero III, "Classification Constrained
+Dimensionality Reduction", arXiv:0802.2906.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Annotated, Any, Literal
+
+import numpy as np
+import scipy.sparse as sp
+from annotated_types import Ge, Gt, Lt
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse.csgraph import connected_components
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ddr_cli.core.parameters import check_parameters
+from ddr_cli.numerics.laplacian import laplacian_eigenpairs
+from ddr_cli.numerics.neighbors import (
+    CsrArray,
+    Neighbors,
+    kneighbors,
+    knn_graph,
+    knn_kernel,
+    mean_squared_distance,
+)
+from ddr_cli.reducers.base import Traits
+from ddr_cli.reducers.ccdr_subsample import SubsampleAverage, average_subsamples
+from ddr_cli.reducers.labels import UNLABELLED, codes_among, encode_labels
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.intp]
+_ACCEPTED: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float64, np.float32]}
+
+
+class CCDR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    r"""Embed points and class centres so that both classes and the data's geometry are kept.
+
+    Points :math:`y_i` and class centres :math:`z_k` in :math:`R^m` minimise (Eq. 13)
+
+    .. math:: \sum_{ki} c_{ki} \|z_k - y_i\|^2 + \frac\beta2 \sum_{ij} w_{ij} \|y_i - y_j\|^2
+
+    under :math:`Z D 1 = 0` and :math:`Z D Z^T = I`: the solutions of
+    :math:`L u = \lambda D u` (Eq. 15) for the graph of points and centres.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Dimensions m of the embedding.
+    beta : float, default=0.5
+        Weight of the geometry against the labels. With 0 only the class centres count: at most
+        L - 1 dimensions, and unlabelled points are placed by Eq. 20.
+    n_neighbors : int, default=4
+        Points are connected if either is among the other's `n_neighbors` nearest.
+    weights : {"binary", "heat"}, default="binary"
+        :math:`w_{ij} = 1`, or :math:`\exp(-\|x_i - x_j\|^2 / \epsilon)`.
+    epsilon : "mean" or float, default="mean"
+        Width of the heat kernel in squared units of the data; "mean" is the mean squared distance
+        to the `n_neighbors` nearest. The paper gives none.
+    subsample : int, float or None, default=None
+        For large n: fit on stratified subsamples of this many points (or this share), place the
+        others by Eq. 20 with their labels, align and average.
+    random_state : int, RandomState or None, default=None
+        Draws the subsamples; nothing else is random.
+    n_subsamples : int, default=5
+        How many subsamples are averaged.
+
+    Attributes
+    ----------
+    embedding_ : ndarray of shape (n_samples, n_components)
+        The points :math:`y_i`, in float64.
+    class_centers_ : ndarray of shape (n_classes, n_components)
+        The centres :math:`z_k`, in the order of `classes_`.
+    eigenvalues_ : ndarray of shape (n_components,)
+        :math:`\lambda_2 \le \dots \le \lambda_{m+1}`.
+    classes_ : ndarray of shape (n_classes,)
+        The class labels, without -1.
+    affinity_ : csr_array of shape (n_samples, n_samples)
+        The weights W (without `subsample`).
+    connected_ : ndarray of shape (n_samples,)
+        Whether a path in the graph leads from the point to a labelled one (without `subsample`).
+    epsilon_ : float
+        Width of the heat kernel (without `subsample`).
+    n_features_in_ : int
+        Number of features.
+
+    Notes
+    -----
+    An unlabelled point has ``y == -1``. Unlabelled points that no path connects to a labelled one
+    have eigenvalue 0 of their own and would fill the embedding with their indicators. They are
+    kept out of the eigenproblem and placed afterwards, like new points, by Eq. 20 from their
+    nearest connected points; a warning says how many.
+
+    When the classes themselves fall into c separate components, the first c - 1 dimensions
+    (:math:`\lambda = 0`) tell these apart, the heaviest component first.
+
+    References
+    ----------
+    .. [1] R. Raich, J. A. Costa, S. B. Damelin, A. O. Hero III, "Classification Constrained
+       Dimensionality Reduction", arXiv:0802.2906, sections IV and V.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> CCDR(n_components=2).fit_transform(X, y).shape
+    (150, 2)
+    """
+
+    embedding_: Floats
+    class_centers_: Floats
+    eigenvalues_: Floats
+    classes_: NDArray[Any]
+
+    def __init__(
+        self,
+        n_components: Annotated[int, Ge(1)] = 2,
+        beta: Annotated[float, Ge(0)] = 0.5,
+        n_neighbors: Annotated[int, Ge(1)] = 4,
+        weights: Literal["binary", "heat"] = "binary",
+        epsilon: Literal["mean"] | Annotated[float, Gt(0)] = "mean",
+        subsample: Annotated[int, Ge(2)] | Annotated[float, Gt(0), Lt(1)] | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        n_subsamples: Annotated[int, Ge(1)] = 5,
+    ) -> None:
+        self.n_components = n_components
+        self.beta = beta
+        self.n_neighbors = n_neighbors
+        self.weights = weights
+        self.epsilon = epsilon
+        self.subsample = subsample
+        self.random_state = random_state
+        self.n_subsamples = n_subsamples
+
+    def fit(self, X: ArrayLike, y: ArrayLike, *, neighbors: Neighbors | None = None) -> CCDR:
+        """Embed the rows of `X` and the class centres.
+
+        Parameters
+        ----------
+        X : array or sparse of shape (n_samples, n_features)
+        y : array of shape (n_samples,)
+            Class labels of any type; -1 for unlabelled points.
+        neighbors : Neighbors, optional
+            Of the rows of `X` among themselves, at least `n_neighbors` of each; spares the search.
+
+        Returns
+        -------
+        CCDR
+            Itself.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is out of range, no point is labelled, or `X` has too few points for
+            `n_neighbors` or `n_components`.
+        """
+        check_parameters(self)
+        points, labels = validate_data(self, X, y, **_ACCEPTED)
+        self.classes_, code = encode_labels(labels)
+        if self.subsample is None:
+            self._fit_graph(points, code, neighbors)
+            strays = int(np.sum(~self.connected_))
+        else:
+            self.subsamples_: SubsampleAverage = average_subsamples(self, points, labels, code)
+            self.embedding_ = self.subsamples_.embedding
+            self.class_centers_ = self.subsamples_.class_centers
+            self.eigenvalues_ = self.subsamples_.eigenvalues
+            strays = max(int(np.sum(~member.connected_)) for member in self.subsamples_.members)
+        if strays:
+            warnings.warn(
+                f"No path in the neighbour graph leads from {strays} unlabelled points to a "
+                f"labelled one; they are placed from their nearest connected points (Eq. 20). A "
+                f"larger n_neighbors than {self.n_neighbors} may connect them.",
+                stacklevel=2,
+            )
+        return self
+
+    def _fit_graph(self, X: Any, code: Codes, neighbors: Neighbors | None) -> None:
+        n, L, m = X.shape[0], len(self.classes_), self.n_components
+        if neighbors is None:
+            neighbors = kneighbors(X, self.n_neighbors)
+        _check_count(neighbors, X)
+        self.epsilon_ = (
+            mean_squared_distance(neighbors, self.n_neighbors)
+            if self.epsilon == "mean"
+            else float(self.epsilon)
+        )
+        W = knn_graph(neighbors, self.n_neighbors, weights=self.weights, epsilon=self.epsilon_)
+
+        # G = [[0, C], [C', beta W]], C the L x n class membership, a zero column where unlabelled.
+        (labelled,) = np.nonzero(code != UNLABELLED)
+        C = sp.csr_array((np.ones(len(labelled)), (code[labelled], labelled)), shape=(L, n))
+        blocks: Any = [[None, C], [C.T, self.beta * W]]
+        G = sp.csr_array(sp.block_array(blocks))
+        G.eliminate_zeros()
+
+        _, part = connected_components(G, directed=False)
+        kept = np.isin(part, part[:L])
+        if not kept.all():
+            G = G[kept][:, kept]
+        # Without a neighbour edge there is one star per class, and all else has lambda = 1.
+        self._check_dimensions(G.shape[0] - 1 if G.nnz > 2 * len(labelled) else L - 1)
+        self.eigenvalues_, U = laplacian_eigenpairs(G, m)
+        self._check_dimensions(int(np.sum(self.eigenvalues_ < 1 - 1e-9)))
+
+        self.affinity_ = W
+        self.connected_ = kept[L:]
+        self.class_centers_ = U[:L]
+        self.embedding_ = np.zeros((n, m))
+        self.embedding_[self.connected_] = U[L:]
+        self._X = X
+        if not self.connected_.all():
+            self.embedding_[~self.connected_] = self.place(self._kernel(X[~self.connected_]))
+
+    def _check_dimensions(self, most: int) -> None:
+        if self.n_components > most:
+            raise ValueError(
+                f"n_components={self.n_components}, but the graph offers at most {most} dimensions "
+                f"with lambda < 1 (Eq. 20 divides by 1 - lambda)."
+            )
+
+    def fit_transform(
+        self, X: ArrayLike, y: ArrayLike, *, neighbors: Neighbors | None = None
+    ) -> Floats:
+        """Fit, and return `embedding_`: labelled points are placed with the help of their label.
+
+        It differs from ``fit(X, y).transform(X)``, which treats the points as new and unlabelled.
+        """
+        return self.fit(X, y, neighbors=neighbors).embedding_
+
+    def transform(self, X: ArrayLike, *, neighbors: Neighbors | None = None) -> Floats:
+        """Place new unlabelled points: Eq. 20 with c = 0.
+
+        Parameters
+        ----------
+        X : array or sparse of shape (n_queries, n_features)
+        neighbors : Neighbors, optional
+            Of the rows of `X` among the training points, at least `n_neighbors` of each.
+
+        Returns
+        -------
+        ndarray of shape (n_queries, n_components)
+        """
+        check_is_fitted(self)
+        points = validate_data(self, X, reset=False, **_ACCEPTED)
+        if self.subsample is not None:
+            return self.subsamples_.average(lambda member: member.transform(points))
+        return self.place(self._kernel(points, neighbors))
+
+    def extend(self, X: ArrayLike, y: ArrayLike, *, neighbors: Neighbors | None = None) -> Floats:
+        """Place new points with the help of their labels: Eq. 20 with c != 0.
+
+        Parameters
+        ----------
+        X : array or sparse of shape (n_queries, n_features)
+        y : array of shape (n_queries,)
+            Labels among `classes_`, or -1 where unknown.
+        neighbors : Neighbors, optional
+            As for `transform`.
+
+        Returns
+        -------
+        ndarray of shape (n_queries, n_components)
+
+        Raises
+        ------
+        ValueError
+            If a label is not among `classes_`.
+        """
+        check_is_fitted(self)
+        points = validate_data(self, X, reset=False, **_ACCEPTED)
+        if self.subsample is not None:
+            return self.subsamples_.average(lambda member: member.extend(points, y))
+        return self.place(self._kernel(points, neighbors), y)
+
+    def place(self, K: Any, y: ArrayLike | None = None) -> Floats:
+        r"""Evaluate Eq. 20 for given rows of the kernel.
+
+        .. math:: f_l(x, c) = \frac{1}{1 - \lambda_l}
+            \frac{I(c \ne 0) z_c(l) + \beta \sum_j K(x, x_j) y_j(l)}
+                 {I(c \ne 0) + \beta \sum_j K(x, x_j)}
+
+        Parameters
+        ----------
+        K : array or sparse of shape (n_queries, n_samples)
+            Kernel between the new and the training points. A training point's own row of
+            `affinity_`, with its own label, gives its own embedding (Eq. 18).
+        y : array of shape (n_queries,), optional
+            Labels among `classes_`, or -1 where unknown (default: all unknown).
+
+        Returns
+        -------
+        ndarray of shape (n_queries, n_components)
+        """
+        unknown = np.full(K.shape[0], UNLABELLED)
+        code = unknown if y is None else codes_among(self.classes_, y)
+        labelled = code != UNLABELLED
+        beta = np.where(labelled, self.beta, 1.0)[:, None]  # where c = 0, beta cancels
+        numerator = beta * (K @ self.embedding_)
+        numerator[labelled] += self.class_centers_[code[labelled]]
+        denominator = labelled[:, None] + beta * np.asarray(K.sum(axis=1)).reshape(-1, 1)
+        return np.asarray(numerator / denominator / (1 - self.eigenvalues_))
+
+    def _kernel(self, X: Any, neighbors: Neighbors | None = None) -> CsrArray:
+        """Return K(x, x_j): x_j among the nearest connected points of x, the weights as in W."""
+        (known,) = np.nonzero(self.connected_)
+        n, k = len(self.connected_), min(self.n_neighbors, len(known))
+        if neighbors is None or len(known) < n:
+            found = kneighbors(self._X[known], k, queries=X)
+            neighbors = Neighbors(known[found.indices], found.distances)
+        _check_count(neighbors, X)
+        return knn_kernel(neighbors, k, n, weights=self.weights, epsilon=self.epsilon_)
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.embedding_.shape[1])
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.required = True
+        return tags
+
+    def __ddr_traits__(self) -> Traits:
+        """Return what the engine may share between fits."""
+        whole = self.subsample is None
+        return Traits(
+            version=1,
+            nested=whole,
+            transductive=True,
+            neighbors=whole,
+            grids={
+                "beta": tuple(np.geomspace(0.01, 10, 13).tolist()),
+                "n_neighbors": tuple(range(2, 13)),
+                "n_components": tuple(range(1, 21)),
+                "weights": ("binary", "heat"),
+            },
+            paper='Raich, Costa, Damelin, Hero, "Classification Constrained Dimensionality '
+            'Reduction", arXiv:0802.2906',
+        )
+
+
+def _check_count(neighbors: Neighbors, X: Any) -> None:
+    if len(neighbors) != X.shape[0]:
+        raise ValueError(
+            f"neighbors are given for {len(neighbors)} points, but X has {X.shape[0]}."
+        )

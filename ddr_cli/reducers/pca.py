@@ -1,0 +1,125 @@
+"""Principal component analysis: scikit-learn's, with the solver pinned."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import numpy as np
+import scipy.sparse as sp
+from annotated_types import Ge, Gt, Lt
+from numpy.typing import ArrayLike, NDArray
+from sklearn import decomposition
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import validate_data
+
+from ddr_cli.core.parameters import check_parameters
+from ddr_cli.reducers.base import Traits
+from ddr_cli.reducers.linear import LinearReducer
+
+_WIDE = 2000  # more features than this: a sparse fit doesn't form their covariance matrix
+
+
+class PCA(LinearReducer, BaseEstimator):
+    """Project on the directions of largest variance.
+
+    Parameters
+    ----------
+    n_components : int, float or "full", default=2
+        How many; or the smallest number whose share of the variance exceeds this fraction; or all
+        with non-zero variance ("PCA to the full rank").
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        Orthonormal directions, by decreasing variance.
+    mean_ : ndarray of shape (n_features,)
+        Mean of the training points.
+    explained_variance_, explained_variance_ratio_ : ndarray of shape (n_components,)
+        Variance along each direction, in squared units of the data, and its share of the total.
+    n_features_in_ : int
+        Number of features.
+
+    Notes
+    -----
+    Dense data use LAPACK's singular value decomposition (``svd_solver="full"``): exact, free of
+    randomness, and nested. Sparse data, which must not be centred, use the eigenvectors of the
+    covariance matrix, or ARPACK from a fixed start for more than 2000 features.
+
+    Examples
+    --------
+    >>> PCA(n_components=1).fit_transform([[0.0, 0.0], [2.0, 0.0]]).tolist()
+    [[-1.0], [1.0]]
+    """
+
+    explained_variance_: NDArray[Any]
+    explained_variance_ratio_: NDArray[Any]
+
+    def __init__(
+        self,
+        n_components: Annotated[int, Ge(1)] | Annotated[float, Gt(0), Lt(1)] | Literal["full"] = 2,
+    ) -> None:
+        self.n_components = n_components
+
+    def fit(self, X: ArrayLike, y: Any = None) -> PCA:  # noqa: ARG002 (scikit-learn's signature)
+        """Find the directions.
+
+        Parameters
+        ----------
+        X : array or sparse of shape (n_samples, n_features)
+        y : ignored
+
+        Returns
+        -------
+        PCA
+            Itself.
+
+        Raises
+        ------
+        ValueError
+            If `n_components` is out of range, or more than the data can have.
+        """
+        check_parameters(self)
+        points = validate_data(
+            self,
+            X,
+            accept_sparse="csr",
+            dtype=[np.float64, np.float32],
+            ensure_min_samples=2,
+        )
+        most = min(points.shape)
+        if not isinstance(self.n_components, float | str) and self.n_components > most:
+            raise ValueError(
+                f"n_components={self.n_components}, but {points.shape[0]} points with "
+                f"{points.shape[1]} features span at most {most} dimensions."
+            )
+        wanted = None if self.n_components == "full" else self.n_components
+        fitted = decomposition.PCA(wanted, svd_solver=self._solver(points), random_state=0).fit(
+            points
+        )
+        kept = slice(None)
+        if self.n_components == "full":
+            deviation = np.sqrt(np.maximum(fitted.explained_variance_, 0))
+            smallest = deviation[0] * max(points.shape) * np.finfo(points.dtype).eps
+            kept = slice(max(1, int(np.sum(deviation > smallest))))
+        self.mean_ = fitted.mean_
+        self.components_ = fitted.components_[kept]
+        self.explained_variance_ = fitted.explained_variance_[kept]
+        self.explained_variance_ratio_ = fitted.explained_variance_ratio_[kept]
+        return self
+
+    def _solver(self, points: Any) -> str:
+        sparse: bool = sp.issparse(points)
+        if not sparse:
+            return "full"
+        counted = not isinstance(self.n_components, float | str)
+        return "arpack" if counted and points.shape[1] > _WIDE else "covariance_eigh"
+
+    def __ddr_traits__(self) -> Traits:
+        """Return what the engine may share between fits."""
+        return Traits(
+            version=1,
+            nested=True,
+            supervised=False,
+            grids={"n_components": tuple(range(1, 21))},
+            paper='Jolliffe, "Principal Component Analysis", Springer, 2002',
+        )

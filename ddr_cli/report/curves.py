@@ -1,0 +1,197 @@
+"""Curves of a metric against a swept parameter, the predefined split beside the re-splits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter
+
+from ddr_cli.report.names import metric_axis, parameter_name, setting_text
+from ddr_cli.report.picture import Mark, Picture, value_axis
+from ddr_cli.report.style import NEUTRAL, PAPER_COLOUR, new_figure
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_DASHED = (0, (4, 2))
+
+# Where most of a steep curve is flat, a second row of panels shows the flat part: the values up to
+# this factor above the smallest.
+_FLAT = 1.4
+_ENLARGED_FROM = 2.0
+
+
+def draw_curves(picture: Picture, x: str, second: str | None = None) -> Figure:
+    """Draw the metric against a swept parameter.
+
+    Parameters
+    ----------
+    picture : Picture
+        What to draw.
+    x : str
+        The parameter along the x axis.
+    second : str, optional
+        A second swept parameter: a panel per value.
+
+    Returns
+    -------
+    Figure
+        A column per family of splits (or per value of `second`, where there is one family); a
+        second row enlarges the flat part of a steep curve.
+    """
+    families = picture.families
+    levels = [None] if second is None else sorted(picture.rows[second].dropna().unique())
+    flat_top = _flat_top(picture) if second is None else None
+    panels = [(family, level) for level in levels for family in families]
+    columns = len(families) if len(families) > 1 else len(panels)
+    lines = len(panels) // columns + (flat_top is not None)
+    width = 6.4 if columns == 1 else min(4.6 * columns, 12.0)
+    figure = new_figure(width, 1.1 + 2.9 * lines)
+    grid = figure.subplots(lines, columns, sharex=True, sharey="row", squeeze=False)
+    for place, (family, level) in enumerate(panels):
+        axes = grid[place // columns, place % columns]
+        rows = picture.rows[picture.rows["split"] == family]
+        title = picture.family_title(family)
+        if second is not None:
+            rows = rows[(rows[second] == level) | rows[second].isna()]
+            title = f"{setting_text({second: level})} · {title}"
+        _panel(picture, axes, rows, x, family, labelled=flat_top is None)
+        axes.set_title(title, loc="left")
+        if flat_top is not None:
+            _panel(picture, grid[-1, place], rows, x, family, labelled=True)
+            grid[-1, place].set_title("the same, enlarged", loc="left", style="italic")
+    for axes in grid[-1, :]:
+        axes.set_xlabel(parameter_name(x))
+    shown = picture.shown_values()
+    for line in grid:
+        line[0].set_ylabel(metric_axis(picture.metric))
+    value_axis(grid[0, 0], shown, "y")
+    if flat_top is not None:
+        near = shown[shown <= flat_top]
+        value_axis(grid[-1, 0], near, "y")
+        grid[-1, 0].set_ylim(near.min() - 0.06 * (flat_top - near.min()), flat_top)
+    _parameter_axis(picture, grid[0, 0], x)
+    picture.finish(figure, _handles(picture, x))
+    return figure
+
+
+def _flat_top(picture: Picture) -> float | None:
+    """Return up to where to enlarge, None if the values are all of one size anyway."""
+    shown, means = picture.shown_values(), picture.rows["mean"]
+    top = _FLAT * float(means.min())
+    if shown.min() <= 0 or shown.max() / shown.min() < _ENLARGED_FROM:
+        return None
+    return top if (means <= top).mean() >= 0.5 else None
+
+
+def _panel(
+    picture: Picture, axes: Axes, rows: pd.DataFrame, x: str, family: str, *, labelled: bool
+) -> None:
+    places = np.sort(picture.rows[x].dropna().unique().astype(float))
+    hollow = family == "predefined"
+    for method in picture.methods:
+        own = picture.of(method, rows)
+        if own.empty:
+            continue
+        style = picture.look(method)
+        line: dict[str, Any] = {
+            "color": style.colour,
+            "linestyle": _DASHED if hollow else "-",
+            "marker": style.marker,
+            "markerfacecolor": "white" if hollow else style.colour,
+        }
+        if own[x].notna().any():
+            own = own[own[x].notna()].sort_values(x)
+            at = own[x].to_numpy(dtype=float)
+        else:
+            # A method without the parameter is the same everywhere: a level line.
+            own = own.loc[[own.index[0]] * 2]
+            at = places[[0, -1]]
+            line |= {"marker": "", "linestyle": style.line, "linewidth": 1.2}
+        axes.plot(at, own["mean"].to_numpy(), **line)
+        if own["low"].notna().any():
+            axes.fill_between(at, own["low"], own["high"], color=style.colour, alpha=0.14, lw=0)
+            for end in ("low", "high"):
+                axes.plot(at, own[end], color=style.colour, linestyle=style.line, lw=0.7)
+    for mark in picture.marks:
+        _mark(picture, axes, mark, x, family, labelled=labelled)
+
+
+def _mark(picture: Picture, axes: Axes, mark: Mark, x: str, family: str, *, labelled: bool) -> None:
+    row = picture.row(mark.row)
+    if row["split"] != family or pd.isna(row[x]):
+        return
+    place = (float(row[x]) if mark.at is None else mark.at, mark.value * picture.scale)
+    style = picture.look(picture.method_of(mark))
+    axes.plot(
+        *[[value] for value in place],
+        marker="*",
+        markersize=13,
+        color=style.colour,
+        markeredgecolor=PAPER_COLOUR,
+        markeredgewidth=0.8,
+        zorder=5,
+    )
+    if not labelled:
+        return
+    above = _is_above_its_neighbours(picture, mark)
+    axes.annotate(
+        mark.text,
+        place,
+        xytext=(0, 9 if above else -16),
+        textcoords="offset points",
+        ha="center",
+        color=PAPER_COLOUR,
+        fontsize=8.5,
+        zorder=6,
+        bbox={"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none"},
+    )
+
+
+def _is_above_its_neighbours(picture: Picture, mark: Mark) -> bool:
+    """Tell whether a quoted number's text goes above it, away from a lower quoted one."""
+    return any(other.value < mark.value for other in picture.marks if other is not mark)
+
+
+def _parameter_axis(picture: Picture, axes: Axes, x: str) -> None:
+    values = np.sort(picture.rows[x].dropna().unique().astype(float))
+    if picture.run.spec.plot.log:
+        axes.set_xscale("log")
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        axes.xaxis.set_minor_formatter(NullFormatter())
+    elif np.allclose(values, np.round(values)):
+        axes.xaxis.set_major_locator(MaxNLocator(nbins=12, integer=True))
+
+
+def _handles(picture: Picture, x: str) -> list[Any]:
+    handles: list[Any] = []
+    for method in picture.methods:
+        style = picture.look(method)
+        level = picture.of(method, picture.rows)[x].isna().all()
+        handles.append(
+            Line2D(
+                [],
+                [],
+                color=style.colour,
+                marker="" if level else style.marker,
+                linestyle=style.line if level else "-",
+                label=picture.name(method),
+            )
+        )
+    if "predefined" in picture.families:
+        handles.append(
+            Line2D(
+                [],
+                [],
+                color=NEUTRAL,
+                linestyle=_DASHED,
+                marker="o",
+                markerfacecolor="white",
+                label="predefined split",
+            )
+        )
+    return [*handles, *picture.mark_handle(), *picture.interval_handle()]

@@ -1,0 +1,64 @@
+"""The figure of a run: which kind of drawing it takes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from ddr_cli.report.curves import draw_curves
+from ddr_cli.report.dots import draw_dots
+from ddr_cli.report.maps import draw_maps
+from ddr_cli.report.picture import Mark, Picture
+from ddr_cli.report.style import house_style, new_figure
+from ddr_cli.report.summary import Summary, swept_columns
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_MOST_PANELS = 4
+
+
+def draw(summary: Summary, marks: Sequence[Mark] = ()) -> Figure:
+    """Draw a run.
+
+    Parameters
+    ----------
+    summary : Summary
+        What to draw; the metric is the one that the spec plots.
+    marks : sequence of Mark
+        Quoted numbers to set beside it.
+
+    Returns
+    -------
+    Figure
+        With one swept parameter, curves: the predefined split and the re-splits side by side
+        where both were run. With two, a panel per value of the second, or heat maps where it has
+        many. Otherwise a dot per method, for the best of its settings.
+    """
+    picture = Picture(summary, summary.run.spec.plot.y, marks)
+    with house_style():
+        if picture.rows.empty:
+            figure = new_figure(6.4, 1.6)
+            picture.finish(figure)
+            return figure
+        x, second = _axes_of(summary, picture.rows)
+        if x is None:
+            return draw_dots(picture)
+        if second is None or picture.rows[second].nunique() <= _MOST_PANELS:
+            return draw_curves(picture, x, second)
+        return draw_maps(picture, x, second)
+
+
+def _axes_of(summary: Summary, rows: pd.DataFrame) -> tuple[str | None, str | None]:
+    """Return the parameter along the x axis and the one that panels differ in."""
+    swept = [
+        name
+        for name in swept_columns(summary.run)
+        if name in rows and pd.api.types.is_numeric_dtype(rows[name]) and rows[name].nunique() > 1
+    ]
+    swept.sort(key=lambda name: name != summary.run.spec.plot.x)
+    if not swept or len(swept) > 2:
+        return None, None
+    return swept[0], swept[1] if len(swept) == 2 else None

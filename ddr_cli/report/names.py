@@ -1,0 +1,116 @@
+"""How parameters, methods, metrics and numbers are written for a reader."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from ddr_cli.evaluation.metrics import METRICS
+
+_PARAMETERS = {
+    "reducer.beta": "β",
+    "reducer.n_components": "embedding dimension",
+    "reducer.n_neighbors": "neighbours k of the graph",
+    "reducer.mode": "test points",
+    "reducer.weights": "weights",
+    "classifier.n_neighbors": "neighbours k of the classifier",
+}
+
+_SHORT_PARAMETERS = {
+    "reducer.n_components": "dim",
+    "reducer.n_neighbors": "k",
+    "classifier.n_neighbors": "classifier k",
+}
+
+_METHODS = {
+    "none": "no reduction",
+    "pca": "PCA",
+    "lda": "LDA",
+    "ccdr": "CCDR",
+    "knn": "k-NN",
+    "neural_net": "neural net",
+}
+
+_FAMILIES = {
+    "predefined": ("predefined split", "predefined splits"),
+    "resample": ("re-split", "re-splits"),
+    "per_class": ("random split", "random splits"),
+    "fraction": ("random split", "random splits"),
+    "labelled": ("random choice of labels", "random choices of labels"),
+}
+
+
+def parameter_name(column: str, *, short: bool = False) -> str:
+    """Return the name of a dotted parameter as a reader would write it."""
+    if short and column in _SHORT_PARAMETERS:
+        return _SHORT_PARAMETERS[column]
+    piece, _, name = column.partition(".")
+    words = name.replace("_", " ") or piece
+    return _PARAMETERS.get(column, words if short else f"{words} ({piece})")
+
+
+def setting_text(params: Mapping[str, Any]) -> str:
+    """Return parameters as ``β = 0.562, dim = 14``."""
+    return ", ".join(
+        f"{parameter_name(name, short=True)} = {plain(value)}" for name, value in params.items()
+    )
+
+
+def plain(value: Any) -> str:
+    """Return a parameter's value in at most three digits after rounding."""
+    if isinstance(value, float):
+        return str(int(value)) if value.is_integer() and abs(value) < 1e6 else f"{value:.3g}"
+    return str(value)
+
+
+def method_name(label: str) -> str:
+    """Return the label of a spec's item with its method's usual spelling.
+
+    Examples
+    --------
+    >>> method_name("ccdr"), method_name("ccdr (heat)"), method_name("my way")
+    ('CCDR', 'CCDR (heat)', 'my way')
+    """
+    name, gap, rest = label.partition(" (")
+    return _METHODS.get(name, name.replace("_", " ")) + gap + rest.replace("_", " ")
+
+
+def family_name(family: str, n: int) -> str:
+    """Return ``50 re-splits`` or ``the predefined split``."""
+    one, many = _FAMILIES.get(family, (f"{family} split", f"{family} splits"))
+    if family == "predefined":
+        return f"the {one}"
+    return f"{n} {one if n == 1 else many}"
+
+
+def is_rate(metric: str) -> bool:
+    """Tell whether a metric is a share in 0..1, shown in percent."""
+    return metric in METRICS
+
+
+def lower_is_better(metric: str) -> bool:
+    """Tell in which direction a metric improves."""
+    return metric in METRICS and METRICS[metric].better == "lower"
+
+
+def metric_axis(metric: str) -> str:
+    """Return the label of an axis that shows a metric."""
+    words = metric.replace("_", " ")
+    return f"{words} (%)" if is_rate(metric) else words
+
+
+def number(value: float | None, metric: str, *, unit: bool = True) -> str:
+    """Return a metric's value: ``8.15 %`` for a rate, four digits otherwise, a dash for none."""
+    if value is None or math.isnan(value):
+        return "–"
+    if not is_rate(metric):
+        return f"{value:.4g}"
+    return f"{100 * value:.2f} %" if unit else f"{100 * value:.2f}"
+
+
+def difference_text(value: float, metric: str, *, unit: bool = True) -> str:
+    """Return a difference of two values: ``+0.35 points`` for rates."""
+    if not is_rate(metric):
+        return f"{value:+.4g}"
+    return f"{100 * value:+.2f}{' points' if unit else ''}"

@@ -1,0 +1,183 @@
+"""What every drawing of a run shares: its methods and their looks, scale, words and legend."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+import pandas as pd
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
+
+from ddr_cli.report.names import family_name, is_rate
+from ddr_cli.report.style import NEUTRAL, PAPER_COLOUR, PAPER_FILL, Look, look
+from ddr_cli.report.summary import Summary
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Method = tuple[str, str]
+"""The display labels of a reducer and a classifier."""
+
+# From this ratio between the largest and the smallest value on, a linear axis would press the
+# interesting end flat.
+LOG_FROM = 3.0
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A number that a paper quotes, drawn where it belongs.
+
+    Parameters
+    ----------
+    row : int
+        The row of the summary that answers it.
+    value : float
+        The number, in the metric's unit.
+    text : str
+        As shown, such as ``paper: 8.6 %``.
+    at : float or None
+        Where along the swept parameter the paper says it is; None is where the row is.
+    """
+
+    row: int
+    value: float
+    text: str
+    at: float | None = None
+
+
+class Picture:
+    """One metric of a run's summary, ready to be drawn.
+
+    Parameters
+    ----------
+    summary : Summary
+        The run.
+    metric : str
+        The metric to draw.
+    marks : sequence of Mark
+        Quoted numbers; those that belong to other rows are left out.
+
+    Attributes
+    ----------
+    rows : DataFrame
+        The summary's rows of the metric, rates in percent.
+    methods : list of (str, str)
+        Reducer and classifier, in the order of the spec.
+    families : list of str
+        The families of splits, the predefined one first.
+    """
+
+    def __init__(self, summary: Summary, metric: str, marks: Sequence[Mark]) -> None:
+        self.run = summary.run
+        self.metric = metric
+        self.scale = 100.0 if is_rate(metric) else 1.0
+        rows = summary.rows[summary.rows["metric"] == metric]
+        self.rows = rows.assign(
+            **{name: rows[name].astype(float) * self.scale for name in ("mean", "low", "high")}
+        )
+        self.marks = [mark for mark in marks if mark.row in rows.index]
+        pairs = rows[["reducer_label", "classifier_label"]].drop_duplicates()
+        self.methods: list[Method] = list(pairs.itertuples(index=False, name=None))
+        self.families: list[str] = sorted(set(rows["split"]), key=lambda name: name != "predefined")
+
+    def of(self, method: Method, rows: pd.DataFrame) -> pd.DataFrame:
+        """Return the rows of one method."""
+        return rows[(rows["reducer_label"] == method[0]) & (rows["classifier_label"] == method[1])]
+
+    def row(self, index: int) -> pd.Series[Any]:
+        """Return the row with an index label."""
+        return cast("pd.Series[Any]", self.rows.loc[index])
+
+    def method_of(self, mark: Mark) -> Method:
+        """Return the method that a quoted number is about."""
+        row = self.row(mark.row)
+        return str(row["reducer_label"]), str(row["classifier_label"])
+
+    def look(self, method: Method) -> Look:
+        """Return how a method is drawn."""
+        return look(self.methods.index(method))
+
+    def name(self, method: Method) -> str:
+        """Return a method's name, without the reducer where all have the same."""
+        return method[1] if len({name for name, _ in self.methods}) == 1 else ", ".join(method)
+
+    def family_title(self, family: str) -> str:
+        """Return what is shown of a family of splits: ``Mean over 50 re-splits``."""
+        own = self.rows[self.rows["split"] == family]
+        n, planned = int(own["n"].max()), int(own["planned"].max())
+        if family == "predefined":
+            return "Predefined split (n = 1)"
+        words = family_name(family, planned)
+        return f"Mean over {words}" if n == planned else f"Mean over {n} of {words}"
+
+    def shown_values(self) -> pd.Series[Any]:
+        """Return everything that the value axis must hold."""
+        quoted = pd.Series([mark.value * self.scale for mark in self.marks], dtype=float)
+        drawn = [self.rows[name] for name in ("mean", "low", "high")]
+        shown: pd.Series[Any] = pd.concat([*drawn, quoted]).dropna()
+        return shown
+
+    def finish(self, figure: Figure, handles: Sequence[Any] = ()) -> None:
+        """Add the title, how far an unfinished run is, and a legend below that hides nothing."""
+        title = self.run.title
+        reducers = {name for name, _ in self.methods}
+        if len(reducers) == 1 and next(iter(reducers)) not in title:
+            title += f" ({next(iter(reducers))})"
+        if not self.run.is_complete or self.run.failed:
+            title += f" [{self.run.progress}]"
+        width = figure.get_figwidth()
+        figure.suptitle(
+            "\n".join(textwrap.wrap(title, int(width * 10))), fontsize=11, weight="bold"
+        )
+        if handles:
+            columns = max(1, min(len(handles), int(width / 1.7)))
+            figure.legend(handles=handles, loc="outside lower center", ncols=columns)
+
+    def mark_handle(self) -> list[Any]:
+        """Return the legend's entry for quoted numbers, if there are any."""
+        if not self.marks:
+            return []
+        return [
+            Line2D(
+                [],
+                [],
+                linestyle="",
+                marker="*",
+                markersize=11,
+                color=PAPER_FILL,
+                markeredgecolor=PAPER_COLOUR,
+                label="number in the paper",
+            )
+        ]
+
+    def interval_handle(self) -> list[Any]:
+        """Return the legend's entry for intervals, if there are any."""
+        bands = self.rows.dropna(subset=["low"])
+        if bands.empty:
+            return []
+        return [Patch(facecolor=NEUTRAL, alpha=0.35, label=str(bands["interval"].iloc[0]))]
+
+
+def value_axis(axes: Axes, values: pd.Series[Any], which: str) -> bool:
+    """Scale the axis of a metric's values; tell whether it became logarithmic."""
+    axis = axes.yaxis if which == "y" else axes.xaxis
+    low, high = float(values.min()), float(values.max())
+    logarithmic = low > 0 and high / low > LOG_FROM
+    if logarithmic:
+        (axes.set_yscale if which == "y" else axes.set_xscale)("log")
+        # The wider the range, the fewer ticks per decade.
+        if high / low < 8:
+            ticks: tuple[float, ...] = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8, 9)
+        else:
+            ticks = (1, 1.5, 2, 3, 5, 7) if high / low < 30 else (1, 2, 5)
+        axis.set_major_locator(LogLocator(base=10, subs=ticks))
+        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        axis.set_minor_locator(NullLocator())
+    else:
+        axis.set_major_locator(MaxNLocator(nbins=8, steps=[1, 2, 2.5, 5, 10]))
+    return logarithmic

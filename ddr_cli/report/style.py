@@ -1,0 +1,103 @@
+"""How every figure looks: colours, markers, sizes, and bytes that do not change from run to run."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import matplotlib as mpl
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+# Okabe and Ito's palette, ordered so that neighbours differ in lightness: they are told apart in
+# greyscale too. Its yellow is left out (too faint on white).
+_COLOURS = ("#0072B2", "#E69F00", "#000000", "#56B4E9", "#D55E00", "#009E73", "#CC79A7")
+_MARKERS = ("o", "D", "s", "^", "v", "P", "X")
+_LINES: tuple[Any, ...] = (
+    "-",
+    (0, (5, 1.5)),
+    (0, (1.2, 1.2)),
+    (0, (6, 1.5, 1.2, 1.5)),
+    (0, (3, 1, 1, 1, 1, 1)),
+)
+
+PAPER_COLOUR = "#333333"
+PAPER_FILL = "#bbbbbb"
+NEUTRAL = "#666666"
+DPI = 144
+
+_SETTINGS: dict[Any, Any] = {
+    "font.family": "DejaVu Sans",
+    "font.size": 9.0,
+    "axes.titlesize": 9.5,
+    "axes.labelsize": 9.0,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": "#dddddd",
+    "grid.linewidth": 0.6,
+    "legend.frameon": False,
+    "legend.fontsize": 8.5,
+    "lines.linewidth": 1.5,
+    "lines.markersize": 4.5,
+    "figure.facecolor": "white",
+    "savefig.facecolor": "white",
+    # Glyphs as outlines: the picture is the same where the font is not installed.
+    "svg.fonttype": "path",
+    "svg.hashsalt": "ddr",
+    "path.simplify": True,
+}
+
+
+@dataclass(frozen=True)
+class Look:
+    """Colour, marker and line style of one method; each alone tells it from its neighbours."""
+
+    colour: str
+    marker: str
+    line: Any
+
+
+def look(position: int) -> Look:
+    """Return the look of the method at a position; looks repeat after seven."""
+    return Look(
+        _COLOURS[position % len(_COLOURS)],
+        _MARKERS[position % len(_MARKERS)],
+        _LINES[position % len(_LINES)],
+    )
+
+
+@contextmanager
+def house_style() -> Iterator[None]:
+    """Draw with the house's settings, whatever the user's matplotlibrc says."""
+    with mpl.rc_context():
+        mpl.rcdefaults()
+        mpl.rcParams.update(_SETTINGS)
+        yield
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """Return an empty figure of a size in inches, outside pyplot's state."""
+    figure = Figure(figsize=(width, height), layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def rendered(figure: Figure) -> tuple[bytes, bytes]:
+    """Return a figure as SVG and as PNG, without date or program version."""
+    with house_style():
+        png = _saved(figure, "png", {"Software": None})
+        # The places found for the first picture serve the second.
+        figure.set_layout_engine("none")
+        svg = _saved(figure, "svg", {"Date": None, "Creator": None})
+    return svg, png
+
+
+def _saved(figure: Figure, kind: str, metadata: dict[str, None]) -> bytes:
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format=kind, dpi=DPI, metadata=metadata)
+    return buffer.getvalue()

@@ -1,0 +1,218 @@
+"""From a journal to one row per method, setting and family of splits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ddr_cli.core.errors import InputError
+from ddr_cli.engine import journal, provenance
+from ddr_cli.engine.journal import parameter_text
+from ddr_cli.evaluation.statistics import mean_interval, split_interval
+from ddr_cli.report.names import family_name, method_name
+from ddr_cli.report.runs import Run
+from ddr_cli.spec.model import ClassifierSpec, ReducerSpec
+
+MEAN_LEVEL = 0.95
+"""Level of the corrected interval of a mean and of a difference."""
+
+PIECES = ("reducer", "classifier")
+Items = Sequence[ReducerSpec | ClassifierSpec]
+_FAMILY_ORDER = ("predefined",)
+
+
+@dataclass(frozen=True, eq=False)
+class Summary:
+    """The summary of a run, and the trials behind each of its rows.
+
+    Parameters
+    ----------
+    run : Run
+        What was summarised.
+    rows : DataFrame
+        See `summarize`.
+    members : tuple of ndarray
+        For each row, the index labels of its trials in ``run.trials``, in order of split.
+    """
+
+    run: Run
+    rows: pd.DataFrame
+    members: tuple[Any, ...]
+
+    def setting(self, row: int) -> dict[str, Any]:
+        """Return the swept parameters that the method of a row has, with their values."""
+        columns = [name for name in swept_columns(self.run) if name in self.rows]
+        return {
+            name: self.rows.at[row, name] for name in columns if pd.notna(self.rows.at[row, name])
+        }
+
+    def values(self, row: int) -> pd.DataFrame:
+        """Return split, split_hash and value of the trials behind a row, in order of split."""
+        trials = self.run.trials.loc[self.members[row]]
+        metric = self.rows.at[row, "metric"]
+        return pd.DataFrame(
+            {
+                "split": trials["split"].to_numpy(),
+                "split_hash": trials["split_hash"].to_numpy(),
+                "value": trials[metric].to_numpy(dtype=float),
+            }
+        )
+
+
+def parameter_columns(frame: pd.DataFrame) -> list[str]:
+    """Return the dotted parameter columns of a journal or a summary."""
+    return [name for name in frame.columns if name.partition(".")[0] in PIECES and "." in name]
+
+
+def swept_columns(run: Run) -> list[str]:
+    """Return the parameters that the spec sweeps over more than one value, in its order."""
+    return [name for name, values in run.spec.sweep.items() if len(values) > 1]
+
+
+def summarize(run: Run) -> Summary:
+    """Summarise a run.
+
+    Parameters
+    ----------
+    run : Run
+        A result folder's content.
+
+    Returns
+    -------
+    Summary
+        Its `rows` have the columns `dataset`, `reducer`, `reducer_label`, `classifier`,
+        `classifier_label`, one per parameter, `split` (the family of splits), `metric`,
+        `n` (trials that ended well), `planned`, `mean`, `sd` (n - 1 in the denominator),
+        `low`, `high`, `level`, `interval` (what varies between `low` and `high`), `mean_low`
+        and `mean_high` (Nadeau and Bengio's corrected interval of the mean) and `mean_level`.
+        A predefined split is one value and has no interval.
+    """
+    items: dict[str, Items] = {
+        "reducer": run.spec.reducers,
+        "classifier": run.spec.classifiers,
+    }
+    parameters = parameter_columns(run.trials)
+    keys = ["reducer", "classifier", *parameters, "family"]
+    records: list[dict[str, Any]] = []
+    order: list[tuple[Any, ...]] = []
+    members: list[Any] = []
+    # Sums depend on their order in the last digit, and the journal's is that of finishing.
+    ok = run.ok.assign(_index=run.ok["split"].map(_split_index)).sort_values(
+        "_index", kind="stable"
+    )
+    for key, group in ok.groupby(keys, dropna=False, sort=False):
+        setting: dict[str, Any] = dict(zip(keys, key, strict=True))
+        places = {piece: _place_of(run, piece, items[piece], setting) for piece in PIECES}
+        for position, metric in enumerate(run.spec.metrics):
+            row = {"dataset": group["dataset"].iloc[0]}
+            for piece in PIECES:
+                row[piece] = setting[piece]
+                row[f"{piece}_label"] = method_name(items[piece][places[piece]].label)
+            row |= {name: setting[name] for name in parameters}
+            records.append(row | _statistics(run, setting["family"], metric, group[metric]))
+            members.append(group.index.to_numpy())
+            order.append(
+                (
+                    *places.values(),
+                    *(_sort_key(setting[name]) for name in parameters),
+                    setting["family"] not in _FAMILY_ORDER,
+                    setting["family"],
+                    position,
+                )
+            )
+    sequence = sorted(range(len(records)), key=order.__getitem__)
+    rows = pd.DataFrame([records[i] for i in sequence], columns=_columns(parameters))
+    return Summary(run, rows, tuple(members[i] for i in sequence))
+
+
+def _columns(parameters: list[str]) -> list[str]:
+    return [
+        *("dataset", "reducer", "reducer_label", "classifier", "classifier_label"),
+        *parameters,
+        *("split", "metric", "n", "planned", "mean", "sd", "low", "high", "level", "interval"),
+        *("mean_low", "mean_high", "mean_level"),
+    ]
+
+
+def _statistics(run: Run, family: str, metric: str, column: pd.Series[Any]) -> dict[str, Any]:
+    values = column.to_numpy(dtype=float)
+    n = len(values)
+    found: dict[str, Any] = {
+        "split": family,
+        "metric": metric,
+        "n": n,
+        "planned": run.planned_splits(family),
+        "mean": float(np.mean(values)),
+        "interval": "one split: no interval",
+    }
+    if n < 2:
+        return found
+    splits = split_interval(values, run.spec.plot.interval)
+    found |= {
+        "sd": float(np.std(values, ddof=1)),
+        "low": splits.low,
+        "high": splits.high,
+        "level": splits.level,
+        "interval": f"{100 * splits.level:g} % of {family_name(family, n)}",
+    }
+    sizes = run.sizes(family)
+    if sizes is not None:
+        mean = mean_interval(values, MEAN_LEVEL, n_train=sizes[0], n_test=sizes[1])
+        found |= {"mean_low": mean.low, "mean_high": mean.high, "mean_level": mean.level}
+    return found
+
+
+def _split_index(split: str) -> int:
+    index = split.rpartition("-")[2]
+    return int(index) if index.isdigit() else -1
+
+
+def _sort_key(value: Any) -> tuple[int, float, str]:
+    if _is_missing(value):
+        return (0, 0.0, "")
+    if isinstance(value, bool | str) or not np.isscalar(value):
+        return (2, 0.0, str(value))
+    return (1, float(value), "")  # type: ignore[arg-type]  # a NumPy or Python number
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or value is pd.NA or (isinstance(value, float) and np.isnan(value))
+
+
+def _place_of(
+    run: Run,
+    piece: str,
+    items: Items,
+    setting: Mapping[str, Any],
+) -> int:
+    """Return the position of the spec's item that a row's setting comes from."""
+    swept = {name.partition(".")[2] for name in run.spec.sweep if name.startswith(f"{piece}.")}
+    for place, item in enumerate(items):
+        fixed = {name: value for name, value in item.params.items() if name not in swept}
+        if isinstance(item, ReducerSpec):
+            fixed["mode"] = item.mode
+        if item.name == setting[piece] and all(
+            same_value(setting.get(f"{piece}.{name}"), value) for name, value in fixed.items()
+        ):
+            return place
+    raise InputError(
+        f"{run.folder / journal.FILE_NAME} holds a {piece} '{setting[piece]}' whose parameters are "
+        f"not in {provenance.FILE_NAME}; one of the two files is another run's. Run the spec again "
+        "with --fresh."
+    )
+
+
+def same_value(found: Any, wanted: Any) -> bool:
+    """Compare a value read from a table with one from YAML: 4.0 is 4, a gap is null."""
+    if _is_missing(wanted) or _is_missing(found):
+        return _is_missing(wanted) and _is_missing(found)
+    if isinstance(wanted, bool) or isinstance(found, bool | np.bool_):
+        return str(found) == str(wanted)
+    try:
+        return bool(np.isclose(float(found), float(wanted), rtol=1e-9, atol=0.0))
+    except (TypeError, ValueError):
+        return str(found) == parameter_text(wanted)

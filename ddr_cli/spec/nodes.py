@@ -1,0 +1,156 @@
+"""YAML text becomes nodes, and scalars become values by the core schema of YAML 1.2.
+
+PyYAML alone reads ``1e-3`` as text, ``no`` as false and ``12:30`` as a number. Text is bounded in
+depth and in the number of its values, and PyYAML's errors become sentences.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any
+
+import yaml
+
+from ddr_cli.spec.problems import Place, Problem, SpecError, shown
+
+MAX_DEPTH = 20
+MAX_VALUES = 5_000
+TAG = "tag:yaml.org,2002:"
+# Text that can't be printed, written to a file or used in a path.
+UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
+_LARGEST_INTEGER = 2**63 - 1
+
+
+class _Loader(yaml.SafeLoader):
+    """SafeLoader with YAML 1.2's core scalars, bounded in depth and number of values."""
+
+    yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012 PyYAML's own declaration
+    _depth = 0
+    _count = 0
+
+    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
+        self._depth += 1
+        self._count += 1
+        if self._depth > MAX_DEPTH or self._count > MAX_VALUES:
+            bound = f"{MAX_DEPTH} levels" if self._depth > MAX_DEPTH else f"{MAX_VALUES} values"
+            mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]
+            raise yaml.composer.ComposerError(None, None, f"it has more than {bound}", mark)
+        node = super().compose_node(parent, index)
+        self._depth -= 1
+        return node
+
+
+for _name, _pattern, _first in (
+    ("null", r"~|null|Null|NULL|", ["~", "n", "N", ""]),
+    ("bool", r"true|True|TRUE|false|False|FALSE", list("tTfF")),
+    ("int", r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+", list("-+0123456789")),
+    (
+        "float",
+        r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?"
+        r"|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)",
+        list("-+.0123456789"),
+    ),
+    ("merge", r"<<", ["<"]),
+):
+    _Loader.add_implicit_resolver(TAG + _name, re.compile(rf"^(?:{_pattern})$"), _first)
+
+
+def compose(text: str, source: str) -> yaml.Node | None:
+    """Return the root node of a text's one document, None if it is empty.
+
+    Raises
+    ------
+    SpecError
+        If it is not YAML, more than one document, or too large.
+    """
+    loader = None
+    try:
+        loader = _Loader(text)
+        return loader.get_single_node()
+    except yaml.reader.ReaderError as error:
+        place = place_of_offset(text[: error.position], source)
+        message = f"the character U+{ord(text[error.position]):04X} is not allowed in YAML."
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        place = place_of_mark(mark, source)
+        message = _yaml_message(error, text[mark.index : mark.index + 1] if mark else "")
+    except (ValueError, OverflowError):
+        # PyYAML turns an escape such as "\UFFFFFFFF" into a character without looking.
+        place = place_of_mark(loader.get_mark() if loader else None, source)
+        message = "this is not valid YAML: an escape names no character."
+    raise SpecError([Problem(place, "", message)], source)
+
+
+def _yaml_message(error: yaml.MarkedYAMLError, character: str) -> str:
+    if character == "\t":
+        return "a tab stands here; YAML is indented with spaces."
+    if error.problem == "but found another document":
+        return "a second document starts here; a file holds one."
+    context = ""
+    if error.context and error.context_mark:
+        context = f" {error.context} (line {error.context_mark.line + 1}):"
+    return f"this is not valid YAML:{context} {error.problem}."
+
+
+def place_of_mark(mark: Any, source: str) -> Place:
+    """Return the place of PyYAML's mark, or the start where there is none."""
+    return (
+        Place.in_file(source, mark.line + 1, mark.column + 1)
+        if mark
+        else Place.in_file(source, 1, 1)
+    )
+
+
+def place_of_offset(before: str, source: str) -> Place:
+    """Return the place that comes after the text `before`."""
+    return Place.in_file(source, before.count("\n") + 1, len(before) - before.rfind("\n"))
+
+
+def scalar_value(node: yaml.ScalarNode) -> Any:
+    """Return what a scalar means in YAML 1.2.
+
+    Raises
+    ------
+    ValueError
+        If a spec can't hold it: an infinite number, a tag of its own, text that can't be printed.
+        The message continues a sentence that begins with the text.
+    """
+    text: str = node.value
+    match node.tag.removeprefix(TAG):
+        case "str":
+            if UNPRINTABLE.search(text):
+                raise ValueError("holds a character that can't be printed")
+            return text
+        case "null":
+            return None
+        case "bool" if text.lower() in ("true", "false"):
+            return text.lower() == "true"
+        case "int":
+            return _integer(text)
+        case "float":
+            return _number(text)
+        case "merge":
+            return text
+    raise ValueError(f"has the tag {shown(node.tag)}, which is not supported here")
+
+
+def _integer(text: str) -> int:
+    base = {"0o": 8, "0x": 16}.get(text[:2], 10)
+    try:
+        value = int(text, base)
+    except ValueError:
+        raise ValueError("is not a whole number") from None
+    if abs(value) > _LARGEST_INTEGER:
+        raise ValueError("is too large a number")
+    return value
+
+
+def _number(text: str) -> float:
+    try:
+        value = float(re.sub(r"\.(inf|nan)", r"\1", text, flags=re.IGNORECASE))
+    except ValueError:
+        raise ValueError("is not a number") from None
+    if not math.isfinite(value):
+        raise ValueError("is not a finite number")
+    return value

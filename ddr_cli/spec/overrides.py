@@ -1,0 +1,155 @@
+"""``--set name=value``: a spec's values changed from the command line, before it is checked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ddr_cli.core.errors import nearest
+from ddr_cli.spec.components import find_factory, nobody_has, settable_names
+from ddr_cli.spec.document import Document, parse
+from ddr_cli.spec.estimators import PREFIXES, Factory, complete, reducer_traits
+from ddr_cli.spec.model import KEYS
+from ddr_cli.spec.problems import Place, Problem, SpecError
+
+_SECTIONS = {prefix: section for section, prefix in PREFIXES.items()}
+_TEXTS = ("title", "description")
+_MAPPINGS = ("dataset", "split", "plot", "paper")
+_LONGEST_SHOWN = 80
+
+
+def apply_overrides(document: Document, overrides: Sequence[str]) -> None:
+    """Change a document as a list of ``name=value`` says, noting problems in it.
+
+    ``reducer.x`` (``classifier.x``, ``preprocess.x``) sets x of every item of the list that has
+    it, and ends a sweep over it; ``sweep.reducer.x`` sets a sweep; other names are those of the
+    spec's own keys, such as ``split.repeats``. Values are read as YAML, titles as they are.
+
+    Parameters
+    ----------
+    document : Document
+        Changed in place; what it says instead stands at ``--set name=value``.
+    overrides : sequence of str
+        Applied in order.
+    """
+    if not isinstance(document.data, dict):
+        return
+    axis = _swept_axis(document)
+    for index, text in enumerate(overrides):
+        text = text.encode("utf-8", "backslashreplace").decode()
+        short = text if len(text) <= _LONGEST_SHOWN else f"{text[: _LONGEST_SHOWN - 3]}..."
+        _Override(document, Place.in_option(index, f"--set {short}")).apply(text)
+    if axis is not None and _swept_axis(document) is None:
+        # The figure's axis went with its sweep; the next one is chosen as if none were given.
+        _drop_axis(document)
+
+
+def _swept_axis(document: Document) -> str | None:
+    plot, sweep = document.data.get("plot"), document.data.get("sweep")
+    if not isinstance(plot, dict) or not isinstance(sweep, dict):
+        return None
+    x = plot.get("x")
+    return x if isinstance(x, str) and x in sweep else None
+
+
+def _drop_axis(document: Document) -> None:
+    for key in ("x", "log"):
+        path = ("plot", key)
+        if path in document.places and not document.place(path).is_option:
+            document.remove(path)
+
+
+class _Override:
+    """One ``name=value`` and the document that it changes."""
+
+    def __init__(self, document: Document, place: Place) -> None:
+        self.document = document
+        self.place = place
+
+    def apply(self, text: str) -> None:
+        name, equals, raw = text.partition("=")
+        name = name.strip()
+        if not equals or not name:
+            self._problem("", "write it as name=value, such as reducer.beta=0.1.")
+            return
+        try:
+            value = raw if name in _TEXTS else self._value(name, raw)
+        except SpecError as error:
+            for problem in error.problems:
+                self._problem(name, problem.message)
+            return
+        head, _, rest = name.partition(".")
+        if head in _SECTIONS and rest:
+            self._set_parameter(head, rest, value)
+        elif head == "sweep" and rest:
+            self._set_inside("sweep", rest, value)
+        elif head in _MAPPINGS and rest:
+            self._set_inside(head, rest, value)
+        elif name in KEYS:
+            self.document.put((name,), value, self.place)
+        else:
+            self._problem(name, self._unknown(name))
+
+    def _problem(self, key: str, message: str) -> None:
+        self.document.problems.append(Problem(self.place, key, message))
+
+    def _value(self, name: str, raw: str) -> Any:
+        document = parse(raw.encode(), name)
+        if document.problems:
+            raise SpecError(document.problems, name)
+        return document.data
+
+    def _set_inside(self, key: str, inner: str, value: Any) -> None:
+        data = self.document.data
+        if key == "dataset" and isinstance(data.get(key), str):
+            self.document.open_up((key,))
+        if data.get(key) is None:
+            self.document.put((key,), {}, self.place)
+        # What is no mapping is a problem of the file, which is reported as such.
+        if isinstance(data[key], dict):
+            self.document.put((key, inner), value, self.place)
+
+    def _set_parameter(self, prefix: str, parameter: str, value: Any) -> None:
+        section = _SECTIONS[prefix]
+        items = self.document.data.get(section)
+        if not isinstance(items, list):
+            return
+        found = [find_factory(section, item) for item in items]
+        names = [settable_names(section, factory) if factory else None for factory in found]
+        having = [i for i, known in enumerate(names) if known and parameter in known]
+        if not having and None not in names:
+            known = [name for settable in names if settable for name in settable]
+            self._problem(f"{prefix}.{parameter}", nobody_has(prefix, parameter, known))
+        if parameter == "mode":
+            # A reducer that can't do it keeps its own mode, unless none can.
+            having = [i for i in having if _can(found[i], items[i], value)] or having
+        for i in having:
+            if isinstance(items[i], str):
+                self.document.open_up((section, i))
+            self.document.put((section, i, parameter), value, self.place)
+        sweep = self.document.data.get("sweep")
+        if isinstance(sweep, dict):
+            self.document.remove(("sweep", f"{prefix}.{parameter}"))
+
+    def _unknown(self, name: str) -> str:
+        known = list(KEYS)
+        for prefix, section in _SECTIONS.items():
+            items = self.document.data.get(section)
+            for item in items if isinstance(items, list) else ():
+                if factory := find_factory(section, item):
+                    known += [f"{prefix}.{p}" for p in settable_names(section, factory)]
+        bare = [dotted for dotted in known if dotted.partition(".")[2] == name]
+        meant = bare[0] if bare else nearest(name, known)
+        hint = f" Did you mean '{meant}'?" if meant else " Names are such as reducer.beta."
+        return f"there is no setting called '{name}'.{hint}"
+
+
+def _can(factory: Factory | None, item: Any, mode: Any) -> bool:
+    given = item if isinstance(item, dict) else {}
+    params = {key: value for key, value in given.items() if key not in ("name", "label", "mode")}
+    try:
+        assert factory is not None
+        return bool(getattr(reducer_traits(factory, complete(factory, params)), str(mode), True))
+    except Exception:
+        # Wrong parameters are reported when the spec is checked.
+        return True

@@ -1,0 +1,182 @@
+"""Cards: what they may say, and how a mistake in one is reported."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ddr_cli.core.errors import InputError
+from ddr_cli.core.resources import shipped_yaml
+from ddr_cli.data import card_names, load_card
+
+CARD = """\
+name: toy
+title: A toy
+files:
+  - path: toy.csv
+format: {name: csv, label: 2}
+expect:
+  samples: 300
+  classes: {no: 200, 1: 100}
+"""
+
+
+def write(folder: Path, text: str) -> Path:
+    path = folder / "toy.yaml"
+    path.write_text(text)
+    return path
+
+
+def test_names_are_those_that_the_design_lists() -> None:
+    listed = {"landsat", "usps", "usps_1234", "coil20", "orl", "newsgroups_rec", "tdt2", "ohsumed"}
+    listed |= {"mushroom", "letter", "segment", "thyroid", "iris", "balance", "digits"}
+    assert listed | {"binary_alphadigits"} <= set(card_names())
+
+
+@pytest.mark.parametrize("name", shipped_yaml("datasets"))
+def test_shipped_card_is_complete(name: str) -> None:
+    card = load_card(name)
+    assert card.name == name
+    assert card.shipped
+    assert card.n_samples == sum(card.classes.values())
+    assert card.n_features
+    assert card.fingerprint
+    assert card.licence
+    assert card.embedded or (card.home and card.citation)
+    for variant in card.variants:
+        assert card.expected(variant.options).fingerprint not in (None, card.fingerprint)
+    for layout in card.layouts:
+        assert all(file.urls for file in layout.files)
+
+
+def test_landsat_states_its_predefined_split() -> None:
+    assert load_card("landsat").predefined == (4435, 2000)
+    assert load_card("iris").predefined is None
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "where", "what"),
+    [
+        ("title: A toy", "titel: A toy", "toy.yaml:2:1", "Did you mean 'title'"),
+        ("  samples: 300", "  smaples: 300", "toy.yaml:7:3", "Did you mean 'samples'"),
+        ("  samples: 300", "  samples: many", "toy.yaml:7:3", "'expect.samples': .*integer"),
+        ("  samples: 300", "  samples: 0", "toy.yaml:7:3", "greater than or equal to 1"),
+        ("  - path: toy.csv", "  - path: ''", "toy.yaml:4:5", "at least 1"),
+        ("title: A toy", "title: A toy\ntitle: B", "toy.yaml:3:1", "'title' is here a second time"),
+        ("title: A toy", "title: [A", "toy.yaml:3:", "not valid YAML"),
+        ("format: {name: csv, label: 2}", "", "toy.yaml:1:1", "'format', or 'generate'"),
+        ("files:", "generate: iris\nfiles:", "toy.yaml:1:1", "'generate' can't have 'files'"),
+        ("name: toy", "name: a/b", "toy.yaml:1:1", "pattern"),
+        ("title: A toy", "title: &a A\nhome: *a", "toy.yaml:2:8", "an alias repeats this"),
+        ("expect:", "split: by_file\nexpect:", "toy.yaml:1:1", "needs a role"),
+        ("expect:", "variants: [{options: {a: 1}, expect: {}}]\nexpect:", "toy.yaml:1:1", "'a'"),
+        ("toy.csv", "../toy.csv\n    urls: ['http://x/y']", "toy.yaml:4:5", "goes into the cache"),
+        ("toy.csv", "toy.csv\n    urls: ['file:///etc/x']", "toy.yaml:5:", "pattern"),
+    ],
+)  # fmt: skip
+def test_mistake_is_reported_with_its_place(
+    old: str, new: str, where: str, what: str, tmp_path: Path
+) -> None:
+    assert old in CARD
+    with pytest.raises(InputError, match=what) as caught:
+        load_card(write(tmp_path, CARD.replace(old, new, 1)))
+    assert where in str(caught.value)
+
+
+def test_all_mistakes_are_reported_at_once(tmp_path: Path) -> None:
+    text = CARD.replace("title", "titel").replace("samples", "smaples")
+    with pytest.raises(InputError) as caught:
+        load_card(write(tmp_path, text))
+    assert "titel" in str(caught.value)
+    assert "smaples" in str(caught.value)
+
+
+@pytest.mark.parametrize("text", ["", "- a\n- b\n", "just text\n"])
+def test_file_that_is_no_card_is_refused(text: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="a card is a mapping"):
+        load_card(write(tmp_path, text))
+
+
+def test_binary_file_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "toy.yaml"
+    path.write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(InputError, match="can't be read"):
+        load_card(path)
+
+
+def test_classes_named_by_numbers_or_no_are_text(tmp_path: Path) -> None:
+    assert load_card(write(tmp_path, CARD)).classes == {"no": 200, "1": 100}
+
+
+def test_unknown_name_gets_the_nearest(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="Did you mean 'landsat'"):
+        load_card("landsta")
+    with pytest.raises(InputError, match="There is no card at"):
+        load_card("./landsat.yaml", base=tmp_path)
+
+
+def test_path_wins_over_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "iris.yaml").write_text(CARD.replace("name: toy", "name: iris"))
+    monkeypatch.chdir(tmp_path)
+    assert load_card("iris").shipped
+    assert not load_card("iris.yaml").shipped
+    assert load_card("./iris.yaml").n_samples == 300
+    assert load_card("iris.yaml", base=tmp_path).n_samples == 300
+
+
+def test_options_take_their_defaults_and_refuse_what_is_not_there() -> None:
+    coil = load_card("coil20")
+    assert coil.choose(None) == {"resize": "stride"}
+    assert coil.choose({"resize": "bicubic"}) == {"resize": "bicubic"}
+    with pytest.raises(InputError, match=r"no option 'resise'\. Did you mean 'resize'"):
+        coil.choose({"resise": "bicubic"})
+    with pytest.raises(InputError, match="Did you mean 'bicubic'"):
+        coil.choose({"resize": "bicubik"})
+    with pytest.raises(InputError, match="It has none"):
+        load_card("landsat").choose({"resize": "bicubic"})
+
+
+@pytest.mark.parametrize("value", ["400", 400.0, True])
+def test_option_of_a_wrong_type_is_refused(value: object) -> None:
+    with pytest.raises(InputError, match="must be a whole number"):
+        load_card("rings").choose({"n_samples": value})
+
+
+def test_whole_number_serves_for_a_number() -> None:
+    chosen = load_card("rings").choose({"noise_sd": 3})
+    assert chosen["noise_sd"] == 3.0
+    assert type(chosen["noise_sd"]) is float
+
+
+def test_third_party_card_is_found_by_its_entry_point(tmp_path: Path) -> None:
+    path = write(tmp_path, CARD)
+    (tmp_path / "their_package.py").write_text(f"CARD = {str(path)!r}\n")
+    info = tmp_path / "their_package-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: their-package\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[ddr.datasets]\ntheirs = their_package:CARD\n")
+    code = (
+        "from ddr_cli.data import card_names, load_card;"
+        "assert card_names()[-1] == 'theirs';"
+        "print(load_card('theirs').title)"
+    )
+    environment = {"PYTHONPATH": str(tmp_path), "PATH": ""}
+    output = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+    )
+    assert output.stdout.strip() == "A toy"
+
+
+def test_cards_and_sources_load_no_heavy_library() -> None:
+    code = (
+        "import sys; from ddr_cli.data import Sources, card_names, load_card;"
+        "import ddr_cli.cli.data; [load_card(name) for name in card_names()];"
+        "print([m for m in ('numpy', 'scipy', 'sklearn', 'pandas', 'pooch') if m in sys.modules])"
+    )
+    output = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert output.stdout.strip() == "[]"

@@ -1,0 +1,183 @@
+"""The npz, mat and mat_cells formats."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.io
+import scipy.sparse as sp
+
+from ddr_cli.core.errors import InputError
+from ddr_cli.data.formats_arrays import read_npz
+from ddr_cli.data.formats_mat import read_mat, read_mat_cells
+
+X = np.array([[1.0, 0, 2], [0, 3, 0], [4, 0, 0], [0, 0, 5]])
+Y = np.array([1, 2, 1, 2])
+
+
+def test_npz_round_trip_of_several_files(tmp_path: Path) -> None:
+    for name, rows in (("a", slice(0, 3)), ("b", slice(3, 4))):
+        np.savez_compressed(tmp_path / f"{name}.npz", X=X[rows].astype(np.float32), y=Y[rows])
+    raw = read_npz([tmp_path / "a.npz", tmp_path / "b.npz"])
+    np.testing.assert_array_equal(raw.X, X)
+    assert raw.X.dtype == np.float64
+    assert raw.labels.tolist() == Y.tolist()
+    assert raw.sizes == (3, 1)
+
+
+def test_npz_names_groups_and_images(tmp_path: Path) -> None:
+    np.savez(tmp_path / "a.npz", pictures=np.arange(12).reshape(2, 3, 2), kind=["p", "q"], g=[7, 7])
+    raw = read_npz([tmp_path / "a.npz"], data="pictures", label="kind", groups="g")
+    assert raw.image_shape == (3, 2)
+    np.testing.assert_array_equal(raw.X, np.arange(12).reshape(2, 6))
+    assert raw.groups.tolist() == [7, 7]
+
+
+@pytest.mark.parametrize("kind", [sp.csr_array, sp.csc_array])
+def test_npz_keeps_what_scipy_saves_sparse(tmp_path: Path, kind: type) -> None:
+    sp.save_npz(tmp_path / "matrix.npz", kind(X))
+    parts = dict(np.load(tmp_path / "matrix.npz"))
+    np.savez(tmp_path / "a.npz", **parts, y=Y)
+    raw = read_npz([tmp_path / "a.npz"])
+    assert isinstance(raw.X, sp.csr_array)
+    np.testing.assert_array_equal(raw.X.toarray(), X)
+
+
+@pytest.mark.parametrize(
+    ("arrays", "message"),
+    [
+        ({"X": X, "labels": Y}, "no array 'y'; it holds X, labels"),
+        ({"x": X, "y": Y}, "Did you mean 'x'"),
+        ({"X": X, "y": Y[:3]}, "'y' has 3 values for 4 samples"),
+        ({"X": X.ravel(), "y": Y}, "has 1 dimensions"),
+        ({"X": X.astype(str), "y": Y}, "holds no numbers"),
+        ({"X": X, "y": np.array([{}, 1, 2, 3], dtype=object)}, "Python objects"),
+    ],
+)
+def test_npz_refusals(tmp_path: Path, arrays: dict, message: str) -> None:
+    np.savez(tmp_path / "a.npz", **arrays)
+    with pytest.raises(InputError, match=message):
+        read_npz([tmp_path / "a.npz"])
+
+
+@pytest.mark.parametrize("content", [b"", b"nothing", b"PK\x03\x04 torn"])
+def test_npz_that_is_none_is_refused(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "a.npz").write_bytes(content)
+    with pytest.raises(InputError, match="not a NumPy archive"):
+        read_npz([tmp_path / "a.npz"])
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_mat_reads_matrix_and_labels(tmp_path: Path, sparse: bool) -> None:
+    features = sp.csc_array(X) if sparse else X
+    scipy.io.savemat(tmp_path / "a.mat", {"fea": features, "gnd": Y[:, None].astype(np.uint8)})
+    raw = read_mat([tmp_path / "a.mat"])
+    assert isinstance(raw.X, sp.csr_array if sparse else np.ndarray)
+    np.testing.assert_array_equal(sp.csr_array(raw.X).toarray(), X)
+    assert raw.labels.tolist() == Y.tolist()
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_mat_takes_the_label_out_of_a_column(tmp_path: Path, sparse: bool) -> None:
+    wide = np.column_stack([X, Y, [104, 105, 106, 107]])
+    features = sp.csc_array(wide) if sparse else wide
+    scipy.io.savemat(tmp_path / "a.mat", {"fea": features})
+    raw = read_mat([tmp_path / "a.mat"], label=-2, ignore=[-1])
+    np.testing.assert_array_equal(sp.csr_array(raw.X).toarray(), X)
+    assert raw.labels.tolist() == Y.tolist()
+
+
+def test_mat_turns_samples_and_pixels_round(tmp_path: Path) -> None:
+    images = np.arange(24.0).reshape(4, 2, 3)
+    unfolded = images.transpose(0, 2, 1).reshape(4, 6)
+    scipy.io.savemat(tmp_path / "a.mat", {"pix": unfolded.T, "who": Y})
+    raw = read_mat(
+        [tmp_path / "a.mat"],
+        data="pix",
+        label="who",
+        samples_in_columns=True,
+        columnwise_image=(2, 3),
+    )
+    np.testing.assert_array_equal(raw.X, images.reshape(4, 6))
+    assert raw.image_shape == (2, 3)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"data": "feat"}, "no variable 'feat'; it holds fea, gnd. Did you mean 'fea'"),
+        ({"label": 3}, "no column 3; the matrix has 3"),
+        ({"ignore": [-4]}, "no column -4"),
+        ({"columnwise_image": (2, 2)}, "3 features are not an image of 2 x 2"),
+        ({"samples_in_columns": True}, "4 labels for 3 samples"),
+    ],
+)
+def test_mat_refusals(tmp_path: Path, options: dict, message: str) -> None:
+    scipy.io.savemat(tmp_path / "a.mat", {"fea": X, "gnd": Y})
+    with pytest.raises(InputError, match=message):
+        read_mat([tmp_path / "a.mat"], **options)
+
+
+@pytest.mark.parametrize("content", [b"", b"MATLAB 5.0 MAT-file", b"x" * 4096])
+def test_mat_that_is_none_is_refused(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "a.mat").write_bytes(content)
+    with pytest.raises(InputError, match="not a MATLAB file"):
+        read_mat([tmp_path / "a.mat"])
+
+
+def test_mat_73_without_h5py_says_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "h5py", None)
+    (tmp_path / "a.mat").write_bytes(b"MATLAB 7.3 MAT-file".ljust(512) + b"\x89HDF\r\n\x1a\n")
+    with pytest.raises(InputError, match=r"pip install 'ddr\[mat73\]'"):
+        read_mat([tmp_path / "a.mat"])
+
+
+def test_mat_73_reads_dense_and_sparse(tmp_path: Path) -> None:
+    h5py = pytest.importorskip("h5py", reason="h5py, the extra mat73, is not installed")
+    sparse = sp.csc_array(X)
+    with h5py.File(tmp_path / "a.mat", "w", userblock_size=512) as file:
+        file["fea"], file["gnd"] = X.T, Y[None, :]
+        group = file.create_group("words")
+        group.attrs["MATLAB_sparse"] = np.uint64(len(X))
+        group["data"], group["ir"], group["jc"] = sparse.data, sparse.indices, sparse.indptr
+    np.testing.assert_array_equal(read_mat([tmp_path / "a.mat"]).X, X)
+    raw = read_mat([tmp_path / "a.mat"], data="words")
+    assert isinstance(raw.X, sp.csr_array)
+    np.testing.assert_array_equal(raw.X.toarray(), X)
+
+
+def cells(*rows: list[np.ndarray]) -> np.ndarray:
+    made = np.empty((len(rows), max(map(len, rows))), dtype=object)
+    for place in np.ndindex(made.shape):
+        row = rows[place[0]]
+        made[place] = row[place[1]] if place[1] < len(row) else np.zeros((0, 0))
+    return made
+
+
+def test_mat_cells_passes_over_empty_ones(tmp_path: Path) -> None:
+    images = np.arange(18).reshape(3, 2, 3)
+    names = np.array([["p"], ["q"]], dtype=object)
+    content = {"dat": cells([images[0], images[1]], [images[2]]), "classlabels": names}
+    scipy.io.savemat(tmp_path / "a.mat", content)
+    raw = read_mat_cells([tmp_path / "a.mat"])
+    np.testing.assert_array_equal(raw.X, images.reshape(3, 6))
+    assert raw.labels.tolist() == ["p", "p", "q"]
+    assert raw.image_shape == (2, 3)
+
+
+def test_mat_cells_refuses_images_of_two_sizes(tmp_path: Path) -> None:
+    content = {"dat": cells([np.ones((2, 3)), np.ones((3, 2))]), "classlabels": ["p"]}
+    scipy.io.savemat(tmp_path / "a.mat", content)
+    with pytest.raises(InputError, match="don't have one size"):
+        read_mat_cells([tmp_path / "a.mat"])
+
+
+def test_mat_cells_refuses_a_plain_matrix(tmp_path: Path) -> None:
+    scipy.io.savemat(tmp_path / "a.mat", {"dat": X, "classlabels": ["p"]})
+    with pytest.raises(InputError, match="must be a cell array"):
+        read_mat_cells([tmp_path / "a.mat"])

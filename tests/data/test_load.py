@@ -1,0 +1,320 @@
+"""Loading: classes, splits, verification, and the cache of parsed arrays."""
+
+from __future__ import annotations
+
+import errno
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ddr_cli.core.errors import DataUnavailableError, InputError
+from ddr_cli.data import Dataset, Sources, load_dataset, parse, writing
+from ddr_cli.data.assemble import DataMismatchError
+from tests.data.conftest import TABLE, files_below, gz
+
+
+@pytest.fixture
+def toy(tmp_path: Path, write_card: Callable[..., Path]) -> Callable[..., Path]:
+    """Return a function that writes a card beside its file, which is there."""
+
+    def write(**changes: object) -> Path:
+        path = tmp_path / "cards" / "toy" / "toy.csv"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(TABLE)
+        return write_card(**changes)
+
+    return write
+
+
+def parsed(sources: Sources) -> list[Path]:
+    return sorted((sources.cache_dir / "parsed").glob("*.npz"))
+
+
+def test_arrays_and_names(toy: Callable[..., Path], sources: Sources) -> None:
+    dataset = load_dataset(toy(), sources=sources)
+    assert dataset.name == "toy"
+    assert dataset.title == "A toy"
+    assert dataset.X.shape == (300, 2)
+    assert dataset.X.dtype == np.float64
+    assert dataset.y.dtype == np.int64
+    assert dataset.target_names == ("left", "right")
+    assert dataset.class_counts == {"left": 200, "right": 100}
+    np.testing.assert_array_equal(dataset.X[:, 1], np.arange(300))
+    np.testing.assert_array_equal(dataset.y == 1, np.arange(300) % 3 == 0)
+
+
+def test_names_order_the_classes(toy: Callable[..., Path], sources: Sources) -> None:
+    names = {"right": "R", "left": "L"}
+    dataset = load_dataset(toy(names=names, expect={}), sources=sources)
+    assert dataset.class_counts == {"R": 100, "L": 200}
+
+
+def test_label_without_a_name_is_an_error(toy: Callable[..., Path], sources: Sources) -> None:
+    with pytest.raises(InputError, match="no name for the label 'left'"):
+        load_dataset(toy(names={"right": "R", "lefd": "L"}, expect={}), sources=sources)
+
+
+def test_kept_classes_keep_their_part_of_the_split(
+    toy: Callable[..., Path], sources: Sources
+) -> None:
+    card = toy(
+        files=[{"path": "toy/toy.csv", "role": "train"}, {"path": "toy/two.csv", "role": "test"}],
+        split="by_file",
+        keep=["right"],
+        expect={"split": {"train": 100, "test": 1}},
+    )
+    card.parent.joinpath("toy", "two.csv").write_bytes(b"1,2,left\n3,4,right\n")
+    dataset = load_dataset(card, sources=sources)
+    assert dataset.split is not None
+    assert dataset.split.train.tolist() == list(range(100))
+    assert dataset.split.test.tolist() == [100]
+    assert dataset.class_counts == {"right": 101}
+
+
+def test_merged_classes_keep_their_subclasses(sources: Sources) -> None:
+    dataset = load_dataset("iris_lfda", sources=sources)
+    assert dataset.class_counts == {"setosa or virginica": 100, "versicolor": 50}
+    assert dataset.subclass_names == ("setosa", "versicolor", "virginica")
+    assert dataset.subclasses is not None
+    np.testing.assert_array_equal(np.bincount(dataset.subclasses), [50, 50, 50])
+    np.testing.assert_array_equal(dataset.y == 1, dataset.subclasses == 1)
+
+
+@pytest.mark.parametrize(
+    ("expect", "what"),
+    [
+        ({"samples": 299}, "it has 300 samples, not 299"),
+        ({"features": 3}, "it has 2 features, not 3"),
+        ({"classes": {"left": 201, "right": 99}}, "class 'left' has 200 samples, not 201"),
+        ({"classes": {"left": 200, "rihgt": 100}}, "its classes are left, right, not left, rihgt"),
+        ({"split": {"train": 1, "test": 1}}, "its split is 0 to 0 rows, not 1 to 1"),
+        ({"fingerprint": "sha256:" + 64 * "0"}, "the counts are right but the values differ"),
+    ],
+)
+def test_data_that_is_not_what_the_card_says_is_refused(
+    expect: dict[str, object], what: str, toy: Callable[..., Path], sources: Sources
+) -> None:
+    for _ in range(2):  # also when the arrays may be in the cache
+        with pytest.raises(DataMismatchError, match=what) as caught:
+            load_dataset(toy(expect=expect), sources=sources)
+        assert caught.value.exit_code == 3
+        assert "toy.csv" in str(caught.value)
+    assert parsed(sources) == []
+
+
+def test_users_own_unreadable_file_is_the_users_mistake(
+    toy: Callable[..., Path], sources: Sources
+) -> None:
+    card = toy()
+    card.parent.joinpath("toy", "toy.csv").write_bytes(b"1,2,left\n3,x,right\n")
+    with pytest.raises(InputError, match="line 2") as caught:
+        load_dataset(card, sources=sources)
+    assert caught.value.exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("format_", "what"),
+    [
+        ({"name": "cvs"}, "Did you mean 'csv'"),
+        ({"name": "csv", "haeder": True}, "no option 'haeder'. Did you mean 'header'"),
+        ({"name": "csv", "header": "perhaps"}, "can't take header: 'perhaps'"),
+    ],
+)
+def test_wrong_format_is_reported(
+    format_: dict[str, object], what: str, toy: Callable[..., Path], sources: Sources
+) -> None:
+    with pytest.raises(InputError, match=what):
+        load_dataset(toy(format=format_), sources=sources)
+
+
+def test_missing_data_says_what_was_tried_and_what_can_be_done(
+    sources: Sources, tmp_path: Path
+) -> None:
+    offline = replace(sources, data_dirs=(tmp_path,), offline=True)
+    with pytest.raises(DataUnavailableError) as caught:
+        load_dataset("landsat", sources=offline)
+    message = str(caught.value)
+    assert caught.value.exit_code == 3
+    for part in (
+        f"mirror {tmp_path}",
+        str(sources.cache_dir),
+        "landsat/sat.trn, landsat/sat.tst",
+        "downloads are off",
+        "ddr data import landsat PATH...",
+        "DDR_DATA",
+        "digits_ccdr_beta",
+    ):
+        assert part in message
+
+
+def count_parses(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    calls: list[str] = []
+    assemble = parse.assemble
+
+    def counted(*args: object) -> Dataset:
+        calls.append("parsed")
+        return assemble(*args)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(parse, "assemble", counted)
+    return calls
+
+
+def same(one: Dataset, other: Dataset) -> bool:
+    return (
+        one.fingerprint == other.fingerprint
+        and one.target_names == other.target_names
+        and one.image_shape == other.image_shape
+        and one.feature_names == other.feature_names
+        and bool((one.X != other.X).sum() == 0)
+        and one.X.dtype == other.X.dtype
+        and bool((one.y == other.y).all())
+    )
+
+
+def test_second_load_parses_nothing(
+    toy: Callable[..., Path], sources: Sources, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls = count_parses(monkeypatch)
+    card = toy(image_shape=[1, 2])
+    first = load_dataset(card, sources=sources)
+    assert same(first, load_dataset(card, sources=sources))
+    assert len(calls) == 1
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"version": 2},
+        {"decimals": 1},
+        {"names": {"left": "L", "right": "R"}, "expect": {}},
+        {"format": {"name": "csv", "label": 2, "ignore": [0]}, "expect": {}},
+    ],
+)
+def test_changed_card_is_parsed_anew(
+    changes: dict[str, object],
+    toy: Callable[..., Path],
+    sources: Sources,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    load_dataset(toy(), sources=sources)
+    calls = count_parses(monkeypatch)
+    load_dataset(toy(**changes), sources=sources)
+    assert len(calls) == 1
+
+
+def test_changed_file_is_parsed_anew(toy: Callable[..., Path], sources: Sources) -> None:
+    card = toy(expect={})
+    first = load_dataset(card, sources=sources)
+    file = card.parent / "toy" / "toy.csv"
+    file.write_bytes(TABLE.replace(b"0.25,", b"0.50,", 1))
+    assert load_dataset(card, sources=sources).fingerprint != first.fingerprint
+
+
+@pytest.mark.parametrize("damage", ["cut short", "emptied", "one bit", "another file", "text"])
+def test_damaged_cached_arrays_are_found_and_made_anew(
+    damage: str, toy: Callable[..., Path], sources: Sources
+) -> None:
+    card = toy(image_shape=[1, 2])
+    first = load_dataset(card, sources=sources)
+    (path,) = parsed(sources)
+    content = path.read_bytes()
+    middle = len(content) // 3
+    path.write_bytes(
+        {
+            "cut short": content[: len(content) // 2],
+            "emptied": b"",
+            "one bit": content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :],
+            "another file": b"PK\x05\x06" + bytes(18),
+            "text": b"not an archive",
+        }[damage]
+    )
+    assert same(first, load_dataset(card, sources=sources))
+    assert path.read_bytes()[:2] == b"PK"
+    assert len(path.read_bytes()) == len(content)
+
+
+def test_tampered_values_with_right_checksums_are_found_by_the_fingerprint(
+    toy: Callable[..., Path], sources: Sources
+) -> None:
+    card = toy()
+    first = load_dataset(card, sources=sources)
+    (path,) = parsed(sources)
+    with np.load(path) as stored:
+        arrays = dict(stored)
+    arrays["dense"][5, 0] += 1
+    np.savez(path, **arrays)
+    assert same(first, load_dataset(card, sources=sources))
+
+
+def test_full_cache_warns_once_and_loads(
+    toy: Callable[..., Path], sources: Sources, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("numpy.savez", full)
+    monkeypatch.setattr(writing, "_warned", set())
+    card = toy()
+    with pytest.warns(RuntimeWarning, match="No space left on device"):
+        assert load_dataset(card, sources=sources).n_samples == 300
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert load_dataset(card, sources=sources).n_samples == 300
+    assert files_below(sources.cache_dir) == []
+
+
+def test_sparse_and_grouped_data_come_back_from_the_cache(
+    tmp_path: Path, sources: Sources, write_card: Callable[..., Path]
+) -> None:
+    lines = [f"{i % 3} qid:{7 + i // 10} 1:{i} 4:{i / 8} #docid = {i}" for i in range(50)]
+    cards = tmp_path / "cards"
+    cards.mkdir()
+    (cards / "pairs.txt").write_text("\n".join(lines) + "\n")
+    card = write_card(
+        files=[{"path": "pairs.txt"}],
+        format={"name": "letor", "labels": "relevance", "n_features": 6, "dense": False},
+        expect={"samples": 50, "features": 6},
+    )
+    first = load_dataset(card, sources=sources)
+    again = load_dataset(card, sources=sources)
+    assert again.fingerprint == first.fingerprint
+    assert again.X.format == "csr"
+    assert abs(again.X - first.X).nnz == 0
+    assert first.groups is not None
+    np.testing.assert_array_equal(again.groups, first.groups)
+    assert first.groups.tolist() == [i // 10 for i in range(50)]
+
+
+def test_plain_and_gz_have_one_fingerprint(
+    tmp_path: Path, sources: Sources, write_card: Callable[..., Path]
+) -> None:
+    card = write_card(files=[{"path": "toy/a.csv", "also": ["toy/a.csv.gz"]}])
+    found = set()
+    for name, content in [("a.csv", TABLE), ("a.csv.gz", gz(TABLE))]:
+        folder = tmp_path / name.replace(".", "-") / "toy"
+        folder.mkdir(parents=True)
+        (folder / name).write_bytes(content)
+        found.add(
+            load_dataset(card, sources=replace(sources, data_dirs=(folder.parent,))).fingerprint
+        )
+    assert len(found) == 1
+
+
+@pytest.mark.parametrize("name", ["iris", "balance", "digits", "rings", "swiss_roll"])
+def test_embedded_data_needs_no_place_at_all(name: str, tmp_path: Path) -> None:
+    nowhere = Sources(data_dirs=(), cache_dir=tmp_path / "cache", offline=True)
+    assert load_dataset(name, sources=nowhere).n_samples > 0
+    assert not (tmp_path / "cache").exists()
+
+
+def test_generator_options_reach_the_generator(sources: Sources) -> None:
+    small = load_dataset("rings", options={"n_samples": 60, "noise_features": 2}, sources=sources)
+    assert small.X.shape == (60, 4)
+    other = load_dataset("rings", options={"random_state": 1}, sources=sources)
+    assert other.fingerprint != load_dataset("rings", sources=sources).fingerprint
+    with pytest.raises(InputError, match="n_samples"):
+        load_dataset("rings", options={"n_samples": 0}, sources=sources)

@@ -1,0 +1,267 @@
+"""A small package of reducers and classifiers that misbehave, and ways to run specs with them.
+
+Worker processes are new interpreters: what they load must be installed, so the package is given an
+entry point, as a user's would have.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import subprocess
+import sys
+import textwrap
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from ddr_cli.engine.execute import RunOutcome, run_spec
+from ddr_cli.engine.local import LocalExecutor
+from ddr_cli.evaluation.registry import CLASSIFIERS
+from ddr_cli.reducers.registry import REDUCERS
+
+if TYPE_CHECKING:
+    from ddr_cli.spec import Spec
+
+_PLUGIN = '''
+import os, signal, sys, time, warnings
+from typing import Annotated, Literal
+import numpy as np
+from annotated_types import Ge
+from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
+from ddr_cli.evaluation.registry import ClassifierTraits
+from ddr_cli.reducers.base import Traits
+
+Does = Literal[
+    "nothing", "raise", "exit", "exit0", "die", "die_once", "hang", "spin", "gorge", "nan", "warn"
+]
+
+
+class OddError(Exception):
+    def __init__(self, one, two):
+        super().__init__("odd")
+
+
+def act(does, log):
+    if does == "die_once" and not os.path.exists(log + ".died"):
+        open(log + ".died", "w").close()
+        os.kill(os.getpid(), signal.SIGKILL)
+    if does == "raise":
+        raise OddError("can't be", "unpickled")
+    if does == "exit":
+        sys.exit(3)
+    if does == "exit0":
+        os._exit(0)
+    if does == "die":
+        os.kill(os.getpid(), signal.SIGKILL)
+    if does == "hang":
+        time.sleep(600)
+    if does == "spin":
+        # One call into compiled code that holds the interpreter's lock for minutes.
+        sum(range(10**11))
+    if does == "gorge":
+        np.ones(10**11)
+    if does == "warn":
+        warnings.warn("this method warns")
+
+
+class Faulty(TransformerMixin, BaseEstimator):
+    """Passes X on, times `scale`, after doing what it is told to."""
+
+    def __init__(self, scale: float = 1.0, does: Does = "nothing", when: float = 1.0,
+                 log: str = "") -> None:
+        self.scale, self.does, self.when, self.log = scale, does, when, log
+
+    def fit(self, X, y=None):
+        if self.log:
+            with open(self.log, "a") as file:
+                file.write(f"{self.scale}\\n")
+        if self.scale == self.when:
+            act(self.does, self.log)
+        return self
+
+    def transform(self, X):
+        return X * (np.nan if self.does == "nan" and self.scale == self.when else self.scale)
+
+    def __ddr_traits__(self):
+        return Traits(transductive=True)
+
+
+class Picky(TransformerMixin, BaseEstimator):
+    """The first columns of X, nested; can't be fitted wider than `limit`."""
+
+    def __init__(self, n_components: Annotated[int, Ge(1)] = 2, limit: int = 99, log: str = ""):
+        self.n_components, self.limit, self.log = n_components, limit, log
+
+    def fit(self, X, y=None):
+        if self.log:
+            with open(self.log, "a") as file:
+                file.write(f"{self.n_components}\\n")
+        if self.n_components > self.limit:
+            raise ValueError(f"{self.n_components} is more than {self.limit}")
+        return self
+
+    def transform(self, X):
+        # Tells the width of the fit in the last bits, as a wider decomposition would.
+        return X[:, : self.n_components] * (1 + 1e-15 * self.n_components)
+
+    def __ddr_traits__(self):
+        return Traits(nested=True)
+
+
+class Noisy(TransformerMixin, BaseEstimator):
+    """A random projection, for the stream of a method's own randomness."""
+
+    def __init__(self, n_components: Annotated[int, Ge(1)] = 2, random_state: int | None = None):
+        self.n_components, self.random_state = n_components, random_state
+
+    def fit(self, X, y=None):
+        generator = np.random.default_rng(self.random_state)
+        self.matrix_ = generator.normal(size=(X.shape[1], self.n_components))
+        return self
+
+    def transform(self, X):
+        return X @ self.matrix_
+
+
+class FaultyClassifier(ClassifierMixin, BaseEstimator):
+    """Says the first label, after doing what it is told to; shares its work over `k`."""
+
+    def __init__(self, k: int = 1, does: Does = "nothing", when: int = 1, log: str = "") -> None:
+        self.k, self.does, self.when, self.log = k, does, when, log
+
+    def fit(self, X, y):
+        if self.k == self.when:
+            act(self.does, self.log)
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X):
+        return np.full(X.shape[0], self.classes_[self.k % len(self.classes_)])
+
+    @classmethod
+    def predict_many(cls, X_train, y_train, X_test, settings):
+        if settings[0]["log"]:
+            with open(settings[0]["log"], "a") as file:
+                file.write(f"{len(settings)}\\n")
+        return [cls(**one).fit(X_train, y_train).predict(X_test) for one in settings]
+
+    def __ddr_traits__(self):
+        return ClassifierTraits(shared="k")
+'''
+
+_ENTRY_POINTS = """
+[ddr.reducers]
+faulty = ddr_test_plugin:Faulty
+picky = ddr_test_plugin:Picky
+noisy = ddr_test_plugin:Noisy
+[ddr.classifiers]
+faulty = ddr_test_plugin:FaultyClassifier
+"""
+
+RunScript = Callable[..., "subprocess.Popen[str]"]
+MakeSpec = Callable[..., "Spec"]
+Run = Callable[..., RunOutcome]
+
+SPEC = {
+    "dataset": "iris",
+    "split": {"kind": "fraction", "train": 0.5, "repeats": 3, "seed": 0},
+    "classifiers": [{"name": "knn", "n_neighbors": 3}, {"name": "linear"}],
+    "metrics": ["error"],
+}
+
+
+@pytest.fixture(scope="session")
+def plugin(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder that, when on the path, is an installed package of pieces that misbehave."""
+    folder = tmp_path_factory.mktemp("plugin")
+    info = folder / "ddr_test_plugin-1.0.dist-info"
+    info.mkdir()
+    (folder / "ddr_test_plugin.py").write_text(_PLUGIN)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: ddr-test-plugin\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(_ENTRY_POINTS)
+    return folder
+
+
+@pytest.fixture
+def installed(plugin: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Install the package for this test, in this process and in those that it starts."""
+    monkeypatch.syspath_prepend(str(plugin))
+    _forget_entry_points()
+    yield plugin
+    monkeypatch.undo()
+    _forget_entry_points()
+    sys.modules.pop("ddr_test_plugin", None)
+
+
+def _forget_entry_points() -> None:
+    importlib.invalidate_caches()
+    for registry in (REDUCERS, CLASSIFIERS):
+        vars(registry).pop("_entries", None)
+
+
+@pytest.fixture(scope="session")
+def executor(plugin: Path) -> Iterator[LocalExecutor]:
+    """Return two processes that all tests share, since starting them takes a second."""
+    sys.path.insert(0, str(plugin))
+    try:
+        shared = LocalExecutor(2)
+    finally:
+        sys.path.remove(str(plugin))
+    yield shared
+    shared.stop()
+
+
+@pytest.fixture
+def run(executor: LocalExecutor, tmp_path: Path) -> Run:
+    """Return `run_spec`, with those processes and the test's own folder."""
+
+    def run_it(spec: Spec, **options: Any) -> RunOutcome:
+        return run_spec(spec, **{"out": tmp_path, "executor": executor, **options})
+
+    return run_it
+
+
+@pytest.fixture
+def make_spec(tmp_path: Path) -> MakeSpec:
+    """Return a function that makes a spec of what differs from a small one on iris."""
+    import yaml
+
+    from ddr_cli.spec import load_spec
+
+    def make(name: str = "small", **keys: Any) -> Spec:
+        path = tmp_path / "specs" / f"{name}.yaml"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(yaml.safe_dump({"title": "A test", **SPEC, **keys}))
+        return load_spec(path)
+
+    return make
+
+
+@pytest.fixture
+def run_script(plugin: Path, tmp_path: Path) -> Iterator[RunScript]:
+    """Return a function that runs Python code in a session of its own, ended with the test."""
+    begun = []
+
+    def run(code: str, *arguments: str) -> subprocess.Popen[str]:
+        script = tmp_path / "script.py"
+        script.write_text(textwrap.dedent(code))
+        process = subprocess.Popen(
+            [sys.executable, str(script), *arguments],
+            cwd=tmp_path,
+            env=os.environ | {"PYTHONPATH": str(plugin)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+        begun.append(process)
+        return process
+
+    yield run
+    for process in begun:
+        if process.poll() is None:
+            process.kill()
+        process.communicate()

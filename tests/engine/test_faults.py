@@ -1,0 +1,212 @@
+"""Pieces that raise, hang, die or take all memory cost their own trials and no others."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import pytest
+
+from ddr_cli.core.errors import DdrError
+from ddr_cli.engine import read_trials, run_spec, run_status
+from ddr_cli.engine.execute import RunOutcome
+from ddr_cli.engine.local import LocalExecutor
+
+if TYPE_CHECKING:
+    from ddr_cli.spec import Spec
+
+MakeSpec = Callable[..., "Spec"]
+Run = Callable[..., RunOutcome]
+
+pytestmark = pytest.mark.usefixtures("installed")
+
+# What happens, the status that it gives and a part of the reason.
+FAULTS = [
+    ("raise", "failed", "OddError: odd"),
+    ("exit", "failed", "SystemExit: 3"),
+    ("die", "killed", "SIGKILL"),
+    ("hang", "timeout", "took longer than 1 s"),
+    ("spin", "timeout", "took longer than 1 s"),
+    ("exit0", "killed", "ended itself"),
+]
+
+
+def outcome_of(spec: Spec, run: Run, **options: Any) -> pd.DataFrame:
+    outcome = run(spec, **options)
+    table = read_trials(outcome.folder)
+    bad = table[table["status"] != "ok"]
+    assert outcome.planned == len(table) == table["trial_id"].nunique()
+    assert outcome.failed == len(bad)
+    assert outcome.done == outcome.planned - len(bad)
+    assert not bad["reason"].eq("").any()
+    assert bad["error"].isna().all()
+    assert table[table["status"] == "ok"]["error"].notna().all()
+    return table
+
+
+@pytest.mark.parametrize(("does", "status", "reason"), FAULTS)
+def test_a_fault_in_a_fit_fails_the_trials_of_that_fit(
+    make_spec: MakeSpec, run: Run, does: str, status: str, reason: str
+) -> None:
+    split = {"kind": "fraction", "train": 0.5, "repeats": 2}
+    spec = make_spec(
+        split=split,
+        reducers=[{"name": "faulty", "does": does, "when": 2.0}],
+        sweep={"reducer.scale": [1.0, 2.0, 3.0]},
+    )
+    table = outcome_of(spec, run, timeout=1.0)
+    bad = table[table["status"] != "ok"]
+    assert bad["reducer.scale"].tolist() == [2.0] * 4
+    assert set(bad["status"]) == {status}
+    assert bad["reason"].str.contains(reason, regex=False).all()
+
+
+@pytest.mark.parametrize(("does", "status", "reason"), FAULTS)
+def test_a_fault_in_a_classifier_fails_its_own_trials(
+    make_spec: MakeSpec, run: Run, does: str, status: str, reason: str
+) -> None:
+    # k is shared: all of them are evaluated by one call, until that is seen to go wrong.
+    spec = make_spec(
+        split={"kind": "fraction", "train": 0.5, "repeats": 1},
+        reducers=["pca"],
+        classifiers=["linear", {"name": "faulty", "does": does, "when": 2}, "knn"],
+        sweep={"classifier.k": [1, 2, 3], "reducer.n_components": [1, 2]},
+    )
+    table = outcome_of(spec, run, timeout=1.0)
+    bad = table[table["status"] != "ok"]
+    assert bad["classifier.k"].tolist() == [2, 2]
+    assert bad["reducer.n_components"].tolist() == [1, 2]
+    assert set(bad["status"]) == {status}
+    assert bad["reason"].str.contains(reason, regex=False).all()
+
+
+def test_undefined_values_are_a_failure(make_spec: MakeSpec, run: Run) -> None:
+    table = outcome_of(make_spec(reducers=[{"name": "faulty", "does": "nan"}, "none"]), run)
+    assert table[table["reducer"] == "faulty"]["reason"].str.contains("undefined values").all()
+    assert (table[table["reducer"] == "none"]["status"] == "ok").all()
+
+
+def test_warnings_of_methods_are_shown_once(make_spec: MakeSpec, run: Run) -> None:
+    class Listener:
+        def __init__(self) -> None:
+            self.notes: list[str] = []
+
+        def begin(self, name: str, total: int, done: int) -> None: ...
+
+        def advance(self, ok: int, failed: int) -> None: ...
+
+        def end(self) -> None: ...
+
+        def note(self, text: str) -> None:
+            self.notes.append(text)
+
+    listener = Listener()
+    run(make_spec(reducers=[{"name": "faulty", "does": "warn"}]), progress=listener)
+    assert listener.notes == ["UserWarning: this method warns"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="address space is limited on Linux only")
+def test_more_memory_than_allowed_is_a_failure(
+    make_spec: MakeSpec, tmp_path: Path, plugin: Path
+) -> None:
+    assert plugin
+    spec = make_spec(
+        reducers=[{"name": "faulty", "does": "gorge", "when": 2.0}],
+        sweep={"reducer.scale": [1.0, 2.0]},
+    )
+    table = outcome_of(spec, run_spec, out=tmp_path, memory_limit=4_000_000_000)
+    bad = table[table["status"] != "ok"]
+    assert bad["reducer.scale"].tolist() == [2.0] * 6
+    assert bad["reason"].str.contains("out of memory (limit 4 GB per worker)", regex=False).all()
+
+
+def test_failed_trials_are_run_again_only_on_demand(
+    make_spec: MakeSpec, run: Run, tmp_path: Path
+) -> None:
+    log = tmp_path / "log"
+    reducer = {"name": "faulty", "does": "raise", "when": 2.0, "log": str(log)}
+    spec = make_spec(reducers=[reducer], sweep={"reducer.scale": [1.0, 2.0]})
+    folder = run(spec).folder
+    fits = log.read_text().count("\n")
+    assert (run(spec).failed, log.read_text().count("\n")) == (6, fits)
+    outcome = run(spec, retry_failed=True)
+    assert (outcome.failed, outcome.skipped, outcome.done) == (6, 6, 0)
+    assert log.read_text().split()[fits:] == ["2.0"] * 3
+    assert len(read_trials(folder)) == len((folder / "trials.csv").read_text().splitlines()) - 1
+    assert run_status(folder).failures == {"failed: OddError: odd": 6}
+
+
+def test_a_retry_that_works_replaces_the_row(make_spec: MakeSpec, run: Run, tmp_path: Path) -> None:
+    spec = make_spec(reducers=["none"])
+    folder = run(spec).folder
+    whole = (folder / "trials.csv").read_text()
+    path = folder / "trials.csv"
+    lines = whole.splitlines(keepends=True)
+    for number in (2, 4):
+        cells = lines[number].split(",")
+        status = cells.index("ok")
+        cells[status - 1 : status + 2] = ["", "killed", "by hand"]
+        lines[number] = ",".join(cells)
+    path.write_text("".join(lines))
+    assert run_status(folder).failed == 2
+    outcome = run(spec, retry_failed=True)
+    assert (outcome.done, outcome.failed, outcome.skipped) == (2, 0, 4)
+    strip = [line.rsplit(",", 2)[0] for line in path.read_text().splitlines()]
+    assert strip == [line.rsplit(",", 2)[0] for line in whole.splitlines()]
+
+
+def test_a_worker_killed_once_costs_one_trial(
+    make_spec: MakeSpec, run: Run, tmp_path: Path
+) -> None:
+    reducer = {"name": "faulty", "does": "die_once", "when": 2.0, "log": str(tmp_path / "log")}
+    spec = make_spec(reducers=[reducer], sweep={"reducer.scale": [1.0, 2.0, 3.0]})
+    table = outcome_of(spec, run)
+    (bad,) = table[table["status"] != "ok"].index
+    assert table.loc[bad, ["status", "reducer.scale", "classifier"]].tolist() == [
+        "killed",
+        2,
+        "knn",
+    ]
+    assert table.loc[bad, "reason"].startswith("the worker process was killed by SIGKILL")
+    again = run(spec, retry_failed=True)
+    assert (again.done, again.failed, again.skipped) == (1, 0, 17)
+
+
+def test_trials_that_were_evaluated_before_the_death_are_kept(
+    make_spec: MakeSpec, run: Run, tmp_path: Path
+) -> None:
+    log = tmp_path / "log"
+    spec = make_spec(
+        split={"kind": "fraction", "train": 0.5, "repeats": 1},
+        reducers=[{"name": "picky", "log": str(log)}],
+        classifiers=["linear", {"name": "faulty", "does": "die", "when": 1}],
+        sweep={"reducer.n_components": [1, 2, 3]},
+    )
+    table = outcome_of(spec, run)
+    assert set(table[table["status"] == "killed"]["classifier"]) == {"faulty"}
+    # One fit at the width of the whole unit for each death, and one more for none is left.
+    assert log.read_text().split() == ["3"] * 3
+
+
+def test_idle_workers_may_be_killed(make_spec: MakeSpec, tmp_path: Path) -> None:
+    executor = LocalExecutor(2)
+    try:
+        for number in range(2):
+            spec = make_spec(f"spec{number}", reducers=["none"])
+            assert run_spec(spec, out=tmp_path, executor=executor).done == 6
+            for child in multiprocessing.active_children():
+                if child.name == "pebble_pool_worker":
+                    os.kill(child.pid or 0, signal.SIGKILL)
+    finally:
+        executor.stop()
+
+
+def test_workers_that_cannot_start_end_the_run(make_spec: MakeSpec, tmp_path: Path) -> None:
+    with pytest.raises(DdrError, match="end as soon as they start"):
+        run_spec(make_spec(reducers=["none"]), out=tmp_path, memory_limit=50_000_000)

@@ -1,0 +1,204 @@
+from __future__ import annotations
+
+import csv
+import os
+from pathlib import Path
+
+import pytest
+
+from ddr_cli.core.errors import InputError
+from ddr_cli.engine.journal import Journal, journal_columns, one_line, parameter_text, read_trials
+
+COLUMNS = journal_columns(
+    ["reducer.beta", "classifier.n_neighbors", "reducer.mode", "reducer.flag"], ["error"]
+)
+
+
+def row(number: int, status: str = "ok", **more: object) -> dict[str, object]:
+    return {
+        "trial_id": f"{number:016x}",
+        "dataset": "iris",
+        "split": f"resample-{number}",
+        "split_hash": "0" * 16,
+        "reducer": "ccdr",
+        "classifier": "knn",
+        "reducer.beta": "0.5",
+        "classifier.n_neighbors": "5",
+        "error": 0.1 + number,
+        "status": status,
+        "fit_seconds": 0.25,
+        "eval_seconds": 0.125,
+        **more,
+    }
+
+
+def write(folder: Path, rows: list[dict[str, object]]) -> Path:
+    path = folder / "trials.csv"
+    with Journal(path, COLUMNS) as journal:
+        journal.append(rows)
+    return path
+
+
+def test_columns_are_in_the_documented_order() -> None:
+    assert (
+        *("trial_id", "dataset", "split", "split_hash", "reducer", "classifier"),
+        *("classifier.n_neighbors", "reducer.beta", "reducer.flag", "reducer.mode"),
+        *("error", "status", "reason", "fit_seconds", "eval_seconds"),
+    ) == COLUMNS
+
+
+def test_rows_come_back_typed(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        [
+            row(0, **{"reducer.flag": "True", "reducer.mode": "transductive"}),
+            row(1, **{"reducer.beta": "", "classifier.n_neighbors": "", "reducer.flag": "False"}),
+            row(2, **{"reducer.beta": "None", "reducer.flag": ""}),
+        ],
+    )
+    table = read_trials(tmp_path)
+    assert list(table.columns) == list(COLUMNS)
+    assert table["error"].tolist() == [0.1, 1.1, 2.1]
+    assert table["classifier.n_neighbors"].dtype == "Int64"
+    assert table["classifier.n_neighbors"].isna().tolist() == [False, True, False]
+    assert table["reducer.beta"].dtype == "float64"
+    assert table["reducer.beta"].isna().tolist() == [False, True, True]
+    assert table["reducer.flag"].dtype == "boolean"
+    assert table["reducer.mode"].tolist()[0] == "transductive"
+    assert table["reason"].tolist() == ["", "", ""]
+    assert table["fit_seconds"].tolist() == [0.25] * 3
+
+
+def test_a_float_survives_to_the_last_bit(tmp_path: Path) -> None:
+    value = 1 / 3 + 1e-17
+    write(tmp_path, [row(0, error=value)])
+    assert read_trials(tmp_path)["error"][0] == value
+
+
+@pytest.mark.parametrize(
+    "reason",
+    ['a "quoted", comma', "two\nlines", "a\r\nb", "tab\there", "nul\0byte", "é ß λ", "\ud800"],
+)
+def test_any_reason_stays_on_its_row(tmp_path: Path, reason: str) -> None:
+    path = write(tmp_path, [row(0, "failed", reason=reason), row(1)])
+    with path.open(newline="") as file:
+        lines = list(csv.reader(file))
+    assert [len(line) for line in lines] == [len(COLUMNS)] * 3
+    assert path.read_bytes().count(b"\n") == 3
+    assert len(read_trials(tmp_path)) == 2
+
+
+@pytest.mark.parametrize("torn", [b"abc", b'0000000000000007,"iri', b"\0" * 100, b"x,y\0\0\0\n"])
+def test_a_torn_last_line_is_not_read_and_cut_off(tmp_path: Path, torn: bytes) -> None:
+    path = write(tmp_path, [row(0), row(1)])
+    whole = path.read_bytes()
+    path.write_bytes(whole + torn)
+    assert len(read_trials(tmp_path)) == 2
+    assert path.read_bytes() == whole + torn
+    with Journal(path, COLUMNS) as journal:
+        assert len(journal.status) == 2
+        journal.append([row(2)])
+    assert path.read_bytes().startswith(whole)
+    assert read_trials(tmp_path)["trial_id"].tolist() == [f"{n:016x}" for n in range(3)]
+
+
+@pytest.mark.parametrize("length", range(0, 60, 7))
+def test_a_journal_cut_anywhere_in_its_header_begins_anew(tmp_path: Path, length: int) -> None:
+    path = write(tmp_path, [])
+    path.write_bytes(path.read_bytes()[:length])
+    write(tmp_path, [row(0)])
+    assert len(read_trials(tmp_path)) == 1
+
+
+def test_every_cut_of_the_last_row_loses_that_row_alone(tmp_path: Path) -> None:
+    path = write(tmp_path, [row(0), row(1)])
+    whole = path.read_bytes()
+    start = whole.rstrip(b"\n").rfind(b"\n") + 1
+    for end in range(start, len(whole)):
+        path.write_bytes(whole[:end])
+        assert len(read_trials(tmp_path)) == 1, end
+    path.write_bytes(whole)
+    assert len(read_trials(tmp_path)) == 2
+
+
+def test_a_damaged_middle_is_named(tmp_path: Path) -> None:
+    path = write(tmp_path, [row(0), row(1), row(2)])
+    lines = path.read_text().splitlines(keepends=True)
+    lines[2] = "only,three,cells\n"
+    path.write_text("".join(lines))
+    with pytest.raises(InputError, match="line 3: 3 cells"):
+        read_trials(tmp_path)
+
+
+def test_another_csv_is_not_taken_for_a_journal(tmp_path: Path) -> None:
+    (tmp_path / "trials.csv").write_text("a,b\n1,2\n")
+    with pytest.raises(InputError, match="not a journal"):
+        Journal(tmp_path / "trials.csv", COLUMNS)
+    assert (tmp_path / "trials.csv").read_text() == "a,b\n1,2\n"
+
+
+def test_the_last_row_of_a_trial_counts_and_settling_keeps_it_alone(tmp_path: Path) -> None:
+    path = tmp_path / "trials.csv"
+    with Journal(path, COLUMNS) as journal:
+        journal.append([row(2), row(0, "failed"), row(1)])
+        journal.append([row(0)])
+        assert journal.status[f"{0:016x}"] == "ok"
+        assert read_trials(tmp_path)["status"].tolist() == ["ok"] * 3
+        journal.settle([f"{n:016x}" for n in range(3)])
+        assert path.read_text().count("\n") == 4
+        journal.append([row(3)])
+    table = read_trials(tmp_path)
+    assert table["trial_id"].tolist() == [f"{n:016x}" for n in range(4)]
+    assert [entry.name for entry in tmp_path.iterdir()] == ["trials.csv"]
+
+
+def test_new_parameter_columns_leave_the_old_rows_as_they_were(tmp_path: Path) -> None:
+    write(tmp_path, [row(0)])
+    wider = journal_columns(
+        ["reducer.beta", "classifier.alpha", "classifier.n_neighbors"], ["error"]
+    )
+    with Journal(tmp_path / "trials.csv", wider) as journal:
+        journal.append([row(1, **{"classifier.alpha": "0.5"})])
+    table = read_trials(tmp_path)
+    assert table["reducer.beta"].tolist() == [0.5, 0.5]
+    assert table["classifier.alpha"].isna().tolist() == [True, False]
+
+
+def test_a_full_disk_leaves_the_journal_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write(tmp_path, [row(0)])
+    whole = path.read_bytes()
+    real_write = os.write
+
+    def half(descriptor: int, data: bytes) -> int:
+        if len(data) > 50:
+            return real_write(descriptor, bytes(data[:50]))
+        raise OSError(28, "No space left on device")
+
+    with Journal(path, COLUMNS) as journal:
+        monkeypatch.setattr(os, "write", half)
+        with pytest.raises(InputError, match="No space left"):
+            journal.append([row(1)])
+        assert path.read_bytes() == whole
+        monkeypatch.undo()
+        journal.append([row(1)])
+    assert len(read_trials(tmp_path)) == 2
+
+
+def test_a_missing_journal_is_one_clear_sentence(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"no trials\.csv"):
+        read_trials(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(None, "None"), (True, "True"), (4, "4"), (0.1, "0.1"), ("heat", "heat"), ([1, 2], "[1, 2]")],
+)
+def test_parameter_text(value: object, text: str) -> None:
+    assert parameter_text(value) == text
+
+
+def test_one_line_is_short_and_on_one_line() -> None:
+    assert one_line("  a\n\n b\t c ") == "a b c"
+    assert len(one_line("x" * 10_000)) == 500

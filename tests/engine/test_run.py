@@ -1,0 +1,307 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ddr_cli.core.errors import InputError
+from ddr_cli.data import load_dataset
+from ddr_cli.engine import describe_plan, read_manifest, read_trials, run_spec, run_status
+from ddr_cli.engine.execute import RunOutcome
+from ddr_cli.engine.folder import locked
+from ddr_cli.evaluation.preprocess import make_preprocessor
+from ddr_cli.evaluation.registry import CLASSIFIERS
+from ddr_cli.evaluation.splits import make_split
+from ddr_cli.reducers.registry import REDUCERS
+
+if TYPE_CHECKING:
+    from ddr_cli.spec import Spec
+
+MakeSpec = Callable[..., "Spec"]
+Run = Callable[..., RunOutcome]
+
+SECONDS = ["fit_seconds", "eval_seconds"]
+PLAIN = [{"name": "none"}, {"name": "pca", "n_components": 2}, {"name": "lda", "n_components": 2}]
+
+
+def rows(folder: Path) -> list[str]:
+    """Return the journal's lines without the seconds."""
+    lines = (folder / "trials.csv").read_text().splitlines()
+    return [line.rsplit(",", len(SECONDS))[0] for line in lines]
+
+
+def one_trial_at_a_time(spec: Spec) -> dict[tuple[Any, ...], float]:
+    """Return the errors of a spec's trials, each from a fit of its own without the engine."""
+    data = load_dataset(spec.card)
+    errors = {}
+    for index in range(spec.split.repeats):
+        split = make_split(
+            spec.split.kind, data.y, index=index, seed=0, dataset=data.name, train=spec.split.train
+        )
+        for reducer in spec.reducers:
+            for classifier in spec.classifiers:
+                train, test = data.X[split.train], data.X[split.test]
+                for step in spec.preprocess:
+                    made = make_preprocessor(step.name, **step.params)
+                    train, test = made.fit_transform(train), made.transform(test)
+                estimator = REDUCERS.load(reducer.name)(**reducer.params)
+                y = data.y[split.train]
+                if reducer.mode == "transductive":
+                    both = np.vstack([train, test])
+                    unlabelled = np.full(len(test), -1)
+                    both = estimator.fit_transform(both, np.concatenate([y, unlabelled]))
+                    train, test = both[: len(train)], both[len(train) :]
+                else:
+                    train, test = estimator.fit_transform(train, y), estimator.transform(test)
+                fitted = CLASSIFIERS.load(classifier.name)(**classifier.params).fit(train, y)
+                wrong = float(np.mean(fitted.predict(test) != data.y[split.test]))
+                errors[split.name, reducer.label, classifier.label] = wrong
+    return errors
+
+
+@pytest.mark.parametrize("preprocess", [[], ["standardize"]])
+def test_the_engine_finds_what_a_plain_loop_finds(
+    make_spec: MakeSpec, run: Run, preprocess: list[str]
+) -> None:
+    ccdr = {"name": "ccdr", "n_components": 2, "n_neighbors": 4}
+    spec = make_spec(
+        preprocess=preprocess,
+        reducers=[
+            *PLAIN,
+            {**ccdr, "mode": "transductive", "label": "inside"},
+            {**ccdr, "mode": "out_of_sample", "label": "outside"},
+        ],
+    )
+    outcome = run(spec)
+    assert (outcome.planned, outcome.done, outcome.failed) == (30, 30, 0)
+    table = read_trials(outcome.folder)
+    expected = one_trial_at_a_time(spec)
+    assert len(expected) == len(table)
+    labels = {("ccdr", "transductive"): "inside", ("ccdr", "out_of_sample"): "outside"}
+    for _, row in table.iterrows():
+        reducer = labels.get((row["reducer"], row["reducer.mode"]), row["reducer"])
+        key = (
+            row["split"],
+            _label(spec.reducers, reducer),
+            _label(spec.classifiers, row["classifier"]),
+        )
+        assert row["error"] == expected[key], key
+
+
+def _label(items: Any, wanted: str) -> str:
+    return next(item.label for item in items if wanted in (item.label, item.name))
+
+
+def test_any_number_of_jobs_gives_the_same_file(make_spec: MakeSpec, tmp_path: Path) -> None:
+    spec = make_spec(
+        reducers=[*PLAIN, {"name": "ccdr", "n_components": 3, "mode": "transductive"}],
+        sweep={"reducer.n_components": [1, 2], "classifier.n_neighbors": [1, 3, 9]},
+    )
+    first = run_spec(spec, out=tmp_path / "one", jobs=1)
+    second = run_spec(spec, out=tmp_path / "two", jobs=2)
+    assert rows(first.folder) == rows(second.folder)
+    assert len(rows(first.folder)) == 1 + first.planned
+
+
+def test_rows_are_in_the_order_of_the_plan(make_spec: MakeSpec, run: Run) -> None:
+    spec = make_spec(reducers=PLAIN)
+    table = read_trials(run(spec).folder)
+    assert table["split"].tolist() == [f"fraction-{i}" for i in range(3) for _ in range(6)]
+    assert table["reducer"].tolist() == ["none", "none", "pca", "pca", "lda", "lda"] * 3
+    assert table["split_hash"].nunique() == 3
+
+
+@pytest.mark.usefixtures("installed")
+def test_finished_trials_are_not_run_again(make_spec: MakeSpec, run: Run, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    reducers = [{"name": "faulty", "log": str(log)}]
+    spec = make_spec(reducers=reducers)
+    first = run(spec)
+    assert log.read_text().count("\n") == 3
+    content = (first.folder / "trials.csv").read_bytes()
+    again = run(spec)
+    assert (again.done, again.skipped, again.planned) == (0, 6, 6)
+    assert log.read_text().count("\n") == 3
+    assert (first.folder / "trials.csv").read_bytes() == content
+    more = make_spec(reducers=reducers, split={**spec.split.model_dump(), "repeats": 5})
+    longer = run(more)
+    assert (longer.done, longer.skipped, longer.planned) == (4, 6, 10)
+    assert log.read_text().count("\n") == 5
+    assert len(read_manifest(longer.folder)["sessions"]) == 2
+
+
+@pytest.mark.usefixtures("installed")
+def test_a_unit_resumed_in_part_fits_what_the_whole_unit_fits(
+    make_spec: MakeSpec, run: Run, tmp_path: Path
+) -> None:
+    log = tmp_path / "log"
+    spec = make_spec(
+        reducers=[{"name": "picky", "limit": 3, "log": str(log)}],
+        sweep={"reducer.n_components": [1, 2, 3, 4]},
+    )
+    whole = run(spec)
+    assert whole.failed == 6
+    assert log.read_text().split() == ["4", "3"] * 3
+    table = read_trials(whole.folder)
+    assert set(table[table["status"] == "failed"]["reducer.n_components"]) == {4}
+    complete = rows(whole.folder)
+    path = whole.folder / "trials.csv"
+    lines = path.read_text().splitlines(keepends=True)
+    kept = [line for i, line in enumerate(lines) if i == 0 or i % 3]
+    path.write_text("".join(kept))
+    run(spec)
+    assert rows(whole.folder) == complete
+    assert log.read_text().split() == ["4", "3"] * 6
+
+
+@pytest.mark.usefixtures("installed")
+def test_one_fit_serves_all_dimensions_and_classifiers(
+    make_spec: MakeSpec, run: Run, tmp_path: Path
+) -> None:
+    fits, searches = tmp_path / "fits", tmp_path / "searches"
+    spec = make_spec(
+        reducers=[{"name": "picky", "log": str(fits)}],
+        classifiers=[{"name": "faulty", "log": str(searches)}, "linear"],
+        sweep={"reducer.n_components": [1, 2, 3], "classifier.k": [1, 2, 3, 4]},
+    )
+    outcome = run(spec)
+    assert outcome.done == 3 * 3 * 5
+    assert fits.read_text().split() == ["3"] * 3
+    assert searches.read_text().split() == ["4"] * 9
+
+
+@pytest.mark.usefixtures("installed")
+def test_a_methods_own_randomness_depends_on_the_split_alone(make_spec: MakeSpec, run: Run) -> None:
+    alone = make_spec("alone", reducers=["noisy"])
+    beside = make_spec("beside", reducers=["none", "noisy", {"name": "noisy", "random_state": 5}])
+    first = read_trials(run(alone).folder)
+    second = read_trials(run(beside).folder)
+    unseeded = second[(second["reducer"] == "noisy") & second["reducer.random_state"].isna()]
+    pd.testing.assert_series_equal(
+        first["error"], unseeded["error"].reset_index(drop=True), check_exact=True
+    )
+    assert first["trial_id"].tolist() == unseeded["trial_id"].tolist()
+    assert second[second["reducer.random_state"] == 5]["error"].tolist() != first["error"].tolist()
+
+
+@pytest.mark.usefixtures("installed")
+def test_a_changed_spec_does_not_touch_the_old_rows(
+    make_spec: MakeSpec, run: Run, tmp_path: Path
+) -> None:
+    folder = run(make_spec(reducers=PLAIN)).folder
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    changed = make_spec(reducers=[{"name": "pca", "n_components": 3}])
+    for call in (run, describe_plan):
+        with pytest.raises(InputError, match=r"18 trials of another version.*--fresh.*--out"):
+            call(changed, out=tmp_path)
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+    outcome = run(changed, fresh=True)
+    assert outcome.done == 6
+    (moved,) = (folder / "previous").iterdir()
+    assert {path.name: path.read_bytes() for path in moved.iterdir()} == before
+
+
+def test_the_message_says_what_changed(make_spec: MakeSpec, run: Run) -> None:
+    run(make_spec(reducers=["none"]))
+    seed = {"kind": "fraction", "train": 0.5, "repeats": 3, "seed": 7}
+    with pytest.raises(InputError, match=r"changed: split\.seed: 0 -> 7\)"):
+        run(make_spec(reducers=["none"], split=seed))
+
+
+def test_new_metrics_are_another_version(make_spec: MakeSpec, run: Run) -> None:
+    run(make_spec(reducers=["none"]))
+    more = make_spec(reducers=["none"], metrics=["error", "balanced_accuracy"])
+    with pytest.raises(InputError, match="another version"):
+        run(more)
+
+
+def test_a_title_and_a_file_name_are_no_change(
+    make_spec: MakeSpec, run: Run, tmp_path: Path
+) -> None:
+    run(make_spec("one", reducers=["none"]))
+    (tmp_path / "one").rename(tmp_path / "two")
+    renamed = make_spec("two", reducers=[{"name": "none", "label": "raw"}], title="Another")
+    outcome = run(renamed)
+    assert (outcome.skipped, outcome.done) == (6, 0)
+    assert read_manifest(outcome.folder)["spec"]["title"] == "Another"
+
+
+def test_a_classifier_more_adds_columns_and_rows(make_spec: MakeSpec, run: Run) -> None:
+    one = make_spec(reducers=["none"], classifiers=[{"name": "knn", "n_neighbors": 3}])
+    folder = run(one).folder
+    before = read_trials(folder)
+    two = make_spec(reducers=["none"])
+    outcome = run(two)
+    assert (outcome.skipped, outcome.done) == (3, 3)
+    after = read_trials(folder).set_index("trial_id")
+    for column in before.columns.drop("trial_id"):
+        expected = before.set_index("trial_id")[column]
+        pd.testing.assert_series_equal(after.loc[expected.index, column], expected)
+    assert "classifier.alpha" in after
+
+
+def test_a_second_run_is_kept_out(make_spec: MakeSpec, run: Run, tmp_path: Path) -> None:
+    spec = make_spec(reducers=["none"])
+    with (
+        locked(tmp_path / spec.name),
+        pytest.raises(InputError, match="Another run is writing"),
+    ):
+        run(spec)
+    assert run(spec).done == 6
+
+
+def test_nothing_is_left_behind(
+    make_spec: MakeSpec, run: Run, tmp_path: Path, monkeypatch: Any
+) -> None:
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(scratch))
+    outcome = run(make_spec(reducers=PLAIN))
+    assert sorted(path.name for path in outcome.folder.iterdir()) == ["manifest.json", "trials.csv"]
+    assert list(scratch.iterdir()) == []
+
+
+def test_plan_and_status_say_how_far_a_run_is(
+    make_spec: MakeSpec, run: Run, tmp_path: Path
+) -> None:
+    spec = make_spec(reducers=PLAIN, sweep={"reducer.n_components": [1, 2]})
+    facts = describe_plan(spec, out=tmp_path)
+    assert (facts.trials, facts.fits, facts.splits, facts.done) == (30, 9, 3, 0)
+    assert facts.cpu_seconds_left is None
+    assert not (tmp_path / spec.name).exists()
+    folder = run(spec).folder
+    assert (run_status(folder).done, run_status(folder).remaining) == (30, 0)
+    lines = (folder / "trials.csv").read_text().splitlines(keepends=True)
+    (folder / "trials.csv").write_text("".join(lines[:16]))
+    facts = describe_plan(spec, out=tmp_path)
+    assert (facts.done, facts.remaining) == (15, 15)
+    assert facts.cpu_seconds_left is not None
+    assert facts.cpu_seconds_left > 0
+    status = run_status(folder)
+    assert (status.done, status.remaining, status.running) == (15, 15, False)
+    assert status.seconds_left is not None
+    assert "15 of 30 trials" in str(status)
+
+
+def test_no_card_fingerprint_is_no_obstacle(make_spec: MakeSpec, run: Run, tmp_path: Path) -> None:
+    generator = np.random.default_rng(0)
+    points = np.vstack([generator.normal(size=(30, 3)), generator.normal(2, size=(30, 3))])
+    table = pd.DataFrame(points, columns=["a", "b", "c"]).assign(label=["x"] * 30 + ["y"] * 30)
+    (tmp_path / "specs").mkdir()
+    table.to_csv(tmp_path / "specs" / "mine.csv", index=False)
+    (tmp_path / "specs" / "mine.yaml").write_text(
+        "name: mine\ntitle: My data\nfiles: [{path: mine.csv}]\n"
+        "format: {name: csv, header: true, label: label}\n"
+    )
+    spec = make_spec(dataset="./mine.yaml", reducers=["none"])
+    first = run(spec)
+    assert first.done == 6
+    assert run(spec).skipped == 6
+    table.loc[0, "a"] += 1e-9
+    table.to_csv(tmp_path / "specs" / "mine.csv", index=False)
+    with pytest.raises(InputError, match="the data's fingerprint"):
+        run(spec)

@@ -1,0 +1,145 @@
+"""Made-up result folders, written in the formats of a real run."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ddr_cli.engine.journal import Journal, journal_columns
+from ddr_cli.spec.model import Spec
+
+SIZES = {"train": 4435, "test": 2000}
+
+
+def make_spec(
+    name: str,
+    *,
+    reducers: Sequence[Mapping[str, Any]],
+    classifiers: Sequence[Mapping[str, Any]] = ({"name": "knn", "params": {"n_neighbors": 3}},),
+    sweep: Mapping[str, Sequence[Any]] | None = None,
+    repeats: int = 50,
+    kind: str = "resample",
+    predefined: bool = True,
+    paper: Mapping[str, str] | None = None,
+    metric: str = "error",
+    log: bool = False,
+    title: str = "A made-up run",
+) -> Spec:
+    swept = list(sweep or {})
+    return Spec.from_resolved(
+        {
+            "name": name,
+            "title": title,
+            "paper": dict(paper) if paper else None,
+            "dataset": {"name": "landsat", "options": {}},
+            "split": {
+                "kind": kind,
+                "repeats": 1 if kind == "predefined" else repeats,
+                "seed": 0,
+                "train": 20 if kind == "per_class" else None,
+                "predefined": predefined,
+            },
+            "reducers": [
+                {"mode": "out_of_sample", "label": item["name"], "params": {}, **item}
+                for item in reducers
+            ],
+            "classifiers": [{"label": item["name"], "params": {}, **item} for item in classifiers],
+            "sweep": {key: list(values) for key, values in (sweep or {}).items()},
+            "metrics": [metric],
+            "plot": {"x": swept[0] if swept else "reducer", "y": metric, "log": log},
+        }
+    )
+
+
+def _settings(spec: Spec, piece: str) -> list[tuple[str, dict[str, Any]]]:
+    found = []
+    for item in spec.reducers if piece == "reducer" else spec.classifiers:
+        params = dict(item.params)
+        if piece == "reducer":
+            params["mode"] = item.mode
+        names = [key.partition(".")[2] for key in spec.sweep if key.startswith(f"{piece}.")]
+        names = [name for name in names if name in params]
+        grids = [spec.sweep[f"{piece}.{name}"] for name in names]
+        found += [
+            (item.name, params | dict(zip(names, values, strict=True)))
+            for values in itertools.product(*grids)
+        ]
+    return found
+
+
+def _splits(spec: Spec) -> list[str]:
+    own = ["predefined"] if spec.split.predefined or spec.split.kind == "predefined" else []
+    if spec.split.kind == "predefined":
+        return own
+    return own + [f"{spec.split.kind}-{index}" for index in range(spec.split.repeats)]
+
+
+Error = Callable[[str, str, Mapping[str, Any], str], float]
+"""Reducer, classifier, dotted parameters and split -> the metric's value."""
+
+
+def write_results(
+    results: Path,
+    spec: Spec,
+    error: Error,
+    *,
+    keep: int | None = None,
+    failed_splits: Sequence[str] = (),
+    shuffled: bool = False,
+) -> Path:
+    """Write a result folder whose every trial is `error`'s; only the first `keep` rows if given."""
+    folder = results / spec.name
+    folder.mkdir(parents=True)
+    rows = []
+    for split, (reducer, own), (classifier, other) in itertools.product(
+        _splits(spec), _settings(spec, "reducer"), _settings(spec, "classifier")
+    ):
+        params = {f"reducer.{name}": value for name, value in own.items()}
+        params |= {f"classifier.{name}": value for name, value in other.items()}
+        failed = split in failed_splits
+        rows.append(
+            {
+                "trial_id": hashlib.sha256(
+                    repr((split, reducer, classifier, params)).encode()
+                ).hexdigest()[:16],
+                "dataset": "landsat",
+                "split": split,
+                "split_hash": hashlib.sha256(split.encode()).hexdigest()[:16],
+                "reducer": reducer,
+                "classifier": classifier,
+                **params,
+                spec.metrics[0]: None
+                if failed
+                else float(error(reducer, classifier, params, split)),
+                "status": "failed" if failed else "ok",
+                "reason": "ValueError: made up" if failed else "",
+                "fit_seconds": 0.5,
+                "eval_seconds": 0.1,
+            }
+        )
+    manifest = {
+        "spec": spec.resolved(),
+        "planned": len(rows),
+        "sizes": {spec.split.kind: SIZES},
+        "environments": [],
+        "sessions": [],
+    }
+    (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+    names = {key for row in rows for key in row if "." in key}
+    kept = rows[:keep]
+    if shuffled:
+        kept.sort(key=lambda row: row["trial_id"])
+    with Journal(folder / "trials.csv", journal_columns(names, spec.metrics)) as journal:
+        journal.append(kept)
+    return folder
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Path:
+    return tmp_path / "results"

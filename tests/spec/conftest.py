@@ -1,0 +1,69 @@
+"""Fixtures: a right spec in a folder of its own, edited line by line, and made-up estimators."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from ddr_cli.core.registry import Entry, Registry
+from ddr_cli.spec import estimators
+
+RIGHT = """\
+title: CCDR on the digits
+dataset: digits
+split: {kind: fraction, train: 0.5, repeats: 10, seed: 0}
+preprocess: []
+reducers:
+  - {name: ccdr, n_components: 9, n_neighbors: 4, mode: transductive}
+  - none
+classifiers:
+  - {name: knn, n_neighbors: 3}
+  - linear
+sweep:
+  reducer.beta: {log: [0.01, 10, 7]}
+metrics: [error]
+plot: {x: reducer.beta, interval: 0.80}
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return an empty folder that is the current one, so that messages say ``x.yaml:1:1``."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def edit(folder: Path) -> Callable[..., str]:
+    """Return a function that writes the right spec, with texts replaced, and returns its path."""
+
+    def write(*replacements: tuple[str, str], text: str = RIGHT, name: str = "x.yaml") -> str:
+        for old, new in replacements:
+            assert text.count(old) == 1, f"{old!r} is in the text {text.count(old)} times"
+            text = text.replace(old, new)
+        (folder / name).write_text(text, encoding="utf-8")
+        return name
+
+    return write
+
+
+@pytest.fixture
+def offer(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Return a function that registers estimators beside the shipped ones, for one test."""
+
+    def register(registry_name: str, **factories: Any) -> None:
+        module = ModuleType("made_up_estimators")
+        vars(module).update(factories)
+        monkeypatch.setitem(sys.modules, "made_up_estimators", module)
+        home = {"REDUCERS": estimators.reducers, "CLASSIFIERS": estimators.classifiers}
+        real: Registry = getattr(home[registry_name], registry_name)
+        entries = [Entry(name, f"made_up_estimators:{name}", "") for name in factories]
+        both = Registry(real.kind, [*real.entries(), *entries], "ddr.nobody-offers-these")
+        monkeypatch.setattr(home[registry_name], registry_name, both)
+
+    return register

@@ -1,0 +1,181 @@
+"""YAML with positions: what a scalar means, where it stands, and what is refused."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from ddr_cli.core.errors import InputError
+from ddr_cli.spec.document import MAX_BYTES, parse
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("1e-3", 0.001),
+        ("1e3", 1000.0),
+        ("1E-3", 0.001),
+        ("-1.5e+2", -150.0),
+        (".5", 0.5),
+        ("5.", 5.0),
+        ("0.80", 0.8),
+        ("7", 7),
+        ("-7", -7),
+        ("010", 10),
+        ("0x1f", 31),
+        ("0o17", 15),
+        ("true", True),
+        ("False", False),
+        ("~", None),
+        ("null", None),
+        ("", None),
+        ("no", "no"),
+        ("yes", "yes"),
+        ("on", "on"),
+        ("off", "off"),
+        ("12:30", "12:30"),
+        ("1_000", "1_000"),
+        ("2020-01-01", "2020-01-01"),
+        ("'1e-3'", "1e-3"),
+        ("1e", "1e"),
+        ("e5", "e5"),
+        ("ccdr", "ccdr"),
+    ],
+)
+def test_scalars_follow_the_core_schema_of_yaml_1_2(text: str, value: object) -> None:
+    found = parse(f"a: {text}\n".encode(), "x.yaml").data["a"]
+    assert found == value
+    assert type(found) is type(value)
+
+
+def test_places_of_keys_and_values_are_their_lines_and_columns() -> None:
+    document = parse(b"a: 1\nb:\n  - {c: 2, d: [3, 4]}\n", "x.yaml")
+    values = {path: document.place(path).text for path in document.places}
+    assert values == {
+        (): "x.yaml:1:1",
+        ("a",): "x.yaml:1:4",
+        ("b",): "x.yaml:3:3",
+        ("b", 0): "x.yaml:3:5",
+        ("b", 0, "c"): "x.yaml:3:9",
+        ("b", 0, "d"): "x.yaml:3:15",
+        ("b", 0, "d", 0): "x.yaml:3:16",
+        ("b", 0, "d", 1): "x.yaml:3:19",
+    }
+    assert document.place(("b", 0, "d"), key=True).text == "x.yaml:3:12"
+    assert document.place(("b", 0, "missing")).text == "x.yaml:3:5"
+
+
+def test_columns_count_characters_not_bytes() -> None:
+    document = parse("{ä: ü, b: 1}".encode(), "x.yaml")
+    assert document.place(("b",)).text == "x.yaml:1:11"
+
+
+def test_a_byte_order_mark_and_windows_line_ends_are_fine() -> None:
+    document = parse(b"\xef\xbb\xbfa: 1\r\nb: 2\r\n", "x.yaml")
+    assert document.data == {"a": 1, "b": 2}
+    assert document.place(("b",), key=True).text == "x.yaml:2:1"
+
+
+def test_anchors_and_merge_keys_are_followed_and_stand_where_they_are_written() -> None:
+    text = b"a: &a {b: 1, c: {d: 2}}\ne: {c: 3, <<: *a}\nf: {<<: [{b: 4}, *a]}\ng: *a\n"
+    document = parse(text, "x.yaml")
+    assert document.data["e"] == {"b": 1, "c": 3}
+    assert document.data["f"] == {"b": 4, "c": {"d": 2}}
+    assert document.data["g"] == document.data["a"]
+    assert document.place(("e", "b")).text == "x.yaml:1:11"
+    assert document.place(("e", "c")).text == "x.yaml:2:8"
+    assert document.place(("f", "c", "d")).text == "x.yaml:1:21"
+
+
+def test_repeated_keys_are_problems_with_both_positions_and_the_first_counts() -> None:
+    document = parse(b"a: 1\nb: {c: 1, 'c': 2}\na: 3\n", "x.yaml")
+    assert document.data == {"a": 1, "b": {"c": 1}}
+    assert [str(problem) for problem in document.problems] == [
+        "x.yaml:2:11: b.c: the key 'c' is given twice; the first is at line 2, column 5.",
+        "x.yaml:3:1: a: the key 'a' is given twice; the first is at line 1, column 1.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("\ta: 1", "1:1: a tab stands here; YAML is indented with spaces."),
+        ("a:\n\tb: 1", "2:1: a tab stands here; YAML is indented with spaces."),
+        ("a: 1\n b: 2", "2:3: this is not valid YAML: mapping values are not allowed here."),
+        (
+            "a: [1, 2",
+            "1:9: this is not valid YAML: while parsing a flow sequence (line 1): "
+            "expected ',' or ']', but got '<stream end>'.",
+        ),
+        ("a: 1\n---\nb: 2", "2:1: a second document starts here; a file holds one."),
+        ("a: *x", "1:4: this is not valid YAML: found undefined alias 'x'."),
+        ("a: .inf", "1:4: a: '.inf' is not a finite number."),
+        ("a: 1e999", "1:4: a: '1e999' is not a finite number."),
+        ("a: [.nan]", "1:5: a: '.nan' is not a finite number."),
+        ("a: 99999999999999999999", "1:4: a: '99999999999999999999' is too large a number."),
+        ("a: !!int b", "1:4: a: 'b' is not a whole number."),
+        (
+            "a: !!python/object:os.system b",
+            "1:4: a: 'b' has the tag 'tag:yaml.org,2002:python/object:os.system', "
+            "which is not supported here.",
+        ),
+        ("a: !b [1]", "1:4: a: the tag '!b' is not supported here."),
+        ("a: {<<: 3}", "1:9: a: '<<' takes a mapping, or a list of mappings."),
+        ("1: 2", "1:1: a key must be text; put it in quotes."),
+        ("a: {[b]: 2}", "1:5: a: a key must be text; put it in quotes."),
+        ('a: "\\UFFFFFFFF"', "1:7: this is not valid YAML: an escape names no character."),
+        ('a: "\\0"', "1:4: a: '\\x00' holds a character that can't be printed."),
+        ('a: "\\uD800"', "1:4: a: '\\ud800' holds a character that can't be printed."),
+        ('"a\\e": 1', "1:1: the key 'a\\x1b' can't be printed."),
+        ("a: \x01", "1:4: the character U+0001 is not allowed in YAML."),
+    ],
+)
+def test_what_is_not_yaml_or_fits_no_spec_is_refused(text: str, line: str) -> None:
+    with pytest.raises(InputError) as caught:
+        parse(text.encode(), "x.yaml")
+    assert str(caught.value) == f"1 problem in x.yaml:\n  x.yaml:{line}"
+
+
+@pytest.mark.parametrize(
+    ("raw", "line"),
+    [
+        (b"a: \xff", "1:4: the byte 0xff is not UTF-8 text; save the file as UTF-8."),
+        (b"a: 1\nb: caf\xe9", "2:7: the byte 0xe9 is not UTF-8 text; save the file as UTF-8."),
+        ("a: 1".encode("utf-16"), "1:1: the byte 0xff is not UTF-8 text; save the file as UTF-8."),
+        (b"#" * (MAX_BYTES + 1), f"1:1: the file is larger than {MAX_BYTES} bytes."),
+    ],
+)
+def test_bytes_that_are_no_text_are_refused(raw: bytes, line: str) -> None:
+    with pytest.raises(InputError) as caught:
+        parse(raw, "x.yaml")
+    assert str(caught.value) == f"1 problem in x.yaml:\n  x.yaml:{line}"
+
+
+def _bomb(first: str, item: str) -> str:
+    lines = [f"a0: &a0 {first}"]
+    for i in range(1, 18):
+        many = ", ".join([f"*a{i - 1}"] * 9)
+        lines.append(f"a{i}: &a{i} {item.replace('MANY', many)}")
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(_bomb("[x]", "[MANY]"), id="aliases of aliases"),
+        pytest.param(_bomb("{x: 1}", "{<<: [MANY]}"), id="merges of merges"),
+        pytest.param("a: &a [*a]", id="alias of itself"),
+        pytest.param("a: &a {<<: *a}", id="merge of itself"),
+        pytest.param("[" * 10_000, id="deep flow"),
+        pytest.param("- " * 10_000, id="deep block"),
+        pytest.param("{a: " * 10_000, id="deep mapping"),
+        pytest.param("[" + "x," * 30_000 + "]", id="long list"),
+        pytest.param("&a " * 20_000, id="anchors"),
+    ],
+)
+def test_hostile_documents_end_soon_in_one_clear_error(text: str) -> None:
+    started = time.perf_counter()
+    with pytest.raises(InputError, match=r"^1 problem in x\.yaml:\n  x\.yaml:\d+:\d+: "):
+        parse(text.encode(), "x.yaml")
+    assert time.perf_counter() - started < 10

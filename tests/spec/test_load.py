@@ -1,0 +1,114 @@
+"""Finding a spec: paths win over names, and a miss names what is near."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from ddr_cli.core.errors import InputError
+from ddr_cli.core.resources import shipped_yaml
+from ddr_cli.spec import Spec, SpecError, load_spec, make_spec
+from ddr_cli.spec.titles import spec_titles
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_shipped_spec_is_found_by_its_name_from_any_folder() -> None:
+    spec = load_spec("digits_ccdr_beta")
+    assert spec.path == shipped_yaml("configs")["digits_ccdr_beta"]
+
+
+def test_a_path_wins_over_a_name(edit: Callable[..., str]) -> None:
+    edit(name="digits_ccdr_beta")
+    spec = load_spec("digits_ccdr_beta")
+    assert (spec.title, spec.path) == ("CCDR on the digits", Path("digits_ccdr_beta"))
+
+
+def test_a_folder_does_not_hide_a_shipped_spec(folder: Path) -> None:
+    (folder / "digits_ccdr_beta").mkdir()
+    assert load_spec("digits_ccdr_beta").path == shipped_yaml("configs")["digits_ccdr_beta"]
+
+
+def test_the_name_is_the_stem_and_paths_may_be_path_objects(
+    edit: Callable[..., str], folder: Path
+) -> None:
+    assert load_spec(folder / edit(name="my.study.yml")).name == "my.study"
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ("digits_ccdr_bet", "There is no spec 'digits_ccdr_bet'. Did you mean 'digits_ccdr_beta'?"),
+        (
+            "configs/digits_ccdr_beta.yaml",
+            "There is no spec at configs/digits_ccdr_beta.yaml. The shipped spec is called "
+            "'digits_ccdr_beta'.",
+        ),
+        ("own_studdy.yaml", "There is no spec at own_studdy.yaml. Did you mean 'own_study.yaml'?"),
+        ("own_study", "There is no spec 'own_study'. Did you mean 'own_study.yaml'?"),
+        ("deep/own_studdy.yaml", "There is no spec at deep/own_studdy.yaml. 'ddr list configs'"),
+        (".", ". is a folder; name one spec in it."),
+        ("", ". is a folder; name one spec in it."),
+        ("a\0b", r"'a\x00b' is no path of a spec"),
+        ("x" * 5000, "is no path of a spec"),
+    ],
+)
+def test_a_miss_says_what_is_near(edit: Callable[..., str], asked: str, message: str) -> None:
+    edit(name="own_study.yaml")
+    with pytest.raises(InputError) as caught:
+        load_spec(asked)
+    assert message in str(caught.value)
+    assert "ddr list configs" in str(caught.value)
+
+
+def test_a_pipe_is_refused_instead_of_waited_for(folder: Path) -> None:
+    os.mkfifo(folder / "pipe")
+    with pytest.raises(InputError, match="pipe is not a regular file"):
+        load_spec("pipe")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read every file")
+def test_a_file_that_may_not_be_read(edit: Callable[..., str], folder: Path) -> None:
+    (folder / edit()).chmod(0)
+    with pytest.raises(InputError, match=r"x\.yaml can't be read: Permission denied"):
+        load_spec("x.yaml")
+
+
+def test_a_spec_without_a_file_takes_the_same_defaults() -> None:
+    spec = make_spec(
+        dataset="digits",
+        reducers=({"name": "ccdr", "n_components": 9, "mode": "transductive"}, "none"),
+        classifiers=["knn"],
+        overrides=["classifier.n_neighbors=1"],
+        repeats=4,
+    )
+    assert spec.name == "digits_ccdr_none"
+    assert (spec.split.kind, spec.split.train, spec.split.repeats) == ("fraction", 0.5, 4)
+    assert spec.classifiers[0].params["n_neighbors"] == 1
+    assert Spec.from_resolved(spec.resolved()) == spec
+
+
+def test_a_data_set_with_its_own_split_is_resampled_by_default() -> None:
+    spec = make_spec(dataset="landsat", reducers=["none"], classifiers=["linear"], name="mine")
+    assert (spec.name, spec.split.kind) == ("mine", "resample")
+
+
+def test_a_wrong_spec_without_a_file_names_the_keys() -> None:
+    with pytest.raises(SpecError) as caught:
+        make_spec(dataset="iriss", reducers=["cdr"], classifiers=[], split={"kind": "fraction"})
+    head, *lines = str(caught.value).splitlines()
+    assert head == "4 problems in the spec 'iriss_cdr':"
+    assert sorted(line.split(":")[0].strip() for line in lines) == [
+        "classifiers",
+        "dataset",
+        "reducers",
+        "split.train",
+    ]
+
+
+def test_titles_of_shipped_specs_are_read_without_loading_estimators() -> None:
+    titles = spec_titles()
+    assert list(titles) == list(shipped_yaml("configs"))
+    assert titles["digits_ccdr_beta"] == load_spec("digits_ccdr_beta").title
