@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import os
-import sys
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
@@ -47,7 +48,6 @@ def _show_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def root(
     _version: Annotated[
         bool,
@@ -71,14 +71,24 @@ def root(
         os.environ["DDR_DEBUG"] = "1"
 
 
-app.command("run")(run.run)
-app.command("sweep")(sweep.sweep)
-app.command("report")(report.report)
-app.command("status")(status.status)
-app.command("plan")(plan.plan)
-app.command("validate")(validate.validate)
-app.command("list")(listing.list_names)
-app.command("describe")(describe.describe)
+def _help(command: Callable[..., None]) -> str:
+    """Return a command's docstring with each paragraph on one line, for the terminal to wrap."""
+    paragraphs = inspect.cleandoc(command.__doc__ or "").split("\n\n")
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
+
+
+for _name, _command in {
+    "run": run.run,
+    "sweep": sweep.sweep,
+    "report": report.report,
+    "status": status.status,
+    "plan": plan.plan,
+    "validate": validate.validate,
+    "list": listing.list_names,
+    "describe": describe.describe,
+}.items():
+    app.command(_name, help=_help(_command))(_command)
+app.callback(help=_help(root))(root)
 app.add_typer(data.app, name="data")
 
 
@@ -88,4 +98,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -74,12 +74,13 @@ def _cpu_seconds_since_last() -> float:
 
 def prepare_split(job: SplitJob) -> JobResult:
     """Write the preprocessed points of a split, and their neighbours, for all of its units."""
+    # Loading a piece's module, here and below, is no trial's cost and has no deadline.
+    steps = [_seeded(make_preprocessor(name, **params), job.seed) for name, params in job.steps]
     with deadline(job.timeout), _collected() as collected, Trace(job.trace):
         rows = load_array(job.folder, "rows")
         X, y = load_matrix(job.data, "X"), load_array(job.data, "y")
         train, test = X[rows[: job.n_train]], X[rows[job.n_train :]]
-        for name, params in job.steps:
-            step = _seeded(make_preprocessor(name, **params), job.seed)
+        for step in steps:
             train = step.fit_transform(train, y[rows[: job.n_train]])
             test = step.transform(test)
         stack: Any = sparse.vstack if sparse.issparse(train) else np.vstack
@@ -103,11 +104,14 @@ def run_unit(job: UnitJob) -> JobResult:
         split = _open_split(job.folder)
         left = list(job.evaluations)
         embedding = None
+        factory = REDUCERS.load(job.reducer)
+        for name in {one.classifier for one in left}:
+            CLASSIFIERS.load(name)
         for width in job.widths or (None,):
             trace.fitting()
             try:
                 with deadline(job.timeout):
-                    embedding = _embed(job, split, width)
+                    embedding = _embed(factory, job, split, width)
                 break
             except _FAILURES as error:
                 # A width that can't be fitted fails its own trials only.
@@ -150,11 +154,10 @@ class _Embedding:
     wall_seconds: float
 
 
-def _embed(job: UnitJob, split: _Split, width: int | None) -> _Embedding:
-    params = dict(job.params) if width is None else {**job.params, "n_components": width}
-    # Loading the method's module is not its cost, so the clock starts after that.
-    reducer = _seeded(REDUCERS.load(job.reducer)(**params), job.seed)
+def _embed(factory: Any, job: UnitJob, split: _Split, width: int | None) -> _Embedding:
     cpu, wall = time.process_time(), time.perf_counter()
+    params = dict(job.params) if width is None else {**job.params, "n_components": width}
+    reducer = _seeded(factory(**params), job.seed)
     k = params.get("n_neighbors")
     extra = _neighbors(reducer, split.neighbors[job.mode], k)
     n = split.n_train

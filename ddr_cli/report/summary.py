@@ -45,9 +45,11 @@ class Summary:
 
     def setting(self, row: int) -> dict[str, Any]:
         """Return the swept parameters that the method of a row has, with their values."""
-        columns = [name for name in swept_columns(self.run) if name in self.rows]
+        own = self.rows.loc[row]
         return {
-            name: self.rows.at[row, name] for name in columns if pd.notna(self.rows.at[row, name])
+            name: own[name]
+            for name in swept_columns(self.run)
+            if name in self.rows and not _is_missing(own[name])
         }
 
     def values(self, row: int) -> pd.DataFrame:

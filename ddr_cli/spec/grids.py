@@ -131,9 +131,9 @@ def _ruled(form: str, numbers: Any) -> list[Any]:
         if first <= 0 or last <= 0:
             raise GridError("log needs two ends above 0.")
         low, high = math.log(first), math.log(last)
-        between = [_round(math.exp(low + (high - low) * part)) for part in inner]
+        between = [rounded(math.exp(low + (high - low) * part)) for part in inner]
     else:
-        between = [_round(first + (last - first) * part) for part in inner]
+        between = [rounded(first + (last - first) * part) for part in inner]
     return _uniform([first, *between, last], numbers[:2])
 
 
@@ -143,7 +143,7 @@ def _range(start: float, stop: float, step: float) -> list[float]:
     # The tolerance keeps the 0.3 of [0, 0.3, 0.1], where the quotient is 2.9999999999999996.
     steps = (stop - start) / step * (1 + 1e-12)
     _refuse_too_many(steps + 1)
-    return [_round(start + i * step) for i in range(math.floor(steps) + 1)]
+    return [rounded(start + i * step) for i in range(math.floor(steps) + 1)]
 
 
 def _refuse_too_many(count: float) -> None:
@@ -151,8 +151,9 @@ def _refuse_too_many(count: float) -> None:
         raise GridError(f"a sweep has at most {MAX_VALUES} values, but this one has {count:.0f}.")
 
 
-def _round(value: float) -> float:
-    return value if isinstance(value, int) else float(f"{value:.12g}")
+def rounded(value: Any) -> Any:
+    """Return a float rounded to 12 significant digits, and anything else as it is."""
+    return float(f"{value:.12g}") if isinstance(value, float) else value
 
 
 def _uniform(values: list[float], given: Sequence[float]) -> list[Any]:

@@ -10,6 +10,7 @@ from ddr_cli.spec.build import build
 from ddr_cli.spec.components import settable_names
 from ddr_cli.spec.document import Document, parse
 from ddr_cli.spec.estimators import PREFIXES, declared_grids, registry_of
+from ddr_cli.spec.grids import rounded
 from ddr_cli.spec.model import ClassifierSpec, ReducerSpec, Spec
 from ddr_cli.spec.problems import Place, SpecError
 
@@ -121,7 +122,8 @@ def _declared(spec: Spec, key: str) -> list[Any]:
             f"{spec.name} declares no grid for {key}{others}; give the values, "
             "such as --values 1,2,5."
         )
-    return list(declared[name])
+    # As a rule's values are, so that 13 values from 0.01 to 10 are the same 13 either way.
+    return [rounded(value) for value in declared[name]]
 
 
 def _as_document(spec: Spec, sweep: dict[str, Any]) -> dict[str, Any]:

@@ -31,8 +31,8 @@ FAULTS = [
     ("raise", "failed", "OddError: odd"),
     ("exit", "failed", "SystemExit: 3"),
     ("die", "killed", "SIGKILL"),
-    ("hang", "timeout", "took longer than 1 s"),
-    ("spin", "timeout", "took longer than 1 s"),
+    ("hang", "timeout", "took longer than 2 s"),
+    ("spin", "timeout", "took longer than 2 s"),
     ("exit0", "killed", "ended itself"),
 ]
 
@@ -60,7 +60,7 @@ def test_a_fault_in_a_fit_fails_the_trials_of_that_fit(
         reducers=[{"name": "faulty", "does": does, "when": 2.0}],
         sweep={"reducer.scale": [1.0, 2.0, 3.0]},
     )
-    table = outcome_of(spec, run, timeout=1.0)
+    table = outcome_of(spec, run, timeout=2.0)
     bad = table[table["status"] != "ok"]
     assert bad["reducer.scale"].tolist() == [2.0] * 4
     assert set(bad["status"]) == {status}
@@ -78,7 +78,7 @@ def test_a_fault_in_a_classifier_fails_its_own_trials(
         classifiers=["linear", {"name": "faulty", "does": does, "when": 2}, "knn"],
         sweep={"classifier.k": [1, 2, 3], "reducer.n_components": [1, 2]},
     )
-    table = outcome_of(spec, run, timeout=1.0)
+    table = outcome_of(spec, run, timeout=2.0)
     bad = table[table["status"] != "ok"]
     assert bad["classifier.k"].tolist() == [2, 2]
     assert bad["reducer.n_components"].tolist() == [1, 2]
@@ -142,7 +142,7 @@ def test_failed_trials_are_run_again_only_on_demand(
     assert run_status(folder).failures == {"failed: OddError: odd": 6}
 
 
-def test_a_retry_that_works_replaces_the_row(make_spec: MakeSpec, run: Run, tmp_path: Path) -> None:
+def test_a_retry_that_works_replaces_the_row(make_spec: MakeSpec, run: Run) -> None:
     spec = make_spec(reducers=["none"])
     folder = run(spec).folder
     whole = (folder / "trials.csv").read_text()
@@ -207,6 +207,10 @@ def test_idle_workers_may_be_killed(make_spec: MakeSpec, tmp_path: Path) -> None
         executor.stop()
 
 
-def test_workers_that_cannot_start_end_the_run(make_spec: MakeSpec, tmp_path: Path) -> None:
+def test_workers_that_cannot_start_end_the_run(
+    make_spec: MakeSpec, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "threadpoolctl.py").write_text("raise ImportError('broken')")
+    monkeypatch.syspath_prepend(str(tmp_path))
     with pytest.raises(DdrError, match="end as soon as they start"):
-        run_spec(make_spec(reducers=["none"]), out=tmp_path, memory_limit=50_000_000)
+        run_spec(make_spec(reducers=["none"]), out=tmp_path)

@@ -53,6 +53,22 @@ def test_ccdr_declares_a_grid_of_beta() -> None:
     assert spec.plot.log is True
 
 
+def test_declared_values_and_those_of_a_rule_are_the_same_values(
+    edit: Callable[..., str], offer: Callable[..., None]
+) -> None:
+    class Thirds:
+        def __init__(self, depth: float = 1.0) -> None:
+            self.depth = depth
+
+        def __ddr_traits__(self) -> Traits:
+            return Traits(grids={"depth": tuple(10 ** (i / 3 - 1) for i in range(7))})
+
+    offer("REDUCERS", thirds=Thirds)
+    base = load_spec(edit(("- none", "- thirds")))
+    by_rule = with_sweep(base, {"depth": {"log": [0.1, 10, 7]}})
+    assert with_sweep(base, {"depth": None}).sweep == by_rule.sweep
+
+
 @pytest.mark.parametrize(
     ("given", "key", "name"),
     [

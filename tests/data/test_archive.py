@@ -1,0 +1,136 @@
+"""Archives: read in memory, bounded, nothing outside."""
+
+from __future__ import annotations
+
+import io
+import random
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from ddr_cli.core.errors import InputError
+from ddr_cli.data.archive import check_packing, is_archive, member_names, members
+from tests.data.conftest import gz, zipped
+
+FILES = {"a/1.txt": b"one", "a/2.txt": b"two" * 100, "b/3.txt": b""}
+
+
+def tarred(files: dict[str, bytes], mode: str = "w:gz") -> bytes:
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode=mode) as archive:  # type: ignore[call-overload]
+        for name, content in files.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            archive.addfile(info, io.BytesIO(content))
+    return buffer.getvalue()
+
+
+def put(folder: Path, content: bytes, name: str = "archive") -> Path:
+    path = folder / name
+    path.write_bytes(content)
+    return path
+
+
+@pytest.mark.parametrize(
+    "content",
+    [zipped(FILES), *(tarred(FILES, f"w:{kind}") for kind in ("", "gz", "bz2", "xz"))],
+    ids=["zip", "tar", "tar.gz", "tar.bz2", "tar.xz"],
+)
+def test_members_of_any_archive_whatever_its_name(content: bytes, tmp_path: Path) -> None:
+    path = put(tmp_path, content)
+    assert is_archive(path)
+    assert dict(members(path)) == FILES
+    assert member_names(path) == list(FILES)
+    assert dict(members(path, wanted=lambda name: name.startswith("b/"))) == {"b/3.txt": b""}
+    check_packing(path)
+
+
+@pytest.mark.parametrize(
+    "name", ["../evil.txt", "a/../../evil.txt", "__MACOSX/a/1.txt", "a/.DS_Store", "a/._1.txt"]
+)
+@pytest.mark.parametrize("pack", [zipped, tarred])
+def test_names_that_lead_out_or_are_junk_are_passed_over(
+    name: str, pack: object, tmp_path: Path
+) -> None:
+    path = put(tmp_path, pack({name: b"evil", "a/1.txt": b"one"}))  # type: ignore[operator]
+    assert dict(members(path)) == {"a/1.txt": b"one"}
+    assert member_names(path) == ["a/1.txt"]
+
+
+def test_names_are_tidied(tmp_path: Path) -> None:
+    path = put(tmp_path, tarred({"./a/1.txt": b"one", "/b/2.txt": b"two"}))
+    assert dict(members(path)) == {"a/1.txt": b"one", "b/2.txt": b"two"}
+
+
+def test_links_are_passed_over(tmp_path: Path) -> None:
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w") as archive:
+        link = tarfile.TarInfo("passwd")
+        link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
+        archive.addfile(link)
+    assert dict(members(put(tmp_path, buffer.getvalue()))) == {}
+
+
+@pytest.mark.parametrize("pack", [zipped, tarred])
+def test_bomb_is_refused_before_it_fills_the_memory(pack: object, tmp_path: Path) -> None:
+    bomb = pack({f"{i}.txt": bytes(400_000) for i in range(5)})  # type: ignore[operator]
+    assert len(bomb) < 20_000
+    path = put(tmp_path, bomb)
+    with pytest.raises(InputError, match="unpacks to more than 1000000 bytes"):
+        list(members(path, limit=1_000_000))
+    assert len(list(members(path, limit=2_000_000))) == 5
+
+
+def test_bomb_that_lies_about_its_size_is_refused(tmp_path: Path) -> None:
+    content = zipped({"a.txt": bytes(1_000_000)})
+    told = content.replace((1_000_000).to_bytes(4, "little"), (10).to_bytes(4, "little"))
+    assert told != content
+    with pytest.raises(InputError):
+        list(members(put(tmp_path, told), limit=1000))
+
+
+def test_bomb_among_the_members_that_are_not_wanted_is_refused(tmp_path: Path) -> None:
+    path = put(tmp_path, tarred({"bomb": bytes(2_000_000), "a.txt": b"one"}))
+    with pytest.raises(InputError, match="unpacks to more"):
+        list(members(path, wanted=lambda name: name == "a.txt", limit=1_000_000))
+
+
+@pytest.mark.parametrize("pack", [zipped, tarred, lambda files: gz(files["noise"])])
+@pytest.mark.parametrize("damage", ["cut", "bit"])
+def test_damage_is_found(pack: object, damage: str, tmp_path: Path) -> None:
+    noise = random.Random(0).randbytes(20_000)
+    content = pack({"noise": noise})  # type: ignore[operator]
+    middle = len(content) // 2
+    if damage == "cut":
+        spoilt = content[:middle]
+    else:
+        spoilt = content[:middle] + bytes([content[middle] ^ 8]) + content[middle + 1 :]
+    path = put(tmp_path, spoilt)
+    if pack is zipped and damage == "cut":
+        assert not is_archive(path)  # its index is at its end
+        return
+    with pytest.raises(InputError, match="damaged|cut short"):
+        check_packing(path)
+
+
+def test_file_that_is_no_archive(tmp_path: Path) -> None:
+    path = put(tmp_path, b"1,2,3\n")
+    assert not is_archive(path)
+    assert not is_archive(tmp_path)
+    check_packing(path)
+    with pytest.raises(InputError, match="damaged"):
+        list(members(path))
+    with pytest.raises(InputError, match="can't be read"):
+        list(members(tmp_path / "nothing"))
+
+
+def test_encrypted_zip_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    content = bytearray(zipped({"a.txt": b"secret"}))
+    for start in (content.index(b"PK\x03\x04") + 6, content.index(b"PK\x01\x02") + 8):
+        content[start] |= 1
+    path = put(tmp_path, bytes(content))
+    assert zipfile.is_zipfile(path)
+    with pytest.raises(InputError, match="encrypted"):
+        list(members(path))

@@ -1,0 +1,190 @@
+"""The commands of `ddr data`, as a user calls them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from ddr_cli.cli.app import app
+from ddr_cli.data import load_dataset
+from tests.data.conftest import TABLE, FaultyServer, sha256
+
+
+@pytest.fixture
+def ddr(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
+    """Return a function that runs a command with an empty cache and no mirror."""
+    monkeypatch.setenv("DDR_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("DDR_DATA", "")
+    monkeypatch.setenv("DDR_OFFLINE", "")
+    monkeypatch.setenv("COLUMNS", "160")
+    monkeypatch.delenv("DDR_DEBUG", raising=False)
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: object) -> Result:
+        return CliRunner().invoke(app, ["data", *map(str, arguments)])
+
+    return run
+
+
+@pytest.fixture
+def toy(server: FaultyServer, write_card: Callable[..., Path]) -> Path:
+    """A card whose file is on the server."""
+    server.files["toy.csv"] = TABLE
+    file = {"path": "toy/toy.csv", "urls": [f"{server.url}/toy.csv"], "sha256": sha256(TABLE)}
+    return write_card(files=[file])
+
+
+def test_status_shows_each_data_set(ddr: Callable[..., Result]) -> None:
+    result = ddr("status")
+    assert result.exit_code == 0
+    for part in ("landsat", "6435 x 36", "763 kB", "landsat/sat.trn", "CC BY 4.0", "embedded"):
+        assert part in result.output
+    assert "ddr data import" in result.output
+
+
+def test_status_as_json(ddr: Callable[..., Result], tmp_path: Path) -> None:
+    mirror = tmp_path / "mirror"
+    (mirror / "thyroid").mkdir(parents=True)
+    (mirror / "thyroid" / "new-thyroid.data").write_bytes(b"12345")
+    result = ddr("status", "thyroid", "landsat", "--json", "--data-dir", mirror)
+    assert result.exit_code == 0
+    thyroid, landsat = json.loads(result.output)
+    assert thyroid["place"] == "mirror"
+    assert thyroid["paths"] == [str(mirror / "thyroid" / "new-thyroid.data")]
+    assert thyroid["bytes"] == 5
+    assert thyroid["missing"] == []
+    assert (thyroid["samples"], thyroid["features"], thyroid["classes"]) == (215, 5, 3)
+    assert landsat["place"] == "missing"
+    assert landsat["missing"] == ["landsat/sat.trn", "landsat/sat.tst"]
+    assert landsat["download"] is True
+
+
+def test_fetch_then_status_and_verify(ddr: Callable[..., Result], toy: Path) -> None:
+    result = ddr("fetch", toy)
+    assert result.exit_code == 0
+    assert "downloaded" in result.output
+    assert "is here (cache)" in ddr("fetch", toy).output
+    assert "cache" in ddr("status", toy).output
+    verified = ddr("verify", toy)
+    assert verified.exit_code == 0
+    assert verified.output.startswith("ok")
+    assert "300 x 2, 2 classes, cache" in verified.output
+
+
+@pytest.mark.parametrize("fault", ["404", "503", "corrupts", "truncates"])
+def test_fetch_that_fails_exits_with_3_and_goes_on_with_the_others(
+    fault: str, ddr: Callable[..., Result], toy: Path, server: FaultyServer, write_card: Callable
+) -> None:
+    server.files["other.csv"] = TABLE
+    other = write_card("other", files=[{"path": "o.csv", "urls": [f"{server.url}/other.csv"]}])
+    server.faults["toy.csv"] = fault if fault == "404" else f"{fault} once"
+    result = ddr("fetch", toy, other)
+    if fault == "404":
+        assert result.exit_code == 3
+        assert "toy.csv: the server answered 404" in result.output
+        assert "not here: toy" in result.output
+    assert "other: downloaded" in result.output
+    assert "Traceback" not in result.output
+
+
+def test_offline_option_and_variable(
+    ddr: Callable[..., Result], toy: Path, server: FaultyServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert ddr("fetch", toy, "--offline").exit_code == 3
+    monkeypatch.setenv("DDR_OFFLINE", "1")
+    assert ddr("fetch", toy).exit_code == 3
+    assert server.asked == []
+
+
+def test_verify_tells_right_wrong_and_missing_apart(
+    ddr: Callable[..., Result], write_card: Callable[..., Path], tmp_path: Path
+) -> None:
+    right, wrong, gone = (
+        write_card(name, files=[{"path": f"{name}.csv"}]) for name in ("right", "wrong", "gone")
+    )
+    (tmp_path / "cards" / "right.csv").write_bytes(TABLE)
+    (tmp_path / "cards" / "wrong.csv").write_bytes(TABLE + b"1,2,left\n")
+    result = ddr("verify", right, wrong, gone)
+    assert result.exit_code == 1
+    lines = result.output.splitlines()
+    assert [line.split()[0] for line in lines] == ["ok", "differs", "missing"]
+    assert "it has 301 samples, not 300" in lines[1]
+    assert ddr("verify", right).exit_code == 0
+    assert ddr("verify", right, gone).exit_code == 3
+
+
+def test_verify_reads_the_files_and_not_the_cached_arrays(
+    ddr: Callable[..., Result], write_card: Callable[..., Path], tmp_path: Path
+) -> None:
+    card = write_card(files=[{"path": "toy.csv"}])
+    (tmp_path / "cards" / "toy.csv").write_bytes(TABLE)
+    assert ddr("verify", card).exit_code == 0
+    assert ddr("verify", "iris").output.splitlines()[1].startswith("ok      iris (source=fisher)")
+
+
+def test_import(ddr: Callable[..., Result], toy: Path, tmp_path: Path) -> None:
+    (tmp_path / "mine.csv").write_bytes(TABLE)
+    result = ddr("import", toy, tmp_path / "mine.csv")
+    assert result.exit_code == 0
+    assert "toy: imported; 300 x 2, 2 classes, verified." in result.output
+    assert "is here (cache)" in ddr("fetch", toy, "--offline").output
+    assert ddr("import", toy, "nothing.csv").exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "what"),
+    [
+        (["status", "landsta"], "Did you mean 'landsat'"),
+        (["verify"], "Name a data set"),
+        (["fetch", "iris", "--all"], "not both"),
+        (["fetch", "iris", "--data-dir", "nowhere"], "nowhere"),
+        (["import", "iris", "."], "needs no files"),
+        (["new", "x", "--format", "csv", "--path", "nothing.csv"], "no file or folder nothing.csv"),
+        (["new", "x", "--format", "cvs", "--path", "."], "Did you mean 'csv'"),
+        (["new", "x", "--format", "csv", "--path", ".", "--option", "header"], "KEY=VALUE"),
+        (["new", "a b", "--format", "csv", "--path", "."], "name"),
+    ],
+)
+def test_mistakes_end_in_a_sentence_and_exit_with_2(
+    arguments: list[str], what: str, ddr: Callable[..., Result]
+) -> None:
+    result = ddr(*arguments)
+    assert result.exit_code == 2
+    assert what in result.output
+    assert "Traceback" not in result.output
+
+
+def test_new_writes_a_card_that_loads(ddr: Callable[..., Result], tmp_path: Path) -> None:
+    (tmp_path / "files").mkdir()
+    (tmp_path / "files" / "own.csv").write_text(
+        "size,colour,kind\n"
+        + "".join(f"{i},{'rg'[i % 2]},{'no' if i % 3 else 'yes'}\n" for i in range(9))
+    )
+    result = ddr(
+        "new", "own", "--format", "csv", "--path", "files/own.csv", "--label", "kind",
+        "--option", "header=true", "--option", "categorical=[colour]",
+    )  # fmt: skip
+    assert result.exit_code == 0, result.output
+    assert "9 samples x 3 features; no 6, yes 3" in result.output
+    dataset = load_dataset(tmp_path / "own.yaml")
+    assert dataset.class_counts == {"no": 6, "yes": 3}
+    assert f"fingerprint: {dataset.fingerprint}" in (tmp_path / "own.yaml").read_text()
+    assert "path: files/own.csv" in (tmp_path / "own.yaml").read_text()
+
+    assert ddr("new", "own", "--format", "csv", "--path", "files/own.csv").exit_code == 2
+    (tmp_path / "files" / "own.csv").write_text("size,colour,kind\n1,r,no\n")
+    assert ddr("verify", "./own.yaml").exit_code == 1
+
+
+def test_new_with_a_test_part(ddr: Callable[..., Result], tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("1,x\n2,y\n3,x\n")
+    (tmp_path / "b.csv").write_text("4,y\n")
+    result = ddr("new", "own", "--format", "csv", "--path", "a.csv", "--test", "b.csv")
+    assert result.exit_code == 0, result.output
+    split = load_dataset(tmp_path / "own.yaml").split
+    assert split is not None
+    assert (split.train.tolist(), split.test.tolist()) == ([0, 1, 2], [3])

@@ -1,0 +1,205 @@
+"""The real data sets: what the papers and their distributors say they are."""
+
+from __future__ import annotations
+
+import gzip
+import subprocess
+import sys
+import tarfile
+import time
+import zipfile
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_svmlight_file
+
+from ddr_cli.data import Dataset, Sources, card_names, load_card, load_dataset
+from ddr_cli.data.archive import members
+from ddr_cli.data.status import check_dataset
+
+
+@pytest.fixture(scope="module")
+def mirrored(data_mirror: Path, tmp_path_factory: pytest.TempPathFactory) -> Sources:
+    """The mirror, and one cache for all tests of this file."""
+    return Sources((data_mirror,), tmp_path_factory.mktemp("cache"), offline=True)
+
+
+@pytest.mark.parametrize("name", card_names())
+def test_every_card_is_verified_with_all_its_variants(name: str, mirrored: Sources) -> None:
+    checks = list(check_dataset(load_card(name), mirrored))
+    assert [check.outcome for check in checks] == ["ok"] * len(checks), checks
+    assert len(checks) == 1 + len(load_card(name).variants)
+
+
+@pytest.mark.parametrize(
+    ("name", "shape", "counts"),
+    [
+        ("landsat", (6435, 36), [1533, 703, 1358, 626, 707, 1508]),
+        ("usps", (9298, 256), [1553, 1269, 929, 824, 852, 716, 834, 792, 708, 821]),
+        ("usps_1234", (3874, 256), [1269, 929, 824, 852]),
+        ("coil20", (1440, 256), [72] * 20),
+        ("orl", (400, 112 * 92), [10] * 40),
+        ("newsgroups_rec", (3970, 8014), [988, 993, 992, 997]),
+        ("tdt2", (5705, 36771), [1844, 1828, 1222, 811]),
+        ("ohsumed", (10494, 45), [7390, 3104]),
+        ("mushroom", (8124, 112), [4208, 3916]),
+        ("segment", (2310, 18), [330] * 7),
+        ("thyroid", (215, 5), [150, 35, 30]),
+        ("iris", (150, 4), [50] * 3),
+        ("balance", (625, 4), [288, 49, 288]),
+        ("binary_alphadigits", (1404, 320), [39] * 36),
+        ("digits", (1797, 64), [178, 182, 177, 183, 181, 182, 181, 179, 174, 180]),
+    ],
+)
+def test_counts(name: str, shape: tuple[int, int], counts: list[int], mirrored: Sources) -> None:
+    dataset = load_dataset(name, sources=mirrored)
+    assert dataset.X.shape == shape
+    assert list(dataset.class_counts.values()) == counts
+
+
+def test_predefined_splits(mirrored: Sources) -> None:
+    for name, train, test in [
+        ("landsat", 4435, 2000),
+        ("usps", 7291, 2007),
+        ("segment", 210, 2100),
+    ]:
+        split = load_dataset(name, sources=mirrored).split
+        assert split is not None
+        assert np.concatenate([split.train, split.test]).tolist() == list(range(train + test))
+        assert len(split.train) == train
+
+
+def test_usps_1234_is_a_part_of_usps(mirrored: Sources) -> None:
+    whole = load_dataset("usps", sources=mirrored)
+    part = load_dataset("usps_1234", sources=mirrored)
+    rows = np.isin(whole.y, [1, 2, 3, 4])
+    np.testing.assert_array_equal(part.X, whole.X[rows])
+    np.testing.assert_array_equal(part.y + 1, whole.y[rows])
+    assert (whole.X.min(), whole.X.max(), whole.image_shape) == (-1.0, 1.0, (16, 16))
+
+
+def test_sparse_sets_stay_sparse(mirrored: Sources) -> None:
+    for name in ("tdt2", "newsgroups_rec"):
+        X = load_dataset(name, sources=mirrored).X
+        assert X.format == "csr"
+        assert X.has_sorted_indices
+        assert X.nnz < 0.02 * X.shape[0] * X.shape[1]
+
+
+def test_mushroom_has_the_columns_of_libsvms_version(mirrored: Sources, data_mirror: Path) -> None:
+    dataset = load_dataset("mushroom", sources=mirrored)
+    theirs, labels = load_svmlight_file(str(data_mirror / "mushroom" / "mushrooms"), n_features=112)
+    ours = sorted(column.tobytes() for column in dataset.X.T.astype(np.int8))
+    assert ours == sorted(column.tobytes() for column in theirs.toarray().T.astype(np.int8))
+    np.testing.assert_array_equal(dataset.y, np.where(labels == 2, 0, 1))
+
+
+def test_ohsumeds_groups_are_64_queries(mirrored: Sources) -> None:
+    groups = load_dataset("ohsumed", sources=mirrored).groups
+    assert groups is not None
+    assert len(np.unique(groups)) == 64
+
+
+def test_embedded_iris_and_balance_equal_the_uci_files(
+    mirrored: Sources, data_mirror: Path, tmp_path: Path
+) -> None:
+    for name, rest in [
+        ("iris", "format: csv\nnames: {Iris-setosa: setosa, Iris-versicolor: versicolor, "
+                 "Iris-virginica: virginica}"),
+        ("balance", "format: {name: csv, label: 0}\nnames: {L: left, B: balanced, R: right}"),
+    ]:  # fmt: skip
+        (file,) = (data_mirror / name).glob("*.data")
+        card = tmp_path / f"{name}.yaml"
+        card.write_text(f"name: {name}\ntitle: x\nfiles: [{{path: {file}}}]\n{rest}\n")
+        ours, theirs = (load_dataset(source, sources=mirrored) for source in (name, card))
+        assert ours.fingerprint == theirs.fingerprint
+
+
+def repack_plain(mirror: Path, target: Path) -> None:
+    for source in mirror.glob("zip.*.gz"):
+        (target / source.stem).write_bytes(gzip.decompress(source.read_bytes()))
+
+
+def repack_gz(mirror: Path, target: Path) -> None:
+    for source in mirror.iterdir():
+        (target / f"{source.name}.gz").write_bytes(gzip.compress(source.read_bytes(), 1))
+
+
+def repack_to_tar(mirror: Path, target: Path) -> None:
+    (source,) = mirror.glob("*.zip")
+    folder = target / "unpacked"
+    folder.mkdir()
+    for name, content in reversed(list(members(source))):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(content)
+    with tarfile.open(target / f"{source.stem}.tar.gz", "w:gz", compresslevel=1) as archive:
+        archive.add(folder, "elsewhere")
+
+
+def repack_to_zip(mirror: Path, target: Path) -> None:
+    (source,) = mirror.glob("*.tar.gz")
+    with zipfile.ZipFile(target / "20news-18828.zip", "w") as archive:
+        for name, content in reversed(list(members(source))):
+            archive.writestr(name, content)
+        archive.writestr("20news-18828/sci.space/1", "From: x\n\nnot a rec topic\n")
+
+
+@pytest.mark.parametrize(
+    ("name", "folder", "repack"),
+    [
+        ("usps", "usps", repack_plain),
+        ("landsat", "landsat", repack_gz),
+        ("letter", "letter", repack_gz),
+        ("coil20", "coil20", repack_to_tar),
+        ("orl", "orl", repack_to_tar),
+        ("newsgroups_rec", "20news", repack_to_zip),
+    ],
+)
+def test_packed_anew_has_the_same_fingerprint(
+    name: str, folder: str, repack: object, mirrored: Sources, data_mirror: Path, tmp_path: Path
+) -> None:
+    target = tmp_path / folder
+    target.mkdir()
+    repack(data_mirror / folder, target)  # type: ignore[operator]
+    other = Sources((tmp_path,), tmp_path / "cache", offline=True)
+    anew: Dataset = load_dataset(name, sources=other)
+    assert anew.fingerprint == load_dataset(name, sources=mirrored).fingerprint
+
+
+def test_tdt2_from_the_other_file(mirrored: Sources, data_mirror: Path, tmp_path: Path) -> None:
+    (tmp_path / "tdt2").mkdir()
+    name = "tdt2/TDT2_with_label_and_date.mat"
+    (tmp_path / name).symlink_to(data_mirror / name)
+    other = replace(mirrored, data_dirs=(tmp_path,))
+    assert (
+        load_dataset("tdt2", sources=other).fingerprint
+        == load_dataset("tdt2", sources=mirrored).fingerprint
+    )
+
+
+@pytest.mark.parametrize("name", ["tdt2", "newsgroups_rec"])
+def test_peak_memory_is_small(name: str, data_mirror: Path, tmp_path: Path) -> None:
+    code = (
+        "import resource, sys; from pathlib import Path;"
+        "from ddr_cli.data import Sources, load_dataset;"
+        "load_dataset(sys.argv[1], sources=Sources((Path(sys.argv[2]),), Path(sys.argv[3]), True));"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+    )
+    command = [sys.executable, "-c", code, name, str(data_mirror), str(tmp_path)]
+    output = subprocess.run(command, capture_output=True, text=True, check=True)
+    unit = 1024 if sys.platform == "linux" else 1
+    assert int(output.stdout) * unit < 600e6
+
+
+def test_all_load_fast_from_a_warm_cache(mirrored: Sources) -> None:
+    for name in card_names():
+        load_dataset(name, sources=mirrored)
+    start = time.process_time()
+    for name in card_names():
+        load_dataset(name, sources=mirrored)
+    assert time.process_time() - start < 10
+    start = time.process_time()
+    load_dataset("newsgroups_rec", sources=mirrored)
+    assert time.process_time() - start < 0.5

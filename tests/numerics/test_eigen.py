@@ -1,0 +1,114 @@
+"""Eigen-solvers against dense ones, on the cases where iterations go wrong."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.linalg
+import scipy.sparse as sp
+
+from ddr_cli.numerics.eigen import deterministic_signs, generalized_eigenpairs, top_eigenpairs
+
+
+def random_symmetric(n, seed=0):
+    A = sp.random_array((n, n), density=8 / n, rng=np.random.default_rng(seed), format="csr")
+    return sp.csr_array(A + A.T)
+
+
+def torus(rows, columns):
+    """Return a periodic grid over 4, whose eigenvalues come two to eight at a time, and these."""
+
+    def cycle(n):
+        return sp.csr_array(np.roll(np.eye(n), 1, axis=1) + np.roll(np.eye(n), -1, axis=1))
+
+    rings = sp.kron(cycle(rows), sp.eye_array(columns)) + sp.kron(
+        sp.eye_array(rows), cycle(columns)
+    )
+    wave = [np.cos(2 * np.pi * np.arange(n) / n) for n in (rows, columns)]
+    return sp.csr_array(rings / 4), np.sort(np.add.outer(*wave).ravel() / 2)[::-1]
+
+
+@pytest.mark.parametrize("n", [40, 700])
+@pytest.mark.parametrize("m", [1, 9])
+def test_equals_a_dense_solver(n, m):
+    A = random_symmetric(n)
+    values, vectors = top_eigenpairs(A, m)
+    expected = np.linalg.eigvalsh(A.toarray())[::-1][:m]
+    np.testing.assert_allclose(values, expected, atol=1e-12)
+    np.testing.assert_allclose(A @ vectors, vectors * values, atol=1e-10)
+    np.testing.assert_allclose(vectors.T @ vectors, np.eye(m), atol=1e-12)
+
+
+@pytest.mark.parametrize("m", [2, 3, 5, 9, 20])
+def test_no_copy_of_a_repeated_eigenvalue_is_missed(m):
+    A, expected = torus(30, 30)
+    values, vectors = top_eigenpairs(A, m, known=np.full((900, 1), 1 / 30), floor=-1.0)
+    np.testing.assert_allclose(values, expected[1 : m + 1], atol=1e-12)
+    np.testing.assert_allclose(vectors.T @ vectors, np.eye(m), atol=1e-10)
+
+
+@pytest.mark.parametrize("n", [40, 700])
+def test_known_vectors_are_excluded_exactly(n):
+    A = random_symmetric(n)
+    every, basis = np.linalg.eigh(A.toarray())
+    known = basis[:, [-1, -3]]
+    values, vectors = top_eigenpairs(A, 4, known=known)
+    np.testing.assert_allclose(values, every[[-2, -4, -5, -6]], atol=1e-12)
+    np.testing.assert_allclose(known.T @ vectors, 0, atol=1e-13)
+
+
+def test_the_same_bits_on_every_run_and_the_same_columns_for_every_width():
+    A = random_symmetric(900)
+    _, once = top_eigenpairs(A, 12)
+    _, again = top_eigenpairs(A, 12)
+    _, narrow = top_eigenpairs(A, 5)
+    np.testing.assert_array_equal(once, again)
+    np.testing.assert_allclose(once[:, :5], narrow, atol=1e-9)
+
+
+@pytest.mark.parametrize("m", [0, 41])
+def test_impossible_numbers_of_eigenvectors_are_refused(m):
+    with pytest.raises(ValueError, match="there are 40"):
+        top_eigenpairs(random_symmetric(40), m)
+
+
+def test_a_residual_above_the_tolerance_is_an_error():
+    with pytest.raises(np.linalg.LinAlgError, match="residual"):
+        top_eigenpairs(random_symmetric(700), 3, tol=1e-30)
+
+
+def test_signs_make_the_largest_entry_positive_and_the_first_of_equal_ones_decides():
+    columns = np.array([[-3.0, 1.0, -2.0, 0.0], [2.0, -4.0, 2.0 * (1 + 1e-12), 0.0]])
+    expected = [[3.0, -1.0, 2.0, 0.0], [-2.0, 4.0, -2.0 * (1 + 1e-12), 0.0]]
+    assert deterministic_signs(columns).tolist() == expected
+
+
+def random_pair(d, rank, seed=0):
+    rng = np.random.default_rng(seed)
+    A = rng.standard_normal((d, d))
+    root = rng.standard_normal((d, rank))
+    return A + A.T, root @ root.T
+
+
+@pytest.mark.parametrize("largest", [True, False])
+def test_generalized_equals_scipy_where_the_right_side_is_definite(largest):
+    A, B = random_pair(12, 20)
+    values, X = generalized_eigenpairs(A, B, 5, largest=largest)
+    every = scipy.linalg.eigh(A, B, eigvals_only=True)
+    np.testing.assert_allclose(values, every[::-1][:5] if largest else every[:5], rtol=1e-9)
+    np.testing.assert_allclose(X.T @ B @ X, np.eye(5), atol=1e-9)
+    np.testing.assert_allclose(A @ X, B @ X * values, atol=1e-8)
+
+
+def test_generalized_stays_in_the_range_of_a_singular_right_side():
+    A, B = random_pair(12, 7)
+    values, X = generalized_eigenpairs(A, B, 7)
+    span = scipy.linalg.orth(B, rcond=1e-10)
+    expected = scipy.linalg.eigh(span.T @ A @ span, span.T @ B @ span, eigvals_only=True)[::-1]
+    np.testing.assert_allclose(values, expected, rtol=1e-9)
+    np.testing.assert_allclose(X, span @ (span.T @ X), atol=1e-9)
+
+
+def test_generalized_refuses_more_dimensions_than_the_rank():
+    with pytest.raises(ValueError, match="rank 7"):
+        generalized_eigenpairs(*random_pair(12, 7), 8)

@@ -1,0 +1,125 @@
+"""Neighbour search against its O(n^2) definition."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from ddr_cli.numerics import nearest
+from ddr_cli.numerics.neighbors import Neighbors, kneighbors
+
+
+def by_definition(X, k, queries=None):
+    """Sort all points by (distance, index); a point of X is not its own neighbour."""
+    X = np.asarray(X, dtype=float)
+    asked = X if queries is None else np.asarray(queries, dtype=float)
+    indices, distances = [], []
+    for i, point in enumerate(asked):
+        distance = np.sqrt(((X - point) ** 2).sum(axis=1))
+        order = [
+            j for j in np.lexsort((np.arange(len(X)), distance)) if queries is not None or j != i
+        ]
+        indices.append(order[:k])
+        distances.append(distance[order[:k]])
+    return np.array(indices), np.array(distances)
+
+
+def assert_same(found: Neighbors, expected) -> None:
+    np.testing.assert_array_equal(found.indices, expected[0])
+    np.testing.assert_allclose(found.distances, expected[1], rtol=1e-14, atol=0)
+
+
+# Small integers: equal distances and exact duplicates everywhere.
+TIES = np.random.default_rng(0).integers(0, 4, (150, 3))
+
+
+@pytest.mark.parametrize(
+    "convert", [np.asarray, np.float32, sp.csr_array, sp.csc_array, sp.coo_array]
+)
+@pytest.mark.parametrize("k", [1, 4, 149])
+def test_every_kind_of_matrix_gives_the_definition_with_its_ties(convert, k):
+    assert_same(kneighbors(convert(TIES), k), by_definition(TIES, k))
+
+
+@pytest.mark.parametrize("convert", [np.asarray, sp.csr_array])
+def test_queries_may_be_points_of_the_data_and_then_find_themselves_first(convert):
+    asked = np.vstack([TIES[:40], TIES[:40] + 0.25])
+    found = kneighbors(convert(TIES), 5, queries=convert(asked))
+    assert_same(found, by_definition(TIES, 5, asked))
+    assert (found.distances[:40, 0] == 0).all()
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    arrays(np.int64, st.tuples(st.integers(2, 25), st.integers(1, 3)), elements=st.integers(0, 2))
+)
+def test_any_integer_data(X):
+    k = max(1, len(X) // 2)
+    assert_same(kneighbors(X, k), by_definition(X, k))
+
+
+def test_no_point_is_its_own_neighbour_among_identical_points():
+    found = kneighbors(np.ones((6, 2)), 5)
+    for i, row in enumerate(found.indices):
+        assert sorted(row) == [j for j in range(6) if j != i]
+    assert (found.distances == 0).all()
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e7])
+def test_distances_are_those_of_the_differences_even_far_from_the_origin(offset):
+    # Around 1e7 the expansion |x|^2 - 2xy + |y|^2 has lost every digit of these distances.
+    X = offset + np.random.default_rng(1).integers(0, 100, (300, 5)) / 1024
+    assert_same(kneighbors(X, 7), by_definition(X, 7))
+
+
+@pytest.mark.parametrize("scale", [1, 1 / 3])
+def test_the_first_k_equal_a_search_for_k_bit_for_bit(scale):
+    X = np.random.default_rng(2).integers(0, 30, (700, 11)) * scale
+    wide = kneighbors(X, 12)
+    for k in (1, 5, 12):
+        narrow = kneighbors(X, k)
+        np.testing.assert_array_equal(wide.first(k).indices, narrow.indices)
+        assert (wide.first(k).distances == narrow.distances).all()
+
+
+@pytest.mark.parametrize("convert", [np.asarray, sp.csr_array])
+def test_the_size_of_the_blocks_changes_nothing(monkeypatch, convert):
+    X = convert(np.random.default_rng(3).standard_normal((90, 4)))
+    whole = kneighbors(X, 6)
+    monkeypatch.setattr(nearest, "_CHUNK", 90 * 7)
+    monkeypatch.setattr(nearest, "_PAIRS", 13)
+    pieces = kneighbors(X, 6)
+    np.testing.assert_array_equal(whole.indices, pieces.indices)
+    assert (whole.distances == pieces.distances).all()
+
+
+def test_unsorted_repeated_sparse_entries_are_summed():
+    X = sp.csr_array((np.ones(4), [1, 1, 0, 1], [0, 2, 3, 4]), shape=(3, 2))
+    assert_same(kneighbors(X, 2), by_definition(X.toarray(), 2))
+
+
+@pytest.mark.parametrize(
+    ("k", "queries", "message"),
+    [
+        (0, None, "at least 1"),
+        (5, None, "n_samples = 5: there can be at most 4"),
+        (6, np.zeros((1, 2)), "n_samples = 5: there can be at most 5"),
+    ],
+)
+def test_too_many_neighbours_are_refused(k, queries, message):
+    with pytest.raises(ValueError, match=message):
+        kneighbors(np.zeros((5, 2)), k, queries=queries)
+
+
+def test_more_neighbours_than_searched_are_refused():
+    with pytest.raises(ValueError, match="only 2 were searched for"):
+        kneighbors(TIES, 2).first(3)
+
+
+def test_overflowing_distances_are_refused():
+    with pytest.raises(ValueError, match="overflow"), np.errstate(over="ignore"):
+        kneighbors(np.array([[1e200], [-1e200], [0.0]]), 1)
