@@ -77,7 +77,7 @@ def _help(command: Callable[..., None]) -> str:
     return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
 
 
-for _name, _command in {
+_COMMANDS: dict[str, Callable[..., None]] = {
     "run": run.run,
     "sweep": sweep.sweep,
     "report": report.report,
@@ -86,7 +86,8 @@ for _name, _command in {
     "validate": validate.validate,
     "list": listing.list_names,
     "describe": describe.describe,
-}.items():
+}
+for _name, _command in _COMMANDS.items():
     app.command(_name, help=_help(_command))(_command)
 app.callback(help=_help(root))(root)
 app.add_typer(data.app, name="data")

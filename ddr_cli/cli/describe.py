@@ -120,4 +120,27 @@ def _describe_dataset(name: str) -> None:
     from ddr_cli.data.card import load_card
 
     card = load_card(name)
-    typer.echo(f"{card.name} (data set)\n\n{card.title}")
+    expect = card.expect
+    typer.echo(f"{card.name} (data set)\n\n{card.title}\n\n{card.description}".rstrip() + "\n")
+    _print_facts(
+        {
+            "samples x features": f"{expect.samples} x {expect.features}",
+            "images": " x ".join(map(str, card.image_shape)) if card.image_shape else None,
+            "split": f"{expect.split.train} train, {expect.split.test} test"
+            if expect.split
+            else None,
+            "classes": ", ".join(f"{label} {n}" for label, n in (expect.classes or {}).items()),
+            "papers": ", ".join(card.papers),
+            "citation": card.citation,
+            "licence": card.licence,
+            "home": card.home,
+            "version": card.version,
+            "fingerprint": expect.fingerprint,
+        }
+    )
+    for option, meaning in card.options.items():
+        values = meaning.choices or (meaning.default,)
+        shown = " | ".join(
+            f"{value} (default)" if value == meaning.default else str(value) for value in values
+        )
+        typer.echo(f"option {option}: {shown}; {meaning.summary}")

@@ -12,6 +12,7 @@ Estimators without annotations (third parties') have their names checked only.
 from __future__ import annotations
 
 import inspect
+import warnings
 from collections.abc import Callable
 from functools import cache
 from typing import Annotated, Any, get_type_hints
@@ -50,13 +51,16 @@ def parameter_model(factory: Callable[..., Any]) -> type[BaseModel]:
             continue
         default = ... if parameter.default is parameter.empty else parameter.default
         fields[name] = (Annotated[hints.get(name, Any), BeforeValidator(_as_builtin)], default)
-    return create_model(
-        getattr(factory, "__name__", "Parameters"),
-        __config__=ConfigDict(
-            extra="forbid", strict=True, arbitrary_types_allowed=True, protected_namespaces=()
-        ),
-        **fields,
-    )
+    with warnings.catch_warnings():
+        # A parameter may be called as a method of BaseModel is (`copy` is common); no one calls it.
+        warnings.filterwarnings("ignore", message="Field name .* shadows an attribute")
+        return create_model(
+            getattr(factory, "__name__", "Parameters"),
+            __config__=ConfigDict(
+                extra="forbid", strict=True, arbitrary_types_allowed=True, protected_namespaces=()
+            ),
+            **fields,
+        )
 
 
 def check_parameters(estimator: Any) -> None:

@@ -43,14 +43,15 @@ class Entry:
         Raises
         ------
         InputError
-            If the module or the attribute can't be imported.
+            If the module can't be imported or has no such attribute.
         """
         module, _, attribute = self.target.partition(":")
         try:
             return getattr(import_module(module), attribute)
-        except (ImportError, AttributeError) as error:
+        except Exception as error:  # another package's module may fail in any way
             raise InputError(
-                f"'{self.name}' (from {self.origin}) can't be imported from {self.target}: {error}."
+                f"'{self.name}' (from {self.origin}) can't be imported from {self.target}: "
+                f"{type(error).__name__}: {error}."
             ) from error
 
 

@@ -157,6 +157,11 @@ def _tar_members(
             file = archive.extractfile(info)
             if file is not None:
                 yield name, file.read()
+        # gzip's checksum stands behind the tar archive's end and padding.
+        behind = 0
+        while archive.fileobj is not None and (rest := archive.fileobj.read(_CHUNK)):
+            behind += len(rest)
+            _check_size(path, behind, limit)
 
 
 def _clean(name: str) -> str | None:

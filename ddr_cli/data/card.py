@@ -11,25 +11,30 @@ from typing import Any
 from pydantic import ValidationError
 
 from ddr_cli.core.errors import InputError, did_you_mean
-from ddr_cli.core.registry import Registry
+from ddr_cli.core.registry import Entry, Registry
 from ddr_cli.core.resources import shipped_yaml
 from ddr_cli.data.card_model import KEYS, Card
 from ddr_cli.data.marked_yaml import MarkedYaml, read_marked_yaml
 
-__all__ = ["THIRD_PARTY", "Card", "card_names", "check_card", "load_card", "read_card"]
-
-THIRD_PARTY = Registry("dataset", [], "ddr.datasets")
-"""Cards of other packages: each entry point is the path of a card's file."""
+__all__ = ["Card", "card_names", "check_card", "load_card", "read_card"]
 
 
 def card_names() -> list[str]:
     """Return the names of all data sets: the shipped ones, then other packages'."""
-    return [*_shipped(), *THIRD_PARTY.names()]
+    return _registry().names()
 
 
 @cache
 def _shipped() -> dict[str, Path]:
     return shipped_yaml("datasets")
+
+
+@cache
+def _registry() -> Registry:
+    # Another package's entry point is the path of its card; the shipped ones are in the table so
+    # that no package can take their names.
+    shipped = [Entry(name, str(path), "") for name, path in _shipped().items()]
+    return Registry("dataset", shipped, "ddr.datasets")
 
 
 def load_card(name_or_path: str | Path, *, base: Path | None = None) -> Card:
@@ -56,12 +61,11 @@ def load_card(name_or_path: str | Path, *, base: Path | None = None) -> Card:
         return read_card(path)
     if text in _shipped():
         return read_card(_shipped()[text], shipped=True)
-    if text in THIRD_PARTY.names():
-        return read_card(Path(str(THIRD_PARTY.load(text))))
-    raise InputError(
-        f"There is no data set called '{text}'.{did_you_mean(text, card_names())} "
-        "'ddr list datasets' shows all; a card of your own is named by its path, ./NAME.yaml."
-    )
+    try:
+        entry = _registry().get(text)
+    except InputError as error:
+        raise InputError(f"{error} A card of your own is named by its path, ./NAME.yaml.") from None
+    return read_card(Path(str(entry.load())))
 
 
 def read_card(path: Path, *, shipped: bool = False) -> Card:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 _PASSING = frozenset({408, 425, 429})
 _LARGEST = 4 * 1024**3
 _CHUNK = 1 << 16
+# Where a firewall drops what is sent, each address costs this many seconds, once.
+_CONNECT_TIMEOUT = 10.0
 
 
 class DownloadFailedError(Exception):
@@ -63,7 +65,7 @@ def _patiently(file: CardFile, url: Url, target: Path, sources: Sources) -> None
         if attempt:
             time.sleep(sources.backoff * 2 ** (attempt - 1))
         try:
-            _once(file, url, target, sources.timeout)
+            _once(file, url, target, sources.timeout, tell=attempt == 0)
         except InputError:
             reason = "what came can't be unpacked: damaged on the way, or another file"
         except ValueError as error:
@@ -75,31 +77,31 @@ def _patiently(file: CardFile, url: Url, target: Path, sources: Sources) -> None
     raise _LastingError(f"{reason} ({sources.attempts} attempts)")
 
 
-def _once(file: CardFile, url: Url, target: Path, timeout: float) -> None:
+def _once(file: CardFile, url: Url, target: Path, timeout: float, *, tell: bool) -> None:
     if url.member is None:
-        _retrieve(url.url, target, timeout)
+        _retrieve(url.url, target, timeout, tell=tell)
     else:
         packed = target.parent / "archive"
         try:
-            _retrieve(url.url, packed, timeout)
+            _retrieve(url.url, packed, timeout, tell=tell)
             target.write_bytes(_member(packed, url.member))
         finally:
             packed.unlink(missing_ok=True)
     _check(file, target)
 
 
-def _retrieve(url: str, target: Path, timeout: float) -> None:
+def _retrieve(url: str, target: Path, timeout: float, *, tell: bool) -> None:
     import logging
 
     import pooch
 
     pooch.get_logger().setLevel(logging.WARNING)
     target.unlink(missing_ok=True)
-    with _Progress(url) as progress:
+    with _Progress(url, tell=tell) as progress:
         downloader = pooch.HTTPDownloader(
             progressbar=progress,
             chunk_size=_CHUNK,
-            timeout=timeout,
+            timeout=(min(timeout, _CONNECT_TIMEOUT), timeout),
             # A server that packs on the fly would have a .gz file come unpacked.
             headers={"Accept-Encoding": "identity"},
         )
@@ -131,6 +133,8 @@ def _check(file: CardFile, target: Path) -> None:
 def _reason(error: OSError, timeout: float) -> str:
     import requests
 
+    if isinstance(error, requests.ConnectTimeout):
+        raise _LastingError("no connection could be made") from error
     if isinstance(error, requests.HTTPError) and error.response is not None:
         return _answered(error.response)
     if isinstance(error, requests.Timeout) or "timed out" in str(error):
@@ -158,11 +162,13 @@ class _Progress:
     ----------
     url : str
         The address.
+    tell : bool
+        Whether the line is printed.
     """
 
     total: float
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, *, tell: bool) -> None:
         from rich.console import Console
         from rich.progress import (
             BarColumn,
@@ -185,7 +191,7 @@ class _Progress:
             disable=not console.is_terminal,
         )
         self._task = self._bar.add_task(url.rsplit("/", 1)[-1], total=None)
-        if not console.is_terminal:
+        if tell and not console.is_terminal:
             console.print(f"downloading {url}", soft_wrap=True, highlight=False)
 
     def __enter__(self) -> _Progress:

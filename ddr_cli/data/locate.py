@@ -102,23 +102,23 @@ class Found:
         Which layout.
     paths : tuple of Path
         Each file, in the order of `layout.files`.
-    kinds : tuple of str
-        In which kind of place each was found.
+    places : tuple of Place
+        In which place each was found.
     """
 
     layout: Layout
     paths: tuple[Path, ...]
-    kinds: tuple[str, ...]
+    places: tuple[Place, ...]
 
     @property
     def kind(self) -> str:
         """The kinds of place, joined when the files are in several."""
-        return " + ".join(dict.fromkeys(self.kinds))
+        return " + ".join(dict.fromkeys(place.kind for place in self.places))
 
     @property
     def cached(self) -> bool:
         """Whether a file is from the cache."""
-        return "cache" in self.kinds
+        return any(place.kind == "cache" for place in self.places)
 
 
 def cache_folder(card: Card, sources: Sources) -> Path:
@@ -146,11 +146,8 @@ def locate(card: Card, sources: Sources) -> Found | None:
         hits = [_find(card, file, sources) for file in layout.files]
         found = [hit for hit in hits if hit is not None]
         if len(found) == len(hits):
-            return Found(
-                layout,
-                tuple(path for path, _ in found),
-                tuple(place.kind for _, place in found),
-            )
+            paths, where = zip(*found, strict=True)
+            return Found(layout, tuple(paths), tuple(where))
     return None
 
 
@@ -163,6 +160,12 @@ def missing(card: Card, sources: Sources) -> list[CardFile]:
     return min(lacking, key=len, default=[])
 
 
+def lacking(card: Card, place: Place) -> list[str]:
+    """Return which files of a card's first layout are not in a place."""
+    first = card.layouts[0].files
+    return [file.path for file in first if _in_place(card, file, place) is None]
+
+
 def find_file(card: Card, file: CardFile, sources: Sources, *, cached: bool = True) -> Path | None:
     """Return where one file of a card is, or None; not in the cache if `cached` is false."""
     hit = _find(card, file, sources, cached=cached)
@@ -173,13 +176,15 @@ def _find(
     card: Card, file: CardFile, sources: Sources, *, cached: bool = True
 ) -> tuple[Path, Place] | None:
     for place in places(card, sources):
-        if place.kind == "cache" and not cached:
-            continue
-        for name in _names(card, file, place):
-            path = place.folder / name
-            if _is_there(path):
-                return path, place
+        path = _in_place(card, file, place)
+        if path is not None and (cached or place.kind != "cache"):
+            return path, place
     return None
+
+
+def _in_place(card: Card, file: CardFile, place: Place) -> Path | None:
+    paths = (place.folder / name for name in _names(card, file, place))
+    return next(filter(_is_there, paths), None)
 
 
 def _is_there(path: Path) -> bool:

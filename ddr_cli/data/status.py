@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -28,7 +27,7 @@ class Status:
     place : {"embedded", "card", "mirror", "cache", "missing"}
         Where it is found; joined by `` + `` when its files are in several places.
     folder : str
-        The folder of its files, if they are here.
+        Which card's folder, mirror or cache that is; the first, if several.
     paths : tuple of str
         The files that are here.
     missing : tuple of str
@@ -68,7 +67,7 @@ def dataset_status(card: Card, sources: Sources) -> Status:
         classes=len(card.classes) or None,
         bytes=size,
         place="embedded" if card.embedded else found.kind if found else "missing",
-        folder=os.path.commonpath([path.parent for path in found.paths]) if found else "",
+        folder=str(found.places[0].folder) if found else "",
         paths=tuple(map(str, found.paths)) if found else (),
         missing=tuple(file.path for file in lacking),
         download=all(file.urls for file in lacking),
@@ -115,6 +114,8 @@ def check_dataset(card: Card, sources: Sources) -> Iterator[Check]:
         start = time.perf_counter()
         outcome, detail = _check(card, options, sources)
         yield Check(label, outcome, detail, time.perf_counter() - start)
+        if outcome == "missing":
+            return
 
 
 def _check(card: Card, options: dict[str, Scalar], sources: Sources) -> tuple[str, str]:

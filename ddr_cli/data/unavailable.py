@@ -10,7 +10,7 @@ from ddr_cli.core.errors import DataUnavailableError, DdrError
 from ddr_cli.core.resources import shipped_yaml
 from ddr_cli.data.card import load_card
 from ddr_cli.data.card_model import Card
-from ddr_cli.data.locate import Sources, missing, places
+from ddr_cli.data.locate import Place, Sources, lacking, places
 
 _PLACE_NAMES = {
     "card": "beside the card, {}",
@@ -31,10 +31,8 @@ def unavailable(card: Card, sources: Sources, failures: Sequence[str]) -> DataUn
     failures : sequence of str
         Why it could not be downloaded, a line for each address; none when offline.
     """
-    lacking = ", ".join(file.path for file in missing(card, sources))
     looked = [
-        f"  {_PLACE_NAMES[place.kind].format(place.folder)}: "
-        + (f"no {lacking}" if place.folder.is_dir() else "no such folder")
+        f"  {_PLACE_NAMES[place.kind].format(place.folder)}: {_found(card, place)}"
         for place in places(card, sources)
     ]
     name = card.name if card.shipped or card.path is None else str(card.path)
@@ -58,6 +56,13 @@ def unavailable(card: Card, sources: Sources, failures: Sequence[str]) -> DataUn
             ]
         )
     )
+
+
+def _found(card: Card, place: Place) -> str:
+    if not place.folder.is_dir():
+        return "no such folder"
+    absent = lacking(card, place)
+    return f"no {', '.join(absent)}" if absent else "files that are not the data set"
 
 
 def specs_without_download() -> list[str]:

@@ -46,5 +46,8 @@ class Executor(Protocol):
     def wake(self) -> None:
         """Make `wait` return at once; may be called from a signal handler."""
 
+    def discard(self) -> None:
+        """Forget all jobs that have not ended, and end the processes that are on one."""
+
     def stop(self) -> None:
         """End all processes at once."""

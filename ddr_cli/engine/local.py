@@ -104,6 +104,12 @@ class LocalExecutor:
         """Make `wait` return at once; may be called from a signal handler."""
         self._ended.put(None)
 
+    def discard(self) -> None:
+        """Forget all jobs that have not ended, and end the processes that are on one."""
+        for submitted in self._submitted.values():
+            submitted.future.cancel()
+        self._submitted.clear()
+
     def stop(self) -> None:
         """End all processes at once."""
         self._submitted.clear()

@@ -145,12 +145,16 @@ class Schedule:
         InputError
             If a split can't be made, or the disk is full.
         """
-        while not stopped():
-            self._fill()
-            if not self._running:
-                return
-            self._take(self._executor.wait(_WAIT_SECONDS))
-        self._take(self._executor.wait(0))
+        try:
+            while not stopped():
+                self._fill()
+                if not self._running:
+                    return
+                self._take(self._executor.wait(_WAIT_SECONDS))
+            self._take(self._executor.wait(0))
+        finally:
+            if self._running:
+                self._executor.discard()
 
     def _take(self, endings: Sequence[Ending]) -> None:
         results = [result for ending in endings for result in self._settle(ending)]

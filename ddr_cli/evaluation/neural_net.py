@@ -49,6 +49,8 @@ class NeuralNetClassifier(ClassifierMixin, BaseEstimator):
         The trained network.
     classes_ : ndarray of shape (n_classes,)
         The labels.
+    n_iter_ : int
+        Number of steps made, always `max_iter`.
     n_features_in_ : int
         Number of features seen in `fit`.
 
@@ -123,6 +125,7 @@ class NeuralNetClassifier(ClassifierMixin, BaseEstimator):
             warnings.simplefilter("ignore", ConvergenceWarning)
             self.network_.fit(self._scaled(points), labels)
         self.classes_ = self.network_.classes_
+        self.n_iter_ = self.network_.n_iter_
         return self
 
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:

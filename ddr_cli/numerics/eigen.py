@@ -1,11 +1,10 @@
 """Symmetric eigen-solvers whose answers are complete, checked and the same on every run.
 
-The sparse one runs ARPACK's implicitly restarted Lanczos iteration from a
-fixed start vector. On the graphs of this project it beats shift-and-invert
-(a factorisation fills in as soon as the graph has more than a few neighbours),
-LOBPCG (ten times slower without a good preconditioner) and Chebyshev-filtered
-Lanczos (no gain once the cost of a safe filter is counted);
-``benchmarks/bench_ccdr_solver.py`` measures it.
+The sparse one is ARPACK's implicitly restarted Lanczos iteration, from a
+fixed start vector. On neighbour graphs it beats shift-and-invert, whose
+factors fill in as the number of neighbours grows, and LOBPCG, which is about
+ten times slower without a preconditioner: ``benchmarks/bench_ccdr_solver.py``
+measures both.
 """
 
 from __future__ import annotations
@@ -123,13 +122,14 @@ def _iterate(
 ) -> tuple[Floats, Floats]:
     n = A.shape[0]
     weight = _sinking(A, known, floor)
+    rows = np.ascontiguousarray(known.T)
 
     def apply(x: Floats) -> Floats:
         x = x.ravel()
-        return np.asarray(A @ x + known @ (weight * (known.T @ x)))
+        return np.asarray(A @ x + (weight * (rows @ x)) @ rows)
 
     start = np.random.default_rng(seed).standard_normal(n)
-    start -= known @ (known.T @ start)
+    start -= (rows @ start) @ rows
     operator = LinearOperator((n, n), matvec=apply, dtype=np.float64)
     try:
         values, vectors = eigsh(
@@ -142,7 +142,7 @@ def _iterate(
 
 def _lanczos(A: Any, m: int, known: Floats, floor: float) -> tuple[Floats, Floats]:
     try:
-        _, vectors = _iterate(A, m, known, floor, tol=_SHARP, seed=0, width=max(40, 2 * m + 12))
+        _, vectors = _iterate(A, m, known, floor, tol=_SHARP, seed=0, width=max(40, 2 * m + 8))
     except np.linalg.LinAlgError:
         # A wide basis converges where eigenvalues crowd together.
         _, vectors = _iterate(A, m, known, floor, tol=_SHARP, seed=0, width=6 * m + 60)

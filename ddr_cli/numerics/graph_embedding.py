@@ -47,7 +47,9 @@ def laplacian_form(X: Floats, graph: Any) -> Floats:
     weights = sp.csr_array(graph)
     degree = np.asarray(weights.sum(axis=1)).ravel()
     parts, part = connected_components(weights, directed=False)
-    sums = sp.csr_array((np.ones(len(part)), (part, np.arange(len(part)))), shape=(parts, len(part)))
+    sums: Any = sp.csr_array(
+        (np.ones(len(part)), (part, np.arange(len(part)))), shape=(parts, len(part))
+    )
     centre = (sums @ X) / np.bincount(part, minlength=parts)[:, None]
     moved = X - centre[part]
     return symmetric(moved.T @ (degree[:, None] * moved - weights @ moved))

@@ -145,7 +145,8 @@ class CCDR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         y : array of shape (n_samples,)
             Class labels of any type; -1 for unlabelled points.
         neighbors : Neighbors, optional
-            Of the rows of `X` among themselves, at least `n_neighbors` of each; spares the search.
+            Of the rows of `X` among themselves, at least `n_neighbors` of each; spares the search
+            (not used with `subsample`).
 
         Returns
         -------
@@ -204,7 +205,7 @@ class CCDR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             G = G[kept][:, kept]
         # Without a neighbour edge there is one star per class, and all else has lambda = 1.
         self._check_dimensions(G.shape[0] - 1 if G.nnz > 2 * len(labelled) else L - 1)
-        self.eigenvalues_, U = laplacian_eigenpairs(G, m)
+        self.eigenvalues_, U = laplacian_eigenpairs(G, m)  # Eq. 15: L u = lambda D u
         self._check_dimensions(int(np.sum(self.eigenvalues_ < 1 - 1e-9)))
 
         self.affinity_ = W

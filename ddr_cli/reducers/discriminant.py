@@ -1,4 +1,4 @@
-"""What NMMP, LFDA, MFA and their kernel forms share: checks, the ridge, the way back to features."""
+"""What NMMP, LFDA, MFA and their kernel forms share: the checks, the span and the ridge."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class LinearDiscriminant(LinearReducer, BaseEstimator):
 
 
 def labelled_points(
-    estimator: Any, X: ArrayLike, y: ArrayLike
+    estimator: Any, X: ArrayLike, y: ArrayLike, *, accept_sparse: str | bool = "csr"
 ) -> tuple[Any, Codes, NDArray[Any]]:
     """Return checked points, the code of each one's class, and the classes.
 
@@ -72,7 +72,7 @@ def labelled_points(
         estimator,
         X,
         y,
-        accept_sparse="csr",
+        accept_sparse=accept_sparse,
         dtype=[np.float64, np.float32],
         ensure_min_samples=2,
     )

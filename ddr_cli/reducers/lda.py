@@ -14,12 +14,12 @@ from sklearn.utils.validation import validate_data
 
 from ddr_cli.core.parameters import check_parameters
 from ddr_cli.numerics.eigen import deterministic_signs, generalized_eigenpairs
+from ddr_cli.numerics.regular_block import largest_regular_block
 from ddr_cli.numerics.scatter import scatter_matrices
 from ddr_cli.reducers.base import Traits
 from ddr_cli.reducers.linear import LinearReducer
 
 Floats = NDArray[np.float64]
-_RANK_TOL = 1e-10  # relative size at which an eigenvalue of a scatter matrix counts as zero
 
 
 class LDA(LinearReducer, BaseEstimator):
@@ -102,7 +102,9 @@ class LDA(LinearReducer, BaseEstimator):
         mean = points.mean(axis=0, dtype=np.float64)
         coordinates, axes = _principal_axes(points - mean)
         within, between = scatter_matrices(coordinates, labels)
-        r = _largest_regular_block(within)
+        # Scatter within classes below the rounding of the total is none.
+        rounding = np.finfo(float).eps * np.trace(within + between)
+        r = largest_regular_block(within, floor=float(rounding))
         if r < m:
             raise ValueError(
                 f"n_components={m}, but the within-class scatter has rank {r} after PCA: the "
@@ -137,18 +139,3 @@ def _principal_axes(centred: Floats) -> tuple[Floats, Floats]:
     left, size, right = np.linalg.svd(np.asarray(centred, dtype=np.float64), full_matrices=False)
     kept = size > size[0] * max(centred.shape) * np.finfo(float).eps
     return left[:, kept] * size[kept], right[kept].T
-
-
-def _largest_regular_block(S: Floats) -> int:
-    """Return the largest r found such that the leading r x r block of S is non-singular.
-
-    The rank of a block bounds the next one's order from above; the bounds fall until they agree.
-    """
-    r = int(S.shape[0])
-    while r:
-        sizes = np.linalg.eigvalsh(S[:r, :r])
-        rank = int(np.sum(sizes > _RANK_TOL * max(sizes[-1], 0.0)))
-        if rank == r:
-            return r
-        r = rank
-    return 0

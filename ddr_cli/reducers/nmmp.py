@@ -16,7 +16,7 @@ from ddr_cli.numerics.class_neighbors import (
     within_class_graph,
 )
 from ddr_cli.numerics.graph_embedding import laplacian_form
-from ddr_cli.numerics.trace_ratio import trace_ratio
+from ddr_cli.numerics.ratio_of_traces import trace_ratio
 from ddr_cli.reducers.base import Traits
 from ddr_cli.reducers.discriminant import LinearDiscriminant
 

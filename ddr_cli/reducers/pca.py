@@ -98,9 +98,7 @@ class PCA(LinearReducer, BaseEstimator):
         )
         kept = slice(None)
         if self.n_components == "full":
-            deviation = np.sqrt(np.maximum(fitted.explained_variance_, 0))
-            smallest = deviation[0] * max(points.shape) * np.finfo(points.dtype).eps
-            kept = slice(max(1, int(np.sum(deviation > smallest))))
+            kept = slice(max(1, _rank(fitted, points)))
         self.mean_ = fitted.mean_
         self.components_ = fitted.components_[kept]
         self.explained_variance_ = fitted.explained_variance_[kept]
@@ -123,3 +121,15 @@ class PCA(LinearReducer, BaseEstimator):
             grids={"n_components": tuple(range(1, 21))},
             paper='Jolliffe, "Principal Component Analysis", Springer, 2002',
         )
+
+
+def _rank(fitted: Any, points: Any) -> int:
+    """Return the number of directions whose variance is more than rounding.
+
+    A covariance matrix carries the rounding in the variances, a decomposition of the data in
+    their square roots.
+    """
+    size = np.maximum(fitted.explained_variance_, 0)
+    if fitted.svd_solver == "full":
+        size = np.sqrt(size)
+    return int(np.sum(size > size[0] * max(points.shape) * np.finfo(points.dtype).eps))

@@ -108,22 +108,20 @@ def _minimum_in(question: Question, test: predicates.MinimumIn) -> tuple[bool, s
     found = question.series()
     place, row = min(found, key=lambda item: item[1]["mean"])
     inside = test.low <= place <= test.high
-    text = f"minimum {question.show(row['mean'])} at {question.place(place)}"
     # The best on the other side of the border shows how much the minimum's place means.
     others = [item for item in found if (test.low <= item[0] <= test.high) != inside]
     if not others:
         raise UnansweredError("the grid lies on one side of the range")
     other_place, other = min(others, key=lambda item: item[1]["mean"])
-    side = "outside" if inside else "inside"
-    text += f"; best {side} {_range_text(test)}: {question.show(other['mean'])} at "
-    text += question.place(other_place)
-    return inside, text + question.compared(other, row)
-
-
-def _range_text(test: predicates.MinimumIn) -> str:
     if test.low == test.high:
-        return plain(test.low)
-    return f"{plain(test.low)} to {plain(test.high)}"
+        side = "elsewhere" if inside else "there"
+    else:
+        side = f"{'outside' if inside else 'within'} {plain(test.low)} to {plain(test.high)}"
+    text = (
+        f"minimum {question.show(row['mean'])} at {question.place(place)}; best {side}: "
+        f"{question.show(other['mean'])} at {question.place(other_place)}"
+    )
+    return inside, text + question.compared(other, row)
 
 
 def _flat_in(question: Question, test: predicates.FlatIn) -> tuple[bool, str]:

@@ -10,7 +10,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter
 
 from ddr_cli.report.names import metric_axis, parameter_name, setting_text
-from ddr_cli.report.picture import Mark, Picture, value_axis
+from ddr_cli.report.picture import Mark, Picture, is_steep, value_axis
 from ddr_cli.report.style import NEUTRAL, PAPER_COLOUR, new_figure
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ _DASHED = (0, (4, 2))
 # Where most of a steep curve is flat, a second row of panels shows the flat part: the values up to
 # this factor above the smallest.
 _FLAT = 1.4
-_ENLARGED_FROM = 2.0
 
 
 def draw_curves(picture: Picture, x: str, second: str | None = None) -> Figure:
@@ -48,7 +47,8 @@ def draw_curves(picture: Picture, x: str, second: str | None = None) -> Figure:
     flat_top = _flat_top(picture) if second is None else None
     panels = [(family, level) for level in levels for family in families]
     columns = len(families) if len(families) > 1 else len(panels)
-    lines = len(panels) // columns + (flat_top is not None)
+    whole = len(panels) // columns
+    lines = whole if flat_top is None else whole + 1
     width = 6.4 if columns == 1 else min(4.6 * columns, 12.0)
     figure = new_figure(width, 1.1 + 2.9 * lines)
     grid = figure.subplots(lines, columns, sharex=True, sharey="row", squeeze=False)
@@ -59,20 +59,19 @@ def draw_curves(picture: Picture, x: str, second: str | None = None) -> Figure:
         if second is not None:
             rows = rows[(rows[second] == level) | rows[second].isna()]
             title = f"{setting_text({second: level})} · {title}"
-        _panel(picture, axes, rows, x, family, labelled=flat_top is None)
+        _panel(picture, axes, rows, x, family)
         axes.set_title(title, loc="left")
         if flat_top is not None:
-            _panel(picture, grid[-1, place], rows, x, family, labelled=True)
+            _panel(picture, grid[-1, place], rows, x, family)
             grid[-1, place].set_title("the same, enlarged", loc="left", style="italic")
     for axes in grid[-1, :]:
         axes.set_xlabel(parameter_name(x))
-    shown = picture.shown_values()
-    for line in grid:
+    means, shown = picture.rows["mean"], picture.shown_values()
+    near = shown if flat_top is None else shown[shown <= flat_top]
+    for number, line in enumerate(grid):
         line[0].set_ylabel(metric_axis(picture.metric))
-    value_axis(grid[0, 0], shown, "y")
+        value_axis(line[0], means if number < whole else near, "y")
     if flat_top is not None:
-        near = shown[shown <= flat_top]
-        value_axis(grid[-1, 0], near, "y")
         grid[-1, 0].set_ylim(near.min() - 0.06 * (flat_top - near.min()), flat_top)
     _parameter_axis(picture, grid[0, 0], x)
     picture.finish(figure, _handles(picture, x))
@@ -81,16 +80,12 @@ def draw_curves(picture: Picture, x: str, second: str | None = None) -> Figure:
 
 def _flat_top(picture: Picture) -> float | None:
     """Return up to where to enlarge, None if the values are all of one size anyway."""
-    shown, means = picture.shown_values(), picture.rows["mean"]
+    means = picture.rows["mean"]
     top = _FLAT * float(means.min())
-    if shown.min() <= 0 or shown.max() / shown.min() < _ENLARGED_FROM:
-        return None
-    return top if (means <= top).mean() >= 0.5 else None
+    return top if is_steep(means) and (means <= top).mean() >= 0.5 else None
 
 
-def _panel(
-    picture: Picture, axes: Axes, rows: pd.DataFrame, x: str, family: str, *, labelled: bool
-) -> None:
+def _panel(picture: Picture, axes: Axes, rows: pd.DataFrame, x: str, family: str) -> None:
     places = np.sort(picture.rows[x].dropna().unique().astype(float))
     hollow = family == "predefined"
     for method in picture.methods:
@@ -118,43 +113,31 @@ def _panel(
             for end in ("low", "high"):
                 axes.plot(at, own[end], color=style.colour, linestyle=style.line, lw=0.7)
     for mark in picture.marks:
-        _mark(picture, axes, mark, x, family, labelled=labelled)
+        _mark(picture, axes, mark, x, family)
 
 
-def _mark(picture: Picture, axes: Axes, mark: Mark, x: str, family: str, *, labelled: bool) -> None:
+def _mark(picture: Picture, axes: Axes, mark: Mark, x: str, family: str) -> None:
     row = picture.row(mark.row)
     if row["split"] != family or pd.isna(row[x]):
         return
-    place = (float(row[x]) if mark.at is None else mark.at, mark.value * picture.scale)
-    style = picture.look(picture.method_of(mark))
+    # Below the curves, so that it hides none of their points; its text stands in the legend.
     axes.plot(
-        *[[value] for value in place],
-        marker="*",
-        markersize=13,
-        color=style.colour,
-        markeredgecolor=PAPER_COLOUR,
-        markeredgewidth=0.8,
-        zorder=5,
-    )
-    if not labelled:
-        return
-    above = _is_above_its_neighbours(picture, mark)
-    axes.annotate(
-        mark.text,
-        place,
-        xytext=(0, 9 if above else -16),
-        textcoords="offset points",
-        ha="center",
-        color=PAPER_COLOUR,
-        fontsize=8.5,
-        zorder=6,
-        bbox={"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none"},
+        [float(row[x]) if mark.at is None else mark.at],
+        [mark.value * picture.scale],
+        zorder=1.8,
+        **_star(picture, mark),
     )
 
 
-def _is_above_its_neighbours(picture: Picture, mark: Mark) -> bool:
-    """Tell whether a quoted number's text goes above it, away from a lower quoted one."""
-    return any(other.value < mark.value for other in picture.marks if other is not mark)
+def _star(picture: Picture, mark: Mark) -> dict[str, Any]:
+    return {
+        "linestyle": "",
+        "marker": "*",
+        "markersize": 15,
+        "color": picture.look(picture.method_of(mark)).colour,
+        "markeredgecolor": PAPER_COLOUR,
+        "markeredgewidth": 0.8,
+    }
 
 
 def _parameter_axis(picture: Picture, axes: Axes, x: str) -> None:
@@ -194,4 +177,7 @@ def _handles(picture: Picture, x: str) -> list[Any]:
                 label="predefined split",
             )
         )
-    return [*handles, *picture.mark_handle(), *picture.interval_handle()]
+    for mark in picture.marks:
+        text = f"{mark.text} ({picture.name(picture.method_of(mark))})"
+        handles.append(Line2D([], [], label=text, **_star(picture, mark)))
+    return [*handles, *picture.interval_handle()]

@@ -54,7 +54,7 @@ def draw_dots(picture: Picture) -> Figure:
             axes.axhline(place - 0.5, color=NEUTRAL, linewidth=0.6)
     axes.grid(visible=False, axis="y")
     axes.set_xlabel(metric_axis(picture.metric))
-    value_axis(axes, picture.shown_values(), "x")
+    value_axis(axes, picture.rows["mean"], "x")
     if swept_columns(picture.run):
         axes.set_title("Best setting of each method", loc="left")
     picture.finish(figure, _handles(picture))

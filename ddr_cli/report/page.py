@@ -142,18 +142,16 @@ def _first_sentence(result: ClaimResult) -> str:
 
 def _claim_difference(result: ClaimResult) -> str:
     claim, own, over = result.claim, result.own, result.resplits
-    if result.differs:
-        text = (
-            f"{own.verdict.capitalize()} on the paper's own split ({own.detail}), "
-            f"{over.verdict} over re-splits ({over.detail})."
-        )
-    elif own.verdict == over.verdict:
-        text = (
-            f"Fails on both: {own.detail} on the paper's own split; {over.detail} over re-splits."
-        )
-    else:
+    if "not run" in (own.verdict, over.verdict):
         ran = own if own.verdict != "not run" else over
         text = f"{ran.verdict.capitalize()}: {ran.detail}."
+    else:
+        judged = (
+            f"{own.verdict.capitalize()} on the paper's own split, {over.verdict} over re-splits."
+            if result.differs
+            else f"{own.verdict.capitalize()} on both."
+        )
+        text = f"{judged} The paper's split: {own.detail}. Re-splits: {over.detail}."
     return f"{text} {claim.remark}" if claim.remark else text
 
 

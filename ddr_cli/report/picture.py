@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 Method = tuple[str, str]
 """The display labels of a reducer and a classifier."""
 
-# From this ratio between the largest and the smallest value on, a linear axis would press the
+# From this ratio between the largest and the smallest mean on, a linear axis would press the
 # interesting end flat.
-LOG_FROM = 3.0
+_STEEP_FROM = 2.5
 
 
 @dataclass(frozen=True)
@@ -135,7 +135,9 @@ class Picture:
             "\n".join(textwrap.wrap(title, int(width * 10))), fontsize=11, weight="bold"
         )
         if handles:
-            columns = max(1, min(len(handles), int(width / 1.7)))
+            # As few lines as fit, all about equally long.
+            lines = -(-len(handles) // max(1, int(width / 1.7)))
+            columns = -(-len(handles) // lines)
             figure.legend(handles=handles, loc="outside lower center", ncols=columns)
 
     def mark_handle(self) -> list[Any]:
@@ -163,21 +165,25 @@ class Picture:
         return [Patch(facecolor=NEUTRAL, alpha=0.35, label=str(bands["interval"].iloc[0]))]
 
 
-def value_axis(axes: Axes, values: pd.Series[Any], which: str) -> bool:
-    """Scale the axis of a metric's values; tell whether it became logarithmic."""
+def is_steep(means: pd.Series[Any]) -> bool:
+    """Tell whether values differ so much that they need a logarithmic axis."""
+    low, high = float(means.min()), float(means.max())
+    return low > 0 and high / low > _STEEP_FROM
+
+
+def value_axis(axes: Axes, means: pd.Series[Any], which: str) -> None:
+    """Scale the axis of a metric's values, logarithmically where they are steep."""
     axis = axes.yaxis if which == "y" else axes.xaxis
-    low, high = float(values.min()), float(values.max())
-    logarithmic = low > 0 and high / low > LOG_FROM
-    if logarithmic:
-        (axes.set_yscale if which == "y" else axes.set_xscale)("log")
-        # The wider the range, the fewer ticks per decade.
-        if high / low < 8:
-            ticks: tuple[float, ...] = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8, 9)
-        else:
-            ticks = (1, 1.5, 2, 3, 5, 7) if high / low < 30 else (1, 2, 5)
-        axis.set_major_locator(LogLocator(base=10, subs=ticks))
-        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-        axis.set_minor_locator(NullLocator())
-    else:
+    if not is_steep(means):
         axis.set_major_locator(MaxNLocator(nbins=8, steps=[1, 2, 2.5, 5, 10]))
-    return logarithmic
+        return
+    (axes.set_yscale if which == "y" else axes.set_xscale)("log")
+    ratio = float(means.max() / means.min())
+    # The wider the range, the fewer ticks per decade.
+    if ratio < 8:
+        ticks: tuple[float, ...] = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8, 9)
+    else:
+        ticks = (1, 1.5, 2, 3, 5, 7) if ratio < 30 else (1, 2, 5)
+    axis.set_major_locator(LogLocator(base=10, subs=ticks))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_minor_locator(NullLocator())

@@ -196,8 +196,18 @@ class Spec(Frozen):
         The stem of the spec's file, and the name of the folder of its results.
     path : Path or None
         The spec's file, to which the path of a card is relative; not part of `resolved`.
+    title, description : str
+        For a reader.
+    paper : PaperRef or None
+        What it reproduces.
+    dataset, split, preprocess, reducers, classifiers
+        What is run; every reducer with every classifier on every split.
     sweep : dict of str to tuple
         The values of each swept parameter, ``reducer.<parameter>`` or ``classifier.<parameter>``.
+    metrics : tuple of str
+        What is measured.
+    plot : PlotSpec
+        What is drawn.
     """
 
     name: Text

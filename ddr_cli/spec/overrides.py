@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ddr_cli.core.errors import nearest
-from ddr_cli.spec.components import find_factory, nobody_has, settable_names
+from pydantic import ValidationError
+
+from ddr_cli.core.errors import InputError, nearest
+from ddr_cli.spec.components import MODES, find_factory, nobody_has, settable_names
 from ddr_cli.spec.document import Document, parse
 from ddr_cli.spec.estimators import PREFIXES, Factory, complete, reducer_traits
 from ddr_cli.spec.model import KEYS
@@ -115,14 +117,16 @@ class _Override:
         if not isinstance(items, list):
             return
         found = [find_factory(section, item) for item in items]
-        names = [settable_names(section, factory) if factory else None for factory in found]
-        having = [i for i, known in enumerate(names) if known and parameter in known]
-        if not having and None not in names:
-            known = [name for settable in names if settable for name in settable]
+        readable = {i: factory for i, factory in enumerate(found) if factory is not None}
+        names = {i: settable_names(section, factory) for i, factory in readable.items()}
+        having = [i for i in readable if parameter in names[i]]
+        # An item that can't be read might have it; that it can't be read is reported as such.
+        if not having and len(readable) == len(items):
+            known = [name for settable in names.values() for name in settable]
             self._problem(f"{prefix}.{parameter}", nobody_has(prefix, parameter, known))
         if parameter == "mode":
             # A reducer that can't do it keeps its own mode, unless none can.
-            having = [i for i in having if _can(found[i], items[i], value)] or having
+            having = [i for i in having if _can(readable[i], items[i], value)] or having
         for i in having:
             if isinstance(items[i], str):
                 self.document.open_up((section, i))
@@ -144,12 +148,12 @@ class _Override:
         return f"there is no setting called '{name}'.{hint}"
 
 
-def _can(factory: Factory | None, item: Any, mode: Any) -> bool:
+def _can(factory: Factory, item: Any, mode: Any) -> bool:
     given = item if isinstance(item, dict) else {}
     params = {key: value for key, value in given.items() if key not in ("name", "label", "mode")}
     try:
-        assert factory is not None
-        return bool(getattr(reducer_traits(factory, complete(factory, params)), str(mode), True))
-    except Exception:
+        traits = reducer_traits(factory, complete(factory, params))
+    except (ValidationError, InputError):
         # Wrong parameters are reported when the spec is checked.
         return True
+    return mode not in MODES or bool(getattr(traits, mode))

@@ -111,7 +111,7 @@ def test_damage_is_found(pack: object, damage: str, tmp_path: Path) -> None:
     if pack is zipped and damage == "cut":
         assert not is_archive(path)  # its index is at its end
         return
-    with pytest.raises(InputError, match="damaged|cut short"):
+    with pytest.raises(InputError, match=r"damaged"):
         check_packing(path)
 
 

@@ -168,6 +168,20 @@ def test_damaged_file_in_the_cache_is_downloaded_again(
     assert kept.read_bytes() == TABLE
 
 
+def test_damaged_file_in_the_cache_that_can_not_be_replaced_is_named(
+    server: FaultyServer, sources: Sources, write_card: Callable[..., Path]
+) -> None:
+    card = write_card(files=one_file(server, known=True))
+    load_dataset(card, sources=sources)
+    (kept,) = sources.cache_dir.rglob("toy.csv")
+    kept.write_bytes(TABLE[:-100])
+    server.faults["toy.csv"] = "404"
+    with pytest.raises(DataUnavailableError, match="files that are not the data set") as caught:
+        load_dataset(card, sources=sources)
+    assert "answered 404" in str(caught.value)
+    assert kept.read_bytes() == TABLE[:-100]
+
+
 def _load(card: Path, sources: Sources) -> str:
     return load_dataset(card, sources=sources).fingerprint
 

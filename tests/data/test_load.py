@@ -151,6 +151,20 @@ def test_missing_data_says_what_was_tried_and_what_can_be_done(
         assert part in message
 
 
+@pytest.mark.parametrize("content", [b"", b"1 2 3\n", b"\x1f\x8b damaged", b"<html></html>"])
+def test_damaged_mirror_of_a_shipped_set_is_no_mistake_of_the_users(
+    content: bytes, sources: Sources, tmp_path: Path
+) -> None:
+    folder = tmp_path / "mirror" / "landsat"
+    folder.mkdir(parents=True)
+    for name in ("sat.trn", "sat.tst"):
+        (folder / name).write_bytes(content)
+    with pytest.raises(DataMismatchError, match=r"can't be read|not the data set") as caught:
+        load_dataset("landsat", sources=replace(sources, data_dirs=(tmp_path / "mirror",)))
+    assert caught.value.exit_code == 3
+    assert str(folder / "sat.trn") in str(caught.value)
+
+
 def count_parses(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     calls: list[str] = []
     assemble = parse.assemble

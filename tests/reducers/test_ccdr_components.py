@@ -11,7 +11,7 @@ from ddr_cli.reducers import CCDR
 
 RNG = np.random.default_rng(0)
 MAIN, LABELS = RNG.standard_normal((90, 3)), np.arange(90) % 3
-STRAY = RNG.standard_normal((12, 3)) + [50, 0, 0]
+STRAY = RNG.standard_normal((12, 3)) + np.array([50, 0, 0])
 X = np.vstack([STRAY[:6], MAIN, STRAY[6:]])
 Y = np.concatenate([np.full(6, -1), LABELS, np.full(6, -1)])
 

@@ -64,7 +64,9 @@ def test_every_class_is_in_every_subsample_and_unlabelled_points_too():
     labels = Y.copy()
     labels[:300] = -1
     labels[300] = 77
-    model = CCDR(3, subsample=0.3, random_state=0).fit(X, labels)
+    with pytest.warns(UserWarning, match="unlabelled points") as caught:
+        model = CCDR(3, subsample=0.3, random_state=0).fit(X, labels)
+    assert len(caught) == 1
     for member in model.subsamples_.members:
         np.testing.assert_array_equal(member.classes_, [*range(10), 77])
         assert np.isfinite(member.class_centers_).all()

@@ -16,10 +16,8 @@ from ddr_cli.reducers import CCDR, LDA, PCA, REDUCERS, Identity, get_traits
 X, Y = load_iris(return_X_y=True)
 REDUCERS_AT_WORK = [
     CCDR(),
-    CCDR(weights="heat"),
     CCDR(n_components=1, subsample=0.8, n_subsamples=2, random_state=0),
     PCA(),
-    PCA("full"),
     LDA(1),
     Identity(),
 ]

@@ -17,7 +17,7 @@ from ddr_cli.spec.model import Spec
 SIZES = {"train": 4435, "test": 2000}
 
 
-def make_spec(
+def build_spec(
     name: str,
     *,
     reducers: Sequence[Mapping[str, Any]],
@@ -84,7 +84,7 @@ Error = Callable[[str, str, Mapping[str, Any], str], float]
 """Reducer, classifier, dotted parameters and split -> the metric's value."""
 
 
-def write_results(
+def build_results(
     results: Path,
     spec: Spec,
     error: Error,
@@ -143,3 +143,13 @@ def write_results(
 @pytest.fixture
 def results(tmp_path: Path) -> Path:
     return tmp_path / "results"
+
+
+@pytest.fixture(scope="session")
+def make_spec() -> Callable[..., Spec]:
+    return build_spec
+
+
+@pytest.fixture(scope="session")
+def write_results() -> Callable[..., Path]:
+    return build_results

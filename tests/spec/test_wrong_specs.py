@@ -475,7 +475,7 @@ def test_a_mode_must_be_possible_at_every_point_of_the_sweep(
 class _Picky:
     """A third party's estimator without annotations, which checks in its constructor."""
 
-    def __init__(self, size, power=1.0):  # type: ignore[no-untyped-def]
+    def __init__(self, size, power=1.0):
         if size == 13:
             raise RuntimeError("no 13")
         self.size = size

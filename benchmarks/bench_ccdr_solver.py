@@ -1,0 +1,137 @@
+"""Eigen-solvers for CCDR's graph: CPU seconds, against the one ddr uses, in the same run.
+
+Usage: OMP_NUM_THREADS=1 python benchmarks/bench_ccdr_solver.py [--dims 20] [--repeats 3]
+
+The graph is that of the Landsat data in transductive mode when DDR_DATA names
+a mirror, else of a synthetic set of the same size. Every solver must reach a
+residual |L u - lambda D u| of 1e-8; one that doesn't is marked.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.linalg import LinearOperator, eigsh, lobpcg, splu
+
+from ddr_cli.numerics.laplacian import laplacian_eigenpairs
+from ddr_cli.numerics.neighbors import kneighbors, knn_graph, mean_squared_distance
+
+Solver = Callable[[sp.csr_array, int], tuple[np.ndarray, np.ndarray]]
+
+
+def points() -> tuple[np.ndarray, np.ndarray, str]:
+    for folder in os.environ.get("DDR_DATA", "").split(os.pathsep):
+        path = Path(folder) / "landsat"
+        if folder and (path / "sat.trn").is_file():
+            train, test = np.loadtxt(path / "sat.trn"), np.loadtxt(path / "sat.tst")
+            label = np.append(train[:, 36].astype(int), np.full(len(test), -1))
+            return np.vstack([train, test])[:, :36], label, "Landsat"
+    rng = np.random.default_rng(0)
+    label = rng.integers(0, 6, 6435)
+    X = 2 * rng.standard_normal((6, 36))[label] + rng.standard_normal((6435, 36)).cumsum(axis=1)
+    label[4435:] = -1
+    return X, label, "synthetic"
+
+
+def joint_graph(W: sp.csr_array, label: np.ndarray, beta: float) -> sp.csr_array:
+    classes = np.unique(label[label != -1])
+    C = sp.csr_array((label[None] == classes[:, None]).astype(float))
+    return sp.csr_array(sp.block_array([[None, C], [C.T, beta * W]]))
+
+
+def scaled(G: sp.csr_array) -> tuple[sp.csr_array, np.ndarray]:
+    root = np.sqrt(G.sum(axis=1))
+    scaling = sp.diags_array(1 / root)
+    return sp.csr_array(scaling @ G @ scaling), root
+
+
+def shift_invert(G: sp.csr_array, m: int) -> tuple[np.ndarray, np.ndarray]:
+    A, root = scaled(G)
+    shifted = sp.csc_array(1.001 * sp.eye_array(A.shape[0]) - A)
+    factors = splu(
+        shifted,
+        permc_spec="MMD_AT_PLUS_A",
+        diag_pivot_thresh=0,
+        options={"SymmetricMode": True},
+    )
+    inverse = LinearOperator(A.shape, matvec=factors.solve, dtype=float)
+    values, vectors = eigsh(inverse, k=m + 1, v0=np.ones(A.shape[0]))
+    order = np.argsort(-values)[1:]
+    return 1 / values[order] - 0.001, vectors[:, order] / root[:, None]
+
+
+def plain_arpack(G: sp.csr_array, m: int) -> tuple[np.ndarray, np.ndarray]:
+    A, root = scaled(G)
+    values, vectors = eigsh(A, k=m + 1, which="LA", v0=np.ones(A.shape[0]))
+    return 1 - values[::-1][1:], vectors[:, ::-1][:, 1:] / root[:, None]
+
+
+def block(G: sp.csr_array, m: int) -> tuple[np.ndarray, np.ndarray]:
+    A, root = scaled(G)
+    start = np.random.default_rng(0).standard_normal((A.shape[0], m))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        values, vectors = lobpcg(A, start, Y=root[:, None], largest=True, tol=1e-10, maxiter=600)
+    return 1 - values, vectors / root[:, None]
+
+
+SOLVERS: dict[str, Solver] = {
+    "ddr": laplacian_eigenpairs,
+    "eigsh": plain_arpack,
+    "shift-invert": shift_invert,
+    "lobpcg": block,
+}
+
+
+def residual(G: sp.csr_array, values: np.ndarray, U: np.ndarray) -> float:
+    degree = G.sum(axis=1)[:, None]
+    return float(np.linalg.norm(degree * U * (1 - values) - G @ U, axis=0).max())
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--dims", type=int, default=20)
+    parser.add_argument("--repeats", type=int, default=3)
+    options = parser.parse_args()
+    X, label, name = points()
+    began = time.process_time()
+    neighbors = kneighbors(X, 12)
+    print(f"{name}: n={len(X)}, 12 neighbours in {time.process_time() - began:.2f} s")
+    print(f"{'weights':8}{'k':>3}{'beta':>7}" + "".join(f"{solver:>22}" for solver in SOLVERS))
+    for weights in ("binary", "heat"):
+        for k in (4, 12):
+            epsilon = mean_squared_distance(neighbors, k)
+            W = knn_graph(neighbors, k, weights=weights, epsilon=epsilon)
+            for beta in (0.01, 0.5, 10.0):
+                G = joint_graph(W, label, beta)
+                seconds = {solver: [] for solver in SOLVERS}
+                failed = set()
+                for _ in range(options.repeats):
+                    for solver, solve in SOLVERS.items():
+                        began = time.process_time()
+                        values, U = solve(G, options.dims)
+                        seconds[solver].append(time.process_time() - began)
+                        if not residual(G, values, U) < 1e-8:
+                            failed.add(solver)
+                best = {solver: min(times) for solver, times in seconds.items()}
+                print(
+                    f"{weights:8}{k:3}{beta:7g}"
+                    + "".join(
+                        f"{best[solver]:10.2f} s x{best[solver] / best['ddr']:5.1f}"
+                        + (" !" if solver in failed else "  ")
+                        for solver in SOLVERS
+                    ),
+                    flush=True,
+                )
+    print("x: times the CPU of ddr's; !: residual above 1e-8")
+
+
+if __name__ == "__main__":
+    main()

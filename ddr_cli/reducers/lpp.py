@@ -1,0 +1,195 @@
+r"""Locality Preserving Projections (LPP).
+
+X. He and P. Niyogi, "Locality Preserving Projections", NIPS 2003.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from annotated_types import Ge, Gt
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import validate_data
+
+from ddr_cli.core.parameters import check_parameters
+from ddr_cli.numerics.eigen import deterministic_signs, generalized_eigenpairs
+from ddr_cli.numerics.graph_embedding import data_span, laplacian_form, symmetric
+from ddr_cli.numerics.local_scaling import local_scales, local_scaling_forms
+from ddr_cli.numerics.neighbors import Neighbors, kneighbors, knn_graph, mean_squared_distance
+from ddr_cli.reducers.base import Traits
+from ddr_cli.reducers.discriminant import check_width
+from ddr_cli.reducers.linear import LinearReducer
+
+Floats = NDArray[np.float64]
+
+_CONSTANT = 1e-7  # largest distance, per point, at which the span is taken to hold the constant
+
+
+class LPP(LinearReducer, BaseEstimator):
+    r"""Keep neighbours near each other: the linear form of Laplacian eigenmaps.
+
+    The rows :math:`a` of `components_` are the solutions of
+
+    .. math:: X L X^T a = \lambda X D X^T a, \qquad a^T X D X^T a = 1,
+
+    with the smallest :math:`\lambda`, for the Laplacian :math:`L = D - W` of the neighbour graph.
+    Labels are not used.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Dimensions, at most the rank of the data.
+    n_neighbors : int, default=10
+        Points are connected if either is among the other's `n_neighbors` nearest.
+    weights : {"heat", "binary", "local_scaling"}, default="heat"
+        :math:`w_{ij} = \exp(-\|x_i - x_j\|^2 / \epsilon)`, or 1; or, between all points,
+        :math:`\exp(-\|x_i - x_j\|^2 / (\sigma_i \sigma_j))` with :math:`\sigma_i` the distance to
+        the `n_neighbors`-th nearest, the affinity of LFDA (7 there).
+    epsilon : "mean" or float, default="mean"
+        Width of the heat kernel in squared units of the data; "mean" is the mean squared distance
+        to the `n_neighbors` nearest.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        The directions, smoothest first.
+    mean_ : ndarray of shape (n_features,)
+        Zeros: LPP is defined on the data as they are.
+    eigenvalues_ : ndarray of shape (n_components,)
+        :math:`\lambda`, ascending, in [0, 2].
+    n_features_in_ : int
+        Number of features.
+
+    Notes
+    -----
+    The constraint depends on where the origin is; the paper applies PCA first, which centres the
+    data. Directions outside the span of the data are left out. If the span holds a direction on
+    which all points have the same coordinate (data that are not centred and have as many features
+    as points, or features that sum to a constant), it would come first with eigenvalue 0 and say
+    nothing; like the constant vector of Laplacian eigenmaps it is left out too.
+
+    For n points, d features and rank r: :math:`O(n^2 d)` for the neighbours,
+    :math:`O(n r (k + r) + r^3)` for the rest.
+
+    References
+    ----------
+    .. [1] X. He, P. Niyogi, "Locality Preserving Projections", NIPS 2003.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, _ = load_iris(return_X_y=True)
+    >>> LPP(n_components=2).fit_transform(X).shape
+    (150, 2)
+    """
+
+    eigenvalues_: Floats
+
+    def __init__(
+        self,
+        n_components: Annotated[int, Ge(1)] = 2,
+        n_neighbors: Annotated[int, Ge(1)] = 10,
+        weights: Literal["heat", "binary", "local_scaling"] = "heat",
+        epsilon: Literal["mean"] | Annotated[float, Gt(0)] = "mean",
+    ) -> None:
+        self.n_components = n_components
+        self.n_neighbors = n_neighbors
+        self.weights = weights
+        self.epsilon = epsilon
+
+    def fit(
+        self,
+        X: ArrayLike,
+        y: Any = None,  # noqa: ARG002 (scikit-learn's signature)
+        *,
+        neighbors: Neighbors | None = None,
+    ) -> LPP:
+        """Find the directions.
+
+        Parameters
+        ----------
+        X : array or sparse of shape (n_samples, n_features)
+        y : ignored
+        neighbors : Neighbors, optional
+            Of the rows of `X` among themselves, at least `n_neighbors` of each; spares the search.
+
+        Returns
+        -------
+        LPP
+            Itself.
+
+        Raises
+        ------
+        ValueError
+            If there are no more than `n_neighbors` points, or they span fewer than `n_components`
+            dimensions.
+        """
+        check_parameters(self)
+        points = validate_data(
+            self, X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2
+        )
+        span = data_span(points, centre=False)
+        check_width(self, span.rank, points)
+        smooth, scale = self._forms(points, span.coordinates, neighbors)
+        constant = _constant_direction(span.coordinates)
+        if constant is not None:
+            check_width(self, span.rank - 1, points)
+            # Its eigenvalue 0 becomes 3, above all others.
+            image = scale @ constant
+            smooth = smooth + 3 * np.outer(image, image) / (constant @ image)
+        self.eigenvalues_, A = generalized_eigenpairs(
+            smooth, scale, self.n_components, largest=False
+        )
+        self.components_ = deterministic_signs(span.basis @ A).T.astype(points.dtype)
+        self.mean_ = span.mean.astype(points.dtype)
+        return self
+
+    def fit_transform(
+        self, X: ArrayLike, y: Any = None, *, neighbors: Neighbors | None = None
+    ) -> NDArray[Any]:
+        """Fit, and return the projection of `X`."""
+        return self.fit(X, y, neighbors=neighbors).transform(X)
+
+    def _forms(self, points: Any, Z: Floats, neighbors: Neighbors | None) -> tuple[Floats, Floats]:
+        """Return X L X' and X D X' in the coordinates `Z`."""
+        if self.weights == "local_scaling":
+            return local_scaling_forms(Z, local_scales(Z, self.n_neighbors))
+        if neighbors is None:
+            neighbors = kneighbors(points, self.n_neighbors)
+        if len(neighbors) != len(Z):
+            raise ValueError(
+                f"neighbors are given for {len(neighbors)} points, but X has {len(Z)}."
+            )
+        epsilon = (
+            mean_squared_distance(neighbors, self.n_neighbors)
+            if self.epsilon == "mean"
+            else float(self.epsilon)
+        )
+        W = knn_graph(neighbors, self.n_neighbors, weights=self.weights, epsilon=epsilon)
+        degree = np.asarray(W.sum(axis=1)).reshape(-1, 1)
+        return laplacian_form(Z, W), symmetric(Z.T @ (degree * Z))
+
+    def __ddr_traits__(self) -> Traits:
+        """Return what the engine may share between fits."""
+        return Traits(
+            version=1,
+            nested=True,
+            transductive=True,
+            neighbors=self.weights != "local_scaling",
+            supervised=False,
+            grids={
+                "n_components": tuple(range(1, 21)),
+                "n_neighbors": (3, 5, 7, 10, 15, 20),
+                "weights": ("heat", "binary", "local_scaling"),
+            },
+            paper='He, Niyogi, "Locality Preserving Projections", NIPS 2003',
+        )
+
+
+def _constant_direction(Z: Floats) -> Floats | None:
+    """Return t with Z t = 1, if there is one; the columns of Z are orthogonal."""
+    t = Z.sum(axis=0) / np.einsum("ij,ij->j", Z, Z)
+    exact: bool = np.abs(Z @ t - 1).max() <= _CONSTANT
+    return t if exact else None

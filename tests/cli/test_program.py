@@ -1,0 +1,182 @@
+"""What a user sees of the program: names, help, messages, exit codes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+TINY = """
+title: A tiny run
+dataset: iris
+split: {kind: fraction, train: 0.5, repeats: 2, seed: 0}
+reducers: [none, {name: pca, n_components: 2}]
+classifiers: [{name: knn, n_neighbors: 3}, linear]
+"""
+
+
+def assert_mistake(done, *, code=2):
+    assert done.returncode == code, done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stderr.startswith("Error: ")
+
+
+def test_help_names_every_command(ddr):
+    done = ddr("--help")
+    assert done.returncode == 0
+    for command in "run sweep report status plan validate list describe data".split():
+        assert f" {command} " in done.stdout
+
+
+@pytest.mark.parametrize(
+    "command", "run sweep report status plan validate list describe data".split()
+)
+def test_every_command_has_help(ddr, command):
+    done = ddr(command, "--help")
+    assert done.returncode == 0
+    assert "Usage: " in done.stdout
+
+
+def test_help_loads_nothing_heavy():
+    heavy = "numpy scipy sklearn pandas matplotlib pydantic yaml".split()
+    code = f"import sys, ddr_cli.cli.app; print([m for m in {heavy} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("kind", "names"),
+    [
+        ("datasets", ["landsat", "iris", "digits", "balance"]),
+        ("reducers", ["none", "pca", "lda", "ccdr"]),
+        ("classifiers", ["knn", "linear", "neural_net"]),
+        ("preprocessors", ["pca", "standardize", "tfidf"]),
+        ("configs", ["landsat_ccdr_beta", "digits_ccdr_beta"]),
+    ],
+)
+def test_list(ddr, kind, names):
+    done = ddr("list", kind)
+    assert done.returncode == 0
+    listed = [line.split()[0] for line in done.stdout.splitlines()]
+    assert set(names) <= set(listed)
+
+
+@pytest.mark.parametrize("name", ["ccdr", "knn", "landsat", "landsat_ccdr_beta", "unit_length"])
+def test_describe(ddr, name):
+    done = ddr("describe", name)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(name)
+
+
+def test_describe_what_is_not_there(ddr):
+    done = ddr("describe", "cdcr")
+    assert_mistake(done)
+    assert "Did you mean 'ccdr'?" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("title:", "titel:", "'title'"),
+        ("n_components: 2", "n_components: two", "n_components"),
+        ("name: pca", "name: pka", "'pca'"),
+        ("dataset: iris", "dataset: irs", "'iris'"),
+        ("{name: pca, n_components: 2}", "{name: ccdr, beta: -1}", "but is -1"),
+        (
+            "{name: pca, n_components: 2}",
+            "{name: ccdr, n_neighbors: 150, mode: transductive}",
+            "n_neighbors",
+        ),
+    ],
+)
+def test_a_wrong_spec_is_placed_and_nothing_runs(ddr, work, old, new, message):
+    (work / "spec.yaml").write_text(TINY.replace(old, new))
+    for command in ("validate", "run", "plan"):
+        done = ddr(command, "spec.yaml")
+        assert_mistake(done)
+        assert "spec.yaml:" in done.stderr
+        assert message in done.stderr
+    assert not (work / "results").exists()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("run", "no_such.yaml"),
+        ("run", "."),
+        ("validate", "landsat_ccdr_bta"),
+        ("run", "digits_ccdr_beta", "--set", "reducer.betta=1"),
+        ("sweep",),
+        ("sweep", "digits_ccdr_beta", "--param", "gamma"),
+        ("sweep", "--dataset", "iris"),
+        ("sweep", "digits_ccdr_beta", "--param", "beta", "--values", "0.1,zero"),
+        ("report", "nowhere"),
+        ("status", "nowhere"),
+    ],
+)
+def test_a_mistake_is_one_message(ddr, words):
+    assert_mistake(ddr(*words))
+
+
+def test_an_option_that_is_not_there(ddr):
+    done = ddr("run", "digits_ccdr_beta", "--job", "2")
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+
+
+def test_debug_shows_where(ddr):
+    done = ddr("--debug", "run", "no_such.yaml")
+    assert done.returncode != 0
+    assert "Traceback" in done.stderr
+
+
+def test_data_that_cannot_be_had(ddr, work):
+    done = ddr("run", "landsat_ccdr_beta")
+    assert_mistake(done, code=3)
+    assert "ddr data import landsat" in done.stderr
+    assert "DDR_DATA" in done.stderr
+    assert "digits_ccdr_beta" in done.stderr
+    assert not (work / "results").exists()
+
+
+def test_run_resume_status_report(ddr, work):
+    (work / "tiny.yaml").write_text(TINY)
+    first = ddr("run", "tiny.yaml")
+    assert first.returncode == 0, first.stderr
+    folder = work / "results" / "tiny"
+    files = {"trials.csv", "summary.csv", "figure.svg", "figure.png", "manifest.json"}
+    assert files <= {path.name for path in folder.iterdir()}
+    journal = (folder / "trials.csv").read_bytes()
+
+    second = ddr("run", "tiny.yaml")
+    assert second.returncode == 0
+    assert "were done before" in second.stdout
+    assert (folder / "trials.csv").read_bytes() == journal
+
+    status = json.loads(ddr("status", "--json").stdout)
+    assert [(each["name"], each["done"], each["remaining"]) for each in status] == [("tiny", 8, 0)]
+
+    (folder / "figure.svg").unlink()
+    report = ddr("report", "results")
+    assert report.returncode == 0, report.stderr
+    assert (folder / "figure.svg").exists()
+
+
+def test_sweep_without_a_spec(ddr, work):
+    done = ddr(
+        *"sweep --dataset iris --reducer pca --param n_components --values 1,2 --repeats 2".split()
+    )
+    assert done.returncode == 0, done.stderr
+    assert "dim" in done.stdout
+    (folder,) = (work / "results").iterdir()
+    assert (folder / "figure.png").exists()
+
+
+def test_one_bad_spec_does_not_keep_the_others_from_running(ddr, work):
+    (work / "tiny.yaml").write_text(TINY)
+    done = ddr("run", "landsat_ccdr", "tiny.yaml", "--repeats", "2")
+    assert done.returncode == 3
+    assert "Traceback" not in done.stderr
+    assert (work / "results" / "tiny" / "summary.csv").exists()

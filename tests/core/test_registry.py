@@ -1,0 +1,57 @@
+"""The registry finds other packages' pieces and explains itself when it can't."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ddr_cli.core.errors import InputError
+from ddr_cli.core.registry import Entry, Registry
+
+OURS = [Entry("mean", "statistics:mean", "the mean"), Entry("broken", "no_such_module:x", "gone")]
+
+
+@pytest.fixture
+def offer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Install a package that offers pieces, as a wheel would."""
+
+    def install(name: str, lines: str) -> None:
+        info = tmp_path / f"{name}-1.0.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+        (info / "entry_points.txt").write_text(f"[ddr.tests]\n{lines}\n")
+        monkeypatch.syspath_prepend(str(tmp_path))
+
+    return install
+
+
+def test_a_name_that_is_nearly_right_is_named():
+    with pytest.raises(InputError, match=r"no average called 'maen'\. Did you mean 'mean'\?"):
+        Registry("average", OURS, "ddr.tests").load("maen")
+
+
+def test_a_piece_that_cannot_be_imported_is_the_users_problem():
+    with pytest.raises(InputError, match="'broken' .*no_such_module"):
+        Registry("average", OURS, "ddr.tests").load("broken")
+
+
+def test_another_packages_piece_is_found(offer):
+    offer("theirs", "median = statistics:median")
+    registry = Registry("average", OURS, "ddr.tests")
+    assert registry.names() == ["mean", "broken", "median"]
+    assert registry.get("median").origin == "theirs"
+    assert registry.load("median")([1, 2, 9]) == 2
+
+
+def test_two_pieces_of_one_name_are_refused(offer):
+    offer("theirs", "mean = statistics:median")
+    with pytest.raises(InputError, match="'mean' is offered by both ddr and theirs"):
+        Registry("average", OURS, "ddr.tests").names()
+
+
+def test_a_module_that_fails_on_import_gives_no_traceback(offer, tmp_path: Path):
+    (tmp_path / "their_module.py").write_text("1 / 0\n")
+    offer("theirs", "mode = their_module:mode")
+    with pytest.raises(InputError, match="'mode' .from theirs. .*ZeroDivisionError"):
+        Registry("average", OURS, "ddr.tests").load("mode")

@@ -1,0 +1,186 @@
+"""A run may end at any moment, in any way; the same call finishes it as if nothing had been."""
+
+from __future__ import annotations
+
+import os
+import random
+import resource
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from ddr_cli.core.errors import InputError
+from ddr_cli.engine import read_manifest, read_trials
+from ddr_cli.engine.execute import RunOutcome
+from ddr_cli.engine.folder import is_running
+from ddr_cli.engine.journal import Journal
+
+if TYPE_CHECKING:
+    from ddr_cli.spec import Spec
+
+RunScript = Callable[..., "subprocess.Popen[str]"]
+MakeSpec = Callable[..., "Spec"]
+Run = Callable[..., RunOutcome]
+
+SPEC = """
+title: A test
+dataset: iris
+split: {kind: fraction, train: 0.5, repeats: 40}
+preprocess: [standardize]
+reducers: [none, {name: pca}, {name: ccdr, mode: transductive}]
+classifiers: [{name: knn}, linear]
+sweep: {reducer.n_components: [1, 2], classifier.n_neighbors: [1, 5]}
+"""
+
+SCRIPT = """
+import sys
+from pathlib import Path
+from ddr_cli.engine import run_spec
+from ddr_cli.spec import load_spec
+
+Path("small.yaml").write_text('''%s''')
+outcome = run_spec(load_spec("small.yaml"), out=sys.argv[1], jobs=int(sys.argv[2]))
+print(outcome.done, outcome.skipped, outcome.failed, outcome.interrupted)
+"""
+
+PLANNED = 40 * 3 * (1 + 2 + 2)
+
+
+def lines_of(path: Path) -> list[str]:
+    return [line.rsplit(",", 2)[0] for line in path.read_text().splitlines()]
+
+
+def finish(process: subprocess.Popen[str]) -> str:
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 0, err
+    return out.strip()
+
+
+def members(session: int) -> list[int]:
+    """Return the processes of a session that are still there."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            fields = (folder / "stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if int(fields[3]) == session and fields[0] != "Z":
+            found.append(int(folder.name))
+    return found
+
+
+def wait_for(condition: Callable[[], bool], seconds: float = 60.0) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.01)
+
+
+def rows_in(path: Path) -> int:
+    return path.read_bytes().count(b"\n") - 1 if path.exists() else 0
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="counts processes in /proc")
+def test_a_run_killed_again_and_again_ends_as_if_it_had_not_been(
+    run_script: RunScript, tmp_path: Path
+) -> None:
+    code = SCRIPT % SPEC
+    assert finish(run_script(code, "whole", "2")) == f"{PLANNED} 0 0 False"
+    whole = tmp_path / "whole" / "small" / "trials.csv"
+    torn = tmp_path / "torn" / "small" / "trials.csv"
+    generator = random.Random(7)
+    kept = 0
+    for _ in range(3):
+        process = run_script(code, "torn", "1")
+        stop_at = kept + generator.randint(1, PLANNED // 5)
+        wait_for(lambda at=stop_at: rows_in(torn) >= at)
+        time.sleep(generator.random() * 0.05)
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+        wait_for(lambda pid=process.pid: not members(pid), seconds=10)
+        kept = rows_in(torn)
+    assert 0 < kept < PLANNED
+    done, skipped, failed, interrupted = finish(run_script(code, "torn", "2")).split()
+    assert (int(skipped), int(done) + int(skipped)) == (kept, PLANNED)
+    assert (failed, interrupted) == ("0", "False")
+    assert lines_of(torn) == lines_of(whole)
+    assert read_trials(torn.parent)["trial_id"].is_unique
+    sessions = read_manifest(torn.parent)["sessions"]
+    assert [session["finished"] is None for session in sessions] == [True] * 3 + [False]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_run_told_to_stop_keeps_what_it_has(
+    run_script: RunScript, tmp_path: Path, number: signal.Signals
+) -> None:
+    process = run_script(SCRIPT % SPEC, "out", "1")
+    path = tmp_path / "out" / "small" / "trials.csv"
+    wait_for(lambda: rows_in(path) > 0)
+    # As a terminal does for Ctrl-C: to every process of the group.
+    os.killpg(process.pid, number) if number == signal.SIGINT else process.send_signal(number)
+    asked = time.monotonic()
+    done, skipped, failed, interrupted = finish(process).split()
+    assert time.monotonic() - asked < 5
+    assert interrupted == "True"
+    assert 0 < int(done) < PLANNED
+    assert (skipped, failed) == ("0", "0")
+    assert len(read_trials(path.parent)) == int(done)
+    assert read_manifest(path.parent)["sessions"][-1]["outcome"] == "interrupted"
+    assert sorted(entry.name for entry in path.parent.iterdir()) == ["manifest.json", "trials.csv"]
+    assert not members(process.pid)
+
+
+def test_two_runs_at_once_do_not_mix(
+    run_script: RunScript, make_spec: MakeSpec, run: Run, tmp_path: Path, installed: Path
+) -> None:
+    assert installed
+    endless = SPEC.replace("reducers: [none", "reducers: [{name: faulty, does: hang}, none")
+    first = run_script(SCRIPT % endless, ".", "1")
+    wait_for((tmp_path / "small" / "run.lock").exists)
+    spec = make_spec("small", reducers=["none"])
+    wait_for(lambda: is_running(tmp_path / "small"))
+    with pytest.raises(InputError, match=r"Another run is writing|another version"):
+        run(spec)
+    assert first.poll() is None
+    first.kill()
+
+
+@pytest.mark.parametrize("limit", [200, 1000])
+def test_a_full_disk_stops_the_run_and_damages_nothing(
+    make_spec: MakeSpec, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: int
+) -> None:
+    spec = make_spec(reducers=["none"])
+    whole = run(spec, out=tmp_path / "whole").folder / "trials.csv"
+    real_write = Journal._write
+
+    def write_to_a_small_disk(journal: Journal, text: str) -> None:
+        before = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, before[1]))
+        try:
+            real_write(journal, text)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+    path = tmp_path / "torn" / "small" / "trials.csv"
+    with monkeypatch.context() as patched:
+        patched.setattr(Journal, "_write", write_to_a_small_disk)
+        with pytest.raises(InputError, match="can't be read or written"):
+            run(spec, out=tmp_path / "torn")
+    assert path.read_text().endswith("\n")
+    kept = rows_in(path)
+    outcome = run(spec, out=tmp_path / "torn")
+    assert (outcome.skipped, outcome.done) == (kept, 6 - kept)
+    assert lines_of(path) == lines_of(whole)
+
+
+def test_a_folder_that_cannot_be_made_is_one_clear_message(
+    make_spec: MakeSpec, run: Run, tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match=r"file/small can't be read or written: Not a directory"):
+        run(make_spec(reducers=["none"]), out=tmp_path / "file")

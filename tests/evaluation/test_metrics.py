@@ -1,0 +1,54 @@
+"""Metrics against hand-worked values and scikit-learn's."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.metrics import balanced_accuracy_score
+
+from ddr_cli.core.errors import InputError
+from ddr_cli.evaluation.metrics import METRICS, get_metric
+
+TRUE = ["a", "a", "a", "a", "b", "b"]
+GUESS = ["a", "a", "b", "c", "b", "a"]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "better"),
+    [
+        ("error", 3 / 6, "lower"),
+        ("accuracy", 3 / 6, "higher"),
+        ("balanced_accuracy", (2 / 4 + 1 / 2) / 2, "higher"),
+    ],
+)
+def test_value_and_direction(name, value, better):
+    metric = get_metric(name)
+    assert metric(TRUE, GUESS) == pytest.approx(value)
+    assert metric.better == better
+    assert metric(TRUE, TRUE) == (0 if better == "lower" else 1)
+
+
+def test_unequal_classes_tell_accuracy_from_balanced_accuracy():
+    majority = ["a"] * 6
+    assert METRICS["accuracy"](TRUE, majority) == pytest.approx(4 / 6)
+    assert METRICS["balanced_accuracy"](TRUE, majority) == pytest.approx(1 / 2)
+
+
+def test_balanced_accuracy_is_scikit_learns():
+    generator = np.random.default_rng(0)
+    y_true, y_pred = generator.integers(0, 4, 99), generator.integers(0, 4, 99)
+    ours = METRICS["balanced_accuracy"](y_true, y_pred)
+    assert ours == pytest.approx(balanced_accuracy_score(y_true, y_pred))
+
+
+@pytest.mark.parametrize("name", list(METRICS))
+def test_mismatched_or_no_predictions_are_refused(name):
+    with pytest.raises(ValueError, match="as many predictions as labels"):
+        METRICS[name]([0, 1], [0])
+    with pytest.raises(ValueError, match="as many predictions as labels"):
+        METRICS[name]([], [])
+
+
+def test_unknown_name_gets_the_nearest():
+    with pytest.raises(InputError, match="Did you mean 'accuracy'"):
+        get_metric("acuracy")

@@ -1,0 +1,112 @@
+"""Class-wise neighbour graphs against their definitions, one point at a time."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from ddr_cli.numerics.class_neighbors import (
+    between_class_graph,
+    half_of_class,
+    marginal_pairs,
+    symmetrized,
+    within_class_graph,
+)
+
+CODE = np.repeat([0, 1, 2], [9, 6, 7])
+
+
+@pytest.fixture(params=["continuous", "grid"])
+def points(request):
+    rng = np.random.default_rng(0)
+    if request.param == "grid":  # full of equal distances
+        return rng.integers(0, 3, (len(CODE), 3)).astype(float)
+    return rng.standard_normal((len(CODE), 3))
+
+
+def nearest_by_definition(X, candidates, i, k):
+    distance = {j: np.sum((X[i] - X[j]) ** 2) for j in candidates}
+    return sorted(candidates, key=lambda j: (distance[j], j))[:k]
+
+
+def directed_by_definition(X, k_of, same):
+    n = len(X)
+    graph = np.zeros((n, n))
+    for i in range(n):
+        candidates = [j for j in range(n) if j != i and (CODE[j] == CODE[i]) == same]
+        for j in nearest_by_definition(X, candidates, i, k_of(i)):
+            graph[i, j] = 1
+    return graph
+
+
+def test_within_class(points):
+    expected = directed_by_definition(points, lambda _: 3, same=True)
+    np.testing.assert_array_equal(within_class_graph(points, CODE, 3).toarray(), expected)
+
+
+def test_half_of_the_class(points):
+    size = np.bincount(CODE)
+    expected = directed_by_definition(points, lambda i: size[CODE[i]] // 2 + 2, same=True)
+    np.testing.assert_array_equal(within_class_graph(points, CODE, "half").toarray(), expected)
+
+
+@pytest.mark.parametrize(
+    ("size", "k"), [(1, 0), (2, 1), (4, 3), (5, 4), (6, 5), (7, 5), (20, 12), (30, 17)]
+)
+def test_half_is_at_most_all_others(size, k):
+    assert half_of_class(size) == k
+
+
+def test_a_class_of_one_has_no_neighbour_inside():
+    graph = within_class_graph(np.arange(4.0)[:, None], np.array([0, 1, 1, 1]), "half")
+    assert graph.toarray().sum(axis=1).tolist() == [0, 2, 2, 2]
+
+
+def test_between_classes(points):
+    expected = directed_by_definition(points, lambda _: 4, same=False)
+    np.testing.assert_array_equal(between_class_graph(points, CODE, 4).toarray(), expected)
+
+
+def test_sparse_points_give_the_same_graphs(points):
+    sparse = sp.csr_array(points)
+    for graph in (within_class_graph, between_class_graph, marginal_pairs):
+        assert (graph(sparse, CODE, 3) != graph(points, CODE, 3)).nnz == 0
+
+
+@pytest.mark.parametrize("k", [1, 5, 30])
+def test_marginal_pairs(points, k):
+    n = len(points)
+    expected = np.zeros((n, n))
+    for c in range(3):
+        pairs = [(i, j) for i in range(n) for j in range(n) if CODE[i] == c != CODE[j]]
+        pairs.sort(
+            key=lambda p: (np.sum((points[p[0]] - points[p[1]]) ** 2), min(p), max(p)),
+        )
+        for i, j in pairs[:k]:
+            expected[i, j] = expected[j, i] = 1
+    np.testing.assert_array_equal(marginal_pairs(points, CODE, k).toarray(), expected)
+
+
+def test_mutual_and_union(points):
+    directed = between_class_graph(points, CODE, 4)
+    A = directed.toarray() > 0
+    np.testing.assert_array_equal(symmetrized(directed, "mutual").toarray(), A & A.T)
+    np.testing.assert_array_equal(symmetrized(directed, "union").toarray(), A | A.T)
+
+
+def test_the_closest_pair_of_two_classes_is_always_mutual(points):
+    assert symmetrized(between_class_graph(points, CODE, 1), "mutual").nnz >= 2
+
+
+@pytest.mark.parametrize(
+    ("graph", "k", "message"),
+    [
+        (within_class_graph, 6, "6 neighbours inside the class .* n_samples = 6: .* most 5"),
+        (between_class_graph, 14, "14 neighbours of other classes .* only 13 points"),
+        (marginal_pairs, 97, "97 closest pairs .* 96 pairs"),
+    ],
+)
+def test_too_few_points(points, graph, k, message):
+    with pytest.raises(ValueError, match=message):
+        graph(points, CODE, k)

@@ -1,0 +1,59 @@
+"""Local scaling against its definition."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from ddr_cli.numerics import local_scaling
+from ddr_cli.numerics.local_scaling import local_scales, local_scaling_forms
+
+
+def affinity_by_definition(X, k):
+    n = len(X)
+    squared = np.array([[np.sum((x - z) ** 2) for z in X] for x in X])
+    sigma = [np.sqrt(np.sort(np.delete(squared[i], i))[k - 1]) for i in range(n)]
+    return np.exp(-squared / np.outer(sigma, sigma)), np.array(sigma)
+
+
+@pytest.fixture
+def points():
+    return np.random.default_rng(0).standard_normal((25, 3))
+
+
+def test_the_scale_is_the_distance_to_the_kth_nearest(points):
+    assert_allclose(local_scales(points, 7), affinity_by_definition(points, 7)[1], rtol=1e-12)
+
+
+@pytest.mark.parametrize("block", [2**21, 60, 1])
+def test_the_forms_are_the_sums_over_pairs(points, block, monkeypatch):
+    monkeypatch.setattr(local_scaling, "_BLOCK", block)
+    A, _ = affinity_by_definition(points, 7)
+    laplacian, degree = local_scaling_forms(points, local_scales(points, 7))
+    difference = points[:, None] - points[None]
+    expected = np.einsum("ij,ijk,ijl->kl", A, difference, difference) / 2
+    assert_allclose(laplacian, expected, rtol=1e-10)
+    assert_allclose(degree, points.T @ np.diag(A.sum(axis=1)) @ points, rtol=1e-10)
+
+
+def test_points_with_many_duplicates_take_the_nearest_other_point(points):
+    stacked = np.vstack([points, np.repeat(points[:1], 9, axis=0)])
+    scales = local_scales(stacked, 7)
+    distance = np.linalg.norm(points[1:] - points[0], axis=1).min()
+    assert_allclose(scales[[0, *range(25, 34)]], distance, rtol=1e-12)
+    laplacian, degree = local_scaling_forms(stacked, scales)
+    assert np.isfinite(laplacian).all()
+    assert np.isfinite(degree).all()
+
+
+def test_equal_points_have_some_scale():
+    X = np.full((9, 2), 1 / 3)
+    scales = local_scales(X, 7)
+    assert np.all(scales > 0)
+    assert_allclose(local_scaling_forms(X, scales)[0], 0, atol=1e-15)
+
+
+def test_too_few_points(points):
+    with pytest.raises(ValueError, match="7 nearest neighbours"):
+        local_scales(points[:7], 7)

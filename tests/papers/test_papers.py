@@ -1,0 +1,214 @@
+from pathlib import Path
+
+import pytest
+import yaml
+from pydantic import ValidationError
+
+from ddr_cli.core.errors import InputError
+from ddr_cli.core.resources import shipped_yaml
+from ddr_cli.papers.load import load_paper, paper_names, read_paper
+from ddr_cli.papers.schema import Near, Quantity, Selector
+from ddr_cli.spec import expand, load_spec
+
+PAPERS = paper_names()
+SHIPPED = [
+    (name, artefact.id, spec)
+    for name in PAPERS
+    for artefact in load_paper(name).artefacts
+    for spec in artefact.specs
+    if spec in shipped_yaml("configs")
+]
+
+
+class StrictLoader(yaml.SafeLoader):
+    """Refuses a repeated key, which PyYAML would let pass."""
+
+
+def _mapping(loader: StrictLoader, node: yaml.MappingNode) -> dict[object, object]:
+    keys = [key.value for key, _ in node.value]
+    repeated = {key for key in keys if keys.count(key) > 1}
+    assert not repeated, f"line {node.start_mark.line + 1}: {repeated}"
+    return yaml.SafeLoader.construct_mapping(loader, node, deep=True)
+
+
+StrictLoader.add_constructor("tag:yaml.org,2002:map", _mapping)
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_every_file_has_no_repeated_key(name):
+    path = Path(__file__).parents[2] / "ddr_cli" / "papers" / f"{name}.yaml"
+    assert yaml.load(path.read_text(encoding="utf-8"), Loader=StrictLoader)["name"] == name
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_every_claim_is_quoted_or_told_in_one_piece(name):
+    for claim in load_paper(name).claims:
+        assert claim.sentence.count('"') % 2 == 0, claim.id
+        assert claim.where
+
+
+def _matches(selector: Selector, cell) -> bool:
+    params = {f"reducer.{key}": value for key, value in cell.reducer.params.items()}
+    params |= {f"classifier.{key}": value for key, value in cell.classifier.params.items()}
+    params["reducer.mode"] = cell.reducer.mode
+    return (
+        cell.reducer.name == selector.reducer
+        and cell.classifier.name == selector.classifier
+        and all(
+            isinstance(wanted, Near) or params.get(column) == wanted
+            for column, wanted in selector.params.items()
+        )
+    )
+
+
+@pytest.mark.parametrize(("name", "artefact_id", "spec_name"), SHIPPED)
+def test_what_the_paper_prints_is_in_the_grid_of_its_spec(name, artefact_id, spec_name):
+    paper = load_paper(name)
+    artefact = paper.artefact(artefact_id)
+    spec = load_spec(spec_name)
+    if spec.paper is not None:
+        assert (spec.paper.name, spec.paper.artefact) == (name, artefact_id)
+    first = next(iter(expand(spec))).split
+    cells = [cell for cell in expand(spec) if cell.split == first]
+
+    selectors = [(item.id, item.select, item.metric, None) for item in artefact.printed]
+    for claim in paper.claims:
+        if claim.artefact == artefact_id:
+            selectors.append((claim.id, claim.select, claim.metric, claim.along))
+            if claim.than is not None:
+                selectors.append((claim.id, claim.than, claim.metric, None))
+    for identity, selector, metric, along in selectors:
+        if (selector.spec or artefact.specs[0]) != spec_name:
+            continue
+        found = [cell for cell in cells if _matches(selector, cell)]
+        assert found, f"{identity} matches no trial of {spec_name}"
+        assert metric in spec.metrics, identity
+        near = {column for column, value in selector.params.items() if isinstance(value, Near)}
+        if along is not None:
+            assert len(spec.sweep[along]) > 1, identity
+        elif selector.pick == "only" and not near:
+            assert len(found) == 1, f"{identity} matches {len(found)} settings"
+        assert near <= set(spec.sweep), identity
+
+
+@pytest.mark.parametrize(
+    ("written", "value", "text"),
+    [
+        ("9.65 %", 0.0965, "9.65 %"),
+        ("22.7%", 0.227, "22.7%"),
+        (0.086, 0.086, "0.086"),
+        (13, 13.0, "13"),
+        ({"value": 0.5, "text": "a half"}, 0.5, "a half"),
+    ],
+)
+def test_a_printed_number_keeps_its_text(written, value, text):
+    quantity = Quantity.model_validate(written)
+    assert quantity.value == value
+    assert quantity.text == text
+
+
+@pytest.mark.parametrize("written", ["about 9 %", "9 % or so", True, None, [9]])
+def test_what_is_no_number_is_refused(written):
+    with pytest.raises(ValidationError):
+        Quantity.model_validate(written)
+
+
+MINIMAL = """
+name: mine
+short: Mine
+reference: {authors: [A. Author], title: A title, year: 2020, venue: Here}
+asked: What?
+reading: So.
+artefacts:
+  - id: fig1
+    title: A figure
+    where: Fig. 1
+    kind: curve
+    specs: [one, two]
+    asked: What?
+    printed:
+      - {id: a, select: {reducer: ccdr, classifier: knn}, value: 9 %, where: Fig. 1}
+claims:
+  - id: c
+    artefact: fig1
+    sentence: It is so.
+    where: Fig. 1
+    select: {reducer: ccdr, classifier: knn}
+    along: reducer.beta
+    predicate: {name: below_at, at: 3, value: 0.1}
+"""
+
+
+def _written(folder: Path, text: str) -> Path:
+    path = folder / "mine.yaml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_a_file_is_read(tmp_path):
+    paper = read_paper(_written(tmp_path, MINIMAL))
+    assert paper.artefact("fig1").printed[0].value.value == 0.09
+    assert paper.claims[0].predicate.name == "below_at"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("name: below_at", "name: below_it", "predicate"),
+        ("at: 3, value", "at: 3, valeu", "valeu"),
+        ("    along: reducer.beta\n", "", "needs 'along'"),
+        (
+            "predicate: {name: below_at, at: 3, value: 0.1}",
+            "predicate: {name: better_than}",
+            "needs 'than'",
+        ),
+        ("artefact: fig1", "artefact: fig9", "fig9"),
+        (
+            "select: {reducer: ccdr, classifier: knn}\n    along",
+            "select: {spec: three, reducer: ccdr, classifier: knn}\n    along",
+            "'three'",
+        ),
+        ("value: 9 %, where", "value: nine, where", "printed.0.value"),
+        ("kind: curve", "kind: curves", "kind"),
+        ("name: mine", "name: yours", "yours"),
+        ("asked: What?\nreading", "asked: What?\nunknown: 1\nreading", "unknown"),
+        ("specs: [one, two]", "specs: []", "specs"),
+        ("claims:", "claims: [", "not YAML"),
+    ],
+)
+def test_a_mistake_in_a_file_is_named(tmp_path, old, new, message):
+    assert MINIMAL.count(old) == 1
+    with pytest.raises(InputError, match=r"mine\.yaml") as error:
+        read_paper(_written(tmp_path, MINIMAL.replace(old, new)))
+    assert message in str(error.value)
+
+
+def test_an_identifier_given_twice_is_refused(tmp_path):
+    line = next(line for line in MINIMAL.splitlines() if "id: a," in line)
+    with pytest.raises(InputError, match="given twice: a"):
+        read_paper(_written(tmp_path, MINIMAL.replace(line, f"{line}\n{line}")))
+
+
+def test_an_unknown_paper_is_answered_with_the_nearest():
+    with pytest.raises(InputError, match="Did you mean 'ccdr'"):
+        load_paper("cddr")
+
+
+def test_ccdr_holds_what_the_paper_prints():
+    paper = load_paper("ccdr")
+    table = {item.id: item.value.value for item in paper.artefact("table1").printed}
+    assert table == {
+        "none-neural-net": 0.83,
+        "none-linear": 0.227,
+        "none-knn": 0.0965,
+        "pca-neural-net": 0.0975,
+        "pca-linear": 0.23,
+        "pca-knn": 0.0935,
+        "ccdr-neural-net": 0.0895,
+        "ccdr-linear": 0.0895,
+        "ccdr-knn": 0.081,
+    }
+    assert {item.id: item.value.value for item in paper.artefact("fig4").printed} == {
+        "linear-3": 0.092,
+        "knn-4": 0.086,
+    }

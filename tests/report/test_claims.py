@@ -1,0 +1,226 @@
+import math
+import zlib
+
+import numpy as np
+import pytest
+
+from ddr_cli.papers.schema import Artefact, Claim
+from ddr_cli.report.claims import evaluate
+from ddr_cli.report.question import paired
+from ddr_cli.report.runs import load_run
+from ddr_cli.report.select import OWN, RESPLITS, UnansweredError, single_row
+from ddr_cli.report.summary import summarize
+
+CCDR = {"name": "ccdr", "mode": "transductive", "params": {"n_components": 14, "beta": 0.5}}
+NONE = {"name": "none"}
+DIMS = list(range(1, 11))
+BETAS = [0.01, 0.1, 1.0, 10.0]
+ARTEFACT = Artefact(id="a", title="A", where="Fig. 1", kind="curve", specs=("run",), asked="?")
+
+
+def _noise(*key, scale):
+    return np.random.default_rng(zlib.crc32(repr(key).encode())).normal(0, scale)
+
+
+def _luck(split):
+    """Return how much harder a split is than the next one, for every method alike; 0 on average."""
+    return 0.01 if int(split.rpartition("-")[2]) % 2 else -0.01
+
+
+def _claim(predicate, along=None, than=None, reducer="ccdr", **select):
+    return Claim.model_validate(
+        {
+            "id": "c",
+            "artefact": "a",
+            "sentence": "It is so.",
+            "where": "Section 1",
+            "select": {"reducer": reducer, "classifier": "knn", **select},
+            "along": along,
+            "than": than,
+            "predicate": predicate,
+        }
+    )
+
+
+@pytest.fixture
+def along_dimension(tmp_path, write_results, make_spec):
+    """Return a function: a curve over dimensions 1 to 10, own and over re-splits -> summaries."""
+
+    def build(own, over, noise=0.0):
+        def error(reducer, classifier, params, split):
+            dim = params["reducer.n_components"]
+            if split == "predefined":
+                return own(dim)
+            return over(dim) + _luck(split) + _noise(split, dim, scale=noise)
+
+        spec = make_spec(
+            "run", reducers=[CCDR], sweep={"reducer.n_components": DIMS}, repeats=20
+        )
+        return {"run": summarize(load_run(write_results(tmp_path, spec, error)))}
+
+    return build
+
+
+def _verdicts(claim, summaries):
+    result = evaluate(claim, ARTEFACT, summaries)
+    return result.own.verdict, result.resplits.verdict
+
+
+def _valley(bottom):
+    return lambda dim: 0.08 + 0.002 * abs(dim - bottom)
+
+
+@pytest.mark.parametrize(
+    ("predicate", "verdicts"),
+    [
+        # On the paper's own split the minimum is at 4, over re-splits at 7.
+        ({"name": "minimum_in", "low": 4, "high": 4}, ("holds", "fails")),
+        ({"name": "minimum_in", "low": 6, "high": 8}, ("fails", "holds")),
+        ({"name": "minimum_in", "low": 3, "high": 8}, ("holds", "holds")),
+        ({"name": "value_near", "at": 4, "value": 0.081, "tolerance": 0.002}, ("holds", "fails")),
+        ({"name": "value_near", "at": 4, "value": 0.2}, ("holds", "holds")),
+        ({"name": "below_at", "at": 4, "value": 0.0801}, ("holds", "fails")),
+        ({"name": "below_at", "at": 4, "value": 0.08}, ("fails", "fails")),
+        ({"name": "flat_in", "low": 4, "high": 6, "tolerance": 0.0041}, ("holds", "holds")),
+        ({"name": "flat_in", "low": 4, "tolerance": 0.0061}, ("fails", "holds")),
+        ({"name": "flat_in", "high": 4, "tolerance": 0.0059}, ("fails", "fails")),
+        (
+            {"name": "stays_within", "low": 0.08, "high": 0.084, "slack": 1e-9, "span": 3},
+            ("holds", "fails"),
+        ),
+        (
+            {"name": "stays_within", "low": 0.07, "high": 0.0839, "slack": 0.0002, "span": 1.7},
+            ("holds", "holds"),
+        ),
+        ({"name": "stays_within", "low": 0.2, "high": 0.3, "span": 2}, ("fails", "fails")),
+        ({"name": "rises_towards", "end": "low", "start": 4, "at_least": 0.005}, ("holds",) * 2),
+        ({"name": "rises_towards", "end": "high", "start": 7, "at_least": 0.0}, ("holds",) * 2),
+        ({"name": "rises_towards", "end": "high", "start": 4, "at_least": 0.0}, ("holds", "fails")),
+        (
+            {"name": "rises_towards", "end": "low", "start": 4, "at_least": 0.0061},
+            ("fails", "fails"),
+        ),
+    ],
+)
+def test_predicates_on_curves_with_a_known_shape(along_dimension, predicate, verdicts):
+    summaries = along_dimension(_valley(4), _valley(7))
+    assert _verdicts(_claim(predicate, along="reducer.n_components"), summaries) == verdicts
+
+
+def test_a_rise_within_the_noise_is_not_shown_over_re_splits(along_dimension):
+    def slope(dim):
+        return 0.09 + 0.0005 * dim
+
+    claim = _claim(
+        {"name": "rises_towards", "end": "high", "start": 1}, along="reducer.n_components"
+    )
+    summaries = along_dimension(slope, slope, noise=0.01)
+    result = evaluate(claim, ARTEFACT, summaries)
+    assert (result.own.verdict, result.resplits.verdict) == ("holds", "fails")
+    assert result.differs
+    assert "corrected interval" in result.resplits.detail
+    assert "over 20 re-splits" in result.resplits.detail
+
+
+@pytest.fixture
+def methods(tmp_path, write_results, make_spec):
+    """Return a function: errors of CCDR and none, own and over re-splits -> summaries."""
+
+    def build(own, over, noise=0.0, **more):
+        def error(reducer, classifier, params, split):
+            if split == "predefined":
+                return own[reducer]
+            return over[reducer] + _luck(split) + _noise(split, reducer, scale=noise)
+
+        spec = make_spec("run", reducers=[CCDR, NONE], repeats=20, **more)
+        return {"run": summarize(load_run(write_results(tmp_path, spec, error)))}
+
+    return build
+
+
+THAN = {"reducer": "none", "classifier": "knn"}
+
+
+@pytest.mark.parametrize(
+    ("predicate", "over", "noise", "verdict"),
+    [
+        ({"name": "better_than"}, {"ccdr": 0.085, "none": 0.095}, 0.001, "holds"),
+        ({"name": "better_than"}, {"ccdr": 0.085, "none": 0.0853}, 0.01, "fails"),
+        ({"name": "better_than"}, {"ccdr": 0.095, "none": 0.085}, 0.001, "fails"),
+        ({"name": "better_than", "at_least": 0.02}, {"ccdr": 0.085, "none": 0.095}, 0.0, "fails"),
+        ({"name": "relative_gain", "at_least": 0.1}, {"ccdr": 0.08, "none": 0.1}, 0.001, "holds"),
+        ({"name": "relative_gain", "at_least": 0.3}, {"ccdr": 0.08, "none": 0.1}, 0.001, "fails"),
+        ({"name": "relative_gain", "at_least": 0.1}, {"ccdr": 0.08, "none": 0.1}, 0.2, "fails"),
+    ],
+)
+def test_differences_over_re_splits_need_the_corrected_interval(
+    methods, predicate, over, noise, verdict
+):
+    summaries = methods({"ccdr": 0.08, "none": 0.1}, over, noise)
+    assert _verdicts(_claim(predicate, than=THAN), summaries)[1] == verdict
+
+
+def test_the_correction_is_what_decides(methods):
+    # A mean difference of 1 point with a standard deviation of 2.2 over 20 re-splits: the naive
+    # interval excludes zero, the corrected one, about three times as wide, does not.
+    summaries = methods({"ccdr": 0.08, "none": 0.1}, {"ccdr": 0.08, "none": 0.092}, noise=0.014)
+    claim = _claim({"name": "better_than"}, than=THAN)
+    rows = [
+        single_row(summaries, "run", selector, RESPLITS, "error")
+        for selector in (claim.than, claim.select)
+    ]
+    values = paired(*rows).values
+    naive = values.mean() - 2.093 * values.std(ddof=1) / math.sqrt(20)
+    assert naive > 0
+    assert _verdicts(claim, summaries) == ("holds", "fails")
+
+
+def test_a_metric_that_rises_is_better_when_higher(methods):
+    own = {"ccdr": 0.9, "none": 0.8}
+    claim = _claim({"name": "better_than"}, than=THAN).model_copy(update={"metric": "accuracy"})
+    assert _verdicts(claim, methods(own, own, metric="accuracy")) == ("holds", "holds")
+
+
+def test_the_numbers_stand_beside_the_verdict(methods):
+    summaries = methods({"ccdr": 0.0815, "none": 0.0965}, {"ccdr": 0.09, "none": 0.09})
+    claim = _claim({"name": "relative_gain", "at_least": 0.1}, than=THAN)
+    result = evaluate(claim, ARTEFACT, summaries)
+    assert result.own.detail == (
+        "15.5 % gained, 10 % asked: 8.15 % (CCDR, k-NN) against 9.65 % (no reduction, k-NN)"
+    )
+    assert result.differs
+
+
+def test_a_claim_on_random_splits_of_the_papers_own(methods):
+    means = {"ccdr": 0.08, "none": 0.1}
+    summaries = methods(means, means, kind="per_class", predefined=False)
+    assert _verdicts(_claim({"name": "better_than"}, than=THAN), summaries) == ("holds", "holds")
+
+
+def test_a_missing_run_is_not_run():
+    result = evaluate(_claim({"name": "better_than"}, than=THAN), ARTEFACT, {})
+    assert (result.own.verdict, result.resplits.verdict) == ("not run", "not run")
+    assert "ddr run run" in result.own.detail
+    assert not result.differs
+
+
+def test_a_grid_without_the_place_is_not_run(along_dimension):
+    claim = _claim({"name": "below_at", "at": 30, "value": 0.1}, along="reducer.n_components")
+    result = evaluate(claim, ARTEFACT, along_dimension(_valley(4), _valley(4)))
+    assert result.own.verdict == "not run"
+    assert "no place near 30" in result.own.detail
+
+
+def test_rows_of_other_splits_are_no_pairs(methods):
+    summaries = methods({"ccdr": 0.08, "none": 0.1}, {"ccdr": 0.08, "none": 0.1})
+    trials = summaries["run"].run.trials
+    trials.loc[(trials["reducer"] == "none") & (trials["split"] == "resample-3"), "split_hash"] = "x"
+    claim = _claim({"name": "better_than"}, than=THAN)
+    result = evaluate(claim, ARTEFACT, summaries)
+    assert (result.own.verdict, result.resplits.verdict) == ("holds", "not run")
+    assert "not run on the same splits" in result.resplits.detail
+    with pytest.raises(UnansweredError):
+        paired(
+            single_row(summaries, "run", claim.select, RESPLITS, "error"),
+            single_row(summaries, "run", claim.select, OWN, "error"),
+        )
