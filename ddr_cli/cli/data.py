@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -197,7 +197,6 @@ def new(
     force: Annotated[bool, typer.Option("--force", help="Replace a card that is there.")] = False,
 ) -> None:
     """Write a card for files of your own, with counts and fingerprint filled in."""
-    from ddr_cli.data.marked_yaml import parse_value
     from ddr_cli.data.new_card import write_new_card
 
     options = {}
@@ -205,9 +204,9 @@ def new(
         key, sign, value = text.partition("=")
         if not sign:
             raise InputError(f"--option {text}: write it as KEY=VALUE.")
-        options[key] = parse_value(value)
+        options[key] = _value(f"--option {text}", value)
     if label is not None:
-        options["label"] = parse_value(label)
+        options["label"] = _value(f"--label {label}", label)
     card, dataset = write_new_card(
         name,
         format_name=format_name,
@@ -222,3 +221,12 @@ def new(
     counts = ", ".join(f"{key} {count}" for key, count in dataset.class_counts.items())
     typer.echo(f"{card}: {dataset.n_samples} samples x {dataset.n_features} features; {counts}.")
     typer.echo(f"In a spec beside it: 'dataset: ./{card.name}'.")
+
+
+def _value(option: str, text: str) -> Any:
+    from ddr_cli.core.marked_yaml import parse_value
+
+    try:
+        return parse_value(text)
+    except InputError as error:
+        raise InputError(f"{option}: {error} Put text in quotes.") from None

@@ -5,24 +5,25 @@ The names are imported when they are asked for, so that reading cards stays free
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from ddr_cli.core.lazy import lazy_names
 
 if TYPE_CHECKING:
     from ddr_cli.data.card import Card, card_names, load_card
     from ddr_cli.data.dataset import Dataset, PredefinedSplit
     from ddr_cli.data.load import load_dataset
     from ddr_cli.data.locate import Sources
-
-_HOME = {
-    "Card": "card",
-    "card_names": "card",
-    "load_card": "card",
-    "Dataset": "dataset",
-    "PredefinedSplit": "dataset",
-    "load_dataset": "load",
-    "Sources": "locate",
-}
+else:
+    __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            "card": ["Card", "card_names", "load_card"],
+            "dataset": ["Dataset", "PredefinedSplit"],
+            "load": ["load_dataset"],
+            "locate": ["Sources"],
+        },
+    )
 
 __all__ = [
     "Card",
@@ -33,9 +34,3 @@ __all__ = [
     "load_card",
     "load_dataset",
 ]
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
-from ddr_cli.core.errors import InputError, did_you_mean
+from ddr_cli.core.document import Document, Rules
+from ddr_cli.core.errors import InputError
+from ddr_cli.core.marked_yaml import read_document
+from ddr_cli.core.models import validated
 from ddr_cli.core.registry import Entry, Registry
 from ddr_cli.core.resources import shipped_yaml
-from ddr_cli.data.card_model import KEYS, Card
-from ddr_cli.data.marked_yaml import MarkedYaml, read_marked_yaml
+from ddr_cli.data.card_model import Card
 
 __all__ = ["Card", "card_names", "check_card", "load_card", "read_card"]
+
+# A card may state thousands of classes, and many classes are called by a number.
+_RULES = Rules(max_bytes=2**20, max_values=50_000, any_key=True)
 
 
 def card_names() -> list[str]:
@@ -83,10 +84,8 @@ def read_card(path: Path, *, shipped: bool = False) -> Card:
     InputError
         If the card is wrong: every problem, each with file, line and column.
     """
-    content = read_marked_yaml(path)
-    if not isinstance(content.value, dict):
-        raise InputError(f"{content.where()}: a card is a mapping with a name, files and a format.")
-    return _validated(content, shipped=shipped)
+    document = read_document(path, _RULES)
+    return validated(document, Card, "a card").at(path, shipped=shipped)
 
 
 def check_card(content: dict[str, Any], path: Path) -> Card:
@@ -97,25 +96,4 @@ def check_card(content: dict[str, Any], path: Path) -> Card:
     InputError
         If the card is wrong.
     """
-    return _validated(MarkedYaml(path, content, None), shipped=False)
-
-
-def _validated(content: MarkedYaml, *, shipped: bool) -> Card:
-    try:
-        return Card.model_validate(content.value).at(content.path, shipped=shipped)
-    except ValidationError as error:
-        raise InputError("\n".join(dict.fromkeys(_problems(error, content)))) from None
-
-
-def _problems(error: ValidationError, content: MarkedYaml) -> Iterator[str]:
-    for problem in error.errors():
-        location = problem["loc"]
-        message = problem["msg"].removeprefix("Value error, ")
-        if problem["type"] == "extra_forbidden":
-            key = str(location[-1])
-            message = f"there is no key '{key}' here.{did_you_mean(key, KEYS)}"
-        elif problem["type"] == "missing":
-            message = f"the key '{location[-1]}' is missing"
-        elif location:
-            message = f"'{'.'.join(map(str, location))}': {message}"
-        yield f"{content.where(location)}: {re.sub(r'[.]$', '', message)}."
+    return validated(Document(str(path), content), Card, "a card").at(path, shipped=False)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Literal
 
@@ -18,13 +17,14 @@ from pydantic import (
 )
 
 from ddr_cli.core.errors import InputError, did_you_mean
+from ddr_cli.core.models import Frozen
 
 Scalar = bool | int | float | str
 Options = Mapping[str, Scalar]
 
 
 def _as_label(value: object) -> object:
-    # YAML reads a class called 1 as a number; in a card every class is named by text.
+    # YAML reads the 1 of `keep: [1, 2]` as a number; in a card every class is named by text.
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
@@ -38,11 +38,7 @@ def is_inside(name: str) -> bool:
     return not path.is_absolute() and ".." not in path.parts
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Url(_Part):
+class Url(Frozen):
     """Where a file can be downloaded.
 
     Parameters
@@ -61,7 +57,7 @@ def _as_url(value: object) -> object:
     return {"url": value} if isinstance(value, str) else value
 
 
-class CardFile(_Part):
+class CardFile(Frozen):
     """One raw file.
 
     Parameters
@@ -129,7 +125,7 @@ def _as_call(value: object) -> object:
 AsCall = Annotated[Call, BeforeValidator(_as_call)]
 
 
-class Layout(_Part):
+class Layout(Frozen):
     """Files that hold the data set, and how they are read.
 
     Parameters
@@ -144,7 +140,7 @@ class Layout(_Part):
     format: AsCall
 
 
-class Option(_Part):
+class Option(Frozen):
     """What a spec may choose about a data set.
 
     Parameters
@@ -162,14 +158,14 @@ class Option(_Part):
     summary: str = ""
 
 
-class SplitSizes(_Part):
+class SplitSizes(Frozen):
     """How many rows each part of the predefined split has."""
 
     train: Annotated[int, Ge(1)]
     test: Annotated[int, Ge(1)]
 
 
-class Expect(_Part):
+class Expect(Frozen):
     """What the loaded arrays must be; what is left out is not checked.
 
     Parameters
@@ -191,14 +187,14 @@ class Expect(_Part):
     fingerprint: Fingerprint | None = None
 
 
-class Variant(_Part):
+class Variant(Frozen):
     """What the arrays must be when other options than the default are chosen."""
 
     options: dict[str, Scalar]
     expect: Expect
 
 
-class Card(_Part):
+class Card(Frozen):
     """A data set's card.
 
     Parameters
@@ -389,8 +385,3 @@ _TYPE_NAMES: dict[type, str] = {
     float: "a number",
     str: "text",
 }
-
-KEYS = sorted(
-    set(chain(*(part.model_fields for part in (Card, CardFile, Url, Option, Expect, Variant))))
-)
-"""Every key that a card may have, at any depth."""

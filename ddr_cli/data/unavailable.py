@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-
-import yaml
+from pathlib import Path
 
 from ddr_cli.core.errors import DataUnavailableError, DdrError
+from ddr_cli.core.marked_yaml import read_document
 from ddr_cli.core.resources import shipped_yaml
 from ddr_cli.data.card import load_card
 from ddr_cli.data.card_model import Card
@@ -67,17 +67,14 @@ def _found(card: Card, place: Place) -> str:
 
 def specs_without_download() -> list[str]:
     """Return the names of the shipped specs whose data set needs no file."""
-    return [
-        name for name, path in shipped_yaml("configs").items() if _is_embedded(path.read_text())
-    ]
+    return [name for name, path in shipped_yaml("configs").items() if _is_embedded(path)]
 
 
-def _is_embedded(spec: str) -> bool:
+def _is_embedded(spec: Path) -> bool:
     try:
-        content = yaml.safe_load(spec)
-        dataset = content["dataset"]
+        dataset = read_document(spec).data["dataset"]
         name = dataset["name"] if isinstance(dataset, dict) else dataset
         return "/" not in name and load_card(name).embedded
-    except (yaml.YAMLError, KeyError, TypeError, DdrError):
+    except (KeyError, TypeError, DdrError):
         # A broken spec is for `ddr validate` to report, not for this message.
         return False

@@ -5,8 +5,9 @@ The names are imported when they are asked for, so that the command line stays q
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from ddr_cli.core.lazy import lazy_names
 
 if TYPE_CHECKING:
     from ddr_cli.engine.describe import PlanFacts, describe_plan
@@ -16,21 +17,19 @@ if TYPE_CHECKING:
     from ddr_cli.engine.progress import Progress, make_progress
     from ddr_cli.engine.provenance import read_manifest
     from ddr_cli.engine.status import RunStatus, run_status
-
-_HOME = {
-    "Plan": "plan",
-    "PlanFacts": "describe",
-    "Progress": "progress",
-    "RunOutcome": "execute",
-    "RunStatus": "status",
-    "describe_plan": "describe",
-    "make_plan": "plan",
-    "make_progress": "progress",
-    "read_manifest": "provenance",
-    "read_trials": "journal",
-    "run_spec": "execute",
-    "run_status": "status",
-}
+else:
+    __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            "describe": ["PlanFacts", "describe_plan"],
+            "execute": ["RunOutcome", "run_spec"],
+            "journal": ["read_trials"],
+            "plan": ["Plan", "make_plan"],
+            "progress": ["Progress", "make_progress"],
+            "provenance": ["read_manifest"],
+            "status": ["RunStatus", "run_status"],
+        },
+    )
 
 __all__ = [
     "Plan",
@@ -46,9 +45,3 @@ __all__ = [
     "run_spec",
     "run_status",
 ]
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)

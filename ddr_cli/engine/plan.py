@@ -168,8 +168,6 @@ def make_plan(
     A nested reducer (the first m columns of a wider fit are the m-dimensional fit) is fitted once,
     at the largest ``n_components`` of the whole spec. A wider fit may round differently, so the
     fitted width is part of a trial's identity where it is not the trial's own.
-
-    Cells that ask for the same trial under two labels are one trial.
     """
     from ddr_cli.spec import expand
 

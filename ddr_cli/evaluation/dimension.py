@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.cluster.hierarchy import linkage
 from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components, minimum_spanning_tree, shortest_path
+from scipy.sparse.csgraph import shortest_path
 from scipy.spatial.distance import pdist, squareform
 from sklearn.utils.validation import check_array
 
@@ -45,15 +45,15 @@ class DimensionEstimate:
         Sizes of the subsamples.
     log_lengths : ndarray of shape (n_bootstraps, n_sizes)
         Logarithm of the mean length at each size.
-    bridges : int
-        Edges added to connect the neighbourhood graph; 0 for ``graph="knn"``.
+    components : int
+        Connected parts of the neighbourhood graph; 1 for ``graph="knn"``, which needs none.
     """
 
     dimension: float
     dimensions: Floats
     sizes: NDArray[np.intp]
     log_lengths: Floats
-    bridges: int
+    components: int
 
 
 def estimate_dimension(
@@ -105,9 +105,13 @@ def estimate_dimension(
     Notes
     -----
     Of exact duplicates one is kept: a continuous distribution has none, and their edges of length
-    0 do not grow. Where the neighbourhood graph is not connected, those edges of the sample's
-    Euclidean minimal spanning tree that join different components are added (the shortest that
-    can connect them). Time and memory of ``"gmst"`` grow with the square of the sample.
+    0 do not grow. Where the neighbourhood graph is not connected, each of its parts has a tree of
+    its own and their lengths are added: each grows by the same law, whereas edges between parts
+    would add a constant that flattens the slope. Time and memory grow with the square of the
+    sample.
+
+    In high dimension a sample is nearly all boundary and the estimate is too low: on 1000 points
+    of a 13-dimensional Gaussian it is 11 to 12.
 
     References
     ----------
@@ -129,19 +133,27 @@ def estimate_dimension(
     taken = np.unique(wanted.astype(np.intp))
     _check(graph, k, gamma, n, taken, n_subsamples, n_bootstraps)
 
-    bridges = 0
+    components = 1
     length: Callable[[NDArray[np.intp]], float]
     if graph == "gmst":
-        geodesics, bridges = geodesic_distances(points, k)
+        geodesics = geodesic_distances(points, k)
+        apart = np.isinf(geodesics)
+        components = len(np.unique(apart.argmin(axis=1)))
+        never = 2 * float(geodesics[~apart].max())
+        geodesics[apart] = never
 
         def length(rows: NDArray[np.intp]) -> float:
             # The merge heights of single linkage are the edges of the minimal spanning tree.
             among = squareform(geodesics[np.ix_(rows, rows)], checks=False)
-            return float(np.sum(linkage(among, "single")[:, 2] ** gamma))
+            heights = linkage(among, "single")[:, 2]
+            return float(np.sum(heights[heights < never] ** gamma))
     else:
+        distances = squareform(pdist(points))
 
         def length(rows: NDArray[np.intp]) -> float:
-            return float(np.sum(kneighbors(points[rows], k).distances ** gamma))
+            # The point itself, at distance 0, comes first and adds nothing.
+            nearest = np.partition(distances[np.ix_(rows, rows)], k, axis=1)[:, : k + 1]
+            return float(np.sum(nearest**gamma))
 
     generator = np.random.default_rng(random_state)
     log_lengths = np.empty((n_bootstraps, len(taken)))
@@ -154,11 +166,13 @@ def estimate_dimension(
             log_lengths[repetition, place] = np.log(np.mean(lengths))
     slopes = np.polyfit(np.log(taken), log_lengths.T, 1)[0]
     dimensions = np.where(slopes < 1, gamma / np.where(slopes < 1, 1 - slopes, 1), np.inf)
-    return DimensionEstimate(float(np.median(dimensions)), dimensions, taken, log_lengths, bridges)
+    return DimensionEstimate(
+        float(np.median(dimensions)), dimensions, taken, log_lengths, components
+    )
 
 
-def geodesic_distances(X: Floats, n_neighbors: int) -> tuple[Floats, int]:
-    """Return shortest-path lengths over the neighbourhood graph, and how many bridges it needed.
+def geodesic_distances(X: Floats, n_neighbors: int) -> Floats:
+    """Return the lengths of the shortest paths over the neighbourhood graph.
 
     Parameters
     ----------
@@ -170,25 +184,14 @@ def geodesic_distances(X: Floats, n_neighbors: int) -> tuple[Floats, int]:
 
     Returns
     -------
-    distances : ndarray of shape (n_samples, n_samples)
-        Geodesic distances, all finite.
-    bridges : int
-        Edges of the Euclidean minimal spanning tree added to connect the graph.
+    ndarray of shape (n_samples, n_samples)
+        inf where no path leads from one point to the other.
     """
     n = len(X)
     found = kneighbors(X, n_neighbors)
     rows = np.repeat(np.arange(n), n_neighbors)
     edges = csr_array((found.distances.ravel(), (rows, found.indices.ravel())), shape=(n, n))
-    edges = edges.maximum(edges.T)
-    count, component = connected_components(edges, directed=False)
-    bridges = 0
-    if count > 1:
-        tree = minimum_spanning_tree(squareform(pdist(X))).tocoo()
-        apart = component[tree.row] != component[tree.col]
-        ends = tree.row[apart], tree.col[apart]
-        edges = edges.maximum(csr_array((tree.data[apart], ends), shape=(n, n)))
-        bridges = int(apart.sum())
-    return shortest_path(edges, directed=False), bridges
+    return shortest_path(edges, directed=False)
 
 
 def _check(

@@ -2,9 +2,9 @@
 
 The sparse one is ARPACK's implicitly restarted Lanczos iteration, from a
 fixed start vector. On neighbour graphs it beats shift-and-invert, whose
-factors fill in as the number of neighbours grows, and LOBPCG, which is about
-ten times slower without a preconditioner: ``benchmarks/bench_ccdr_solver.py``
-measures both.
+factors fill in as the number of neighbours grows, and LOBPCG, which is four
+to ten times slower without a preconditioner:
+``benchmarks/bench_ccdr_solver.py`` measures both.
 """
 
 from __future__ import annotations

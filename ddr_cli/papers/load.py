@@ -5,13 +5,14 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-import yaml
-from pydantic import ValidationError
-
+from ddr_cli.core.document import Rules
 from ddr_cli.core.errors import InputError, did_you_mean
+from ddr_cli.core.marked_yaml import read_document
+from ddr_cli.core.models import validated
 from ddr_cli.papers.schema import Paper
 
 _FOLDER = Path(__file__).resolve().parent
+_RULES = Rules(max_bytes=2**20, max_values=50_000)
 
 
 def paper_names() -> list[str]:
@@ -39,16 +40,7 @@ def load_paper(name: str) -> Paper:
 
 def read_paper(path: Path) -> Paper:
     """Return the paper in the file at `path`; see `load_paper`."""
-    try:
-        paper = Paper.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
-    except yaml.YAMLError as error:
-        raise InputError(f"{path.name} is not YAML: {error}.") from error
-    except ValidationError as error:
-        problems = "; ".join(
-            f"{'.'.join(str(part) for part in item['loc']) or 'file'}: {item['msg']}"
-            for item in error.errors()
-        )
-        raise InputError(f"{path.name} is not a paper's file: {problems}.") from error
+    paper = validated(read_document(path, _RULES), Paper, "a paper")
     if paper.name != path.stem:
         raise InputError(f"{path.name} is named after no paper: it says name: {paper.name}.")
     return paper

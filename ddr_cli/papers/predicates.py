@@ -9,11 +9,12 @@ from __future__ import annotations
 from typing import Annotated, ClassVar, Literal
 
 from annotated_types import Ge, Gt
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from ddr_cli.core.models import Frozen
 
 
-class _Base(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+class _Base(Frozen):
     needs_grid: ClassVar[bool] = False
     compares: ClassVar[bool] = False
 

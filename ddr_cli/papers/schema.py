@@ -10,15 +10,10 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 from annotated_types import Gt, MinLen
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
+from ddr_cli.core.models import Frozen
 from ddr_cli.papers.predicates import Predicate
-
-
-class Frozen(BaseModel):
-    """A record that takes no unknown key and never changes."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class Near(Frozen):

@@ -5,31 +5,54 @@ Names are imported on first use, so that listing the methods loads no scikit-lea
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from ddr_cli.core.lazy import lazy_names
 
 if TYPE_CHECKING:
     from ddr_cli.reducers.base import Traits, get_traits
     from ddr_cli.reducers.ccdr import CCDR
+    from ddr_cli.reducers.kernel_lfda import KernelLFDA
+    from ddr_cli.reducers.kernel_mfa import KernelMFA
     from ddr_cli.reducers.lda import LDA
+    from ddr_cli.reducers.lfda import LFDA
+    from ddr_cli.reducers.lpp import LPP
+    from ddr_cli.reducers.mfa import MFA
+    from ddr_cli.reducers.nmmp import NMMP
     from ddr_cli.reducers.none import Identity
     from ddr_cli.reducers.pca import PCA
     from ddr_cli.reducers.registry import REDUCERS
+else:
+    __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            "base": ["Traits", "get_traits"],
+            "ccdr": ["CCDR"],
+            "kernel_lfda": ["KernelLFDA"],
+            "kernel_mfa": ["KernelMFA"],
+            "lda": ["LDA"],
+            "lfda": ["LFDA"],
+            "lpp": ["LPP"],
+            "mfa": ["MFA"],
+            "nmmp": ["NMMP"],
+            "none": ["Identity"],
+            "pca": ["PCA"],
+            "registry": ["REDUCERS"],
+        },
+    )
 
-__all__ = ["CCDR", "LDA", "PCA", "REDUCERS", "Identity", "Traits", "get_traits"]
-
-_HOME = {
-    "CCDR": "ccdr",
-    "LDA": "lda",
-    "PCA": "pca",
-    "REDUCERS": "registry",
-    "Identity": "none",
-    "Traits": "base",
-    "get_traits": "base",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+__all__ = [
+    "CCDR",
+    "LDA",
+    "LFDA",
+    "LPP",
+    "MFA",
+    "NMMP",
+    "PCA",
+    "REDUCERS",
+    "Identity",
+    "KernelLFDA",
+    "KernelMFA",
+    "Traits",
+    "get_traits",
+]

@@ -85,18 +85,36 @@ def labelled_points(
     return points, code, classes
 
 
-def check_width(estimator: Any, rank: int, points: Any) -> None:
-    """Raise a ValueError if the points span fewer dimensions than are asked for."""
+def check_width(
+    estimator: Any, rank: int, points: Any, *, reason: str = "all features are constant"
+) -> None:
+    """Raise a ValueError if the points span fewer dimensions than are asked for.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Whose `n_components` is checked.
+    rank : int
+        The dimensions that the points span.
+    points : array of shape (n_samples, n_features)
+        The points, for the message.
+    reason : str
+        What a rank of 0 means.
+    """
     if rank == 0:
-        raise ValueError(
-            f"{type(estimator).__name__}: all features are constant, so there is no direction to "
-            f"find."
-        )
+        raise ValueError(f"{type(estimator).__name__}: {reason}, so there is no direction to find.")
     if estimator.n_components > rank:
         raise ValueError(
             f"n_components={estimator.n_components}, but the points differ in {rank} dimensions "
             f"only (n_samples = {points.shape[0]}, n_features = {points.shape[1]})."
         )
+
+
+def above_rounding(within: Floats, between: Floats) -> Floats:
+    """Return the within-class scatter, or zeros if it is no more than the rounding of the total."""
+    total = abs(float(np.trace(within + between)))
+    rounding = len(within) * np.finfo(np.float64).eps * total
+    return within if float(np.trace(within)) > rounding else np.zeros_like(within)
 
 
 def discriminant_directions(
@@ -133,6 +151,8 @@ def discriminant_directions(
         is regular, as for LDA.
     """
     r = len(within)
+    if not above_rounding(within, between).any():
+        raise ValueError("No two points of one class differ, so there is no ratio to maximise.")
     ridged = within + (reg * float(np.trace(within)) / r) * np.eye(r)
     block = largest_regular_block(ridged)
     if block < m:

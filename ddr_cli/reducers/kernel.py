@@ -99,7 +99,8 @@ class KernelDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
                 stacklevel=3,
             )
         kept = sizes > max(_RANK_TOL * float(sizes[0]), rounding)
-        check_width(self, int(kept.sum()), points)
+        reason = f"the kernel {self.kernel!r} gives all points the same image"
+        check_width(self, int(kept.sum()), points, reason=reason)
         length = np.sqrt(sizes[kept])
         return code, KernelSpan(axes[:, kept] * length, axes[:, kept] / length)
 

@@ -18,7 +18,7 @@ from ddr_cli.numerics.class_neighbors import (
 from ddr_cli.numerics.graph_embedding import laplacian_form
 from ddr_cli.numerics.ratio_of_traces import trace_ratio
 from ddr_cli.reducers.base import Traits
-from ddr_cli.reducers.discriminant import LinearDiscriminant
+from ddr_cli.reducers.discriminant import LinearDiscriminant, above_rounding
 
 
 class NMMP(LinearDiscriminant):
@@ -118,6 +118,7 @@ class NMMP(LinearDiscriminant):
         other = between_class_graph(points, code, self.n_neighbors_between)
         S_w = laplacian_form(span.coordinates, symmetrized(own, "mutual"))
         S_b = laplacian_form(span.coordinates, symmetrized(other, "mutual"))
+        S_w = above_rounding(S_w, S_b)
         W, self.trace_ratio_ = trace_ratio(S_b, S_w, self.n_components, self.solver)
         self._set_components(span, W, points.dtype)
         return self

@@ -15,6 +15,24 @@ REDUCERS = Registry(
             "ddr_cli.reducers.ccdr:CCDR",
             "classification constrained dimensionality reduction (Raich et al.)",
         ),
+        Entry("nmmp", "ddr_cli.reducers.nmmp:NMMP", "neighborhood minmax projections (Nie et al.)"),
+        Entry(
+            "lfda",
+            "ddr_cli.reducers.lfda:LFDA",
+            "local Fisher discriminant analysis (Sugiyama)",
+        ),
+        Entry(
+            "kernel_lfda",
+            "ddr_cli.reducers.kernel_lfda:KernelLFDA",
+            "local Fisher discriminant analysis in a kernel's feature space",
+        ),
+        Entry("lpp", "ddr_cli.reducers.lpp:LPP", "locality preserving projections (He, Niyogi)"),
+        Entry("mfa", "ddr_cli.reducers.mfa:MFA", "marginal Fisher analysis (Yan et al.)"),
+        Entry(
+            "kernel_mfa",
+            "ddr_cli.reducers.kernel_mfa:KernelMFA",
+            "marginal Fisher analysis in a kernel's feature space",
+        ),
     ],
     group="ddr.reducers",
 )

@@ -5,8 +5,9 @@ The names are imported when they are asked for, so that the command line stays q
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from ddr_cli.core.lazy import lazy_names
 
 if TYPE_CHECKING:
     from ddr_cli.report.build import ReportOutcome, check_report, write_report, write_run
@@ -14,20 +15,17 @@ if TYPE_CHECKING:
     from ddr_cli.report.runs import Run, load_run
     from ddr_cli.report.summary import Summary, summarize
     from ddr_cli.report.terminal import overview
-
-# No name is also a module's here: importing that module would put it in the name's place.
-_HOMES = {
-    "Format": "formats",
-    "ReportOutcome": "build",
-    "Run": "runs",
-    "Summary": "summary",
-    "check_report": "build",
-    "load_run": "runs",
-    "overview": "terminal",
-    "summarize": "summary",
-    "write_report": "build",
-    "write_run": "build",
-}
+else:
+    __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            "build": ["ReportOutcome", "check_report", "write_report", "write_run"],
+            "formats": ["Format"],
+            "runs": ["Run", "load_run"],
+            "summary": ["Summary", "summarize"],
+            "terminal": ["overview"],
+        },
+    )
 
 __all__ = [
     "Format",
@@ -41,9 +39,3 @@ __all__ = [
     "write_report",
     "write_run",
 ]
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

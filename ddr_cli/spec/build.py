@@ -8,7 +8,10 @@ from typing import Any
 
 from pydantic import JsonValue
 
+from ddr_cli.core.document import Document
 from ddr_cli.core.errors import InputError
+from ddr_cli.core.problems import as_clause
+from ddr_cli.core.sentences import no_mapping, unknown_key
 from ddr_cli.spec.cards import check_neighbors, check_split, read_dataset
 from ddr_cli.spec.cells import combinations, count_trials
 from ddr_cli.spec.components import (
@@ -16,7 +19,6 @@ from ddr_cli.spec.components import (
     read_components,
     unsupported_mode,
 )
-from ddr_cli.spec.document import Document
 from ddr_cli.spec.estimators import PREFIXES, reducer_traits
 from ddr_cli.spec.labels import unique_labels
 from ddr_cli.spec.model import (
@@ -28,10 +30,8 @@ from ddr_cli.spec.model import (
     SplitSpec,
     StepSpec,
 )
-from ddr_cli.spec.problems import as_clause, shown
 from ddr_cli.spec.reading import Reader
 from ddr_cli.spec.sections import read_metrics, read_paper, read_plot, read_split, read_text
-from ddr_cli.spec.sentences import unknown_key
 from ddr_cli.spec.sweeps import read_sweep
 
 MAX_TRIALS = 1_000_000
@@ -114,10 +114,7 @@ def _reducer(item: Component, label: str) -> ReducerSpec:
 def _read_top(reader: Reader) -> dict[str, Any]:
     data = reader.document.data
     if not isinstance(data, dict):
-        what = "is empty" if data is None else f"holds {shown(data)}"
-        reader.problem(
-            (), f"a spec is a mapping with the keys {', '.join(_REQUIRED)}, but this file {what}."
-        )
+        reader.problem((), no_mapping(data, "a spec", _REQUIRED))
         raise reader.error()
     for key in data:
         if key not in KEYS:

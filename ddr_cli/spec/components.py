@@ -9,6 +9,8 @@ from typing import Any, get_args
 from pydantic import JsonValue, ValidationError
 
 from ddr_cli.core.errors import InputError, did_you_mean
+from ddr_cli.core.problems import KeyPath, as_clause, shown
+from ddr_cli.core.sentences import unknown_key
 from ddr_cli.reducers.base import get_traits
 from ddr_cli.spec.estimators import (
     Factory,
@@ -18,9 +20,7 @@ from ddr_cli.spec.estimators import (
     registry_of,
 )
 from ddr_cli.spec.model import Mode
-from ddr_cli.spec.problems import KeyPath, as_clause, shown
 from ddr_cli.spec.reading import Reader
-from ddr_cli.spec.sentences import unknown_key
 
 MODES: tuple[str, ...] = get_args(Mode)
 _OWN_KEYS = {

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 from ddr_cli.core.errors import did_you_mean
-from ddr_cli.spec.problems import shown
+from ddr_cli.core.problems import shown
 
 MAX_VALUES = 1_000
 _FORMS = {

@@ -7,14 +7,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ddr_cli.core.document import Document
 from ddr_cli.core.errors import InputError, did_you_mean, nearest
+from ddr_cli.core.marked_yaml import read_document
+from ddr_cli.core.problems import Place, shown
 from ddr_cli.core.resources import shipped_yaml
 from ddr_cli.data.card import load_card
 from ddr_cli.spec.build import build
-from ddr_cli.spec.document import MAX_BYTES, Document, parse
 from ddr_cli.spec.model import Spec
 from ddr_cli.spec.overrides import apply_overrides
-from ddr_cli.spec.problems import Place, shown
+from ddr_cli.spec.rules import RULES
 
 Item = str | Mapping[str, Any]
 """An item of a spec's list: a name, or a mapping with a name and parameters."""
@@ -39,11 +41,11 @@ def load_spec(
     Raises
     ------
     InputError
-        If there is no such spec or it can't be read; as a `SpecError`, if it is wrong, with every
-        problem and its file, line and column.
+        If there is no such spec or it can't be read; as a `DocumentError`, if it is wrong: every
+        problem, each with file, line and column.
     """
     path = find_spec(str(path_or_name))
-    document = parse(_read(path), _shown(path))
+    document = read_document(path, RULES)
     given = list(overrides)
     apply_overrides(document, given)
     if repeats is not None and isinstance(document.data, dict):
@@ -146,21 +148,6 @@ def _nearest_spec(path: Path, shipped: Mapping[str, Path]) -> str:
     if near_name is not None and near_name != Path(file or "").stem:
         return did_you_mean(path.stem, shipped)
     return f" Did you mean '{path.parent / file}'?" if file else ""
-
-
-def _read(path: Path) -> bytes:
-    try:
-        with path.open("rb") as file:
-            return file.read(MAX_BYTES + 1)
-    except OSError as error:
-        raise InputError(f"{path} can't be read: {error.strerror}.") from None
-
-
-def _shown(path: Path) -> str:
-    try:
-        return str(path.relative_to(Path.cwd()))
-    except ValueError:
-        return str(path)
 
 
 def _set_repeats(document: Document, repeats: int, index: int) -> None:

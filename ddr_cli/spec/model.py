@@ -8,7 +8,6 @@ from typing import Annotated, Any, Literal
 
 from annotated_types import Ge, Gt, Le, Lt, MinLen
 from pydantic import (
-    BaseModel,
     ConfigDict,
     Field,
     JsonValue,
@@ -18,6 +17,7 @@ from pydantic import (
 )
 
 from ddr_cli.core.errors import InputError
+from ddr_cli.core.models import Frozen
 
 Text = Annotated[str, MinLen(1)]
 Params = dict[str, JsonValue]
@@ -27,13 +27,13 @@ SplitKind = Literal["predefined", "resample", "per_class", "fraction", "labelled
 MAX_REPEATS = 100_000
 
 
-class Frozen(BaseModel):
-    """A record that takes no unknown key, no text for a number, and never changes."""
+class StrictFrozen(Frozen):
+    """A record that also takes no text for a number."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    model_config = ConfigDict(strict=True)
 
 
-class PaperRef(Frozen):
+class PaperRef(StrictFrozen):
     """The artefact of a paper that a spec reproduces.
 
     Parameters
@@ -48,7 +48,7 @@ class PaperRef(Frozen):
     artefact: Text
 
 
-class DatasetRef(Frozen):
+class DatasetRef(StrictFrozen):
     """The data set of a spec.
 
     Parameters
@@ -63,7 +63,7 @@ class DatasetRef(Frozen):
     options: Params = Field(default_factory=dict)
 
 
-class SplitSpec(Frozen):
+class SplitSpec(StrictFrozen):
     """How the data set is divided into a training and a test part, and how often.
 
     Parameters
@@ -129,14 +129,14 @@ def _but_is(train: float | None) -> str:
     return "" if train is None else f", but train is {train}"
 
 
-class StepSpec(Frozen):
+class StepSpec(StrictFrozen):
     """A preprocessing step, fitted on the training part, with all its parameters."""
 
     name: Text
     params: Params = Field(default_factory=dict)
 
 
-class ReducerSpec(Frozen):
+class ReducerSpec(StrictFrozen):
     """A reducer with all its parameters.
 
     Parameters
@@ -158,7 +158,7 @@ class ReducerSpec(Frozen):
     params: Params = Field(default_factory=dict)
 
 
-class ClassifierSpec(Frozen):
+class ClassifierSpec(StrictFrozen):
     """A classifier with all its parameters; see `ReducerSpec`."""
 
     name: Text
@@ -166,7 +166,7 @@ class ClassifierSpec(Frozen):
     params: Params = Field(default_factory=dict)
 
 
-class PlotSpec(Frozen):
+class PlotSpec(StrictFrozen):
     """What the figure shows.
 
     Parameters
@@ -187,7 +187,7 @@ class PlotSpec(Frozen):
     log: bool = False
 
 
-class Spec(Frozen):
+class Spec(StrictFrozen):
     """An experiment, complete: nothing in it depends on a default any more.
 
     Parameters

@@ -7,12 +7,13 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from ddr_cli.core.document import Document
 from ddr_cli.core.errors import InputError, nearest
+from ddr_cli.core.marked_yaml import parse_value
+from ddr_cli.core.problems import Place, Problem
 from ddr_cli.spec.components import MODES, find_factory, nobody_has, settable_names
-from ddr_cli.spec.document import Document, parse
 from ddr_cli.spec.estimators import PREFIXES, Factory, complete, reducer_traits
 from ddr_cli.spec.model import KEYS
-from ddr_cli.spec.problems import Place, Problem, SpecError
 
 _SECTIONS = {prefix: section for section, prefix in PREFIXES.items()}
 _TEXTS = ("title", "description")
@@ -75,10 +76,9 @@ class _Override:
             self._problem("", "write it as name=value, such as reducer.beta=0.1.")
             return
         try:
-            value = raw if name in _TEXTS else self._value(name, raw)
-        except SpecError as error:
-            for problem in error.problems:
-                self._problem(name, problem.message)
+            value = raw if name in _TEXTS else parse_value(raw)
+        except InputError as error:
+            self._problem(name, str(error))
             return
         head, _, rest = name.partition(".")
         if head in _SECTIONS and rest:
@@ -94,12 +94,6 @@ class _Override:
 
     def _problem(self, key: str, message: str) -> None:
         self.document.problems.append(Problem(self.place, key, message))
-
-    def _value(self, name: str, raw: str) -> Any:
-        document = parse(raw.encode(), name)
-        if document.problems:
-            raise SpecError(document.problems, name)
-        return document.data
 
     def _set_inside(self, key: str, inner: str, value: Any) -> None:
         data = self.document.data

@@ -7,9 +7,10 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from ddr_cli.spec.document import Document
-from ddr_cli.spec.problems import KeyPath, Problem, SpecError, dotted, shown
-from ddr_cli.spec.sentences import sentences, unknown_key
+from ddr_cli.core.document import Document
+from ddr_cli.core.problems import DocumentError, KeyPath, Problem, shown
+from ddr_cli.core.sentences import sentences, unknown_key
+from ddr_cli.spec.rules import setting
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -30,7 +31,7 @@ class Reader:
     def problem(self, path: KeyPath, message: str, *, key: bool = False) -> None:
         """Note a problem with the value at `path`, or with its key."""
         place = self.document.place(path, key=key)
-        self.problems.append(Problem(place, dotted(path), message))
+        self.problems.append(Problem(place, setting(path), message))
 
     def explain(
         self,
@@ -42,7 +43,7 @@ class Reader:
     ) -> None:
         """Note one problem for each field of the mapping at `path` that `error` is about."""
         for sentence in sentences(error, unknown=unknown, missing=missing):
-            inner = (*path, sentence.field)
+            inner = (*path, *sentence.path)
             self.problem(inner, sentence.text, key=sentence.kind == "unknown")
 
     def model(
@@ -80,6 +81,6 @@ class Reader:
         self.problem(path, f"{owner} must be a mapping, but is {shown(value)}.")
         return None
 
-    def error(self) -> SpecError:
+    def error(self) -> DocumentError:
         """Return all problems as one error."""
-        return SpecError(self.problems, self.document.source)
+        return DocumentError(self.problems, self.document.source)

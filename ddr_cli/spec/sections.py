@@ -8,11 +8,11 @@ from typing import Any
 from pydantic import JsonValue
 
 from ddr_cli.core.errors import InputError, did_you_mean
+from ddr_cli.core.problems import as_clause, shown
 from ddr_cli.evaluation.metrics import METRICS
 from ddr_cli.papers.load import load_paper
 from ddr_cli.spec.grids import is_geometric, is_positive
 from ddr_cli.spec.model import PaperRef, PlotSpec, SplitSpec
-from ddr_cli.spec.problems import as_clause, shown
 from ddr_cli.spec.reading import Reader
 
 DEFAULT_REPEATS = 10

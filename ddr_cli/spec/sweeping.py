@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ddr_cli.core.document import Document
 from ddr_cli.core.errors import InputError, nearest
+from ddr_cli.core.marked_yaml import parse_value
+from ddr_cli.core.problems import Place
 from ddr_cli.spec.build import build
 from ddr_cli.spec.components import settable_names
-from ddr_cli.spec.document import Document, parse
 from ddr_cli.spec.estimators import PREFIXES, declared_grids, registry_of
 from ddr_cli.spec.grids import rounded
 from ddr_cli.spec.model import ClassifierSpec, ReducerSpec, Spec
-from ddr_cli.spec.problems import Place, SpecError
 
 Grid = Sequence[Any] | Mapping[str, Any]
 _LISTS = {"reducer": "reducers", "classifier": "classifiers"}
@@ -64,19 +65,17 @@ def parse_values(text: str) -> Grid:
     InputError
         If it is neither.
     """
-    source = f"--values {text}"
     body = text if text.lstrip().startswith(("{", "[")) else f"[{text}]"
     try:
-        document = parse(body.encode("utf-8", "backslashreplace"), source)
-    except SpecError as error:
-        document = Document(source, problems=error.problems)
-    if not isinstance(document.data, list | dict) or not document.data or document.problems:
-        reasons = [problem.message for problem in document.problems]
-        raise InputError(
-            f"{source} is no grid; write values as 0.01,0.1,1 or a rule as "
-            f"'{{log: [0.01, 10, 13]}}'.{''.join(f' ({reason})' for reason in reasons[:1])}"
-        )
-    return document.data
+        grid, reason = parse_value(body), ""
+    except InputError as error:
+        grid, reason = None, f" ({error})"
+    if isinstance(grid, list | dict) and grid:
+        return grid
+    raise InputError(
+        f"--values {text} is no grid; write values as 0.01,0.1,1 or a rule as "
+        f"'{{log: [0.01, 10, 13]}}'.{reason}"
+    )
 
 
 def _items(spec: Spec, prefix: str) -> Sequence[ReducerSpec | ClassifierSpec]:

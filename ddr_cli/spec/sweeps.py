@@ -8,12 +8,12 @@ from typing import Any
 from pydantic import JsonValue, ValidationError
 
 from ddr_cli.core.errors import nearest
+from ddr_cli.core.problems import KeyPath
+from ddr_cli.core.sentences import sentences
 from ddr_cli.spec.components import MODES, Component, nobody_has, wrong_mode
 from ddr_cli.spec.estimators import PREFIXES, complete
 from ddr_cli.spec.grids import GridError, grid_values
-from ddr_cli.spec.problems import KeyPath
 from ddr_cli.spec.reading import Reader
-from ddr_cli.spec.sentences import sentences
 
 SWEPT = {PREFIXES[section]: section for section in ("reducers", "classifiers")}
 """The prefixes of parameters that can be swept, and their lists."""

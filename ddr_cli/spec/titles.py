@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from ddr_cli.core.errors import InputError
+from ddr_cli.core.marked_yaml import read_document
 from ddr_cli.core.resources import shipped_yaml
-from ddr_cli.spec.document import parse
+from ddr_cli.spec.rules import RULES
 
 
 def spec_titles() -> dict[str, str]:
@@ -12,8 +13,8 @@ def spec_titles() -> dict[str, str]:
     titles = {}
     for name, path in shipped_yaml("configs").items():
         try:
-            data = parse(path.read_bytes(), path.name).data
-        except (InputError, OSError):
+            data = read_document(path, RULES).data
+        except InputError:
             data = None
         title = data.get("title") if isinstance(data, dict) else None
         titles[name] = title if isinstance(title, str) else f"(see 'ddr validate {name}')"

@@ -32,7 +32,7 @@ def test_a_name_that_is_nearly_right_is_named():
 
 
 def test_a_piece_that_cannot_be_imported_is_the_users_problem():
-    with pytest.raises(InputError, match="'broken' .*no_such_module"):
+    with pytest.raises(InputError, match=r"'broken' .*no_such_module"):
         Registry("average", OURS, "ddr.tests").load("broken")
 
 
@@ -53,5 +53,5 @@ def test_two_pieces_of_one_name_are_refused(offer):
 def test_a_module_that_fails_on_import_gives_no_traceback(offer, tmp_path: Path):
     (tmp_path / "their_module.py").write_text("1 / 0\n")
     offer("theirs", "mode = their_module:mode")
-    with pytest.raises(InputError, match="'mode' .from theirs. .*ZeroDivisionError"):
+    with pytest.raises(InputError, match=r"'mode' .from theirs. .*ZeroDivisionError"):
         Registry("average", OURS, "ddr.tests").load("mode")

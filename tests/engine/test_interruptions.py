@@ -150,7 +150,7 @@ def test_two_runs_at_once_do_not_mix(
     first.kill()
 
 
-@pytest.mark.parametrize("limit", [200, 1000])
+@pytest.mark.parametrize("limit", [200, 500])
 def test_a_full_disk_stops_the_run_and_damages_nothing(
     make_spec: MakeSpec, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: int
 ) -> None:

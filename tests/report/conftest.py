@@ -6,6 +6,7 @@ import hashlib
 import itertools
 import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -80,8 +81,22 @@ def _splits(spec: Spec) -> list[str]:
     return own + [f"{spec.split.kind}-{index}" for index in range(spec.split.repeats)]
 
 
-Error = Callable[[str, str, Mapping[str, Any], str], float]
-"""Reducer, classifier, dotted parameters and split -> the metric's value."""
+@dataclass(frozen=True)
+class Made:
+    """A made-up trial: what its value may depend on."""
+
+    reducer: str
+    classifier: str
+    params: Mapping[str, Any]
+    split: str
+
+    @property
+    def index(self) -> int | None:
+        """The number of the re-split, None on the predefined split."""
+        return None if self.split == "predefined" else int(self.split.rpartition("-")[2])
+
+
+Error = Callable[[Made], float]
 
 
 def build_results(
@@ -116,7 +131,7 @@ def build_results(
                 **params,
                 spec.metrics[0]: None
                 if failed
-                else float(error(reducer, classifier, params, split)),
+                else float(error(Made(reducer, classifier, params, split))),
                 "status": "failed" if failed else "ok",
                 "reason": "ValueError: made up" if failed else "",
                 "fit_seconds": 0.5,

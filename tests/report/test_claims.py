@@ -22,9 +22,9 @@ def _noise(*key, scale):
     return np.random.default_rng(zlib.crc32(repr(key).encode())).normal(0, scale)
 
 
-def _luck(split):
+def _luck(trial):
     """Return how much harder a split is than the next one, for every method alike; 0 on average."""
-    return 0.01 if int(split.rpartition("-")[2]) % 2 else -0.01
+    return 0.01 if trial.index % 2 else -0.01
 
 
 def _claim(predicate, along=None, than=None, reducer="ccdr", **select):
@@ -42,23 +42,32 @@ def _claim(predicate, along=None, than=None, reducer="ccdr", **select):
     )
 
 
-@pytest.fixture
-def along_dimension(tmp_path, write_results, make_spec):
+def _valley(bottom):
+    return lambda dim: 0.08 + 0.002 * abs(dim - bottom)
+
+
+@pytest.fixture(scope="module")
+def along_dimension(tmp_path_factory, write_results, make_spec):
     """Return a function: a curve over dimensions 1 to 10, own and over re-splits -> summaries."""
 
     def build(own, over, noise=0.0):
-        def error(reducer, classifier, params, split):
-            dim = params["reducer.n_components"]
-            if split == "predefined":
+        def error(trial):
+            dim = trial.params["reducer.n_components"]
+            if trial.index is None:
                 return own(dim)
-            return over(dim) + _luck(split) + _noise(split, dim, scale=noise)
+            return over(dim) + _luck(trial) + _noise(trial.split, dim, scale=noise)
 
-        spec = make_spec(
-            "run", reducers=[CCDR], sweep={"reducer.n_components": DIMS}, repeats=20
-        )
-        return {"run": summarize(load_run(write_results(tmp_path, spec, error)))}
+        spec = make_spec("run", reducers=[CCDR], sweep={"reducer.n_components": DIMS}, repeats=20)
+        folder = write_results(tmp_path_factory.mktemp("made"), spec, error)
+        return {"run": summarize(load_run(folder))}
 
     return build
+
+
+@pytest.fixture(scope="module")
+def valleys(along_dimension):
+    """Return a curve whose minimum is at 4 on the paper's own split and at 7 over re-splits."""
+    return along_dimension(_valley(4), _valley(7))
 
 
 def _verdicts(claim, summaries):
@@ -66,14 +75,9 @@ def _verdicts(claim, summaries):
     return result.own.verdict, result.resplits.verdict
 
 
-def _valley(bottom):
-    return lambda dim: 0.08 + 0.002 * abs(dim - bottom)
-
-
 @pytest.mark.parametrize(
     ("predicate", "verdicts"),
     [
-        # On the paper's own split the minimum is at 4, over re-splits at 7.
         ({"name": "minimum_in", "low": 4, "high": 4}, ("holds", "fails")),
         ({"name": "minimum_in", "low": 6, "high": 8}, ("fails", "holds")),
         ({"name": "minimum_in", "low": 3, "high": 8}, ("holds", "holds")),
@@ -102,9 +106,8 @@ def _valley(bottom):
         ),
     ],
 )
-def test_predicates_on_curves_with_a_known_shape(along_dimension, predicate, verdicts):
-    summaries = along_dimension(_valley(4), _valley(7))
-    assert _verdicts(_claim(predicate, along="reducer.n_components"), summaries) == verdicts
+def test_predicates_on_curves_with_a_known_shape(valleys, predicate, verdicts):
+    assert _verdicts(_claim(predicate, along="reducer.n_components"), valleys) == verdicts
 
 
 def test_a_rise_within_the_noise_is_not_shown_over_re_splits(along_dimension):
@@ -127,10 +130,11 @@ def methods(tmp_path, write_results, make_spec):
     """Return a function: errors of CCDR and none, own and over re-splits -> summaries."""
 
     def build(own, over, noise=0.0, **more):
-        def error(reducer, classifier, params, split):
-            if split == "predefined":
-                return own[reducer]
-            return over[reducer] + _luck(split) + _noise(split, reducer, scale=noise)
+        def error(trial):
+            if trial.index is None:
+                return own[trial.reducer]
+            noisy = _noise(trial.split, trial.reducer, scale=noise)
+            return over[trial.reducer] + _luck(trial) + noisy
 
         spec = make_spec("run", reducers=[CCDR, NONE], repeats=20, **more)
         return {"run": summarize(load_run(write_results(tmp_path, spec, error)))}
@@ -204,9 +208,9 @@ def test_a_missing_run_is_not_run():
     assert not result.differs
 
 
-def test_a_grid_without_the_place_is_not_run(along_dimension):
+def test_a_grid_without_the_place_is_not_run(valleys):
     claim = _claim({"name": "below_at", "at": 30, "value": 0.1}, along="reducer.n_components")
-    result = evaluate(claim, ARTEFACT, along_dimension(_valley(4), _valley(4)))
+    result = evaluate(claim, ARTEFACT, valleys)
     assert result.own.verdict == "not run"
     assert "no place near 30" in result.own.detail
 
@@ -214,7 +218,9 @@ def test_a_grid_without_the_place_is_not_run(along_dimension):
 def test_rows_of_other_splits_are_no_pairs(methods):
     summaries = methods({"ccdr": 0.08, "none": 0.1}, {"ccdr": 0.08, "none": 0.1})
     trials = summaries["run"].run.trials
-    trials.loc[(trials["reducer"] == "none") & (trials["split"] == "resample-3"), "split_hash"] = "x"
+    trials.loc[(trials["reducer"] == "none") & (trials["split"] == "resample-3"), "split_hash"] = (
+        "x"
+    )
     claim = _claim({"name": "better_than"}, than=THAN)
     result = evaluate(claim, ARTEFACT, summaries)
     assert (result.own.verdict, result.resplits.verdict) == ("holds", "not run")

@@ -21,12 +21,12 @@ CLASSIFIERS = [{"name": "knn", "params": {"n_neighbors": 3}}, {"name": "linear"}
 BETAS = [0.01, 0.1, 1.0, 10.0]
 
 
-def _error(reducer, classifier, params, split):
+def _error(trial):
     """Return 9 % for kNN and 10 % for linear, a point more over re-splits, steep in dimension."""
-    value = 0.09 if classifier == "knn" else 0.10
-    if split != "predefined":
-        value += 0.01 + (int(split.rpartition("-")[2]) - 4.5) / 1000
-    return value * (5 if params.get("reducer.n_components") == 1 else 1)
+    value = 0.09 if trial.classifier == "knn" else 0.10
+    if trial.index is not None:
+        value += 0.01 + (trial.index - 4.5) / 1000
+    return value * (5 if trial.params.get("reducer.n_components") == 1 else 1)
 
 
 @pytest.fixture
@@ -146,7 +146,9 @@ def test_three_swept_parameters_show_the_best_of_each_method(summary_of):
     }
     (axes,) = draw(summary_of(sweep=sweep)).axes
     assert axes.get_title(loc="left") == "Best setting of each method"
-    means = {round(float(line.get_xdata()[0]), 6) for line in axes.lines if line.get_marker() == "o"}
+    means = {
+        round(float(line.get_xdata()[0]), 6) for line in axes.lines if line.get_marker() == "o"
+    }
     assert means == {9.0, 10.0}  # never the steep 1-dimensional setting
 
 

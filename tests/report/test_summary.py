@@ -12,12 +12,11 @@ NONE = {"name": "none"}
 BETAS = [0.01, 0.1, 1.0, 10.0]
 
 
-def _error(reducer, classifier, params, split):
+def _error(trial):
     """Return an error of 10 % on the predefined split, and 1 % to 10 % over re-splits."""
-    if split == "predefined":
+    if trial.index is None:
         return 0.10
-    index = int(split.rpartition("-")[2])
-    return (index + 1) / 100 + (0.5 if reducer == "none" else 0.0)
+    return (trial.index + 1) / 100 + (0.5 if trial.reducer == "none" else 0.0)
 
 
 def test_a_row_per_method_setting_and_family(results, write_results, make_spec):
@@ -52,8 +51,8 @@ def test_the_order_of_the_journal_changes_no_byte(tmp_path, write_results, make_
     spec = make_spec("run", reducers=[CCDR, NONE], sweep={"reducer.beta": BETAS}, repeats=7)
     noise = np.random.default_rng(0).random(1000)
 
-    def error(reducer, classifier, params, split):
-        return noise[hash((reducer, str(params), split)) % 1000]
+    def error(trial):
+        return noise[hash((trial.reducer, str(trial.params), trial.split)) % 1000]
 
     one = write_results(tmp_path / "one", spec, error)
     two = write_results(tmp_path / "two", spec, error, shuffled=True)

@@ -53,9 +53,9 @@ def test_a_verdict_is_one_point_or_the_printed_deviation(mean, printed, verdict)
 def summaries(tmp_path, write_results, make_spec):
     """Return a run whose kNN error is beta / 100, two points higher over re-splits."""
 
-    def error(reducer, classifier, params, split):
-        base = params["reducer.beta"] / 100 + (0.1 if classifier == "linear" else 0.0)
-        return base if split == "predefined" else base + 0.02
+    def error(trial):
+        base = trial.params["reducer.beta"] / 100 + (0.1 if trial.classifier == "linear" else 0.0)
+        return base if trial.index is None else base + 0.02
 
     spec = make_spec(
         "run",
@@ -135,9 +135,7 @@ def test_a_paper_with_random_splits_of_its_own_is_judged_on_them(
     assert result.own.verdict == "reproduced"
 
 
-def test_a_paper_on_its_predefined_split_alone_has_no_re_splits(
-    tmp_path, write_results, make_spec
-):
+def test_a_paper_on_its_predefined_split_alone_has_no_re_splits(tmp_path, write_results, make_spec):
     spec = make_spec("run", reducers=[CCDR], kind="predefined", predefined=False)
     folder = write_results(tmp_path, spec, lambda *_: 0.09)
     (result,) = judge_artefact(_artefact(_printed("9 %")), {"run": summarize(load_run(folder))})

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from ddr_cli.core.errors import InputError
+from ddr_cli.core.problems import DocumentError
 from ddr_cli.core.resources import shipped_yaml
-from ddr_cli.spec import Spec, SpecError, load_spec, make_spec
+from ddr_cli.spec import Spec, load_spec, make_spec
 from ddr_cli.spec.titles import spec_titles
 
 
@@ -96,7 +97,7 @@ def test_a_data_set_with_its_own_split_is_resampled_by_default() -> None:
 
 
 def test_a_wrong_spec_without_a_file_names_the_keys() -> None:
-    with pytest.raises(SpecError) as caught:
+    with pytest.raises(DocumentError) as caught:
         make_spec(dataset="iriss", reducers=["cdr"], classifiers=[], split={"kind": "fraction"})
     head, *lines = str(caught.value).splitlines()
     assert head == "4 problems in the spec 'iriss_cdr':"

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from ddr_cli.spec import Spec, SpecError, load_spec
+from ddr_cli.core.problems import DocumentError
+from ddr_cli.spec import Spec, load_spec
 
 
 def _param(spec: Spec, name: str) -> list[Any]:
@@ -153,14 +154,14 @@ def test_repeats_stand_for_split_repeats(edit: Callable[..., str]) -> None:
     ],
 )  # fmt: skip
 def test_a_wrong_override_names_itself(edit: Callable[..., str], override: str, line: str) -> None:
-    with pytest.raises(SpecError) as caught:
+    with pytest.raises(DocumentError) as caught:
         load_spec(edit(), overrides=[override])
     assert str(caught.value).splitlines()[1:] == [f"  --set {override}: {line}"]
 
 
 def test_problems_of_options_come_after_those_of_the_file(edit: Callable[..., str]) -> None:
     path = edit(("name: knn", "name: kn"))
-    with pytest.raises(SpecError) as caught:
+    with pytest.raises(DocumentError) as caught:
         load_spec(path, overrides=["reducer.n_components=x", "split.seed=y"], repeats=0)
     places = [problem.place.text for problem in caught.value.problems]
     assert places == [
@@ -172,7 +173,7 @@ def test_problems_of_options_come_after_those_of_the_file(edit: Callable[..., st
 
 
 def test_a_long_or_unprintable_override_is_shown_short(edit: Callable[..., str]) -> None:
-    with pytest.raises(SpecError) as caught:
+    with pytest.raises(DocumentError) as caught:
         load_spec(edit(), overrides=["reducer.beta=" + "x" * 500, "split.seed=\udcff"])
     assert max(map(len, str(caught.value).splitlines())) < 300
     str(caught.value).encode()

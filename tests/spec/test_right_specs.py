@@ -12,8 +12,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from ddr_cli.core.errors import InputError
+from ddr_cli.core.problems import DocumentError
 from ddr_cli.core.resources import shipped_yaml
-from ddr_cli.spec import Spec, SpecError, expand, load_spec, make_spec
+from ddr_cli.spec import Spec, expand, load_spec, make_spec
 
 CCDR = "{name: ccdr, n_components: 9, n_neighbors: 4, mode: transductive}"
 
@@ -212,7 +213,7 @@ def test_specs_survive_the_round_trip(
             metrics=metrics,
             title=title,
         )
-    except SpecError as error:
+    except DocumentError as error:
         # Items drawn apart can be equal once their defaults are filled in, or share a label.
         assume(not all("twice" in problem.message for problem in error.problems))
         raise

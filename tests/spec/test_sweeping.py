@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from ddr_cli.core.errors import InputError
+from ddr_cli.core.problems import DocumentError
 from ddr_cli.reducers.base import Traits
-from ddr_cli.spec import SpecError, expand, load_spec, make_spec, parse_values, with_sweep
+from ddr_cli.spec import expand, load_spec, make_spec, parse_values, with_sweep
 
 
 class _Declares:
@@ -122,7 +123,7 @@ def test_what_can_not_be_swept(
 
 
 def test_problems_of_a_sweep_name_the_option(edit: Callable[..., str]) -> None:
-    with pytest.raises(SpecError) as caught:
+    with pytest.raises(DocumentError) as caught:
         with_sweep(load_spec(edit()), {"beta": [1, -1, "x"]})
     assert str(caught.value).splitlines() == [
         "2 problems in the sweep of x:",

@@ -7,7 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from ddr_cli.core.errors import InputError
-from ddr_cli.spec import SpecError, load_spec
+from ddr_cli.core.problems import DocumentError
+from ddr_cli.spec import load_spec
 
 CCDR = "{name: ccdr, n_components: 9, n_neighbors: 4, mode: transductive}"
 SPLIT = "{kind: fraction, train: 0.5, repeats: 10, seed: 0}"
@@ -19,7 +20,7 @@ KEYS = (
 
 
 def _lines(path: str) -> list[str]:
-    with pytest.raises(SpecError) as caught:
+    with pytest.raises(DocumentError) as caught:
         load_spec(path)
     head, *lines = str(caught.value).split("\n  ")
     n = len(lines)

@@ -11,15 +11,19 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from ddr_cli.core.errors import did_you_mean
-from ddr_cli.spec.problems import shown
+from ddr_cli.core.problems import KeyPath, shown
 
 _WANTED: Mapping[str, str] = {
+    "bool_parsing": "true or false",
     "bool_type": "true or false",
     "dict_type": "a mapping",
     "finite_number": "a finite number",
+    "float_parsing": "a number",
     "float_type": "a number",
     "greater_than": "greater than {gt:g}",
     "greater_than_equal": "greater than or equal to {ge:g}",
+    "int_from_float": "a whole number",
+    "int_parsing": "a whole number",
     "int_type": "a whole number",
     "less_than": "less than {lt:g}",
     "less_than_equal": "less than or equal to {le:g}",
@@ -27,9 +31,14 @@ _WANTED: Mapping[str, str] = {
     "literal_error": "{expected}",
     "model_type": "a mapping",
     "multiple_of": "a multiple of {multiple_of:g}",
+    "string_pattern_mismatch": "text that matches the pattern {pattern}",
     "string_too_short": "text, and not empty",
     "string_type": "text",
+    "too_long": "a list of at most {max_length}",
+    "too_short": "a list of at least {min_length}",
     "tuple_type": "a list",
+    "union_tag_invalid": "a mapping whose {discriminator} is {expected_tags}",
+    "union_tag_not_found": "a mapping with the key {discriminator}",
 }
 
 
@@ -39,42 +48,58 @@ class Sentence:
 
     Parameters
     ----------
-    field : str
-        Its name.
+    path : tuple
+        Where the field is, from the top of what was checked.
     kind : {"unknown", "missing", "wrong"}
         Whether the key should not be there, is not there, or has a wrong value.
     text : str
         The sentence.
     """
 
-    field: str
+    path: KeyPath
     kind: str
     text: str
 
 
+def field_of(detail: ErrorDetails) -> KeyPath:
+    """Return the path of the field of a flat model that an error is about."""
+    return detail["loc"][:1]
+
+
 def sentences(
-    error: ValidationError, *, unknown: Callable[[str], str], missing: Callable[[str], str]
+    error: ValidationError,
+    *,
+    unknown: Callable[[str], str],
+    missing: Callable[[str], str],
+    path_of: Callable[[ErrorDetails], KeyPath] = field_of,
 ) -> Iterator[Sentence]:
     """Yield one sentence for each field that `error` is about.
 
     Parameters
     ----------
     error : ValidationError
-        Of a model whose fields are plain values, or unions of them.
+        What pydantic found.
     unknown, missing : callable
         Say what an unknown key and a missing one mean, in a sentence.
+    path_of : callable
+        Tells the field that a detail of the error is about, which is not all of its location: the
+        branch of a union is no key. By default that of a model whose fields are plain values, or
+        unions of them.
     """
-    by_field: dict[str, list[ErrorDetails]] = {}
+    by_path: dict[KeyPath, list[ErrorDetails]] = {}
     for detail in error.errors():
-        by_field.setdefault(str(detail["loc"][0]), []).append(detail)
-    for field, details in by_field.items():
+        by_path.setdefault(path_of(detail), []).append(detail)
+    for path, details in by_path.items():
+        name = next((part for part in reversed(path) if isinstance(part, str)), "")
         match details[0]["type"]:
             case "extra_forbidden":
-                yield Sentence(field, "unknown", unknown(field))
+                yield Sentence(path, "unknown", unknown(name))
+            case "missing" if path[-1:] == (name,):
+                yield Sentence(path, "missing", missing(name))
             case "missing":
-                yield Sentence(field, "missing", missing(field))
+                yield Sentence(path, "wrong", f"{name} has too few values.")
             case _:
-                yield Sentence(field, "wrong", _wrong_value(field, details))
+                yield Sentence(path, "wrong", _wrong_value(name, details))
 
 
 def unknown_key(key: str, owner: str, known: Iterable[str]) -> str:
@@ -95,7 +120,19 @@ def unknown_key(key: str, owner: str, known: Iterable[str]) -> str:
     return f"{owner} has no '{key}'; {takes}."
 
 
-def _wrong_value(field: str, details: list[ErrorDetails]) -> str:
+def no_mapping(value: object, owner: str, keys: Iterable[str]) -> str:
+    """Say that a file holds no mapping with `keys`, which `owner` is.
+
+    Examples
+    --------
+    >>> no_mapping(["a"], "a card", ["name", "title"])
+    'a card is a mapping with the keys name, title, but this file holds a list.'
+    """
+    what = "is empty" if value is None else f"holds {shown(value)}"
+    return f"{owner} is a mapping with the keys {', '.join(keys)}, but this file {what}."
+
+
+def _wrong_value(name: str, details: list[ErrorDetails]) -> str:
     for detail in details:
         reason = detail.get("ctx", {}).get("error")
         if reason is not None:
@@ -108,7 +145,7 @@ def _wrong_value(field: str, details: list[ErrorDetails]) -> str:
     if isinstance(value, str):
         words = [word for text in wanted for word in re.findall(r"'([^']*)'", text)]
         hint = did_you_mean(value, words)
-    return f"{field} must be {' or '.join(wanted)}, but is {shown(value)}.{hint}"
+    return f"{name} must be {' or '.join(wanted)}, but is {shown(value)}.{hint}"
 
 
 def _wanted(detail: ErrorDetails) -> str:

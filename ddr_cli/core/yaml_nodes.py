@@ -8,66 +8,115 @@ from __future__ import annotations
 
 import math
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from ddr_cli.spec.problems import Place, Problem, SpecError, shown
+from ddr_cli.core.problems import DocumentError, Place, Problem, shown
 
-MAX_DEPTH = 20
-MAX_VALUES = 5_000
 TAG = "tag:yaml.org,2002:"
 # Text that can't be printed, written to a file or used in a path.
 UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 _LARGEST_INTEGER = 2**63 - 1
 
+Resolvers = dict[str, list[tuple[str, re.Pattern[str]]]]
 
-class _Loader(yaml.SafeLoader):
-    """SafeLoader with YAML 1.2's core scalars, bounded in depth and number of values."""
 
-    yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012 PyYAML's own declaration
+def _core_schema() -> Resolvers:
+    resolvers: Resolvers = {}
+    for name, pattern, first in (
+        ("null", r"~|null|Null|NULL|", ["~", "n", "N", ""]),
+        ("bool", r"true|True|TRUE|false|False|FALSE", list("tTfF")),
+        ("int", r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+", list("-+0123456789")),
+        (
+            "float",
+            r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?"
+            r"|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)",
+            list("-+.0123456789"),
+        ),
+        ("merge", r"<<", ["<"]),
+    ):
+        for character in first:
+            resolver = (TAG + name, re.compile(rf"^(?:{pattern})$"))
+            resolvers.setdefault(character, []).append(resolver)
+    return resolvers
+
+
+_CORE_SCHEMA = _core_schema()
+
+if TYPE_CHECKING:
+    _Fast = yaml.SafeLoader
+else:
+    # The parser in C is several times as fast, where PyYAML was built with it.
+    _Fast = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+class _Bounded(yaml.composer.Composer):
+    """Composes nodes of the core schema, as many and as deep as is allowed."""
+
+    yaml_implicit_resolvers = _CORE_SCHEMA
     _depth = 0
     _count = 0
+
+    def root(self, max_values: int, max_depth: int) -> yaml.Node | None:
+        self._max_values = max_values
+        self._max_depth = max_depth
+        return self.get_single_node()
 
     def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
         self._depth += 1
         self._count += 1
-        if self._depth > MAX_DEPTH or self._count > MAX_VALUES:
-            bound = f"{MAX_DEPTH} levels" if self._depth > MAX_DEPTH else f"{MAX_VALUES} values"
-            mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]
+        too_deep = self._depth > self._max_depth
+        if too_deep or self._count > self._max_values:
+            bound = f"{self._max_depth} levels" if too_deep else f"{self._max_values} values"
+            mark = self.peek_event().start_mark  # type: ignore[attr-defined] # the parser's
             raise yaml.composer.ComposerError(None, None, f"it has more than {bound}", mark)
         node = super().compose_node(parent, index)
         self._depth -= 1
         return node
 
 
-for _name, _pattern, _first in (
-    ("null", r"~|null|Null|NULL|", ["~", "n", "N", ""]),
-    ("bool", r"true|True|TRUE|false|False|FALSE", list("tTfF")),
-    ("int", r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+", list("-+0123456789")),
-    (
-        "float",
-        r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?"
-        r"|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)",
-        list("-+.0123456789"),
-    ),
-    ("merge", r"<<", ["<"]),
-):
-    _Loader.add_implicit_resolver(TAG + _name, re.compile(rf"^(?:{_pattern})$"), _first)
+class _Loader(_Bounded, yaml.SafeLoader):
+    pass
 
 
-def compose(text: str, source: str) -> yaml.Node | None:
+class _FastLoader(_Bounded, _Fast):
+    def __init__(self, text: str) -> None:
+        _Bounded.__init__(self)
+        _Fast.__init__(self, text)
+
+
+def compose(text: str, source: str, *, max_values: int, max_depth: int) -> yaml.Node | None:
     """Return the root node of a text's one document, None if it is empty.
+
+    Parameters
+    ----------
+    text : str
+        The document.
+    source : str
+        What messages call it.
+    max_values, max_depth : int
+        How many nodes it may have, and how deep they may lie.
 
     Raises
     ------
-    SpecError
+    DocumentError
         If it is not YAML, more than one document, or too large.
     """
+    try:
+        return _FastLoader(text).root(max_values, max_depth)
+    except (yaml.YAMLError, ValueError, OverflowError):
+        # The parser in Python says better what is wrong.
+        return _compose_or_explain(text, source, max_values, max_depth)
+
+
+def _compose_or_explain(
+    text: str, source: str, max_values: int, max_depth: int
+) -> yaml.Node | None:
     loader = None
     try:
         loader = _Loader(text)
-        return loader.get_single_node()
+        return loader.root(max_values, max_depth)
     except yaml.reader.ReaderError as error:
         place = place_of_offset(text[: error.position], source)
         message = f"the character U+{ord(text[error.position]):04X} is not allowed in YAML."
@@ -79,7 +128,7 @@ def compose(text: str, source: str) -> yaml.Node | None:
         # PyYAML turns an escape such as "\UFFFFFFFF" into a character without looking.
         place = place_of_mark(loader.get_mark() if loader else None, source)
         message = "this is not valid YAML: an escape names no character."
-    raise SpecError([Problem(place, "", message)], source)
+    raise DocumentError([Problem(place, "", message)], source)
 
 
 def _yaml_message(error: yaml.MarkedYAMLError, character: str) -> str:
@@ -113,8 +162,8 @@ def scalar_value(node: yaml.ScalarNode) -> Any:
     Raises
     ------
     ValueError
-        If a spec can't hold it: an infinite number, a tag of its own, text that can't be printed.
-        The message continues a sentence that begins with the text.
+        If no document may hold it: an infinite number, a tag of its own, text that can't be
+        printed. The message continues a sentence that begins with the text.
     """
     text: str = node.value
     match node.tag.removeprefix(TAG):

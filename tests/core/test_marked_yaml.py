@@ -7,7 +7,7 @@ import time
 import pytest
 
 from ddr_cli.core.errors import InputError
-from ddr_cli.spec.document import MAX_BYTES, parse
+from ddr_cli.core.marked_yaml import parse
 
 
 @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ def test_what_is_not_yaml_or_fits_no_spec_is_refused(text: str, line: str) -> No
         (b"a: \xff", "1:4: the byte 0xff is not UTF-8 text; save the file as UTF-8."),
         (b"a: 1\nb: caf\xe9", "2:7: the byte 0xe9 is not UTF-8 text; save the file as UTF-8."),
         ("a: 1".encode("utf-16"), "1:1: the byte 0xff is not UTF-8 text; save the file as UTF-8."),
-        (b"#" * (MAX_BYTES + 1), f"1:1: the file is larger than {MAX_BYTES} bytes."),
+        (b"#" * 65_537, "1:1: the file is larger than 65536 bytes."),
     ],
 )
 def test_bytes_that_are_no_text_are_refused(raw: bytes, line: str) -> None:

@@ -1,4 +1,4 @@
-"""A problem in a spec: where it is, which setting it is about, and one sentence that says it."""
+"""A problem in what a user wrote: where it is, what it is about, and one sentence that says it."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from ddr_cli.core.errors import InputError
 
 KeyPath = tuple[str | int, ...]
-"""The keys and indices that lead from the top of a spec to one value."""
+"""The keys and indices that lead from the top of a document to one value."""
 
-_SECTIONS = {"reducers": "reducer", "classifiers": "classifier", "preprocess": "preprocess"}
 _LONGEST_SHOWN = 60
 
 
@@ -67,8 +66,8 @@ class Problem:
         return ": ".join(part for part in (self.place.text, self.key, self.message) if part)
 
 
-class SpecError(InputError):
-    """A spec that is wrong: every problem on its own line, in order of place.
+class DocumentError(InputError):
+    """A document that is wrong: every problem on its own line, in order of place.
 
     Parameters
     ----------
@@ -86,17 +85,14 @@ class SpecError(InputError):
 
 
 def dotted(path: KeyPath) -> str:
-    """Return the name of a setting as ``--set`` takes it.
+    """Return a path's keys with dots between them.
 
     Examples
     --------
-    >>> dotted(("split", "train")), dotted(("reducers", 0, "beta")), dotted(("reducers", 0))
-    ('split.train', 'reducer.beta', 'reducers')
+    >>> dotted(("files", 0, "path")), dotted(())
+    ('files.path', '')
     """
-    names = [part for part in path if isinstance(part, str) and part != "<<"]
-    if len(names) > 1:
-        names[0] = _SECTIONS.get(names[0], names[0])
-    return ".".join(names)
+    return ".".join(part for part in path if isinstance(part, str))
 
 
 def as_clause(error: Exception) -> str:
@@ -118,7 +114,7 @@ def shown(value: object) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, list | tuple):
-        return "a list"
+        return "a list" if value else "an empty list"
     if isinstance(value, dict):
         return "a mapping"
     text = repr(value)

@@ -1,0 +1,273 @@
+"""What sharing work saves: CPU time of the engine against one fit per trial, in paired runs.
+
+    python benchmarks/bench_engine.py [beta] [dim] [grid] [overhead] [plan] [jobs] [--splits N]
+
+Without names, all but `jobs` are run. The two sides use the same estimators, splits and settings,
+one thread and one process, one after the other. The engine's side is the whole of
+`run_spec`: plan, journal, scratch files and the start of the worker process. The plain loop fits
+preprocessing, reducer and classifier anew for every trial, as a scikit-learn pipeline does. Where a
+loop over all trials would take hours it does a random sample of them and the rest is in proportion;
+the table says so. Errors are compared trial by trial, and every trial that differs is named: the
+engine takes lower dimensions from one wider fit, which may round a tie the other way.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import resource
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from ddr_cli.data import Dataset, load_dataset
+from ddr_cli.engine import make_plan, read_trials, run_spec
+from ddr_cli.evaluation.preprocess import make_preprocessor
+from ddr_cli.evaluation.registry import CLASSIFIERS
+from ddr_cli.evaluation.splits import make_split
+from ddr_cli.reducers.registry import REDUCERS
+from ddr_cli.spec import Spec, make_spec
+
+CCDR = {"name": "ccdr", "n_components": 14, "n_neighbors": 4, "beta": 0.5, "mode": "transductive"}
+BETAS = {"log": [0.01, 10, 13]}
+DIMENSIONS = {"range": [1, 20, 1]}
+
+
+@dataclass(frozen=True)
+class Case:
+    """A figure or table to compute both ways.
+
+    Parameters
+    ----------
+    sweep : dict
+        The spec's sweep; the rest is Landsat with CCDR, a nearest-neighbour and a linear
+        classifier.
+    sample : int, optional
+        How many trials of each split the plain loop does; all if not given.
+    wanted : float
+        The ratio that is promised.
+    """
+
+    sweep: dict[str, Any]
+    sample: int | None
+    wanted: float
+
+
+CASES = {
+    "beta": Case({"reducer.beta": BETAS}, None, 2),
+    "dim": Case({"reducer.n_components": DIMENSIONS}, None, 8),
+    # Table I's grid, thinned in beta and k: what is left out is shared no less.
+    "grid": Case(
+        {
+            "reducer.beta": [0.1, 0.5, 2.0],
+            "reducer.n_neighbors": [3, 4, 8],
+            "reducer.n_components": DIMENSIONS,
+            "classifier.n_neighbors": {"range": [1, 15, 1]},
+        },
+        40,
+        40,
+    ),
+}
+
+
+def landsat(name: str, case: Case, splits: int) -> Spec:
+    """Return the spec of a case."""
+    return make_spec(
+        name=name,
+        dataset="landsat",
+        split={"kind": "resample", "repeats": splits},
+        reducers=[CCDR],
+        classifiers=[{"name": "knn", "n_neighbors": 3}, "linear"],
+        sweep=case.sweep,
+    )
+
+
+def cpu_seconds() -> float:
+    """Return the CPU time of this process and of its children that have ended."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in used)
+
+
+@contextmanager
+def timed(clock: Callable[[], float]) -> Iterator[Callable[[], float]]:
+    """Give a function that says how long the block took."""
+    start = clock()
+    end: list[float] = []
+    yield lambda: end[0] - start
+    end.append(clock())
+
+
+def plain_trial(data: Dataset, spec: Spec, trial: Any) -> float:
+    """Return the error of one trial that shares nothing with any other."""
+    own = data.split
+    split = make_split(
+        trial.split.kind,
+        data.y,
+        index=trial.split.index,
+        seed=spec.split.seed,
+        dataset=data.name,
+        predefined=None if own is None else (own.train, own.test),
+        train=spec.split.train,
+    )
+    train, test, y = data.X[split.train], data.X[split.test], data.y[split.train]
+    for step in spec.preprocess:
+        made = make_preprocessor(step.name, **step.params)
+        train, test = made.fit_transform(train), made.transform(test)
+    reducer = REDUCERS.load(trial.reducer.name)(**trial.reducer.params)
+    if trial.reducer.mode == "transductive":
+        labels = np.concatenate([y, np.full(len(test), -1)])
+        both = reducer.fit_transform(np.vstack([train, test]), labels)
+        train, test = both[: len(train)], both[len(train) :]
+    else:
+        train, test = reducer.fit_transform(train, y), reducer.transform(test)
+    classifier = CLASSIFIERS.load(trial.classifier.name)(**trial.classifier.params)
+    return float(np.mean(classifier.fit(train, y).predict(test) != data.y[split.test]))
+
+
+def compare(name: str, case: Case, splits: int) -> None:
+    """Run a case both ways and print the ratio and the trials that differ."""
+    data = load_dataset("landsat")
+    spec = landsat(name, case, splits)
+    plan = make_plan(spec)
+    with tempfile.TemporaryDirectory() as out:
+        with timed(cpu_seconds) as engine:
+            folder = run_spec(spec, out=out).folder
+        errors = read_trials(folder).set_index("trial_id")["error"].to_dict()
+    trials = list(plan.trials.values())
+    done = trials
+    if case.sample is not None and case.sample * splits < len(trials):
+        done = random.Random(0).sample(trials, case.sample * splits)
+    plain: dict[str, float] = {}
+    with threadpool_limits(1), timed(cpu_seconds) as loop:
+        for trial in done:
+            plain[trial.id] = plain_trial(data, spec, trial)
+    total = loop() * len(trials) / len(done)
+    ratio = total / engine()
+    sampled = "" if len(done) == len(trials) else f" (from {len(done)} of them)"
+    print(
+        f"{name:5} {len(trials)} trials, {plan.n_fits} fits, {splits} splits: "
+        f"engine {engine():.1f} s, plain loop {total:.1f} s{sampled}, "
+        f"ratio {ratio:.1f} (promised {case.wanted:g})"
+    )
+    differ = [trial for trial in done if plain[trial.id] != errors[trial.id]]
+    print(f"      {len(done) - len(differ)} of {len(done)} errors are equal")
+    for trial in differ:
+        swept = {
+            key: (trial.reducer if key.startswith("reducer") else trial.classifier).params.get(
+                key.partition(".")[2]
+            )
+            for key in spec.sweep
+        }
+        print(
+            f"      {trial.split.name} {trial.classifier.name} {swept}: "
+            f"engine {errors[trial.id]:.6f}, plain {plain[trial.id]:.6f}"
+        )
+
+
+PLUGIN = """
+from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
+import numpy as np
+
+
+class Nothing(TransformerMixin, BaseEstimator):
+    def __init__(self, value: float = 0.0):
+        self.value = value
+
+    def fit(self, X, y=None):
+        return self
+
+    def transform(self, X):
+        return X
+
+
+class Constant(ClassifierMixin, BaseEstimator):
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), self.classes_[0])
+"""
+
+
+def overhead() -> None:
+    """Print what a trial that does nothing costs, each with a fit of its own, journal included."""
+    with tempfile.TemporaryDirectory() as place:
+        info = Path(place) / "noop-1.0.dist-info"
+        info.mkdir()
+        (Path(place) / "noop_plugin.py").write_text(PLUGIN)
+        (info / "METADATA").write_text("Metadata-Version: 2.1\nName: noop\nVersion: 1.0\n")
+        (info / "entry_points.txt").write_text(
+            "[ddr.reducers]\nnoop = noop_plugin:Nothing\n"
+            "[ddr.classifiers]\nnoop = noop_plugin:Constant\n"
+        )
+        sys.path.insert(0, place)
+        took = {}
+        for count in (200, 2200):
+            spec = make_spec(
+                name=f"noop{count}",
+                dataset="iris",
+                split={"kind": "fraction", "train": 0.5, "repeats": 10},
+                reducers=["noop"],
+                classifiers=["noop"],
+                sweep={"reducer.value": [float(i) for i in range(count // 10)]},
+            )
+            with timed(time.perf_counter) as wall, timed(cpu_seconds) as cpu:
+                run_spec(spec, out=Path(place) / "results")
+            took[count] = (wall(), cpu())
+        sys.path.remove(place)
+    wall, cpu = (1000 * (took[2200][i] - took[200][i]) / 2000 for i in (0, 1))
+    print(
+        f"overhead  {wall:.2f} ms a trial, {cpu:.2f} ms CPU (promised 5 ms); "
+        f"{1000 * took[2200][0] / 2200:.2f} ms with the start of the process"
+    )
+
+
+def plan() -> None:
+    """Print how long it takes to plan 10,000 trials."""
+    spec = landsat("plan", Case({"reducer.beta": {"log": [0.01, 10, 100]}}, None, 1), 50)
+    make_plan(spec)
+    with timed(time.perf_counter) as wall:
+        made = make_plan(spec)
+    print(f"plan      {len(made.trials)} trials in {wall():.2f} s (promised 1 s)")
+
+
+def jobs(splits: int) -> None:
+    """Print how much faster two processes are than one."""
+    took = {}
+    with tempfile.TemporaryDirectory() as out:
+        for count in (1, 2):
+            spec = landsat("jobs", CASES["beta"], splits)
+            with timed(time.perf_counter) as wall:
+                run_spec(spec, out=Path(out) / str(count), jobs=count)
+            took[count] = wall()
+    print(f"jobs      1: {took[1]:.1f} s, 2: {took[2]:.1f} s, {took[1] / took[2]:.2f} times faster")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Paired CPU ratios of the engine")
+    names = [*CASES, "overhead", "plan", "jobs"]
+    parser.add_argument("names", nargs="*", choices=names, default=names[:-1])
+    parser.add_argument("--splits", type=int, default=5)
+    options = parser.parse_args()
+    for name in options.names:
+        if name in CASES:
+            compare(name, CASES[name], options.splits)
+    if "overhead" in options.names:
+        overhead()
+    if "plan" in options.names:
+        plan()
+    if "jobs" in options.names:
+        jobs(options.splits)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,124 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import pytest
+
+from ddr_cli.engine import make_plan
+from ddr_cli.engine.identity import DataIdentity, canonical
+
+if TYPE_CHECKING:
+    from ddr_cli.spec import Spec
+
+MakeSpec = Callable[..., "Spec"]
+
+CCDR = {"name": "ccdr", "n_components": 2, "n_neighbors": 4, "beta": 0.5}
+
+
+def ids(spec: Spec) -> set[str]:
+    return set(make_plan(spec).trials)
+
+
+@pytest.mark.usefixtures("installed")
+def test_an_id_never_changes(make_spec: MakeSpec) -> None:
+    # When the way ids are made changes, no journal that there is can be resumed any more.
+    spec = make_spec(reducers=["faulty"], classifiers=["faulty"], preprocess=["standardize"])
+    data = DataIdentity("iris", "sha256:0", 1, {"source": "uci"})
+    assert list(make_plan(spec, data).trials) == [
+        "b0eff6b0c17d7575",
+        "f4b488a738213a20",
+        "8235a2f611671605",
+    ]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"reducers": [{**CCDR, "beta": 0.25}]},
+        {"reducers": [{**CCDR, "mode": "transductive"}]},
+        {"reducers": [{**CCDR, "weights": "heat"}]},
+        {"classifiers": [{"name": "knn", "n_neighbors": 4}]},
+        {"classifiers": ["linear"]},
+        {"preprocess": ["standardize"]},
+        {"split": {"kind": "fraction", "train": 0.5, "repeats": 3, "seed": 1}},
+        {"split": {"kind": "fraction", "train": 0.4, "repeats": 3, "seed": 0}},
+        {"split": {"kind": "per_class", "train": 20, "repeats": 3, "seed": 0}},
+        {"dataset": "balance"},
+        {"dataset": "digits"},
+    ],
+)
+def test_whatever_changes_the_numbers_changes_every_id(
+    make_spec: MakeSpec, change: dict[str, object]
+) -> None:
+    base = {"reducers": [CCDR], "classifiers": [{"name": "knn", "n_neighbors": 3}]}
+    assert not ids(make_spec(**base)) & ids(make_spec(**{**base, **change}))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"name": "another", "title": "Another", "description": "Text"},
+        {"reducers": [{**CCDR, "label": "CCDR!"}]},
+        {"reducers": [dict(reversed(CCDR.items()))]},
+        {"reducers": [{**CCDR, "weights": "binary", "subsample": None}]},
+        {"reducers": [{"name": "ccdr"}], "sweep": {"reducer.beta": [0.5]}},
+        {"metrics": ["accuracy", "error"]},
+    ],
+)
+def test_whatever_leaves_the_numbers_alone_changes_no_id(
+    make_spec: MakeSpec, change: dict[str, object]
+) -> None:
+    base = {"reducers": [CCDR], "classifiers": [{"name": "knn", "n_neighbors": 3}]}
+    assert ids(make_spec(**base)) == ids(make_spec(**{**base, **change}))
+
+
+def test_more_repeats_reducers_or_values_keep_the_ids_there_are(make_spec: MakeSpec) -> None:
+    few = make_spec(reducers=["none", CCDR])
+    many = make_spec(
+        split={"kind": "fraction", "train": 0.5, "repeats": 9, "seed": 0},
+        reducers=["pca", CCDR, "none"],
+        sweep={"reducer.beta": [0.1, 0.5]},
+    )
+    assert ids(few) < ids(many)
+
+
+def test_the_width_of_a_shared_fit_counts(make_spec: MakeSpec) -> None:
+    # A wider fit may round differently, so its first columns are a trial of their own.
+    two = make_spec(reducers=[CCDR], sweep={"reducer.n_components": [1, 2]})
+    three = make_spec(reducers=[CCDR], sweep={"reducer.n_components": [1, 2, 3]})
+    alone = make_spec(reducers=[CCDR])
+    assert not ids(two) & ids(three)
+    assert ids(alone) < ids(two)
+
+
+def test_what_is_shared(make_spec: MakeSpec) -> None:
+    spec = make_spec(
+        reducers=[
+            {**CCDR, "mode": "transductive"},
+            {**CCDR, "mode": "out_of_sample"},
+            "none",
+        ],
+        sweep={"reducer.n_components": [1, 2, 3], "reducer.n_neighbors": [2, 7]},
+    )
+    plan = make_plan(spec)
+    assert len(plan.trials) == 3 * 2 * (3 * 2 * 2 + 1)
+    assert plan.n_fits == 3 * (2 * 2 + 1)
+    assert plan.searches == {"transductive": 7, "out_of_sample": 7, "queries": 7}
+    first = plan.groups[0].units[0]
+    assert first.widths == (3, 2, 1)
+    assert "n_components" not in first.params
+    assert len(first.trials) == 6
+    assert make_plan(make_spec(reducers=["none", "lda"])).searches == {}
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [(1, 1.0), ({"b": 1, "a": 2}, {"a": 2, "b": 1}), ((1, 2), [1, 2])]
+)
+def test_equal_values_have_one_text(one: object, other: object) -> None:
+    assert canonical(one) == canonical(other)
+
+
+@pytest.mark.parametrize(("one", "other"), [(1, "1"), (True, 1), (None, "None"), (0.1, 0.2)])
+def test_different_values_have_different_texts(one: object, other: object) -> None:
+    assert canonical(one) != canonical(other)

@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+import getpass
+import json
+import socket
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from ddr_cli import __version__
+from ddr_cli.core.errors import InputError
+from ddr_cli.engine import read_manifest, run_status
+from ddr_cli.engine.execute import RunOutcome
+from ddr_cli.spec import Spec
+
+MakeSpec = Callable[..., Spec]
+Run = Callable[..., RunOutcome]
+
+
+@pytest.mark.usefixtures("installed")
+def test_a_manifest_says_what_was_run_and_how(make_spec: MakeSpec, run: Run) -> None:
+    spec = make_spec(reducers=["none", "faulty"])
+    folder = run(spec, timeout=60.0).folder
+    manifest = read_manifest(folder)
+    assert Spec.from_resolved(manifest["spec"]) == spec.model_copy(update={"path": None})
+    assert manifest["data"]["name"] == "iris"
+    assert manifest["data"]["fingerprint"].startswith("sha256:")
+    assert (manifest["seed"], manifest["planned"]) == (0, 12)
+    (environment,) = manifest["environments"]
+    assert environment["versions"]["ddr"] == __version__
+    assert environment["packages"] == {"ddr-test-plugin": "1.0"}
+    assert environment["blas"]
+    assert environment["cores"] >= 1
+    (session,) = manifest["sessions"]
+    assert (session["outcome"], session["timeout"], session["environment"]) == ("finished", 60.0, 0)
+    assert session["started"] <= session["finished"]
+    assert session["cpu_seconds"] > 0
+    assert session["wall_seconds"] > 0
+    assert (session["trials_ended"], session["trials_failed"]) == (12, 0)
+
+
+def test_a_manifest_names_nobody_and_no_place(make_spec: MakeSpec, run: Run) -> None:
+    folder = run(make_spec(reducers=["none"])).folder
+    text = (folder / "manifest.json").read_text()
+    assert str(folder.parent) not in text
+    assert str(Path.home()) + "/" not in text
+    assert socket.gethostname() not in text
+    values = [v for v in _leaves(json.loads(text)) if isinstance(v, str)]
+    assert not [value for value in values if value.startswith("/")]
+    assert getpass.getuser() not in values
+
+
+def _leaves(value: object) -> list[object]:
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list):
+        return [leaf for item in value for leaf in _leaves(item)]
+    return [value]
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", '{"spec": {}}'])
+def test_a_damaged_manifest_is_one_clear_sentence(tmp_path: Path, content: str) -> None:
+    (tmp_path / "manifest.json").write_text(content)
+    with pytest.raises(InputError, match="is damaged"):
+        run_status(tmp_path)
+
+
+def test_a_lost_manifest_is_written_anew(make_spec: MakeSpec, run: Run) -> None:
+    spec = make_spec(reducers=["none"])
+    folder = run(spec).folder
+    (folder / "manifest.json").unlink()
+    with pytest.raises(InputError, match=r"no manifest\.json"):
+        run_status(folder)
+    assert run(spec).skipped == 6
+    assert run_status(folder).done == 6

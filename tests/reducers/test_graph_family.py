@@ -1,0 +1,287 @@
+"""What NMMP, LFDA, LPP, MFA and the kernel forms owe scikit-learn, the engine and their users."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from numpy.testing import assert_allclose
+from scipy.linalg import subspace_angles
+from sklearn.base import clone
+from sklearn.datasets import load_iris
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from ddr_cli.reducers.base import get_traits
+from ddr_cli.reducers.kernel_lfda import KernelLFDA
+from ddr_cli.reducers.kernel_mfa import KernelMFA
+from ddr_cli.reducers.lfda import LFDA
+from ddr_cli.reducers.lpp import LPP
+from ddr_cli.reducers.mfa import MFA
+from ddr_cli.reducers.nmmp import NMMP
+
+X, Y = load_iris(return_X_y=True)
+NAMES = np.array(["setosa", "versicolor", "virginica"])[Y]
+
+LINEAR = [NMMP(), LFDA(), LFDA(reg=0.01), LPP(), LPP(weights="local_scaling"), MFA()]
+KERNEL = [KernelLFDA(), KernelMFA()]
+SUPERVISED = [NMMP(), LFDA(), MFA(), *KERNEL]
+ALL = [*LINEAR, *KERNEL]
+
+
+@pytest.fixture(scope="module")
+def noisy():
+    """Iris without its equal points and equal distances, so that no tie decides anything."""
+    return X + np.random.default_rng(0).normal(0, 0.01, X.shape)
+
+
+# scikit-learn's checks use classes of as few as three points, so the methods get fewer neighbours.
+@parametrize_with_checks(
+    [
+        NMMP(n_neighbors_between=2),
+        NMMP(n_components=1, n_neighbors_within=1, n_neighbors_between=2, solver="bisection"),
+        LFDA(n_neighbors=2),
+        LFDA(n_neighbors=2, embedding_type="orthonormalized", reg=0.1),
+        LPP(n_neighbors=2),
+        LPP(n_neighbors=2, weights="local_scaling"),
+        MFA(n_neighbors_within=2, n_neighbors_between=2),
+        KernelLFDA(n_neighbors=2),
+        KernelMFA(n_neighbors_within=2, n_neighbors_between=2),
+    ]
+)
+def test_scikit_learn_contract(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("estimator", ALL, ids=repr)
+def test_feature_names_count_the_columns(estimator):
+    fitted = clone(estimator).fit(X, Y)
+    assert len(fitted.get_feature_names_out()) == fitted.transform(X).shape[1] == 2
+
+
+@pytest.mark.parametrize("estimator", LINEAR, ids=repr)
+def test_linear_methods_project_centred_data(estimator):
+    fitted = clone(estimator).fit(X, Y)
+    assert fitted.components_.shape == (2, 4)
+    assert_allclose(fitted.transform(X), (X - fitted.mean_) @ fitted.components_.T, atol=1e-12)
+
+
+@pytest.mark.parametrize("estimator", ALL, ids=repr)
+def test_the_order_of_the_samples_changes_nothing(estimator, noisy):
+    order = np.random.default_rng(1).permutation(len(noisy))
+    whole = clone(estimator).fit(noisy, Y)
+    shuffled = clone(estimator).fit(noisy[order], Y[order])
+    expected = whole.transform(noisy)
+    assert_allclose(shuffled.transform(noisy), expected, atol=1e-7 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("estimator", ALL, ids=repr)
+@pytest.mark.parametrize(
+    "labels",
+    [NAMES, NAMES.astype(object), np.array([7, -1, 3])[Y], Y.astype(float), NAMES == "setosa"],
+    ids=["text", "objects", "integers", "floats", "booleans"],
+)
+def test_the_names_of_the_classes_change_nothing(estimator, labels):
+    codes = np.unique(labels, return_inverse=True)[1]
+    expected = clone(estimator).fit_transform(X, codes)
+    found = clone(estimator).fit(X, labels).transform(X)
+    assert_allclose(found, expected, atol=1e-9 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("estimator", ALL, ids=repr)
+def test_sparse_data_give_the_same_embedding(estimator):
+    # Multiples of 1/8, so that both kinds of product are exact and the same neighbours tie.
+    data = np.where(X < 1.5, 0.0, np.round(8 * X) / 8)
+    dense = clone(estimator).fit(data, Y).transform(data)
+    sparse = clone(estimator).fit(sp.csr_array(data), Y).transform(sp.csr_array(data))
+    assert isinstance(sparse, np.ndarray)
+    assert_allclose(sparse, dense, atol=1e-6 * np.abs(dense).max())
+
+
+@pytest.mark.parametrize("estimator", ALL, ids=repr)
+def test_float32_is_kept(estimator):
+    small = X.astype(np.float32)
+    narrow = clone(estimator).fit(small, Y).transform(small)
+    wide = clone(estimator).fit(small.astype(np.float64), Y).transform(small.astype(np.float64))
+    assert narrow.dtype == np.float32
+    assert wide.dtype == np.float64
+    assert_allclose(narrow, wide, atol=1e-4 * np.abs(wide).max())
+
+
+@pytest.mark.parametrize("estimator", LINEAR, ids=repr)
+def test_a_constant_feature_and_a_copied_one_change_nothing(estimator, noisy):
+    wider = np.column_stack([noisy, np.zeros(len(noisy)), noisy[:, 0]])
+    # The copy stretches the first axis; stretching it in the original is the same geometry.
+    same = noisy * [np.sqrt(2), 1, 1, 1]
+    expected = clone(estimator).fit(same, Y).transform(same)
+    found = clone(estimator).fit(wider, Y).transform(wider)
+    assert_allclose(found, expected, atol=1e-6 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("estimator", ALL, ids=repr)
+def test_more_features_than_points(estimator):
+    rng = np.random.default_rng(2)
+    wide = rng.standard_normal((60, 200)) + 3 * np.repeat(np.eye(3), 20, axis=0) @ np.eye(3, 200)
+    labels = np.repeat([0, 1, 2], 20)
+    wanted = clone(estimator)
+    if hasattr(wanted, "reg"):
+        wanted.set_params(reg=0.01)
+    embedding = wanted.fit(wide, labels).transform(wide)
+    assert np.isfinite(embedding).all()
+    assert np.linalg.matrix_rank(embedding) == 2
+
+
+@pytest.mark.parametrize("estimator", [e for e in ALL if get_traits(e).nested], ids=repr)
+def test_nested_methods_have_narrower_fits_in_their_first_columns(estimator):
+    wide = clone(estimator).set_params(n_components=4).fit(X, Y).transform(X)
+    for m in range(1, 4):
+        narrow = clone(estimator).set_params(n_components=m).fit(X, Y).transform(X)
+        assert_allclose(narrow, wide[:, :m], atol=1e-8 * np.abs(wide).max())
+
+
+def test_nmmp_is_not_nested():
+    assert not get_traits(NMMP()).nested
+    wide, narrow = NMMP(3).fit(X, Y).components_, NMMP(2).fit(X, Y).components_
+    assert subspace_angles(narrow.T, wide[:2].T).max() > 1e-3
+
+
+@pytest.mark.parametrize("estimator", ALL, ids=repr)
+def test_traits_name_parameters(estimator):
+    traits = get_traits(estimator)
+    assert traits.version >= 1
+    assert traits.paper
+    assert set(traits.grids) <= set(estimator.get_params())
+    for name, values in traits.grids.items():
+        for value in values[:2]:
+            clone(estimator).set_params(**{name: value}).fit(X, Y)
+
+
+@pytest.mark.parametrize("estimator", SUPERVISED, ids=repr)
+def test_one_class_is_an_error(estimator):
+    with pytest.raises(ValueError, match="at least two classes"):
+        clone(estimator).fit(X, np.zeros(150))
+
+
+@pytest.mark.parametrize("estimator", SUPERVISED, ids=repr)
+def test_real_numbers_are_no_labels(estimator):
+    with pytest.raises(ValueError, match="Unknown label type"):
+        clone(estimator).fit(X, X[:, 0] / 3)
+
+
+@pytest.mark.parametrize("estimator", ALL, ids=repr)
+def test_constant_features_are_an_error(estimator):
+    constant = np.zeros((150, 3))
+    with pytest.raises(ValueError, match=r"all features are constant|the same image"):
+        clone(estimator).fit(constant, Y)
+
+
+@pytest.mark.parametrize("estimator", ALL, ids=repr)
+def test_undefined_values_are_an_error(estimator):
+    holes = X.copy()
+    holes[3, 1] = np.nan
+    with pytest.raises(ValueError, match="NaN"):
+        clone(estimator).fit(holes, Y)
+
+
+@pytest.mark.parametrize("estimator", LINEAR, ids=repr)
+def test_more_components_than_dimensions_are_an_error(estimator):
+    with pytest.raises(ValueError, match=r"n_components=5, but the points differ in 4 dimensions"):
+        clone(estimator).set_params(n_components=5).fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "message"),
+    [
+        (NMMP(n_neighbors_within=10), "10 neighbours inside the class"),
+        (NMMP(n_neighbors_between=11), "11 neighbours of other classes"),
+        (LFDA(n_neighbors=10), "n_neighbors=10, but the smallest class has n_samples = 10"),
+        (KernelLFDA(n_neighbors=10), "n_neighbors=10, but the smallest class"),
+        (MFA(n_neighbors_within=10), "10 neighbours inside the class"),
+        (MFA(n_neighbors_between=101), "101 closest pairs"),
+        (KernelMFA(margin="points", n_neighbors_between=11), "11 neighbours of other classes"),
+        (LPP(n_neighbors=20), "20 nearest neighbours are asked for, but n_samples = 20"),
+    ],
+    ids=repr,
+)
+def test_fewer_points_than_neighbours_are_an_error(estimator, message):
+    few = np.r_[0:10, 50:60]
+    with pytest.raises(ValueError, match=message):
+        estimator.fit(X[few], Y[few])
+
+
+@pytest.mark.parametrize(
+    ("estimator", "message"),
+    [
+        (NMMP(n_components=0), "NMMP: n_components=0"),
+        (NMMP(n_neighbors_within="third"), "NMMP: n_neighbors_within='third'"),
+        (NMMP(solver="secant"), "NMMP: solver='secant'"),
+        (LFDA(reg=-1.0), "LFDA: reg=-1.0"),
+        (LFDA(embedding_type="scaled"), "LFDA: embedding_type='scaled'"),
+        (LPP(weights="cosine"), "LPP: weights='cosine'"),
+        (LPP(epsilon=0.0), "LPP: epsilon=0.0"),
+        (MFA(margin="edges"), "MFA: margin='edges'"),
+        (KernelLFDA(kernel="tanh"), "KernelLFDA: kernel='tanh'"),
+        (KernelMFA(reg=0.0), "KernelMFA: reg=0.0"),
+    ],
+    ids=repr,
+)
+def test_parameters_out_of_range_are_named(estimator, message):
+    with pytest.raises(ValueError, match=message):
+        estimator.fit(X, Y)
+
+
+@pytest.mark.parametrize("estimator", [LFDA(), MFA()], ids=repr)
+def test_a_singular_within_class_scatter_is_said_and_a_ridge_keeps_all(estimator):
+    # 30 points in 29 dimensions, so that three classes leave a null space inside them.
+    rng = np.random.default_rng(3)
+    wide, labels = rng.standard_normal((30, 50)), np.repeat([0, 1, 2], 10)
+    with pytest.warns(UserWarning, match="within-class scatter is singular: .* of 29 principal"):
+        embedding = clone(estimator).fit_transform(wide, labels)
+    assert np.isfinite(embedding).all()
+    clone(estimator).set_params(reg=1e-3, n_components=29).fit(wide, labels)
+
+
+@pytest.mark.parametrize("estimator", [LFDA(), LFDA(reg=0.1), MFA(), *KERNEL], ids=repr)
+def test_classes_of_equal_points_have_no_ratio(estimator):
+    with pytest.raises(ValueError, match="No two points of one class differ"):
+        clone(estimator).fit(np.repeat(X[::30], 30, axis=0), np.repeat(np.arange(5), 30))
+
+
+def test_nmmp_parts_classes_of_equal_points():
+    centres, labels = np.repeat(X[::30], 30, axis=0), np.repeat(np.arange(5), 30)
+    fitted = NMMP(2).fit(centres, labels)
+    assert fitted.trace_ratio_ == np.inf
+    assert len(np.unique(np.round(fitted.transform(centres), 9), axis=0)) == 5
+
+
+@pytest.mark.parametrize("kernel_form", KERNEL, ids=repr)
+def test_a_precomputed_kernel_is_the_kernel(kernel_form, noisy):
+    train, test = noisy[::2], noisy[1::2]
+    expected = clone(kernel_form).set_params(gamma=0.3).fit(train, Y[::2])
+    found = clone(kernel_form).set_params(kernel="precomputed")
+    found.fit(rbf_kernel(train, gamma=0.3), Y[::2])
+    assert_allclose(
+        found.transform(rbf_kernel(test, train, gamma=0.3)), expected.transform(test), atol=1e-9
+    )
+    with pytest.raises(ValueError, match="must be square"):
+        found.fit(rbf_kernel(test, train[:50]), Y[1::2])
+
+
+@pytest.mark.parametrize("kernel_form", KERNEL, ids=repr)
+def test_a_function_is_a_kernel(kernel_form, noisy):
+    few = slice(None, None, 5)
+    named = clone(kernel_form).set_params(kernel="poly", degree=2, gamma=1.0, coef0=1.0)
+    called = clone(kernel_form).set_params(kernel=lambda a, b: (a @ b + 1) ** 2)
+    expected = named.fit_transform(noisy[few], Y[few])
+    found = called.fit_transform(noisy[few], Y[few])
+    assert_allclose(found, expected, atol=1e-6 * np.abs(expected).max())
+
+
+def test_an_indefinite_kernel_is_said():
+    with pytest.warns(UserWarning, match="not positive semidefinite"):
+        KernelLFDA(kernel="sigmoid", gamma=0.03, coef0=-1.0).fit(X, Y)
+
+
+def test_a_kernel_that_tells_no_points_apart_is_an_error():
+    with pytest.raises(ValueError, match="the kernel 'sigmoid' gives all points the same image"):
+        KernelLFDA(kernel="sigmoid", gamma=100.0).fit(X, Y)

@@ -1,0 +1,364 @@
+import csv
+import json
+import re
+import shutil
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from ddr_cli.cli.report import report as report_command
+from ddr_cli.core.errors import InputError
+from ddr_cli.report import Format, check_report, write_report, write_run
+from ddr_cli.report.record import regressions
+from ddr_cli.report.tables import to_latex, to_markdown
+
+CCDR = {
+    "name": "ccdr",
+    "mode": "transductive",
+    "params": {"n_components": 14, "n_neighbors": 4, "beta": 0.5},
+}
+CLASSIFIERS = [{"name": "knn", "params": {"n_neighbors": 3}}, {"name": "linear"}]
+BETAS = [0.01, 0.1, 0.5, 1.0, 10.0]
+
+
+def _beta_error(trial):
+    """Return 8.6 % for kNN at beta = 0.5 on the predefined split, and 9.7 % everywhere else."""
+    if trial.index is not None:
+        return 0.097 + (trial.index - 4.5) / 10_000
+    return 0.086 if (trial.classifier, trial.params["reducer.beta"]) == ("knn", 0.5) else 0.097
+
+
+def _dots_error(trial):
+    if trial.index is not None:
+        return 0.09 + trial.index / 10_000
+    return {"none": 0.0965, "ccdr": 0.0815}[trial.reducer] if trial.classifier == "knn" else 0.227
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory, make_spec, write_results):
+    """Return a results folder with a complete, a partial and a foreign run, reported."""
+    results = tmp_path_factory.mktemp("made") / "results"
+    beta = make_spec(
+        "landsat_ccdr_beta",
+        reducers=[CCDR],
+        classifiers=CLASSIFIERS,
+        sweep={"reducer.beta": BETAS},
+        repeats=10,
+        log=True,
+        paper={"name": "ccdr", "artefact": "fig2"},
+        title="Error against <beta>",
+    )
+    write_results(results, beta, _beta_error)
+    dots = make_spec(
+        "landsat_ccdr",
+        reducers=[{"name": "none"}, CCDR],
+        classifiers=CLASSIFIERS,
+        repeats=10,
+    )
+    write_results(results, dots, _dots_error)
+    k = make_spec(
+        "landsat_ccdr_k",
+        reducers=[CCDR],
+        classifiers=CLASSIFIERS,
+        sweep={"reducer.n_neighbors": [3, 4, 5]},
+        repeats=10,
+    )
+    write_results(results, k, lambda *_: 0.09, keep=12)
+    mine = make_spec("mine", reducers=[CCDR], repeats=3, predefined=False, title="My own")
+    write_results(results, mine, lambda *_: 0.05)
+    return results, write_report(results)
+
+
+def _files(folder: Path) -> dict[str, bytes]:
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+def test_every_derived_file_is_written(written):
+    results, outcome = written
+    names = set(_files(results))
+    for run in ("landsat_ccdr_beta", "landsat_ccdr", "landsat_ccdr_k", "mine"):
+        assert {f"{run}/summary.csv", f"{run}/figure.svg", f"{run}/figure.png"} <= names
+    for ending in ("csv", "md", "tex"):
+        assert f"report/tables/ccdr_fig2.{ending}" in names
+        assert f"report/tables/ccdr_claims.{ending}" in names
+    assert {"report/figures/ccdr_fig2.svg", "report/index.html", "verdicts.json"} <= names
+    assert outcome.page == results / "report" / "index.html"
+    assert {str(path.relative_to(results)) for path in outcome.files} == {
+        name for name in names if not name.endswith(("trials.csv", "manifest.json"))
+    }
+
+
+def test_deleting_and_reporting_again_brings_back_every_byte(written, tmp_path):
+    results, _ = written
+    before = _files(results)
+    copy = tmp_path / "elsewhere"
+    shutil.copytree(results, copy)
+    for path in copy.rglob("*"):
+        if path.is_file() and path.name not in ("trials.csv", "manifest.json"):
+            path.unlink()
+    write_report(copy)
+    assert _files(copy) == before
+
+
+def test_the_table_holds_printed_ours_and_verdict(written):
+    results, _ = written
+    text = (results / "report/tables/ccdr_fig2.csv").read_text(encoding="utf-8")
+    (row,) = csv.DictReader(text.splitlines())
+    assert float(row["printed"]) == 0.086
+    assert float(row["own_mean"]) == 0.086
+    assert (row["own_n"], row["own_verdict"]) == ("1", "reproduced")
+    assert float(row["resplits_mean"]) == pytest.approx(0.097)
+    assert (row["resplits_n"], row["resplits_verdict"]) == ("10", "worse")
+    assert row["own_setting"] == "β = 0.5"
+    markdown = (results / "report/tables/ccdr_fig2.md").read_text(encoding="utf-8")
+    assert "| CCDR, k-NN at β = 0.5 | 0.086 (8.6 %) | 8.60 % | reproduced |" in markdown
+    latex = (results / "report/tables/ccdr_fig2.tex").read_text(encoding="utf-8")
+    assert r"CCDR, k-NN at $\beta$ = 0.5 & 0.086 (8.6 \%) & 8.60 \% & reproduced &" in latex
+    assert r"\toprule" in latex
+
+
+def test_claims_are_given_two_verdicts(written):
+    (paper,) = written[1].assessment.papers
+    found = {each.claim.id: (each.own.verdict, each.resplits.verdict) for each in paper.claims}
+    assert found["fig2-knn-minimum"] == ("holds", "fails")
+    assert found["gain"] == ("holds", "fails")
+    assert found["fig4-knn-minimum"] == ("not run", "not run")
+    assert found["table1-knn"] == ("not run", "not run")
+
+
+class _Page(HTMLParser):
+    """Collects the visible text, the ids and the internal links, and checks the nesting."""
+
+    VOID = frozenset({"meta", "br", "img", "link", "hr"})
+
+    def __init__(self, text: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.words: list[str] = []
+        self.ids: list[str] = []
+        self.links: list[str] = []
+        self.outside: list[str] = []
+        self.open: list[str] = []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        values = dict(attrs)
+        if tag not in self.VOID:
+            self.open.append(tag)
+        if values.get("id"):
+            self.ids.append(values["id"])
+        if tag == "a" and values["href"].startswith("#"):
+            self.links.append(values["href"][1:])
+        if values.get("src") or tag in ("link", "script"):
+            self.outside.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.handle_starttag(tag, attrs)
+        if tag not in self.VOID:
+            self.handle_endtag(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if not {"style", "svg"} & set(self.open):
+            self.words.append(data)
+
+    @property
+    def text(self) -> str:
+        return " ".join(" ".join(self.words).split())
+
+
+@pytest.fixture(scope="module")
+def page(written):
+    return _Page(written[1].page.read_text(encoding="utf-8"))
+
+
+def test_the_page_is_whole_and_needs_no_other_file(page, written):
+    assert page.open == []
+    assert page.outside == []
+    assert len(page.ids) == len(set(page.ids))
+    assert set(page.links) <= set(page.ids)
+    html = written[1].page.read_text(encoding="utf-8")
+    assert html.count("<svg ") == 4
+    assert "prefers-color-scheme: dark" in html
+    assert "@media print" in html
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Classification Constrained Dimensionality Reduction",
+        "What was asked",
+        "Fig. 2: Error against β",
+        "0.086 (8.6 %) 8.60 % ✓ reproduced 9.70 ± 0.03 % (n = 10) ▼ worse",
+        "not run: landsat_ccdr_table1",
+        "ddr run landsat_ccdr_table1 makes it",
+        "landsat_ccdr_k: 12 of 66 trials done",
+        "Holds on the paper's own split, fails over re-splits.",
+        "15.5 % gained, 10 % asked",
+        "Other runs My own",
+        "On the paper's own split, of 4 printed numbers, 4 reproduced;",
+    ],
+)
+def test_the_page_says(page, sentence):
+    assert sentence in page.text
+
+
+def test_the_page_escapes_what_a_spec_says(written):
+    html = written[1].page.read_text(encoding="utf-8")
+    assert "<beta>" not in html
+
+
+def test_a_partial_run_gives_no_number_and_no_verdict(page):
+    after = page.text.split("Fig. 4: Error against the neighbours k of the graph")[-1]
+    table = after.split("Section V-D: Intrinsic dimension")[0]
+    assert "12 of 66 trials done" in table
+    assert "reproduced" not in table
+    assert "9.00 %" not in table
+
+
+def test_one_paper_leaves_other_runs_out(written, tmp_path):
+    copy = tmp_path / "results"
+    for name in ("landsat_ccdr", "mine"):
+        shutil.copytree(written[0] / name, copy / name)
+    outcome = write_report(copy, paper="ccdr", format=Format.html)
+    text = outcome.page.read_text(encoding="utf-8")
+    assert "My own" not in text
+    assert not any(path.suffix == ".tex" for path in outcome.files)
+
+
+def test_one_form_of_tables_writes_no_page(written, tmp_path):
+    results = tmp_path / "results"
+    shutil.copytree(written[0] / "landsat_ccdr", results / "landsat_ccdr")
+    outcome = write_report(results, format=Format.latex)
+    assert {path.suffix for path in outcome.files} == {".tex", ".json"}
+    assert outcome.page is None
+
+
+@pytest.mark.parametrize(
+    ("paper", "message"), [("cddr", "Did you mean 'ccdr'"), ("ccdr", "no results of the paper")]
+)
+def test_a_paper_without_results_is_one_clear_message(
+    tmp_path, make_spec, write_results, paper, message
+):
+    write_results(tmp_path, make_spec("mine", reducers=[CCDR], repeats=2), lambda *_: 0.1)
+    with pytest.raises(InputError, match=message):
+        write_report(tmp_path, paper=paper)
+
+
+def test_a_run_of_no_paper_is_reported_alone(tmp_path, make_spec, write_results):
+    folder = write_results(tmp_path, make_spec("mine", reducers=[CCDR], repeats=2), lambda *_: 0.1)
+    assert [path.name for path in write_run(folder)] == ["summary.csv", "figure.svg", "figure.png"]
+    text = _Page(write_report(tmp_path).page.read_text(encoding="utf-8")).text
+    assert "Other runs" in text
+    assert "At a glance" not in text
+
+
+def test_nothing_half_written_stays(written):
+    assert not list(written[0].rglob("*.part"))
+
+
+# -- the record and --check ------------------------------------------------------------------
+
+
+def _record(**verdicts):
+    return {"ccdr": {"numbers": {"fig2.a": {"own": "reproduced", **verdicts}}, "claims": {}}}
+
+
+@pytest.mark.parametrize(
+    ("recorded", "now", "count"),
+    [
+        (_record(), _record(), 0),
+        (_record(), _record(own="better"), 0),
+        (_record(own="better"), _record(), 0),
+        (_record(), _record(own="worse"), 1),
+        (_record(), _record(own="not run"), 1),
+        (_record(own="worse"), _record(own="not run"), 1),
+        (_record(own="worse"), _record(), 0),
+        (_record(), {}, 1),
+        ({}, _record(own="worse"), 0),
+        (_record(), {"ccdr": {"numbers": {}, "claims": {}}}, 0),
+        (
+            {"ccdr": {"numbers": {}, "claims": {"c": {"own": "holds"}}}},
+            {"ccdr": {"numbers": {}, "claims": {"c": {"own": "fails"}}}},
+            1,
+        ),
+    ],
+)
+def test_what_counts_as_worse(recorded, now, count):
+    assert len(regressions(recorded, now)) == count
+
+
+def test_another_papers_loss_is_not_this_ones():
+    assert regressions(_record(), {}, paper="nmmp") == []
+
+
+app = typer.Typer()
+app.command()(report_command)
+
+
+def _run(*arguments):
+    return CliRunner().invoke(app, [str(each) for each in arguments])
+
+
+def test_the_command_checks_against_the_record(written, tmp_path):
+    results = tmp_path / "results"
+    shutil.copytree(written[0], results)
+    before = _files(results)
+    done = _run(results, "--check")
+    assert done.exit_code == 0
+    assert "No verdict is worse" in done.output
+    assert _files(results) == before
+
+    record = json.loads((results / "verdicts.json").read_text(encoding="utf-8"))
+    record["ccdr"]["claims"]["fig2-knn-minimum"]["resplits"] = "holds"
+    (results / "verdicts.json").write_text(json.dumps(record), encoding="utf-8")
+    done = _run(results, "--check")
+    assert done.exit_code == 1
+    assert "fig2-knn-minimum (re-splits): holds before, fails now" in done.output
+
+    (results / "verdicts.json").write_text('{"ccdr": {"numbers": {"a": {"own": "fine"}}}}')
+    with pytest.raises(InputError, match="no record of verdicts"):
+        check_report(results)
+    (results / "verdicts.json").unlink()
+    done = _run(results, "--check")
+    assert isinstance(done.exception, InputError)
+    assert "no verdicts to check against" in str(done.exception)
+
+
+def test_the_command_shows_the_verdicts(written, tmp_path):
+    results = tmp_path / "results"
+    shutil.copytree(written[0], results)
+    done = _run(results, "--format", "csv")
+    assert done.exit_code == 0, done.output
+    output = re.sub(r"\s+", " ", re.sub("[│┃]", "", done.output))
+    assert "reproduced" in output
+    assert "Other runs: mine (3 of 3 trials done)" in output
+    assert "files written below" in output
+
+
+def test_the_command_names_the_page(tmp_path, make_spec, write_results):
+    write_results(tmp_path, make_spec("mine", reducers=[CCDR], repeats=2), lambda _: 0.1)
+    done = _run(tmp_path)
+    assert done.exit_code == 0, done.output
+    assert str(tmp_path / "report" / "index.html") in done.output.replace("\n", "")
+
+
+# -- forms of tables -------------------------------------------------------------------------
+
+
+def test_cells_are_escaped_in_every_form():
+    import pandas as pd
+
+    table = pd.DataFrame({"a|b": ["5 % ± 1"], "c_d": ["x | y & β"]})
+    assert to_markdown(table).splitlines()[2] == "| 5 % ± 1 | x \\| y & β |"
+    assert r"5 \% $\pm$ 1 & x | y \& $\beta$" in to_latex(table)
+    assert r"c\_d" in to_latex(table)
