@@ -1,12 +1,15 @@
-"""`ddr list`: the names that a spec may use."""
+"""`ddr list`: the names that a spec or a card may use."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from enum import StrEnum
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from ddr_cli.core.registry import Registry
 
 
 class Kind(StrEnum):
@@ -16,6 +19,8 @@ class Kind(StrEnum):
     reducers = "reducers"
     classifiers = "classifiers"
     preprocessors = "preprocessors"
+    formats = "formats"
+    generators = "generators"
     configs = "configs"
 
 
@@ -29,23 +34,35 @@ def _names_and_summaries(kind: Kind) -> Iterable[tuple[str, str]]:
         from ddr_cli.data.card import card_names, load_card
 
         return [(name, load_card(name).title) for name in card_names()]
+    return [(entry.name, entry.summary) for entry in _registry(kind).entries()]
+
+
+def _registry(kind: Kind) -> Registry:
     if kind is Kind.reducers:
         from ddr_cli.reducers.registry import REDUCERS
 
-        return [(entry.name, entry.summary) for entry in REDUCERS.entries()]
+        return REDUCERS
     if kind is Kind.classifiers:
         from ddr_cli.evaluation.registry import CLASSIFIERS
 
-        return [(entry.name, entry.summary) for entry in CLASSIFIERS.entries()]
-    from ddr_cli.evaluation.preprocess import PREPROCESSORS
+        return CLASSIFIERS
+    if kind is Kind.preprocessors:
+        from ddr_cli.evaluation.preprocess import PREPROCESSORS
 
-    return [(entry.name, entry.summary) for entry in PREPROCESSORS.entries()]
+        return PREPROCESSORS
+    if kind is Kind.formats:
+        from ddr_cli.data.formats import FORMATS
+
+        return FORMATS
+    from ddr_cli.data.synthetic import GENERATORS
+
+    return GENERATORS
 
 
 def list_names(
     kind: Annotated[Kind, typer.Argument(help="What to list.")],
 ) -> None:
-    """List the data sets, reducers, classifiers, preprocessing steps or shipped specs."""
+    """List the data sets, shipped specs, or what a spec or a card may name."""
     rows = list(_names_and_summaries(kind))
     width = max((len(name) for name, _ in rows), default=0)
     for name, summary in rows:

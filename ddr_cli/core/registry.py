@@ -66,11 +66,16 @@ class Registry:
         The pieces that ship with ddr.
     group : str
         Entry-point group in which other packages offer theirs.
+    listed_as : str, optional
+        What `ddr list` calls them; the plural of `kind` if not given.
     """
 
-    def __init__(self, kind: str, builtin: Iterable[Entry], group: str) -> None:
+    def __init__(
+        self, kind: str, builtin: Iterable[Entry], group: str, listed_as: str | None = None
+    ) -> None:
         self.kind = kind
         self.group = group
+        self.listed_as = listed_as or f"{kind}s"
         self._builtin = {entry.name: entry for entry in builtin}
 
     @cached_property
@@ -107,7 +112,7 @@ class Registry:
         except KeyError:
             raise InputError(
                 f"There is no {self.kind} called '{name}'.{did_you_mean(name, self._entries)} "
-                f"'ddr list {self.kind}s' shows all."
+                f"'ddr list {self.listed_as}' shows all."
             ) from None
 
     def load(self, name: str) -> Any:

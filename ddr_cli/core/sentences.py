@@ -29,16 +29,19 @@ _WANTED: Mapping[str, str] = {
     "less_than_equal": "less than or equal to {le:g}",
     "list_type": "a list",
     "literal_error": "{expected}",
+    "model_attributes_type": "a mapping",
     "model_type": "a mapping",
     "multiple_of": "a multiple of {multiple_of:g}",
     "string_pattern_mismatch": "text that matches the pattern {pattern}",
     "string_too_short": "text, and not empty",
     "string_type": "text",
-    "too_long": "a list of at most {max_length}",
-    "too_short": "a list of at least {min_length}",
     "tuple_type": "a list",
-    "union_tag_invalid": "a mapping whose {discriminator} is {expected_tags}",
-    "union_tag_not_found": "a mapping with the key {discriminator}",
+    "union_tag_invalid": "one of {expected_tags}",
+}
+_WHOLE: Mapping[str, str] = {
+    "too_long": "has {actual_length} values, but at most {max_length} are allowed.",
+    "too_short": "needs {min_length} or more values, but has {actual_length}.",
+    "union_tag_not_found": "needs the key {discriminator}.",
 }
 
 
@@ -88,6 +91,8 @@ def sentences(
     """
     by_path: dict[KeyPath, list[ErrorDetails]] = {}
     for detail in error.errors():
+        if _is_echo(detail):
+            continue
         by_path.setdefault(path_of(detail), []).append(detail)
     for path, details in by_path.items():
         name = next((part for part in reversed(path) if isinstance(part, str)), "")
@@ -132,12 +137,23 @@ def no_mapping(value: object, owner: str, keys: Iterable[str]) -> str:
     return f"{owner} is a mapping with the keys {', '.join(keys)}, but this file {what}."
 
 
+def _is_echo(detail: ErrorDetails) -> bool:
+    """Return whether a list is called too short only because its items are wrong."""
+    return detail["type"] == "too_short" and len(detail["input"]) >= detail["ctx"]["min_length"]
+
+
 def _wrong_value(name: str, details: list[ErrorDetails]) -> str:
     for detail in details:
         reason = detail.get("ctx", {}).get("error")
         if reason is not None:
             return _finished(str(reason))
+    whole = _WHOLE.get(details[0]["type"])
+    if whole is not None:
+        return f"{name} {whole.format(**details[0]['ctx'])}"
     value = details[0]["input"]
+    if details[0]["type"] == "union_tag_invalid":
+        name = f"the {details[0]['ctx']['discriminator']} of {name}".replace("'", "")
+        value = details[0]["ctx"]["tag"]
     wanted = list(dict.fromkeys(_wanted(detail) for detail in details))
     if "a number" in wanted and "a whole number" in wanted:
         wanted.remove("a whole number")
@@ -152,7 +168,7 @@ def _wanted(detail: ErrorDetails) -> str:
     context: dict[str, Any] = detail.get("ctx", {})
     if detail["type"] in _WANTED:
         return _WANTED[detail["type"]].format(**context)
-    return re.sub(r"^Input should (be|have) (a valid )?", "", detail["msg"])
+    return re.sub(r"^\w+ should (be|have) (a valid )?", "", detail["msg"])
 
 
 def _finished(text: str) -> str:

@@ -1,4 +1,4 @@
-"""YAML text becomes nodes, and scalars become values by the core schema of YAML 1.2.
+"""YAML text becomes nodes and scalars values, by the core schema of YAML 1.2; values become text.
 
 PyYAML alone reads ``1e-3`` as text, ``no`` as false and ``12:30`` as a number. Text is bounded in
 depth and in the number of its values, and PyYAML's errors become sentences.
@@ -106,7 +106,7 @@ def compose(text: str, source: str, *, max_values: int, max_depth: int) -> yaml.
     try:
         return _FastLoader(text).root(max_values, max_depth)
     except (yaml.YAMLError, ValueError, OverflowError):
-        # The parser in Python says better what is wrong.
+        # The parser in Python says better what is wrong. What both accept they read alike.
         return _compose_or_explain(text, source, max_values, max_depth)
 
 
@@ -203,3 +203,25 @@ def _number(text: str) -> float:
     if not math.isfinite(value):
         raise ValueError("is not a finite number")
     return value
+
+
+class _Dumper(yaml.SafeDumper):
+    """Puts text in quotes that YAML 1.1 or YAML 1.2 takes for something else."""
+
+
+for _first, _resolvers in _CORE_SCHEMA.items():
+    for _tag, _pattern in _resolvers:
+        _Dumper.add_implicit_resolver(_tag, _pattern, [_first])
+
+
+def dump(value: Any) -> str:
+    """Return mappings, lists and scalars as YAML that reads as the same values.
+
+    Examples
+    --------
+    >>> print(dump({"title": "1e5", "size": 3}), end="")
+    title: '1e5'
+    size: 3
+    """
+    text: str = yaml.dump(value, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
+    return text

@@ -35,7 +35,7 @@ def _registry() -> Registry:
     # Another package's entry point is the path of its card; the shipped ones are in the table so
     # that no package can take their names.
     shipped = [Entry(name, str(path), "") for name, path in _shipped().items()]
-    return Registry("dataset", shipped, "ddr.datasets")
+    return Registry("data set", shipped, "ddr.datasets", listed_as="datasets")
 
 
 def load_card(name_or_path: str | Path, *, base: Path | None = None) -> Card:
@@ -65,7 +65,10 @@ def load_card(name_or_path: str | Path, *, base: Path | None = None) -> Card:
     try:
         entry = _registry().get(text)
     except InputError as error:
-        raise InputError(f"{error} A card of your own is named by its path, ./NAME.yaml.") from None
+        everything = str(error).removesuffix(".")
+        raise InputError(
+            f"{everything}; a card of your own is named by its path, ./NAME.yaml."
+        ) from None
     return read_card(Path(str(entry.load())))
 
 

@@ -7,9 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from ddr_cli.core.errors import InputError
+from ddr_cli.core.yaml_nodes import dump
 from ddr_cli.data.card import check_card
 from ddr_cli.data.dataset import Dataset
 from ddr_cli.data.load import read_found
@@ -89,7 +88,7 @@ def write_new_card(
         raise InputError(f"The files of {target} are not there.")
     dataset = read_found(card, found, card.choose(None), sources)
     content["expect"] = _expect(dataset)
-    text = yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=100)
+    text = dump(content)
     with replaced(target) as file:
         file.write(text.encode())
     return target, dataset

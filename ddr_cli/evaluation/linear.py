@@ -52,6 +52,10 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
     Dense input is solved by singular values (LAPACK), sparse input by LSMR to machine precision,
     centring without ever making it dense.
 
+    With more features than points and ``alpha=0`` the fit passes through every indicator, and a
+    few near-duplicates across classes can then ruin all other predictions (texts are like that);
+    a small `alpha` such as 1e-3 cures it.
+
     References
     ----------
     R. Raich, J. A. Costa, S. B. Damelin, A. O. Hero III, "Classification constrained

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from ddr_cli.numerics.nearest import Points
 from ddr_cli.numerics.neighbors import (
     CsrArray,
     Neighbors,
@@ -11,7 +12,6 @@ from ddr_cli.numerics.neighbors import (
     knn_graph,
     mean_squared_distance,
 )
-from ddr_cli.numerics.nearest import Points
 
 
 def neighbor_affinity(

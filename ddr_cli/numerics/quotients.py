@@ -19,7 +19,7 @@ def smallest_quotients(
     Parameters
     ----------
     A, B : ndarray of shape (d, d)
-        Symmetric, positive semidefinite, ``x'Bx = 0`` only where ``x'Ax = 0``.
+        Symmetric and positive semidefinite.
     m : int
         Number of directions.
     units : ndarray of shape (d,)
@@ -41,9 +41,11 @@ def smallest_quotients(
 
     Notes
     -----
-    A null vector of B is one of A too: its quotient is 0/0, and to add it to a solution changes
-    neither side. So null vectors are no solutions themselves, and of the solutions that differ
-    by them the one is returned whose entries times `units` have the smallest sum of squares.
+    Null vectors of B alone have an infinite quotient, those of both matrices 0/0; neither are
+    solutions, but both may be added to one without changing ``x'Bx``. Of the first kind just so
+    much is added that ``x'Ax`` becomes smallest. The second kind changes neither side: of the
+    solutions that differ by it, the one is returned whose entries times `units` have the smallest
+    sum of squares.
     """
     sizes, axes = np.linalg.eigh(symmetric(B))
     regular = sizes > rank_tol * max(sizes[-1], 0.0)
@@ -52,14 +54,14 @@ def smallest_quotients(
         raise ValueError(
             f"n_components={m}, but points and labels together offer {rank} dimensions only."
         )
-    inside = axes[:, regular]
-    values, turned = generalized_eigenpairs(
+    inside, null = axes[:, regular], axes[:, ~regular]
+    stiffness, turned = np.linalg.eigh(symmetric(null.T @ A @ null))
+    stiff = stiffness > rank_tol * float(abs(A).max())
+    infinite, free = null @ turned[:, stiff], null @ turned[:, ~stiff]
+    inside = inside - infinite @ ((infinite.T @ A @ inside) / stiffness[stiff, None])
+    values, combined = generalized_eigenpairs(
         inside.T @ A @ inside, np.diag(sizes[regular]), m, largest=False, rank_tol=0
     )
-    vectors = inside @ turned
-    null = units[:, None] * axes[:, ~regular]
-    if null.size:
-        basis, _ = np.linalg.qr(null)
-        scaled = units[:, None] * vectors
-        vectors = (scaled - basis @ (basis.T @ scaled)) / units[:, None]
-    return values, vectors
+    scaled = units[:, None] * (inside @ combined)
+    basis, _ = np.linalg.qr(units[:, None] * free)
+    return values, (scaled - basis @ (basis.T @ scaled)) / units[:, None]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
@@ -44,7 +45,8 @@ def leading_span(X: Points, rank: int | None = None) -> Span:
     if rank is None or small <= max(_WHOLE, 4 * rank):
         span = data_span(X, centre=False)
         return Span(span.mean, span.basis[:, :rank], span.coordinates[:, :rank])
-    points: Any = X.astype(np.float64)
+    points: Any = sp.csr_array(X) if sp.issparse(X) else np.asarray(X)
+    points = points.astype(np.float64)
     squares, vectors, total = _leading_squares(points, rank)
     kept = squares > _SQUARE_TOL * squares[0]
     squares, vectors = squares[kept], vectors[:, kept]

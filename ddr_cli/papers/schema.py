@@ -53,12 +53,12 @@ def _read_quantity(value: Any) -> Any:
     """Turn ``9.65 %`` into value and text; a bare number is its own text."""
     if isinstance(value, str):
         number, percent, rest = value.partition("%")
-        if rest.strip():
-            return value
         try:
             read = float(number)
         except ValueError:
-            return value
+            rest = number
+        if rest.strip():
+            raise ValueError(f"'{value}' is no number as printed, such as 9.65 % or 0.086")
         # Rounded to undo what dividing by 100 adds, so that 9.65 % is 0.0965 to the digit.
         return {"value": round(read / 100, 12) if percent else read, "text": value.strip()}
     if isinstance(value, int | float) and not isinstance(value, bool):

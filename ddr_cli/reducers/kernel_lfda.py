@@ -136,7 +136,7 @@ class KernelLFDA(KernelDiscriminant):
             nested=True,
             grids={
                 "n_components": tuple(range(1, 21)),
-                "gamma": ("scale", *np.geomspace(1e-4, 10, 6).tolist()),
+                "gamma": tuple(np.geomspace(1e-4, 10, 6).tolist()),
                 "reg": (1e-5, 1e-4, 1e-3, 1e-2, 1e-1),
                 "n_neighbors": (3, 5, 7, 10, 15),
             },

@@ -144,7 +144,7 @@ class KernelMFA(KernelDiscriminant):
             nested=True,
             grids={
                 "n_components": tuple(range(1, 21)),
-                "gamma": ("scale", *np.geomspace(1e-4, 10, 6).tolist()),
+                "gamma": tuple(np.geomspace(1e-4, 10, 6).tolist()),
                 "reg": (1e-5, 1e-4, 1e-3, 1e-2, 1e-1),
                 "n_neighbors_between": (5, 10, 20, 40, 80, 160),
             },

@@ -130,7 +130,7 @@ class NMMP(LinearDiscriminant):
             nested=False,
             grids={
                 "n_components": (1, 2, 3, 5, 10, 15, 20, 30, 40, 50, 60),
-                "n_neighbors_within": ("half", 1, 2, 3, 5, 10),
+                "n_neighbors_within": (1, 2, 3, 5, 10),
                 "n_neighbors_between": (1, 2, 3, 5, 10, 15, 20, 30),
             },
             paper='Nie, Xiang, Zhang, "Neighborhood MinMax Projections", IJCAI 2007',

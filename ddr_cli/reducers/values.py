@@ -7,11 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import (
-    check_consistent_length,
-    column_or_1d,
-    validate_data,
-)
+from sklearn.utils.validation import check_consistent_length, column_or_1d, validate_data
 
 from ddr_cli.reducers.labels import UNLABELLED
 
@@ -64,10 +60,11 @@ def points_and_values(
     labelled = ~np.isnan(values) if unlabelled == "nan" else values != UNLABELLED
     if not labelled.any():
         raise ValueError(f"Every label is {unlabelled}, which means unlabelled.")
-    if not labelled.all() and (values[labelled] < 0).any():
+    marked = unlabelled == UNLABELLED and not labelled.all()
+    if marked and (values[labelled] < 0).any():
         warnings.warn(
-            f"{int(np.sum(~labelled))} labels are {unlabelled}, which means unlabelled, while "
-            f"others are negative. If -1 is a value here, give unlabelled='nan'.",
+            f"{int(np.sum(~labelled))} labels are -1, which means unlabelled, while others are "
+            f"negative. If -1 is a value here, give unlabelled='nan'.",
             stacklevel=3,
         )
     return points, values, labelled

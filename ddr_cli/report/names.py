@@ -28,6 +28,12 @@ _METHODS = {
     "pca": "PCA",
     "lda": "LDA",
     "ccdr": "CCDR",
+    "nmmp": "NMMP",
+    "lfda": "LFDA",
+    "kernel_lfda": "kernel LFDA",
+    "lpp": "LPP",
+    "mfa": "MFA",
+    "kernel_mfa": "kernel MFA",
     "knn": "k-NN",
     "neural_net": "neural net",
 }

@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import JsonValue
 
 from ddr_cli.core.errors import InputError
-from ddr_cli.core.problems import as_clause, shown
+from ddr_cli.core.problems import DocumentError, as_clause, shown
 from ddr_cli.data.card import load_card
 from ddr_cli.data.card_model import Card, Expect
 from ddr_cli.evaluation.splits import make_split
@@ -48,7 +48,9 @@ def read_dataset(
         card = load_card(name, base=base)
     except (InputError, OSError, ValueError, RuntimeError) as error:
         where = (*section, "name") if isinstance(raw, dict) else section
-        reader.problem(where, as_clause(error).replace("\n", "\n    "))
+        wrong = error.problems if isinstance(error, DocumentError) else [as_clause(error)]
+        for problem in wrong:
+            reader.problem(where, str(problem))
         return None
     options = {key: value for key, value in given.items() if key != "name"}
     before = len(reader.problems)

@@ -215,8 +215,10 @@ def executor(plugin: Path) -> Iterator[LocalExecutor]:
 
 
 @pytest.fixture
-def run(executor: LocalExecutor, tmp_path: Path) -> Run:
+def run(executor: LocalExecutor, tmp_path: Path, installed: Path) -> Run:
     """Return `run_spec`, with those processes and the test's own folder."""
+    # A process that replaces a killed one finds what is on this process's path now.
+    assert str(installed) in sys.path
 
     def run_it(spec: Spec, **options: Any) -> RunOutcome:
         return run_spec(spec, **{"out": tmp_path, "executor": executor, **options})

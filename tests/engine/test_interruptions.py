@@ -19,6 +19,7 @@ from ddr_cli.engine import read_manifest, read_trials
 from ddr_cli.engine.execute import RunOutcome
 from ddr_cli.engine.folder import is_running
 from ddr_cli.engine.journal import Journal
+from ddr_cli.spec import load_spec
 
 if TYPE_CHECKING:
     from ddr_cli.spec import Spec
@@ -87,10 +88,12 @@ def rows_in(path: Path) -> int:
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="counts processes in /proc")
 def test_a_run_killed_again_and_again_ends_as_if_it_had_not_been(
-    run_script: RunScript, tmp_path: Path
+    run_script: RunScript, run: Run, tmp_path: Path
 ) -> None:
     code = SCRIPT % SPEC
-    assert finish(run_script(code, "whole", "2")) == f"{PLANNED} 0 0 False"
+    (tmp_path / "small.yaml").write_text(SPEC)
+    spec = load_spec(tmp_path / "small.yaml")
+    assert run(spec, out=tmp_path / "whole").done == PLANNED
     whole = tmp_path / "whole" / "small" / "trials.csv"
     torn = tmp_path / "torn" / "small" / "trials.csv"
     generator = random.Random(7)
@@ -105,24 +108,56 @@ def test_a_run_killed_again_and_again_ends_as_if_it_had_not_been(
         wait_for(lambda pid=process.pid: not members(pid), seconds=10)
         kept = rows_in(torn)
     assert 0 < kept < PLANNED
-    done, skipped, failed, interrupted = finish(run_script(code, "torn", "2")).split()
-    assert (int(skipped), int(done) + int(skipped)) == (kept, PLANNED)
-    assert (failed, interrupted) == ("0", "False")
+    outcome = run(spec, out=tmp_path / "torn")
+    assert (outcome.skipped, outcome.done) == (kept, PLANNED - kept)
+    assert (outcome.failed, outcome.interrupted) == (0, False)
     assert lines_of(torn) == lines_of(whole)
     assert read_trials(torn.parent)["trial_id"].is_unique
     sessions = read_manifest(torn.parent)["sessions"]
     assert [session["finished"] is None for session in sessions] == [True] * 3 + [False]
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_run_told_to_stop_keeps_what_it_has(
-    run_script: RunScript, tmp_path: Path, number: signal.Signals
+class Impatient:
+    """Sends the process a signal when the first trials have ended."""
+
+    def __init__(self, number: signal.Signals) -> None:
+        self.number = number
+
+    def begin(self, name: str, total: int, done: int) -> None: ...
+
+    def note(self, text: str) -> None: ...
+
+    def end(self) -> None: ...
+
+    def advance(self, ok: int, failed: int) -> None:
+        os.kill(os.getpid(), self.number)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_ends_the_run_between_two_rows(
+    make_spec: MakeSpec, run: Run, number: signal.Signals
+) -> None:
+    split = {"kind": "fraction", "train": 0.5, "repeats": 30}
+    spec = make_spec(split=split, reducers=["none"])
+    before = signal.getsignal(number)
+    outcome = run(spec, progress=Impatient(number))
+    assert signal.getsignal(number) is before
+    assert outcome.interrupted
+    assert 0 < outcome.done < outcome.planned == 60
+    assert len(read_trials(outcome.folder)) == outcome.done
+    rest = run(spec)
+    assert (rest.interrupted, rest.done) == (False, 60 - outcome.done)
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="counts processes in /proc")
+def test_ctrl_c_leaves_no_process_and_keeps_what_there_is(
+    run_script: RunScript, tmp_path: Path
 ) -> None:
     process = run_script(SCRIPT % SPEC, "out", "1")
     path = tmp_path / "out" / "small" / "trials.csv"
     wait_for(lambda: rows_in(path) > 0)
     # As a terminal does for Ctrl-C: to every process of the group.
-    os.killpg(process.pid, number) if number == signal.SIGINT else process.send_signal(number)
+    os.killpg(process.pid, signal.SIGINT)
     asked = time.monotonic()
     done, skipped, failed, interrupted = finish(process).split()
     assert time.monotonic() - asked < 5

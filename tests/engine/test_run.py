@@ -96,13 +96,15 @@ def _label(items: Any, wanted: str) -> str:
     return next(item.label for item in items if wanted in (item.label, item.name))
 
 
-def test_any_number_of_jobs_gives_the_same_file(make_spec: MakeSpec, tmp_path: Path) -> None:
+def test_any_number_of_jobs_gives_the_same_file(
+    make_spec: MakeSpec, run: Run, tmp_path: Path
+) -> None:
     spec = make_spec(
         reducers=[*PLAIN, {"name": "ccdr", "n_components": 3, "mode": "transductive"}],
         sweep={"reducer.n_components": [1, 2], "classifier.n_neighbors": [1, 3, 9]},
     )
     first = run_spec(spec, out=tmp_path / "one", jobs=1)
-    second = run_spec(spec, out=tmp_path / "two", jobs=2)
+    second = run(spec, out=tmp_path / "two")
     assert rows(first.folder) == rows(second.folder)
     assert len(rows(first.folder)) == 1 + first.planned
 

@@ -1,0 +1,317 @@
+r"""Discriminative Projections (DP).
+
+C. Wang and S. Mahadevan, "Learning Locality-Preserving Discriminative Features".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from annotated_types import Ge, Gt
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils import Tags
+from sklearn.utils.validation import validate_data
+
+from ddr_cli.core.parameters import check_parameters
+from ddr_cli.numerics.affinity import neighbor_affinity
+from ddr_cli.numerics.eigen import deterministic_signs
+from ddr_cli.numerics.graph_embedding import laplacian_form, symmetric
+from ddr_cli.numerics.neighbors import CsrArray, Neighbors
+from ddr_cli.numerics.quotients import smallest_quotients
+from ddr_cli.numerics.span import leading_span
+from ddr_cli.reducers.base import Traits
+from ddr_cli.reducers.labels import UNLABELLED, encode_labels
+from ddr_cli.reducers.linear import LinearReducer
+from ddr_cli.reducers.values import Unlabelled, points_and_values
+
+Floats = NDArray[np.float64]
+
+_ACCEPTED: dict[str, Any] = {
+    "accept_sparse": "csr",
+    "dtype": [np.float64, np.float32],
+    "ensure_min_samples": 2,
+}
+_LARGE = 1000  # "auto" seeks f in the whole span of data up to this many points or features
+_LEADING = 300  # and in so many leading directions of larger data
+_EQUAL = 1e-12  # relative size of a difference between points that is rounding
+
+
+class DiscriminativeProjections(LinearReducer, BaseEstimator):
+    r"""Map points and labels into one space: points near their label, far from the others.
+
+    Maps f of points and g of labels (as unit vectors :math:`s_k`, :math:`y_i = s_k` for a point
+    of class k) minimise
+
+    .. math:: C(f, g) = \frac
+        {\sum_{i \le l} \|f^T x_i - g^T y_i\|^2 + \mu \sum_{i<j} w_{ij} \|f^T x_i - f^T x_j\|^2}
+        {\sum_{i \le l} \sum_{s_k \ne y_i} \|f^T x_i - g^T s_k\|^2}
+
+    over the l labelled points and, in the second sum, the neighbour graph of all points: the
+    smallest solutions (f; g) of :math:`(A + C) \gamma = \lambda (B + C) \gamma`. With continuous
+    labels g is a number times the label, the denominator :math:`f^T X D X^T f + g^T Y Y^T g`, and
+    the equation :math:`Z \hat L Z^T \gamma = \lambda Z \hat D Z^T \gamma`.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Dimensions, not bounded by the number of classes.
+    mu : "auto" or float, default="auto"
+        Weight :math:`\mu` of the geometry. "auto" balances it with the labels: l over the sum of
+        all :math:`w_{ij}` (which counts each pair twice), a tenth of it for continuous labels.
+    n_neighbors : int, default=10
+        Points are connected if either is among the other's `n_neighbors` nearest.
+    labels : {"discrete", "continuous"}, default="discrete"
+        Classes, or numbers that are alike where the points are to be.
+    weights : {"heat", "binary"}, default="heat"
+        :math:`w_{ij} = \exp(-\|x_i - x_j\|^2 / \epsilon)`, or 1.
+    epsilon : "mean" or float, default="mean"
+        Width of the heat kernel in squared units of the data; "mean" is the mean squared distance
+        to the `n_neighbors` nearest. The paper names none; its figure of USPS looks like 1.
+    rank : "auto", "full" or int, default="auto"
+        f is sought in so many leading singular directions of the data. "auto": in all, unless
+        there are more than 1000 points and features; then 300.
+    normalize : {"constraint", "unit_length"}, default="constraint"
+        Length of each column (f; g): :math:`\gamma^T (B + C) \gamma = 1` (for continuous labels,
+        :math:`\gamma^T Z \hat D Z^T \gamma = 1`), or 1 as eigen-solvers often return it.
+    unlabelled : -1 or "nan", default=-1
+        What marks an unlabelled point among continuous labels. Among discrete ones it is -1.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        The columns of f, by increasing :math:`\lambda`.
+    label_components_ : ndarray of shape (n_classes, n_components)
+        g: in row k the image of label k, the prototype of its class in the embedding; one row
+        for continuous labels, the image of label 1.
+    eigenvalues_ : ndarray of shape (n_components,)
+        :math:`\lambda`, ascending.
+    classes_ : ndarray of shape (n_classes,)
+        The class labels without -1 (discrete labels only).
+    mu_ : float
+        The weight used; 0 if no two points are connected.
+    rank_ : int
+        Dimension of the space in which f was sought.
+    mean_ : ndarray of shape (n_features,)
+        Zeros: the method is defined on the data as they are.
+    n_features_in_ : int
+        Number of features.
+
+    Notes
+    -----
+    **The degenerate direction.** Where features add up to the same in every point (one-hot codes,
+    histograms), a map f with :math:`f^T x = 1` for all points exists, and with :math:`g^T s_k = 1`
+    for all labels it maps everything to one place: both sides of the equation vanish, the quotient
+    is 0/0, and a plain eigen-solver puts this direction, which says nothing, anywhere, often
+    first. (Our reading of the 52.8 % that the paper prints for mushrooms in one dimension: that
+    is the share of the larger class.) Such null directions, to which also belong collinear
+    features, and indicators of parts of the graph without a labelled point, are dropped. To add
+    one to a solution changes nothing that the cost can see; the solution with the smallest
+    :math:`|f|^2 + |g|^2` is taken, the limit of an ever smaller ridge on both sides.
+
+    A direction without a word from the labels has :math:`\lambda \ge 1 / L` for L classes, so the
+    L - 1 or so below it discriminate and those above, smoothest first, keep the geometry. An
+    eigenvalue that repeats (:math:`1/L` where the graph falls apart) has no preferred basis.
+
+    For n points, d features and rank r: :math:`O(n^2 d)` for the neighbours,
+    :math:`O(n r (k + r) + r^3)` for the rest; sparse data stay sparse.
+
+    References
+    ----------
+    .. [1] C. Wang, S. Mahadevan, "Learning Locality-Preserving Discriminative Features".
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> DiscriminativeProjections(n_components=3).fit_transform(X, y).shape
+    (150, 3)
+    """
+
+    label_components_: NDArray[Any]
+    eigenvalues_: Floats
+
+    def __init__(
+        self,
+        n_components: Annotated[int, Ge(1)] = 2,
+        mu: Literal["auto"] | Annotated[float, Ge(0)] = "auto",
+        n_neighbors: Annotated[int, Ge(1)] = 10,
+        labels: Literal["discrete", "continuous"] = "discrete",
+        weights: Literal["heat", "binary"] = "heat",
+        epsilon: Literal["mean"] | Annotated[float, Gt(0)] = "mean",
+        rank: Literal["auto", "full"] | Annotated[int, Ge(1)] = "auto",
+        normalize: Literal["constraint", "unit_length"] = "constraint",
+        unlabelled: Unlabelled = -1,
+    ) -> None:
+        self.n_components = n_components
+        self.mu = mu
+        self.n_neighbors = n_neighbors
+        self.labels = labels
+        self.weights = weights
+        self.epsilon = epsilon
+        self.rank = rank
+        self.normalize = normalize
+        self.unlabelled = unlabelled
+
+    def fit(
+        self, X: ArrayLike, y: ArrayLike, *, neighbors: Neighbors | None = None
+    ) -> DiscriminativeProjections:
+        """Find the maps of points and labels.
+
+        Parameters
+        ----------
+        X : array or sparse of shape (n_samples, n_features)
+        y : array of shape (n_samples,)
+            Class labels of any type, -1 where unlabelled; with continuous labels, numbers.
+        neighbors : Neighbors, optional
+            Of the rows of `X` among themselves, at least `n_neighbors` of each; spares the search.
+
+        Returns
+        -------
+        DiscriminativeProjections
+            Itself.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is out of range, all labels are equal, all features are constant, or
+            there are too few points for `n_neighbors` or `n_components`.
+        """
+        check_parameters(self)
+        points, target = self._read(X, y)
+        span = leading_span(points, self._most(points))
+        W = neighbor_affinity(
+            points,
+            self.n_neighbors,
+            weights=self.weights,
+            epsilon=self.epsilon,
+            neighbors=neighbors,
+        )
+        if (
+            not span.rank
+            or np.ptp(span.coordinates, axis=0).max() <= _EQUAL * abs(span.coordinates).max()
+        ):
+            raise ValueError("All features are constant, so there is no direction to find.")
+        U, length = _standard(span.coordinates)
+        self.rank_ = span.rank
+        self.mu_ = self._weight(int(target.labelled.sum()), float(W.sum()))
+        forms = self._discrete if self.labels == "discrete" else self._continuous
+        left, right = forms(U, target, W)
+        # From here on in the units of X and of the labels.
+        units = np.concatenate([1 / length, 1 / target.length])
+        self.eigenvalues_, vectors = smallest_quotients(left, right, self.n_components, units=units)
+        gamma = units[:, None] * vectors
+        if self.normalize == "unit_length":
+            gamma /= np.linalg.norm(gamma, axis=0)
+        f, g = span.basis @ gamma[: span.rank], gamma[span.rank :]
+        signed = deterministic_signs(f)
+        # The signs depend on f alone, so that the order of the classes has no part in them.
+        g *= np.where(np.einsum("ij,ij->j", f, signed) < 0, -1.0, 1.0)
+        self.components_ = signed.T.astype(points.dtype)
+        self.label_components_ = g.astype(points.dtype)
+        self.mean_ = np.zeros(points.shape[1], dtype=points.dtype)
+        return self
+
+    def fit_transform(
+        self, X: ArrayLike, y: ArrayLike, *, neighbors: Neighbors | None = None
+    ) -> NDArray[Any]:
+        """Fit, and return the projection of `X`."""
+        return self.fit(X, y, neighbors=neighbors).transform(X)
+
+    def _read(self, X: ArrayLike, y: ArrayLike) -> tuple[Any, _Target]:
+        """Return checked points and labels."""
+        if self.labels == "discrete":
+            points, given = validate_data(self, X, y, **_ACCEPTED)
+            self.classes_, code = encode_labels(given)
+            labelled = code != UNLABELLED
+            Y, n_labels = np.eye(len(self.classes_))[code[labelled]], len(self.classes_)
+        else:
+            points, values, labelled = points_and_values(self, X, y, self.unlabelled, **_ACCEPTED)
+            Y, n_labels = values[labelled, None], len(np.unique(values[labelled]))
+        if n_labels < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs at least two different labels, but y has one class "
+                f"or value."
+            )
+        length = np.ones(Y.shape[1])
+        if self.labels == "continuous":
+            Y, length = _standard(Y)
+        return points, _Target(labelled, Y, length)
+
+    def _most(self, points: Any) -> int | None:
+        if self.rank == "full":
+            return None
+        if self.rank == "auto":
+            return _LEADING if min(points.shape) > _LARGE else None
+        return int(self.rank)
+
+    def _weight(self, n_labelled: int, s: float) -> float:
+        if s == 0:
+            return 0.0
+        if self.mu != "auto":
+            return float(self.mu)
+        return (1.0 if self.labels == "discrete" else 0.1) * n_labelled / s
+
+    def _discrete(self, X: Floats, target: _Target, W: CsrArray) -> tuple[Floats, Floats]:
+        """Return A + C and B + C."""
+        x, Y = X[target.labelled], target.Y
+        (n_labelled, L), one = Y.shape, np.ones((Y.shape[1], 1))
+        C = self.mu_ * laplacian_form(X, W)
+        A_plus_C = _blocks(x.T @ x + C, x.T @ Y, Y.T @ Y)
+        # sum_k S_k S_k' = l I, since each label k appears once for every labelled point.
+        B_plus_C = _blocks(L * (x.T @ x) + C, np.outer(x.sum(axis=0), one), n_labelled * np.eye(L))
+        return A_plus_C, B_plus_C
+
+    def _continuous(self, X: Floats, target: _Target, W: CsrArray) -> tuple[Floats, Floats]:
+        """Return Z L^ Z' and Z D^ Z'."""
+        x, Y = X[target.labelled], target.Y
+        degree = np.asarray(W.sum(axis=1)).reshape(-1, 1)
+        squares = Y.T @ Y
+        left = _blocks(x.T @ x + self.mu_ * laplacian_form(X, W), x.T @ Y, squares)
+        right = _blocks(symmetric(X.T @ (degree * X)), np.zeros((X.shape[1], 1)), squares)
+        return left, right
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags
+
+    def __ddr_traits__(self) -> Traits:
+        """Return what the engine may share between fits."""
+        return Traits(
+            version=1,
+            nested=True,
+            transductive=True,
+            neighbors=True,
+            grids={
+                "n_components": (1, 2, 3, 5, 9, 20, 30, 50, 100),
+                "mu": ("auto", 0.0, 1e-4, 1e-3, 1e-2, 1e-1, 1.0),
+                "n_neighbors": (3, 5, 7, 10, 15, 20),
+                "weights": ("heat", "binary"),
+            },
+            paper='Wang, Mahadevan, "Learning Locality-Preserving Discriminative Features"',
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class _Target:
+    """Which points are labelled, their labels as rows of Y, and the unit of Y's columns."""
+
+    labelled: NDArray[np.bool_]
+    Y: Floats
+    length: Floats
+
+
+def _standard(Z: Floats) -> tuple[Floats, Floats]:
+    """Return the columns in units of their root mean square, and these.
+
+    The equations don't change, but no coordinate's unit then decides what counts as singular.
+    """
+    length = np.sqrt(np.mean(Z**2, axis=0))
+    return Z / length, length
+
+
+def _blocks(own: Floats, cross: Floats, labels: Floats) -> Floats:
+    return np.block([[own, -cross], [-cross.T, labels]])
