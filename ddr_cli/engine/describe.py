@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ddr_cli.core.errors import InputError
 from ddr_cli.engine.folder import rows_so_far
 from ddr_cli.engine.journal import OK
 from ddr_cli.engine.plan import Plan, make_plan
@@ -40,6 +41,8 @@ class PlanFacts:
         Trials that have a row, well or not.
     cpu_seconds_left : float, optional
         An estimate from the trials that are done; None if none are.
+    conflict : str, optional
+        Why a run would refuse the result folder as it is; what it holds is then not counted.
     """
 
     name: str
@@ -53,6 +56,7 @@ class PlanFacts:
     done: int
     failed: int
     cpu_seconds_left: float | None
+    conflict: str | None = None
 
     @property
     def remaining(self) -> int:
@@ -78,7 +82,7 @@ class PlanFacts:
             lines.append("  time       unknown until some trials are done")
         elif self.remaining:
             lines.append(f"  time       about {duration(self.cpu_seconds_left)} of one core")
-        lines.append(f"  results    {self.folder}")
+        lines.append(f"  results    {self.conflict or self.folder}")
         return "\n".join(lines)
 
 
@@ -99,13 +103,18 @@ def describe_plan(
     Raises
     ------
     InputError
-        If the result folder holds another version's trials.
+        If the data set, or a reducer or classifier of the spec, is not there.
     DataUnavailableError
         If the data has to be read to know its fingerprint, and can't be had.
     """
     plan = make_plan(spec, sources=sources)
     folder = Path(out) / spec.name
-    rows = rows_so_far(folder, plan)
+    rows: Mapping[str, Mapping[str, str]] = {}
+    conflict = None
+    try:
+        rows = rows_so_far(folder, plan)
+    except InputError as error:
+        conflict = str(error)
     good = sum(row["status"] == OK for row in rows.values())
     return PlanFacts(
         name=spec.name,
@@ -119,6 +128,7 @@ def describe_plan(
         done=good,
         failed=len(rows) - good,
         cpu_seconds_left=_seconds_left(plan, rows),
+        conflict=conflict,
     )
 
 

@@ -7,6 +7,7 @@ a time as keep all processes busy, which bounds the disk and memory that a run t
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass
@@ -97,7 +98,7 @@ class Schedule:
     record : callable
         Gets results as they come.
     warn : callable
-        Gets each distinct warning of a method once.
+        Gets each kind of warning of a method once.
     timeout : float, optional
         Seconds a trial may take.
 
@@ -233,8 +234,10 @@ class Schedule:
         if ending.result is not None:
             self.cpu_seconds += ending.result.cpu_seconds
             for warning in ending.result.warnings:
-                if warning not in self._warned:
-                    self._warned.add(warning)
+                # The same warning with other numbers in it, such as counts of points, is not news.
+                kind = re.sub(r"\d+", "#", warning)
+                if kind not in self._warned:
+                    self._warned.add(kind)
                     self._warn(warning)
             if ending.result.disk_full:
                 raise InputError(
