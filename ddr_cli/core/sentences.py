@@ -96,15 +96,16 @@ def sentences(
         by_path.setdefault(path_of(detail), []).append(detail)
     for path, details in by_path.items():
         name = next((part for part in reversed(path) if isinstance(part, str)), "")
+        named = name if name.isidentifier() else f"'{name}'"
         match details[0]["type"]:
             case "extra_forbidden":
                 yield Sentence(path, "unknown", unknown(name))
             case "missing" if path[-1:] == (name,):
                 yield Sentence(path, "missing", missing(name))
             case "missing":
-                yield Sentence(path, "wrong", f"{name} has too few values.")
+                yield Sentence(path, "wrong", f"{named} has too few values.")
             case _:
-                yield Sentence(path, "wrong", _wrong_value(name, details))
+                yield Sentence(path, "wrong", _wrong_value(named, details))
 
 
 def unknown_key(key: str, owner: str, known: Iterable[str]) -> str:

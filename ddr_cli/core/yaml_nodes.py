@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import yaml
@@ -103,11 +104,10 @@ def compose(text: str, source: str, *, max_values: int, max_depth: int) -> yaml.
     DocumentError
         If it is not YAML, more than one document, or too large.
     """
-    try:
+    with suppress(yaml.YAMLError, ValueError, OverflowError):
         return _FastLoader(text).root(max_values, max_depth)
-    except (yaml.YAMLError, ValueError, OverflowError):
-        # The parser in Python says better what is wrong. What both accept they read alike.
-        return _compose_or_explain(text, source, max_values, max_depth)
+    # The parser in Python says better what is wrong. What both accept they read alike.
+    return _compose_or_explain(text, source, max_values, max_depth)
 
 
 def _compose_or_explain(

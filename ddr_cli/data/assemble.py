@@ -11,7 +11,7 @@ import numpy as np
 from ddr_cli.core.errors import DataUnavailableError, InputError, did_you_mean
 from ddr_cli.data.card_model import Card, CardFile, Expect
 from ddr_cli.data.dataset import Dataset, PredefinedSplit
-from ddr_cli.data.fingerprint import canonical, fingerprint
+from ddr_cli.data.fingerprint import canonical, fingerprint_of
 from ddr_cli.data.raw import RawData, keep_classes, label_names, merge_classes
 
 if TYPE_CHECKING:
@@ -57,21 +57,13 @@ def assemble(card: Card, raw: RawData, files: Sequence[CardFile] = ()) -> Datase
         groups = np.unique(raw.groups, return_inverse=True)[1].astype(np.int64)
     if raw.subclasses is not None:
         subclass_names, subclasses = _natural(label_names(raw.subclasses))
-    return Dataset(
+    dataset = Dataset(
         name=card.name,
         title=card.title,
         X=X,
         y=y,
         target_names=target_names,
-        fingerprint=fingerprint(
-            X,
-            y,
-            target_names,
-            split=split,
-            groups=groups,
-            subclasses=subclasses,
-            subclass_names=subclass_names,
-        ),
+        fingerprint="",
         split=split,
         image_shape=raw.image_shape or card.image_shape,
         feature_names=raw.feature_names,
@@ -79,6 +71,7 @@ def assemble(card: Card, raw: RawData, files: Sequence[CardFile] = ()) -> Datase
         subclasses=subclasses,
         subclass_names=subclass_names,
     )
+    return replace(dataset, fingerprint=fingerprint_of(dataset))
 
 
 def differences(dataset: Dataset, expect: Expect) -> list[str]:

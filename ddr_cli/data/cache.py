@@ -17,7 +17,7 @@ import numpy as np
 from ddr_cli import __version__
 from ddr_cli.data.card_model import Card, Layout, Scalar
 from ddr_cli.data.dataset import Dataset, PredefinedSplit
-from ddr_cli.data.fingerprint import canonical, fingerprint
+from ddr_cli.data.fingerprint import canonical, fingerprint_of
 from ddr_cli.data.writing import replaced
 
 if TYPE_CHECKING:
@@ -129,28 +129,21 @@ def _unpack(stored: Mapping[str, Any], card: Card) -> Dataset | None:
         parts = (stored["data"].astype(np.float64), stored["indices"], stored["indptr"])
         X = csr_array(parts, shape=tuple(meta["shape"]))
         X.has_sorted_indices = X.has_canonical_format = True
-    y = stored["y"].astype(np.int64)
-    split = PredefinedSplit(stored["train"], stored["test"]) if "train" in stored else None
-    target_names = tuple(meta["target_names"])
-    identity: dict[str, Any] = {
-        "split": split,
-        "groups": stored.get("groups"),
-        "subclasses": stored.get("subclasses"),
-        "subclass_names": _tuple(meta["subclass_names"]),
-    }
-    if fingerprint(X, y, target_names, **identity) != meta["fingerprint"]:
-        return None
-    return Dataset(
+    dataset = Dataset(
         name=card.name,
         title=card.title,
         X=X,
-        y=y,
-        target_names=target_names,
+        y=stored["y"].astype(np.int64),
+        target_names=tuple(meta["target_names"]),
         fingerprint=meta["fingerprint"],
+        split=PredefinedSplit(stored["train"], stored["test"]) if "train" in stored else None,
         image_shape=_tuple(meta["image_shape"]),
         feature_names=_tuple(meta["feature_names"]),
-        **identity,
+        groups=stored.get("groups"),
+        subclasses=stored.get("subclasses"),
+        subclass_names=_tuple(meta["subclass_names"]),
     )
+    return dataset if fingerprint_of(dataset) == dataset.fingerprint else None
 
 
 def _small(values: NDArray[Any]) -> NDArray[Any]:

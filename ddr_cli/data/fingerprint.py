@@ -16,7 +16,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ddr_cli.data.dataset import PredefinedSplit
+    from ddr_cli.data.dataset import Dataset, PredefinedSplit
     from ddr_cli.data.raw import Features
 
 # Part of the hash: a change of the canonical form must change every fingerprint.
@@ -106,6 +106,19 @@ def fingerprint(
         _add(digest, "subclasses", _integer_bytes(subclasses))
         _add(digest, "subclass_names", *(name.encode() for name in subclass_names or ()))
     return f"sha256:{digest.hexdigest()}"
+
+
+def fingerprint_of(dataset: Dataset) -> str:
+    """Return the fingerprint that a data set with these arrays has, whatever it says."""
+    return fingerprint(
+        dataset.X,
+        dataset.y,
+        dataset.target_names,
+        split=dataset.split,
+        groups=dataset.groups,
+        subclasses=dataset.subclasses,
+        subclass_names=dataset.subclass_names,
+    )
 
 
 def _add(digest: _Hash, label: str, *parts: bytes) -> None:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ddr_cli.engine.describe import PlanFacts, describe_plan
     from ddr_cli.engine.execute import RunOutcome, run_spec
     from ddr_cli.engine.journal import read_trials
+    from ddr_cli.engine.local import LocalExecutor
     from ddr_cli.engine.plan import Plan, make_plan
     from ddr_cli.engine.progress import Progress, make_progress
     from ddr_cli.engine.provenance import read_manifest
@@ -24,6 +25,7 @@ else:
             "describe": ["PlanFacts", "describe_plan"],
             "execute": ["RunOutcome", "run_spec"],
             "journal": ["read_trials"],
+            "local": ["LocalExecutor"],
             "plan": ["Plan", "make_plan"],
             "progress": ["Progress", "make_progress"],
             "provenance": ["read_manifest"],
@@ -32,6 +34,7 @@ else:
     )
 
 __all__ = [
+    "LocalExecutor",
     "Plan",
     "PlanFacts",
     "Progress",

@@ -106,8 +106,8 @@ class LaplacianRLS(
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
     >>> y[5:50] = y[55:100] = y[105:] = -1
-    >>> model = LaplacianRLS(kernel="rbf", alpha=0.01).fit(X, y)
-    >>> model.predict(X[[0, 60, 110]]).tolist()
+    >>> model = LaplacianRLS(kernel="rbf").fit(X, y)
+    >>> model.predict(X[[10, 60, 120]]).tolist()
     [0, 1, 2]
     """
 

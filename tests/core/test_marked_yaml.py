@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 
 import pytest
 
+from ddr_cli.core.document import Rules
 from ddr_cli.core.errors import InputError
-from ddr_cli.core.marked_yaml import parse
+from ddr_cli.core.marked_yaml import parse, parse_value, read_document
+from ddr_cli.core.problems import DocumentError
+from ddr_cli.core.yaml_nodes import dump
 
 
 @pytest.mark.parametrize(
@@ -179,3 +183,74 @@ def test_hostile_documents_end_soon_in_one_clear_error(text: str) -> None:
     with pytest.raises(InputError, match=r"^1 problem in x\.yaml:\n  x\.yaml:\d+:\d+: "):
         parse(text.encode(), "x.yaml")
     assert time.perf_counter() - started < 10
+
+
+def test_keys_that_are_no_text_stand_for_their_text_where_allowed() -> None:
+    rules = Rules(any_key=True)
+    document = parse(b"{1: a, 010: b, 1e-3: c, true: d, no: e}", "x.yaml", rules)
+    assert document.data == {"1": "a", "010": "b", "1e-3": "c", "true": "d", "no": "e"}
+    assert document.place(("010",)).text == "x.yaml:1:13"
+    repeated = parse(b"{1: a, '1': b}", "x.yaml", rules)
+    assert [str(problem) for problem in repeated.problems] == [
+        "x.yaml:1:8: 1: the key '1' is given twice; the first is at line 1, column 2."
+    ]
+    with pytest.raises(DocumentError, match="1:2: a key must be text"):
+        parse(b"{~: a}", "x.yaml", rules)
+
+
+@pytest.mark.parametrize(
+    ("rules", "what"),
+    [
+        (Rules(max_bytes=9), "1:1: the file is larger than 9 bytes"),
+        (Rules(max_values=3), "1:5: .* more than 3 values"),
+        (Rules(max_depth=2), "1:5: .* more than 2 levels"),
+    ],
+)
+def test_bounds_are_those_of_the_rules(rules: Rules, what: str) -> None:
+    with pytest.raises(DocumentError, match=rf"x\.yaml:{what}"):
+        parse(b"a: [b, [c]]", "x.yaml", rules)
+
+
+def test_a_merge_of_many_large_mappings_ends_soon() -> None:
+    pairs = ", ".join(f"k{i}: {i}" for i in range(4_000))
+    merged = ", ".join(["*a"] * 4_000)
+    text = f"a: &a {{{pairs}}}\nb: {{<<: [{merged}]}}\n"
+    started = time.perf_counter()
+    with pytest.raises(DocumentError, match="too many values"):
+        parse(text.encode(), "x.yaml", Rules(max_bytes=2**20, max_values=50_000))
+    assert time.perf_counter() - started < 10
+
+
+def test_a_file_is_called_by_its_path_from_here(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "here").mkdir()
+    (tmp_path / "x.yaml").write_text("a: 1\n")
+    (tmp_path / "here" / "y.yaml").write_text("a: 1\n")
+    monkeypatch.chdir(tmp_path / "here")
+    assert read_document(tmp_path / "x.yaml").source == str(tmp_path / "x.yaml")
+    assert read_document(tmp_path / "here" / "y.yaml").source == "y.yaml"
+    with pytest.raises(InputError, match=r"z\.yaml can't be read: No such file"):
+        read_document(Path("z.yaml"))
+
+
+@pytest.mark.parametrize(
+    ("text", "value"), [("-1", -1), ("[a, 1e-3]", ["a", 0.001]), ("no", "no"), ("", None)]
+)
+def test_a_word_of_the_command_line_is_a_value(text: str, value: object) -> None:
+    assert parse_value(text) == value
+
+
+@pytest.mark.parametrize("text", ["[a", "{a: 1, a: 2}", "a: *b", "\udcff\x00"])
+def test_a_word_that_is_no_value_is_refused_in_one_line(text: str) -> None:
+    with pytest.raises(InputError, match=r"\.$") as caught:
+        parse_value(text)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "text", ["1e-3", "1e5", "no", "12:30", "0o17", "010", "<<", "~", "", "1.5", ".inf", "a: b"]
+)
+def test_text_that_is_written_reads_as_text(text: str) -> None:
+    value = {text: [text, 1.5, None, True]}
+    assert parse(dump(value).encode(), "x.yaml").data == value

@@ -175,6 +175,9 @@ def test_new_writes_a_card_that_loads(ddr: Callable[..., Result], tmp_path: Path
     assert f"fingerprint: {dataset.fingerprint}" in (tmp_path / "own.yaml").read_text()
     assert "path: files/own.csv" in (tmp_path / "own.yaml").read_text()
 
+    result = ddr("new", "x", "--format", "csv", "--path", "files/own.csv", "--option", "names=[a")
+    assert result.exit_code == 2
+    assert "--option names=[a: this is not valid YAML" in result.output
     assert ddr("new", "own", "--format", "csv", "--path", "files/own.csv").exit_code == 2
     (tmp_path / "files" / "own.csv").write_text("size,colour,kind\n1,r,no\n")
     assert ddr("verify", "./own.yaml").exit_code == 1
@@ -188,3 +191,12 @@ def test_new_with_a_test_part(ddr: Callable[..., Result], tmp_path: Path) -> Non
     split = load_dataset(tmp_path / "own.yaml").split
     assert split is not None
     assert (split.train.tolist(), split.test.tolist()) == ([0, 1, 2], [3])
+
+
+def test_new_with_a_title_that_looks_like_a_number(
+    ddr: Callable[..., Result], tmp_path: Path
+) -> None:
+    (tmp_path / "a.csv").write_text("1,1e5\n2,0o7\n")
+    result = ddr("new", "own", "--format", "csv", "--path", "a.csv", "--title", "1e-3")
+    assert result.exit_code == 0, result.output
+    assert load_dataset(tmp_path / "own.yaml").title == "1e-3"

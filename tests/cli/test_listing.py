@@ -1,0 +1,43 @@
+"""A message that sends the user to `ddr list` names something that can be listed."""
+
+from __future__ import annotations
+
+import pytest
+from typer.testing import CliRunner
+
+from ddr_cli.cli.app import app
+from ddr_cli.cli.listing import Kind
+from ddr_cli.core.errors import InputError
+from ddr_cli.core.registry import Registry
+from ddr_cli.data.card import load_card
+from ddr_cli.data.formats import FORMATS
+from ddr_cli.data.synthetic import GENERATORS
+from ddr_cli.evaluation.preprocess import PREPROCESSORS
+from ddr_cli.evaluation.registry import CLASSIFIERS
+from ddr_cli.reducers.registry import REDUCERS
+
+REGISTRIES = [CLASSIFIERS, FORMATS, GENERATORS, PREPROCESSORS, REDUCERS]
+
+
+def listed(kind: str) -> list[str]:
+    result = CliRunner().invoke(app, ["list", kind])
+    assert result.exit_code == 0, result.output
+    return [line.split()[0] for line in result.output.splitlines()]
+
+
+@pytest.mark.parametrize("kind", Kind)
+def test_every_kind_has_names(kind: Kind) -> None:
+    assert listed(kind)
+
+
+@pytest.mark.parametrize("registry", REGISTRIES, ids=lambda registry: registry.kind)
+def test_a_registry_leads_to_the_list_of_its_names(registry: Registry) -> None:
+    with pytest.raises(InputError, match=f"'ddr list {registry.listed_as}' shows all"):
+        registry.load("nothing-of-this-name")
+    assert listed(registry.listed_as) == registry.names()
+
+
+def test_an_unknown_data_set_leads_to_their_list() -> None:
+    with pytest.raises(InputError, match=r"no data set called .*'ddr list datasets' shows all"):
+        load_card("nothing-of-this-name")
+    assert "landsat" in listed("datasets")

@@ -1,0 +1,36 @@
+"""Packages give their names, and import the modules behind them only when asked."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib import import_module
+
+import pytest
+
+PACKAGES = ["data", "engine", "numerics", "reducers", "report", "spec"]
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_every_public_name_is_there_and_listed(package: str) -> None:
+    module = import_module(f"ddr_cli.{package}")
+    assert sorted(module.__all__) == dir(module)
+    for name in module.__all__:
+        assert getattr(module, name).__module__.startswith("ddr_cli.")
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_another_name_is_an_attribute_error(package: str) -> None:
+    module = import_module(f"ddr_cli.{package}")
+    with pytest.raises(AttributeError, match=f"'ddr_cli.{package}' has no attribute 'nothing'"):
+        _ = module.nothing
+
+
+def test_importing_the_packages_loads_no_heavy_library() -> None:
+    imports = ", ".join(f"ddr_cli.{package}" for package in PACKAGES)
+    heavy = "('numpy', 'scipy', 'sklearn', 'pandas', 'pydantic', 'matplotlib')"
+    code = f"import sys, {imports}; print([name for name in {heavy} if name in sys.modules])"
+    output = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert output.stdout.strip() == "[]"

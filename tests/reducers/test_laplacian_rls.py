@@ -1,0 +1,237 @@
+"""Laplacian RLS against its cost, written out pair by pair, and against scikit-learn's ridge."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from numpy.testing import assert_allclose
+from sklearn.datasets import load_iris, load_wine, make_moons
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import Ridge, RidgeClassifier
+from sklearn.metrics.pairwise import pairwise_kernels
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from ddr_cli.numerics.neighbors import kneighbors
+from ddr_cli.reducers.base import get_traits
+from ddr_cli.reducers.laplacian_rls import LaplacianRLS, LaplacianRLSRegressor
+
+# Without ties between distances, so that the order of the points has no part in the graph.
+X = load_iris().data + np.random.default_rng(0).normal(0, 0.01, (150, 4))
+Y = load_iris().target
+SOME = np.where(np.random.default_rng(1).random(150) < 0.3, Y, -1)
+WINE = load_wine().data / load_wine().data.std(axis=0)
+VALUES = np.where(SOME == -1, np.nan, SOME + np.sin(7 * X[:, 0]))
+
+
+def weights(X, k, kind="heat"):
+    n = len(X)
+    squared = np.array([[np.sum((a - b) ** 2) for b in X] for a in X])
+    near = [np.argsort(np.where(np.arange(n) == i, np.inf, squared[i]))[:k] for i in range(n)]
+    epsilon = np.mean([squared[i, near[i]] for i in range(n)])
+    W = np.zeros((n, n))
+    for i in range(n):
+        for j in near[i]:
+            W[i, j] = W[j, i] = 1 if kind == "binary" else np.exp(-squared[i, j] / epsilon)
+    return W
+
+
+def minimiser(features, norm, y, W, alpha, mu, intercept):
+    """Return the coefficients, and the intercept, of least cost, one outer product per term."""
+    n, p = features.shape
+    rows = np.column_stack([features, np.full(n, float(intercept))])
+    squares, image = np.zeros((p + 1, p + 1)), np.zeros(p + 1)
+    squares[:p, :p] = alpha * norm
+    for i in range(n):
+        if not np.isnan(y[i]):
+            squares += np.outer(rows[i], rows[i])
+            image += y[i] * rows[i]
+        for j in range(i):
+            if W[i, j]:
+                squares += mu * W[i, j] * np.outer(rows[i] - rows[j], rows[i] - rows[j])
+    solution = np.linalg.lstsq(squares, image)[0]
+    return solution[:p], solution[p]
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize(
+    ("alpha", "mu", "kind"), [(1.0, "auto", "heat"), (0.1, 0.5, "binary"), (0.0, "auto", "heat")]
+)
+def test_the_linear_function_is_that_of_least_cost(alpha, mu, kind, intercept):
+    model = LaplacianRLSRegressor(
+        mu, alpha, n_neighbors=6, weights=kind, fit_intercept=intercept, unlabelled="nan"
+    ).fit(X, VALUES)
+    W = weights(X, 6, kind)
+    if mu == "auto":
+        assert_allclose(model.mu_, np.sum(SOME != -1) / W.sum())
+    a, b = minimiser(X, np.eye(4), VALUES, W, alpha, model.mu_, intercept)
+    assert_allclose(model.coef_, [a], rtol=1e-6)
+    assert_allclose(model.intercept_, [b], rtol=1e-6)
+    assert_allclose(model.predict(X), X @ a + b, rtol=1e-6)
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize(
+    ("kernel", "own"),
+    [("rbf", {"gamma": 0.5}), ("poly", {"gamma": 0.1, "degree": 2, "coef0": 0.5})],
+)
+def test_the_function_of_a_kernel_is_that_of_least_cost(kernel, own, intercept):
+    points, values = X[::2], VALUES[::2]
+    model = LaplacianRLSRegressor(
+        0.3, 0.5, n_neighbors=6, kernel=kernel, fit_intercept=intercept, unlabelled="nan", **own
+    ).fit(points, values)
+    K = pairwise_kernels(points, metric=kernel, **own)
+    # By the representer theorem f is a sum of kernels, and its squared norm is a'Ka.
+    a, b = minimiser(K, K, values, weights(points, 6), 0.5, 0.3, intercept)
+    assert_allclose(model.predict(points), K @ a + b, rtol=1e-6)
+    assert_allclose(model.intercept_, [b], atol=1e-6)
+    others = pairwise_kernels(X, points, metric=kernel, **own) @ a + b
+    assert_allclose(model.predict(X), others, rtol=1e-5)
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_without_the_graph_it_is_ridge_regression(intercept):
+    y = VALUES[SOME != -1]
+    known = X[SOME != -1]
+    model = LaplacianRLSRegressor(0.0, 2.0, fit_intercept=intercept, unlabelled="nan")
+    ridge = Ridge(2.0, fit_intercept=intercept).fit(known, y)
+    assert_allclose(model.fit(X, VALUES).predict(X), ridge.predict(X))
+    if not intercept:
+        model = model.set_params(kernel="rbf", gamma=0.3)
+        kernel_ridge = KernelRidge(alpha=2.0, kernel="rbf", gamma=0.3).fit(known, y)
+        assert_allclose(model.fit(X, VALUES).predict(X), kernel_ridge.predict(X))
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_without_the_graph_it_is_the_ridge_classifier(classes):
+    shown = classes > Y
+    ridge = RidgeClassifier(1.0).fit(X[shown], Y[shown])
+    model = LaplacianRLS(0.0).fit(X[shown], Y[shown])
+    assert_allclose(model.decision_function(X), ridge.decision_function(X), atol=1e-10)
+    np.testing.assert_array_equal(model.predict(X), ridge.predict(X))
+    outputs = model.transform(X)
+    assert outputs.shape == (150, 1 if classes == 2 else 3)
+    assert len(model.get_feature_names_out()) == outputs.shape[1]
+    assert_allclose(outputs.reshape(model.decision_function(X).shape), model.decision_function(X))
+
+
+def test_the_linear_function_is_the_same_in_features_and_in_kernels():
+    def product(a, b):
+        return a @ b
+
+    for intercept in (True, False):
+        features = LaplacianRLS(alpha=0.1, fit_intercept=intercept).fit(X, SOME)
+        kernels = LaplacianRLS(alpha=0.1, kernel=product, fit_intercept=intercept).fit(X, SOME)
+        assert_allclose(kernels.transform(X), features.transform(X), atol=1e-8)
+    few = np.flatnonzero(SOME != -1)[::4]
+    wide = LaplacianRLS(alpha=0.1, n_neighbors=3).fit(WINE[few], Y[few] > 0)
+    narrow = LaplacianRLS(alpha=0.1, n_neighbors=3, kernel=product).fit(WINE[few], Y[few] > 0)
+    assert wide.coef_.shape == (1, 13)
+    assert_allclose(wide.transform(WINE), narrow.transform(WINE), atol=1e-8)
+
+
+def test_one_label_per_moon_is_enough_with_the_graph_and_not_without():
+    points, moon = make_moons(200, noise=0.05, random_state=0)
+    y = np.full(200, -1)
+    for label in (0, 1):
+        y[np.flatnonzero(moon == label)[0]] = label
+    model = LaplacianRLS(mu=1.0, alpha=0.01, kernel="rbf", gamma=5.0)
+    assert model.fit(points, y).score(points, moon) == 1
+    assert model.set_params(mu=0.0).fit(points, y).score(points, moon) < 0.9
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_the_order_of_the_points_and_the_names_of_the_classes_change_nothing(kernel):
+    model = LaplacianRLS(kernel=kernel)
+    expected = model.fit_transform(X, SOME)
+    order = np.random.default_rng(2).permutation(150)
+    assert_allclose(model.fit_transform(X[order], SOME[order]), expected[order], atol=1e-9)
+    named = np.array(["virginica", "setosa", "versicolor", "-1"])[SOME]
+    assert_allclose(model.fit_transform(X, named), expected[:, [1, 2, 0]], atol=1e-9)
+    assert set(model.predict(X)) == {"setosa", "versicolor", "virginica"}
+
+
+@pytest.mark.parametrize("shape", [(60, 30), (30, 60)], ids=str)
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_sparse_points_give_what_dense_ones_give(kernel, shape):
+    rng = np.random.default_rng(0)
+    points = sp.random_array(shape, density=0.2, rng=rng, format="csr")
+    y = rng.integers(0, 3, shape[0])
+    for intercept in (True, False):
+        model = LaplacianRLS(kernel=kernel, n_neighbors=5, fit_intercept=intercept)
+        expected = model.fit_transform(points.toarray(), y)
+        assert_allclose(model.fit_transform(points, y), expected, atol=1e-8)
+        assert_allclose(model.transform(points.toarray()), expected, atol=1e-8)
+
+
+def test_of_equally_good_linear_functions_it_is_the_smallest():
+    doubled = np.hstack([X, X[:, :1]])
+    found = kneighbors(X, 10)
+    single = LaplacianRLS(alpha=0.0).fit(X, SOME, neighbors=found)
+    double = LaplacianRLS(alpha=0.0).fit(doubled, SOME, neighbors=found)
+    assert_allclose(double.transform(doubled), single.transform(X), atol=1e-8)
+    assert_allclose(double.coef_[:, 0], double.coef_[:, 4], atol=1e-8)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_float32_is_kept(kernel):
+    model = LaplacianRLS(kernel=kernel).fit(X.astype(np.float32), SOME)
+    outputs = model.transform(X.astype(np.float32))
+    assert outputs.dtype == np.float32
+    assert_allclose(outputs, LaplacianRLS(kernel=kernel).fit_transform(X, SOME), atol=1e-4)
+
+
+def test_a_search_done_before_is_used():
+    assert get_traits(LaplacianRLS()).neighbors
+    found = kneighbors(X, 15)
+    model = LaplacianRLS(n_neighbors=6)
+    expected = model.fit_transform(X, SOME)
+    assert_allclose(model.fit_transform(X, SOME, neighbors=found), expected)
+    with pytest.raises(ValueError, match="neighbors are given for 150 points, but X has 100"):
+        model.fit(X[:100], SOME[:100], neighbors=found)
+
+
+@pytest.mark.parametrize(
+    ("model", "points", "y", "message"),
+    [
+        (LaplacianRLS(alpha=-1.0), X, Y, "LaplacianRLS: alpha=-1.0"),
+        (LaplacianRLS(kernel="precomputed"), X, Y, "kernel='precomputed'"),
+        (LaplacianRLS(alpha=0.0, kernel="rbf"), X, Y, "alpha=0 leaves the function undetermined"),
+        (LaplacianRLS(alpha=0.0), X.T, [0, 0, 1, 1], "10 nearest neighbours"),
+        (LaplacianRLS(alpha=0.0, n_neighbors=2), X.T, [0, 0, 1, 1], "alpha=0 leaves"),
+        (LaplacianRLS(), X, np.zeros(150, int), "at least two classes, but y has one class"),
+        (LaplacianRLS(), X, np.full(150, -1), "Every label is -1"),
+        (LaplacianRLS(), X, X[:, 0], "Unknown label type"),
+        (LaplacianRLSRegressor(), X, np.full(150, -1), "Every label is -1"),
+        (LaplacianRLSRegressor(), X, VALUES, "Input y contains NaN"),
+        (LaplacianRLSRegressor(unlabelled="nan"), X, np.full(150, np.nan), "Every label is nan"),
+    ],
+    ids=lambda value: repr(value)[:40] if isinstance(value, str) else "",
+)
+def test_what_is_wrong_is_said(model, points, y, message):
+    with pytest.raises(ValueError, match=message):
+        model.fit(points, y)
+
+
+def test_a_value_of_minus_one_among_negative_ones_is_asked_about():
+    with pytest.warns(UserWarning, match="give unlabelled='nan'"):
+        LaplacianRLSRegressor().fit(X, Y - 2.0)
+
+
+def expected_failures(estimator):
+    if isinstance(estimator, LaplacianRLS):
+        return {"check_classifiers_classes": "it names a class -1, which means unlabelled here"}
+    return {}
+
+
+@parametrize_with_checks(
+    [
+        LaplacianRLS(n_neighbors=4),
+        LaplacianRLS(n_neighbors=4, kernel="rbf"),
+        LaplacianRLSRegressor(n_neighbors=4),
+        LaplacianRLSRegressor(n_neighbors=4, kernel="rbf", alpha=0.1),
+    ],
+    expected_failed_checks=expected_failures,
+)
+def test_scikit_learn_contract(estimator, check):
+    check(estimator)
