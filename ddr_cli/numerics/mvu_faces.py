@@ -12,14 +12,57 @@ Reductions", SIAM J. Optimization 20, 2010).
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import scipy.linalg
+from scipy.linalg.lapack import dpstrf
 
-from ddr_cli.numerics.mvu_framework import Floats, Indices
+from ddr_cli.numerics.mvu_framework import Floats, Framework, Indices
 
 _FLAT = 1e-9  # relative size at which an extent of a clique counts as none
+_REPEATED = 1e-9  # relative size at which nothing new is left of a bar's constraint
 _MOST_CLIQUES = 100_000  # a denser graph keeps the dependencies found up to there
+
+
+def on_smallest_face(framework: Framework, points: Floats) -> Framework:
+    """Return the framework with what its cliques imply known, without the bars that they imply.
+
+    Parameters
+    ----------
+    framework : Framework
+    points : ndarray of shape (n_nodes, n_features)
+        A placement that has the framework's lengths.
+
+    Returns
+    -------
+    Framework
+        The same if there is nothing to gain. It has the same feasible Gram matrices: the lengths
+        of the bars left out follow from the others and from `known`.
+    """
+    implied = affine_dependencies(points, framework.heads, framework.tails)
+    if not implied.shape[1]:
+        return framework
+    columns = np.hstack([framework.known, implied / np.sqrt(framework.mass)[:, None]])
+    known, sizes, _ = np.linalg.svd(columns, full_matrices=False)
+    reduced = replace(framework, known=known[:, sizes > 1e-9 * sizes[0]])
+    bars = _independent_bars(reduced)
+    return replace(
+        reduced,
+        heads=reduced.heads[bars],
+        tails=reduced.tails[bars],
+        lengths=reduced.lengths[bars],
+    )
+
+
+def _independent_bars(framework: Framework) -> Indices:
+    r"""Return bars whose matrices :math:`\Pi b b^T \Pi` are a basis of the span of all bars'."""
+    B = framework.incidence
+    among = np.asarray((B @ B.T).toarray() - (B @ framework.known) @ (B @ framework.known).T)
+    scale = np.sqrt(among.diagonal())
+    # <b b', c c'> = (b'c)^2: the Gram matrix of the constraints, by Cholesky with pivots.
+    _, pivots, rank, _ = dpstrf((among / scale[:, None] / scale) ** 2, tol=_REPEATED, lower=1)
+    return np.sort(np.asarray(pivots[:rank], dtype=np.intp) - 1)
 
 
 def affine_dependencies(points: Floats, heads: Indices, tails: Indices) -> Floats:

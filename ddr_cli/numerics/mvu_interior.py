@@ -115,7 +115,8 @@ class _Iteration:
             return False
         identity = np.eye(fw.n_nodes)
         inverse = scipy.linalg.cho_solve((lower_slack, True), identity, check_finite=False)
-        inverse = (inverse + inverse.T) / 2 - self.pin
+        # Rounding must not leak along `known`, where S is not what it stands for.
+        inverse = _symmetric(fw.squeeze(inverse))
         equations = _Equations(_differences(fw, self.gram) * _differences(fw, inverse), self.ridge)
         self.ridge = equations.ridge
         misfit = self._misfit()
@@ -140,7 +141,7 @@ class _Iteration:
         dual = self._inside(self.slack, slope, _reach(lower_slack, slope))
         if not max(primal, dual) > 0:
             return False
-        self.gram = self.gram + primal * towards
+        self.gram = _symmetric(fw.squeeze(self.gram + primal * towards))
         self.weights = self.weights + dual * change
         self.slack = self._slack(self.weights)
         return True
