@@ -317,8 +317,7 @@ class _Identify:
 
 
 def _step(name: str, params: Mapping[str, Any]) -> dict[str, Any]:
-    from ddr_cli.evaluation.preprocess import make_preprocessor
+    from ddr_cli.evaluation.preprocess import PREPROCESSORS
 
-    declare = getattr(make_preprocessor(name, **params), "__ddr_traits__", None)
-    version = 1 if declare is None else declare().version
+    version = getattr(PREPROCESSORS.load(name), "version", 1)
     return {"name": name, "params": params, "version": version}

@@ -194,7 +194,7 @@ def _memory_bytes() -> int | None:
 def _blas() -> list[dict[str, Any]]:
     import numpy as np
     import scipy.linalg
-    from threadpoolctl import threadpool_info  # type: ignore[import-untyped]
+    from threadpoolctl import threadpool_info
 
     _ = np.linalg, scipy.linalg
     kept = ("internal_api", "version", "architecture", "threading_layer")

@@ -42,7 +42,7 @@ def start_worker(memory_limit: int | None) -> None:
     end_with_parent()
     # Libraries read these when they are loaded; threadpoolctl sets those that are loaded already.
     os.environ.update(dict.fromkeys(_ONE_THREAD, "1"))
-    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+    from threadpoolctl import threadpool_limits
 
     import ddr_cli.engine.work  # noqa: F401  loads the libraries before memory is limited
 

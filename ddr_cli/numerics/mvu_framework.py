@@ -146,6 +146,19 @@ def dual_bound(framework: Framework, weights: Floats) -> tuple[float, Floats, Fl
     return bound, values, vectors
 
 
+def symmetric_factor(L: CsrArray, shift: float) -> Any:
+    """Return SuperLU's factors of the sparse symmetric L + `shift` I, its pivots on the diagonal.
+
+    The matrix is positive definite where all pivots (the diagonal of ``.U``) are positive.
+    """
+    return splu(
+        sp.csc_array(L + shift * sp.eye_array(L.shape[0])),
+        permc_spec="MMD_AT_PLUS_A",
+        diag_pivot_thresh=0.0,
+        options={"SymmetricMode": True},
+    )
+
+
 def _smallest_but_centring(L: CsrArray, root: Floats, k: int) -> tuple[Floats, Floats]:
     """Return the smallest eigenpairs of L apart from the known one, ``L root = 0``.
 
@@ -157,7 +170,10 @@ def _smallest_but_centring(L: CsrArray, root: Floats, k: int) -> tuple[Floats, F
     while True:
         moved = sp.csc_array(L + shift * sp.eye_array(L.shape[0]))
         factor = splu(
-            moved, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True}
+            moved,
+            permc_spec="MMD_AT_PLUS_A",
+            diag_pivot_thresh=0.0,
+            options={"SymmetricMode": True},
         )
         if factor.U.diagonal().min() > 0:
             break

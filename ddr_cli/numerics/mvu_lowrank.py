@@ -20,11 +20,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.linalg import splu
 
-from ddr_cli.numerics.mvu_framework import Floats, Framework, dual_bound
+from ddr_cli.numerics.mvu_framework import Floats, Framework, dual_bound, symmetric_factor
 
-_MEMORY = 30  # pairs that L-BFGS keeps
+_MEMORY = 20  # pairs that L-BFGS keeps
 _ROUND = 1000  # most steps between two updates of the multipliers
 _START_RANK = 8
 _NEGATIVE = 1e-3  # how far below 1 an eigenvalue has to be to call for a new column
@@ -73,8 +72,9 @@ def solve_lowrank(framework: Framework, *, tol: float = 1e-3, max_iter: int = 10
     weights, stiffness = np.zeros(m), 1.0
     widest = int(np.ceil(np.sqrt(2 * m))) + 1
     Z = _start(framework, min(_START_RANK, framework.rank))
+    best, best_error = Z, np.inf
     bound, n_iter, last = np.inf, 0, np.inf
-    while n_iter < max_iter:
+    while n_iter < max_iter and best_error > tol:
         # A bar under stress needs a stiffer penalty to find its length.
         firmness = 1.0 + np.abs(weights)
         lagrangian = _Lagrangian(framework, weights, stiffness * firmness)
@@ -84,15 +84,15 @@ def solve_lowrank(framework: Framework, *, tol: float = 1e-3, max_iter: int = 10
         weights = weights + lagrangian.sigma * excess
         proven, values, vectors = dual_bound(framework, weights)
         bound = min(bound, proven)
-        trace = float(np.sum(Z**2))
-        if max(abs(bound - trace) / trace, float(np.abs(excess).max())) < tol:
-            break
+        error = max(abs(1.0 - float(np.vdot(Z, Z)) / bound), float(np.abs(excess).max()))
+        if error < best_error:
+            best, best_error = Z, error
         Z = _with_new_columns(Z, vectors[:, values < 1.0 - _NEGATIVE], widest)
         size = float(np.linalg.norm(excess))
         if size > 0.5 * last:
             stiffness *= 2.0
         last = size
-    return LowRank(Z, bound, n_iter)
+    return LowRank(best, bound, n_iter)
 
 
 def _start(framework: Framework, rank: int) -> Floats:
@@ -105,16 +105,9 @@ def _start(framework: Framework, rank: int) -> Floats:
 
 def _metric(framework: Framework, firmness: Floats) -> Callable[[Floats], Floats]:
     """Return the product with the inverse of a Laplacian, on the range of Pi."""
-    n = framework.n_nodes
-    # What is added keeps the constant vector, which the projection removes, from dividing by 0.
+    # The shift keeps the constant vector, which the projection removes, from dividing by 0.
     L = framework.laplacian(firmness)
-    shift = 1e-6 * float(L.diagonal().mean())
-    factor = splu(
-        sp.csc_array(L + shift * sp.eye_array(n)),
-        permc_spec="MMD_AT_PLUS_A",
-        diag_pivot_thresh=0.0,
-        options={"SymmetricMode": True},
-    )
+    factor = symmetric_factor(L, 1e-6 * float(L.diagonal().mean()))
     return lambda Z: framework.project(factor.solve(framework.project(Z)))
 
 
@@ -140,7 +133,7 @@ class _Lagrangian:
 
     @staticmethod
     def excess(stretched: Floats) -> Floats:
-        return np.einsum("ij,ij->i", stretched, stretched) - 1.0
+        return np.asarray(np.einsum("ij,ij->i", stretched, stretched) - 1.0)
 
     def gradient(self, Z: Floats, stretched: Floats) -> Floats:
         force = self.weights + self.sigma * self.excess(stretched)
@@ -157,8 +150,8 @@ class _Lagrangian:
             [
                 0.5 * (s * c) @ c,
                 (s * b) @ c,
-                w @ c + 0.5 * (s * b) @ b + (s * a) @ c - np.sum(D * D),
-                w @ b + (s * a) @ b - 2.0 * np.sum(Z * D),
+                w @ c + 0.5 * (s * b) @ b + (s * a) @ c - np.vdot(D, D),
+                w @ b + (s * a) @ b - 2.0 * np.vdot(Z, D),
                 0.0,
             ]
         )
@@ -194,7 +187,7 @@ def _descend(
         U = U + length * V
         changed = lagrangian.gradient(Z, U)
         difference = changed - gradient
-        curvature = float(np.sum(difference * D)) * length
+        curvature = float(np.vdot(difference, D)) * length
         if curvature > 0:
             pairs.append((length * D, difference, 1.0 / curvature))
         gradient = changed
@@ -210,13 +203,13 @@ def _two_loops(
     q = gradient.copy()
     shares = []
     for moved, difference, inverse in reversed(pairs):
-        share = inverse * float(np.sum(moved * q))
+        share = inverse * float(np.vdot(moved, q))
         shares.append(share)
         q -= share * difference
     q = metric(q)
     if pairs:
         _, difference, inverse = pairs[-1]
-        q /= inverse * float(np.sum(difference * metric(difference)))
+        q /= inverse * float(np.vdot(difference, metric(difference)))
     for (moved, difference, inverse), share in zip(pairs, reversed(shares), strict=True):
-        q += (share - inverse * float(np.sum(difference * q))) * moved
+        q += (share - inverse * float(np.vdot(difference, q))) * moved
     return q

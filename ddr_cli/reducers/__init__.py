@@ -12,8 +12,11 @@ from ddr_cli.core.lazy import lazy_names
 if TYPE_CHECKING:
     from ddr_cli.reducers.base import Traits, get_traits
     from ddr_cli.reducers.ccdr import CCDR
+    from ddr_cli.reducers.discriminative_projections import DiscriminativeProjections
     from ddr_cli.reducers.kernel_lfda import KernelLFDA
     from ddr_cli.reducers.kernel_mfa import KernelMFA
+    from ddr_cli.reducers.laplacian_rls import LaplacianRLS
+    from ddr_cli.reducers.laplacian_rls_regressor import LaplacianRLSRegressor
     from ddr_cli.reducers.lda import LDA
     from ddr_cli.reducers.lfda import LFDA
     from ddr_cli.reducers.lpp import LPP
@@ -28,8 +31,11 @@ else:
         {
             "base": ["Traits", "get_traits"],
             "ccdr": ["CCDR"],
+            "discriminative_projections": ["DiscriminativeProjections"],
             "kernel_lfda": ["KernelLFDA"],
             "kernel_mfa": ["KernelMFA"],
+            "laplacian_rls": ["LaplacianRLS"],
+            "laplacian_rls_regressor": ["LaplacianRLSRegressor"],
             "lda": ["LDA"],
             "lfda": ["LFDA"],
             "lpp": ["LPP"],
@@ -50,9 +56,12 @@ __all__ = [
     "NMMP",
     "PCA",
     "REDUCERS",
+    "DiscriminativeProjections",
     "Identity",
     "KernelLFDA",
     "KernelMFA",
+    "LaplacianRLS",
+    "LaplacianRLSRegressor",
     "Traits",
     "get_traits",
 ]

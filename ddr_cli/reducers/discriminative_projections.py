@@ -101,12 +101,15 @@ class DiscriminativeProjections(LinearReducer, BaseEstimator):
 
     Notes
     -----
+    The paper's sums count each pair of neighbours twice, its matrices once; this follows the
+    matrices.
+
     **The degenerate direction.** Where features add up to the same in every point (one-hot codes,
     histograms), a map f with :math:`f^T x = 1` for all points exists, and with :math:`g^T s_k = 1`
     for all labels it maps everything to one place: both sides of the equation vanish, the quotient
     is 0/0, and a plain eigen-solver puts this direction, which says nothing, anywhere, often
-    first. (Our reading of the 52.8 % that the paper prints for mushrooms in one dimension: that
-    is the share of the larger class.) Such null directions, to which also belong collinear
+    first. (Our reading of the 52.8 % that the paper prints for mushrooms in one dimension: the
+    larger class alone makes 51.8 %.) Such null directions, to which also belong collinear
     features, and indicators of parts of the graph without a labelled point, are dropped. To add
     one to a solution changes nothing that the cost can see; the solution with the smallest
     :math:`|f|^2 + |g|^2` is taken, the limit of an ever smaller ridge on both sides.

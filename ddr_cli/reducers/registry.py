@@ -33,6 +33,16 @@ REDUCERS = Registry(
             "ddr_cli.reducers.kernel_mfa:KernelMFA",
             "marginal Fisher analysis in a kernel's feature space",
         ),
+        Entry(
+            "discriminative_projections",
+            "ddr_cli.reducers.discriminative_projections:DiscriminativeProjections",
+            "discriminative projections of points and labels (Wang, Mahadevan)",
+        ),
+        Entry(
+            "laplacian_rls",
+            "ddr_cli.reducers.laplacian_rls:LaplacianRLS",
+            "Laplacian regularised least squares: manifold regularisation (Belkin et al.)",
+        ),
     ],
     group="ddr.reducers",
 )

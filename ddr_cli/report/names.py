@@ -34,6 +34,8 @@ _METHODS = {
     "lpp": "LPP",
     "mfa": "MFA",
     "kernel_mfa": "kernel MFA",
+    "discriminative_projections": "DP",
+    "laplacian_rls": "Laplacian RLS",
     "knn": "k-NN",
     "neural_net": "neural net",
 }

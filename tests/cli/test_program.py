@@ -26,12 +26,22 @@ def assert_mistake(done, *, code=2):
 def test_help_names_every_command(ddr):
     done = ddr("--help")
     assert done.returncode == 0
-    for command in "run sweep report status plan validate list describe data".split():
+    for command in [
+        "run",
+        "sweep",
+        "report",
+        "status",
+        "plan",
+        "validate",
+        "list",
+        "describe",
+        "data",
+    ]:
         assert f" {command} " in done.stdout
 
 
 @pytest.mark.parametrize(
-    "command", "run sweep report status plan validate list describe data".split()
+    "command", ["run", "sweep", "report", "status", "plan", "validate", "list", "describe", "data"]
 )
 def test_every_command_has_help(ddr, command):
     done = ddr(command, "--help")
@@ -40,7 +50,7 @@ def test_every_command_has_help(ddr, command):
 
 
 def test_help_loads_nothing_heavy():
-    heavy = "numpy scipy sklearn pandas matplotlib pydantic yaml".split()
+    heavy = ["numpy", "scipy", "sklearn", "pandas", "matplotlib", "pydantic", "yaml"]
     code = f"import sys, ddr_cli.cli.app; print([m for m in {heavy} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
@@ -166,7 +176,19 @@ def test_run_resume_status_report(ddr, work):
 
 def test_sweep_without_a_spec(ddr, work):
     done = ddr(
-        *"sweep --dataset iris --reducer pca --param n_components --values 1,2 --repeats 2".split()
+        *[
+            "sweep",
+            "--dataset",
+            "iris",
+            "--reducer",
+            "pca",
+            "--param",
+            "n_components",
+            "--values",
+            "1,2",
+            "--repeats",
+            "2",
+        ]
     )
     assert done.returncode == 0, done.stderr
     assert "dim" in done.stdout

@@ -50,14 +50,12 @@ def test_a_null_vector_of_the_right_side_alone_is_used_to_lower_the_left_side():
     A, B = semidefinite(5, 5), np.diag([1.0, 1.0, 1.0, 0.0, 0.0])
     values, X = smallest_quotients(A, B, 2, units=np.ones(5))
     # As B's last two eigenvalues shrink, the two smallest quotients tend to these.
-    expected = scipy.linalg.eigh(
-        A, B + 1e-9 * np.eye(5), eigvals_only=True, subset_by_index=(0, 1)
-    )
+    expected = scipy.linalg.eigh(A, B + 1e-9 * np.eye(5), eigvals_only=True, subset_by_index=(0, 1))
     np.testing.assert_allclose(values, expected, rtol=1e-5)
     np.testing.assert_allclose(A @ X, B @ X * values, atol=1e-9)
     np.testing.assert_allclose(X.T @ B @ X, np.eye(2), atol=1e-10)
 
 
 def test_no_more_directions_than_the_right_side_has():
-    with pytest.raises(ValueError, match="n_components=4, but points and labels .* offer 3"):
+    with pytest.raises(ValueError, match=r"n_components=4, but points and labels .* offer 3"):
         smallest_quotients(np.eye(5), semidefinite(5, 3), 4, units=np.ones(5))
