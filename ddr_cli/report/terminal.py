@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 from rich.table import Table
@@ -15,17 +14,20 @@ from ddr_cli.report.names import (
     number,
     parameter_name,
     plain,
+    setting_text,
 )
 from ddr_cli.report.runs import load_run
-from ddr_cli.report.summary import Summary, summarize, swept_columns
+from ddr_cli.report.summary import summarize, swept_columns
 
 MOST_ROWS = 40
+MOST_COLUMNS = 4
 
 
 def overview(folder: Path) -> Table:
-    """Return a run as a table: settings down, classifiers and families of splits across.
+    """Return a run as a table: settings down, families of splits across.
 
-    Beyond 40 settings only those stay that are the best of a reducer in some column.
+    Classifiers are across too if that makes four columns at the most. Of more than 40 settings only
+    the best of each reducer and classifier is shown.
 
     Parameters
     ----------
@@ -42,53 +44,78 @@ def overview(folder: Path) -> Table:
     InputError
         If the folder holds no run or its files are damaged.
     """
-    return _as_table(summarize(load_run(folder)))
-
-
-def _as_table(summary: Summary) -> Table:
+    summary = summarize(load_run(folder))
     run = summary.run
     metric = run.spec.metrics[0]
     swept = swept_columns(run)
-    down = ["reducer_label", *[name for name in swept if name.startswith("reducer.")]]
-    across = ["classifier_label", *[name for name in swept if name.startswith("classifier.")]]
-    rows = summary.rows[summary.rows["metric"] == metric]
-    cells = rows.assign(
-        _down=_joined(rows, down),
-        _across=_joined(rows, [*across, "split"]),
-        _text=[_cell(mean, sd, metric) for mean, sd in zip(rows["mean"], rows["sd"], strict=True)],
-    )
-    wide = cells.pivot_table(
-        index="_down", columns="_across", values="_text", aggfunc="first", sort=False
-    )
-    if len(wide) > MOST_ROWS:
-        wide = wide.loc[_best(cells, metric)]
-
+    cells = summary.rows[summary.rows["metric"] == metric]
     partial = "" if run.is_complete else f", {len(run.ok)} of {run.planned} trials"
     table = Table(title=f"{run.spec.title or run.name}: {metric_axis(metric)}{partial}")
-    for name in down:
-        table.add_column("reducer" if name == "reducer_label" else parameter_name(name, short=True))
-    for column in wide.columns:
-        names = [plain(value) for value in column[:-1]]
-        n = int(cells.loc[cells["_across"] == column, "n"].max())
-        table.add_column("\n".join([" ".join(names), family_name(column[-1], n)]), justify="right")
-    for setting, texts in zip(wide.index, wide.to_numpy(), strict=True):
-        shown = ["" if pd.isna(value) else plain(value) for value in setting]
-        table.add_row(*shown, *["" if pd.isna(text) else text for text in texts])
+    down = ["reducer_label", *(name for name in swept if name.startswith("reducer."))]
+    across = ["classifier_label", *(name for name in swept if name.startswith("classifier."))]
+    if len(set(_tuples(cells, down))) > MOST_ROWS:
+        _fill_with_best(table, cells, metric, swept)
+    elif len(set(_tuples(cells, [*across, "split"]))) > MOST_COLUMNS:
+        _fill_with_all(table, cells, metric, [*down, *across], ["split"])
+    else:
+        _fill_with_all(table, cells, metric, down, [*across, "split"])
     return table
 
 
-def _joined(rows: pd.DataFrame, columns: list[str]) -> pd.Series[Any]:
-    return pd.Series(list(rows[columns].itertuples(index=False, name=None)), index=rows.index)
+def _fill_with_all(
+    table: Table, cells: pd.DataFrame, metric: str, down: list[str], across: list[str]
+) -> None:
+    settings, columns = _tuples(cells, down), _tuples(cells, across)
+    texts = {
+        (setting, column): _cell(mean, sd, metric)
+        for setting, column, mean, sd in zip(
+            settings, columns, cells["mean"], cells["sd"], strict=True
+        )
+    }
+    splits: dict[tuple[object, ...], int] = {}
+    for column, n in zip(columns, cells["n"], strict=True):
+        splits[column] = max(int(n), splits.get(column, 0))
+    for name in down:
+        table.add_column(_head(name))
+    for (*method, family), n in splits.items():
+        names = " ".join(plain(value) for value in method if value is not None)
+        table.add_column(f"{names}\n{family_name(str(family), n)}".lstrip(), justify="right")
+    for setting in dict.fromkeys(settings):
+        shown = ["" if value is None else plain(value) for value in setting]
+        table.add_row(*shown, *(texts.get((setting, column), "") for column in splits))
+
+
+def _fill_with_best(table: Table, cells: pd.DataFrame, metric: str, swept: list[str]) -> None:
+    grouped = cells.groupby(["reducer_label", "classifier_label", "split"], sort=False)["mean"]
+    best = cells.loc[grouped.idxmin() if lower_is_better(metric) else grouped.idxmax()]
+    for name in ("reducer", "classifier", "split"):
+        table.add_column(name)
+    table.add_column("best", justify="right")
+    table.add_column("at")
+    for row, values in zip(best.to_dict("records"), _tuples(best, swept), strict=True):
+        at = {name: value for name, value in zip(swept, values, strict=True) if value is not None}
+        table.add_row(
+            row["reducer_label"],
+            row["classifier_label"],
+            family_name(row["split"], row["n"]),
+            _cell(row["mean"], row["sd"], metric),
+            setting_text(at),
+        )
+
+
+def _tuples(rows: pd.DataFrame, columns: list[str]) -> list[tuple[object, ...]]:
+    """Return rows as tuples with None where a piece has no such parameter."""
+    return [
+        tuple(None if pd.isna(value) else value for value in row)
+        for row in rows[columns].itertuples(index=False, name=None)
+    ]
+
+
+def _head(column: str) -> str:
+    piece, label, _ = column.partition("_label")
+    return piece if label else parameter_name(column, short=True)
 
 
 def _cell(mean: float, sd: float, metric: str) -> str:
     spread = "" if pd.isna(sd) else f" ± {number(sd, metric, unit=False)}"
     return number(mean, metric, unit=False) + spread
-
-
-def _best(cells: pd.DataFrame, metric: str) -> list[object]:
-    """Return the settings that are a reducer's best in some column, in their order."""
-    grouped = cells.groupby(["reducer_label", "_across"], sort=False)["mean"]
-    best = grouped.idxmin() if lower_is_better(metric) else grouped.idxmax()
-    kept = set(cells.loc[best, "_down"])
-    return [setting for setting in dict.fromkeys(cells["_down"]) if setting in kept]
