@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -216,23 +214,3 @@ def test_newsgroups_have_fewer_terms_with_stemming(data_mirror: Path) -> None:
     assert raw.X.shape == (3970, 6491)
     assert {"motorcycl", "hockei"} <= set(raw.feature_names)
     assert np.array_equal(raw.X.data, np.round(raw.X.data))
-
-
-@pytest.mark.skipif(
-    not sys.platform.startswith("linux"), reason="ru_maxrss is in KiB on Linux only"
-)
-@pytest.mark.parametrize(
-    ("format_name", "file", "options"),
-    [("mat", "tdt2/TDT2.mat", {}), ("text", NEWS_FILE, NEWS)],
-    ids=["tdt2", "newsgroups_rec"],
-)
-def test_peak_memory_stays_under_600_mb(
-    data_mirror: Path, format_name: str, file: str, options: dict
-) -> None:
-    code = (
-        "import resource; from pathlib import Path; from ddr_cli.data.formats import FORMATS\n"
-        f"FORMATS.load({format_name!r})([Path({str(data_mirror / file)!r})], **{options!r})\n"
-        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert int(done.stdout) / 1024 < 600

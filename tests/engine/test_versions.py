@@ -1,0 +1,63 @@
+"""A piece whose numbers change must raise its version, or old and new results are mixed.
+
+If a test here fails and the change is meant: raise the piece's version, then run
+`python tests/engine/test_versions.py` to write the numbers anew.
+"""
+
+from __future__ import annotations
+
+import json
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris
+
+from ddr_cli.evaluation.registry import CLASSIFIERS, get_classifier_traits
+from ddr_cli.reducers.base import get_traits
+from ddr_cli.reducers.registry import REDUCERS
+
+FILE = Path(__file__).with_name("golden.json")
+OURS = [
+    (registry.kind, entry.name)
+    for registry in (REDUCERS, CLASSIFIERS)
+    for entry in registry.entries()
+    if entry.origin == "ddr"
+]
+
+
+def measure(kind: str, name: str) -> dict[str, object]:
+    """Return a piece's version and numbers that depend on all of its arithmetic but signs."""
+    X, y = load_iris(return_X_y=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if kind == "reducer":
+            reducer = REDUCERS.load(name)()
+            embedding = np.asarray(reducer.fit_transform(X, y), dtype=float)
+            return {
+                "version": get_traits(reducer).version,
+                "values": np.abs(embedding).sum(axis=0).tolist(),
+            }
+        classifier = CLASSIFIERS.load(name)()
+        if "random_state" in classifier.get_params():
+            classifier.set_params(random_state=0)
+        predicted = classifier.fit(X[::2], y[::2]).predict(X[1::2])
+        values = [float(np.flatnonzero(predicted == label).sum()) for label in range(3)]
+        return {"version": get_classifier_traits(classifier).version, "values": values}
+
+
+@pytest.mark.parametrize(("kind", "name"), OURS)
+def test_numbers_belong_to_a_version(kind, name):
+    known = json.loads(FILE.read_text(encoding="utf-8"))[f"{kind} {name}"]
+    found = measure(kind, name)
+    same = np.shape(found["values"]) == np.shape(known["values"]) and np.allclose(
+        found["values"], known["values"], rtol=1e-6, atol=1e-9
+    )
+    assert same or found["version"] > known["version"], f"raise the version of the {kind} {name}"
+    assert found["version"] == known["version"], "write the numbers anew"
+
+
+if __name__ == "__main__":
+    golden = {f"{kind} {name}": measure(kind, name) for kind, name in OURS}
+    FILE.write_text(json.dumps(golden, indent=2) + "\n", encoding="utf-8")
