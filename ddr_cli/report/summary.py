@@ -128,6 +128,8 @@ def summarize(run: Run) -> Summary:
             )
     sequence = sorted(range(len(records)), key=order.__getitem__)
     rows = pd.DataFrame([records[i] for i in sequence], columns=_columns(parameters))
+    # A gap among whole numbers would turn the column into objects, which no axis can be made of.
+    rows = rows.astype({name: run.trials[name].dtype for name in parameters})
     return Summary(run, rows, tuple(members[i] for i in sequence))
 
 

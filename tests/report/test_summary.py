@@ -177,3 +177,11 @@ def test_csv_reads_back(results, write_results, make_spec, tmp_path):
     back = pd.read_csv(tmp_path / "summary.csv")
     assert list(back.columns) == list(rows.columns)
     assert back["mean"].to_numpy() == pytest.approx(rows["mean"].to_numpy())
+
+
+def test_a_parameter_that_some_methods_lack_stays_a_number(results, write_results, make_spec):
+    raw = {"name": "none", "params": {}}
+    spec = make_spec("run", reducers=[raw, CCDR], repeats=2)
+    rows = summarize(load_run(write_results(results, spec, _error))).rows
+    assert rows["reducer.n_neighbors"].isna().any()
+    assert pd.api.types.is_integer_dtype(rows["reducer.n_neighbors"])
