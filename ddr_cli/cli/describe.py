@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import inspect
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from ddr_cli.cli.options import DataDir, Offline, sources
 from ddr_cli.core.errors import InputError, did_you_mean
 
 
@@ -15,6 +17,16 @@ def describe(
         str,
         typer.Argument(help="A data set, reducer, classifier, preprocessing step or spec."),
     ],
+    picture: Annotated[
+        Path | None,
+        typer.Option(
+            "--picture",
+            metavar="FILE",
+            help="Of a data set of images: write some samples to a .png or .svg.",
+        ),
+    ] = None,
+    data_dir: DataDir = None,
+    offline: Offline = False,
 ) -> None:
     """Describe a data set, reducer, classifier, preprocessing step or shipped spec by its name."""
     from ddr_cli.core.resources import shipped_yaml
@@ -39,6 +51,16 @@ def describe(
             f"There is nothing called '{name}'.{did_you_mean(name, describers)} 'ddr list "
             "datasets', '... reducers', '... classifiers' and '... configs' show the names."
         )
+    if picture is not None:
+        _write_picture(name, picture, data_dir, offline)
+
+
+def _write_picture(name: str, picture: Path, data_dir: list[Path] | None, offline: bool) -> None:
+    from ddr_cli.data import load_dataset
+    from ddr_cli.report import write_samples
+
+    dataset = load_dataset(name, sources=sources(data_dir, offline))
+    typer.echo(f"picture: {write_samples(dataset, picture)}")
 
 
 def _describe_reducer(name: str) -> None:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ddr_cli.report.build import ReportOutcome, check_report, write_report, write_run
     from ddr_cli.report.formats import Format
     from ddr_cli.report.runs import Run, load_run
+    from ddr_cli.report.samples import write_samples
     from ddr_cli.report.summary import Summary, summarize
     from ddr_cli.report.terminal import overview
 else:
@@ -22,6 +23,7 @@ else:
             "build": ["ReportOutcome", "check_report", "write_report", "write_run"],
             "formats": ["Format"],
             "runs": ["Run", "load_run"],
+            "samples": ["write_samples"],
             "summary": ["Summary", "summarize"],
             "terminal": ["overview"],
         },
@@ -38,4 +40,5 @@ __all__ = [
     "summarize",
     "write_report",
     "write_run",
+    "write_samples",
 ]
