@@ -98,6 +98,9 @@ class CCDR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     When the classes themselves fall into c separate components, the first c - 1 dimensions
     (:math:`\lambda = 0`) tell these apart, the heaviest component first.
 
+    For n points, d features, k neighbours and m dimensions: :math:`O(n^2 d)` for the neighbours,
+    and :math:`O(n (k + m) m)` for each of Lanczos' restarts, of which a small gap takes more.
+
     References
     ----------
     .. [1] R. Raich, J. A. Costa, S. B. Damelin, A. O. Hero III, "Classification Constrained

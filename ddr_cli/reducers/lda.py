@@ -54,6 +54,8 @@ class LDA(LinearReducer, BaseEstimator):
     first reduced to the largest number of principal components on which it is not, as Nie, Xiang
     and Zhang do for their comparison ("Neighborhood MinMax Projections", IJCAI 2007, section 6).
 
+    For n points and d features: :math:`O(n d \min(n, d) + d^3)`.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris

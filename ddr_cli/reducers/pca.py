@@ -45,6 +45,8 @@ class PCA(LinearReducer, BaseEstimator):
     randomness, and nested. Sparse data, which must not be centred, use the eigenvectors of the
     covariance matrix, or ARPACK from a fixed start for more than 2000 features.
 
+    For n points and d features: :math:`O(n d \min(n, d))` on dense data.
+
     Examples
     --------
     >>> PCA(n_components=1).fit_transform([[0.0, 0.0], [2.0, 0.0]]).tolist()
