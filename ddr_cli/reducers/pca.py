@@ -20,7 +20,7 @@ _WIDE = 2000  # more features than this: a sparse fit doesn't form their covaria
 
 
 class PCA(LinearReducer, BaseEstimator):
-    """Project on the directions of largest variance.
+    r"""Project on the directions of largest variance.
 
     Parameters
     ----------
