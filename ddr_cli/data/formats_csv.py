@@ -25,7 +25,7 @@ def read_csv(
     paths: Sequence[Path],
     *,
     separator: Annotated[str, MinLen(1)] = "comma",
-    header: bool = False,
+    header: bool | None = None,
     names: Sequence[str] = (),
     comment: Annotated[str, MinLen(1)] | None = None,
     skip_lines: Annotated[int, Ge(0)] = 0,
@@ -48,8 +48,9 @@ def read_csv(
     separator : str
         ``comma``, ``tab``, ``semicolon``, ``whitespace`` (any run of blanks and tabs), or the one
         sign itself.
-    header : bool
-        The first line that is not skipped holds the column names.
+    header : bool, optional
+        The first line that is not skipped holds the column names. If not said, it does when
+        `label`, `ignore` or `categorical` names a column and `names` is not given.
     names : sequence of str
         The column names, the label's included, when the file doesn't state them.
     comment : str, optional
@@ -76,6 +77,9 @@ def read_csv(
         If a file has no rows, a row has too many or too few cells, a cell is not a number, or an
         option doesn't fit the file; the message names the file, the line and the column.
     """
+    if header is None:
+        columns = [label, *ignore, *([] if categorical == "all" else categorical)]
+        header = not names and any(isinstance(column, str) for column in columns)
     layout = Layout(separator_sign(separator), comment, skip_lines, encoding, header)
     reader = _TableReader(
         layout, tuple(names), label, ignore, categorical, missing, frozenset(missing_values)

@@ -94,7 +94,8 @@ def make_spec(
         "metrics": _plain(metrics),
     }
     names = [item if isinstance(item, str) else item.get("name") for item in (dataset, *reducers)]
-    made = re.sub(r"[^A-Za-z0-9.-]+", "_", "_".join(map(str, names))).strip("_.")
+    stems = [re.sub(r"\.ya?ml$", "", str(each)) for each in names]
+    made = re.sub(r"[^A-Za-z0-9.-]+", "_", "_".join(stems)).strip("_.")
     if title is not None:
         data["title"] = title
     name = name or made or "unnamed"

@@ -178,7 +178,11 @@ def test_numeric_codes_can_mean_missing(write) -> None:
         ("1,?,a\n2,?,b\n", {"missing": "mean"}, "'x1' holds no value at all"),
         ("?,a\n", {"missing": "category"}, "numeric column 'x0'"),
         ("1,2,a\n", {"label": 3}, "no column 3; the first row has 3 cells"),
-        ("1,2,a\n", {"label": "c"}, "no column called 'c'. The columns have no names"),
+        (
+            "1,2,a\n",
+            {"label": "c", "header": False},
+            "no column called 'c'. The columns have no names",
+        ),
         ("aa,bb,cc\n1,2,x\n", {"header": True, "label": "bbb"}, "Did you mean 'bb'"),
         ("a,a,b\n1,2,x\n", {"header": True}, "'a' stands there twice"),
         ("1,2,x\n", {"names": ["a", "b"]}, "2 column names are given for 3 columns"),
@@ -219,3 +223,11 @@ def test_missing_file_and_folder_are_refused(tmp_path: Path) -> None:
     for path in (tmp_path / "none.csv", tmp_path):
         with pytest.raises(InputError, match="can't be read"):
             read_csv([path])
+
+
+def test_a_column_named_by_its_name_means_that_there_is_a_header(tmp_path):
+    path = tmp_path / "mine.csv"
+    path.write_text("a,kind,b\n1,x,2\n3,y,4\n")
+    raw = read_csv([path], label="kind")
+    assert raw.feature_names == ("a", "b")
+    assert raw.labels.tolist() == ["x", "y"]
