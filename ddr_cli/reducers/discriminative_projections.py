@@ -142,7 +142,7 @@ class DiscriminativeProjections(LinearReducer, BaseEstimator):
         mu: Literal["auto"] | Annotated[float, Ge(0)] = "auto",
         n_neighbors: Annotated[int, Ge(1)] = 10,
         labels: Literal["discrete", "continuous"] = "discrete",
-        weights: Literal["heat", "binary"] = "heat",
+        weights: Literal["binary", "heat"] = "heat",
         epsilon: Literal["mean"] | Annotated[float, Gt(0)] = "mean",
         rank: Literal["auto", "full"] | Annotated[int, Ge(1)] = "auto",
         normalize: Literal["constraint", "unit_length"] = "constraint",

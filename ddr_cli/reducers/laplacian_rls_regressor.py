@@ -55,7 +55,7 @@ class LaplacianRLSRegressor(RegressorMixin, ManifoldRegularized):
         gamma: Literal["scale"] | Annotated[float, Gt(0)] = "scale",
         degree: Annotated[int, Ge(1)] = 3,
         coef0: float = 1.0,
-        weights: Literal["heat", "binary"] = "heat",
+        weights: Literal["binary", "heat"] = "heat",
         epsilon: Literal["mean"] | Annotated[float, Gt(0)] = "mean",
         fit_intercept: bool = True,
         unlabelled: Unlabelled = -1,

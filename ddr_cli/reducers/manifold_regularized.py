@@ -48,7 +48,7 @@ class ManifoldRegularized(BaseEstimator):
     gamma: Literal["scale"] | float
     degree: int
     coef0: float
-    weights: Literal["heat", "binary"]
+    weights: Literal["binary", "heat"]
     epsilon: Literal["mean"] | float
     fit_intercept: bool
 
