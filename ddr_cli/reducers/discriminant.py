@@ -147,8 +147,8 @@ def discriminant_directions(
     -----
     UserWarning
         If the within-class scatter is singular and there is no ridge: the ratio has no maximum
-        then. It is maximised on the largest number of principal components on which the scatter
-        is regular, as for LDA.
+        then. It is maximised on as many principal components as `largest_regular_block` finds
+        usable, as for LDA.
     """
     r = len(within)
     if not above_rounding(within, between).any():

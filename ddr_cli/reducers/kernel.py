@@ -14,15 +14,14 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.preprocessing import KernelCenterer
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ddr_cli.numerics.eigen import deterministic_signs
+from ddr_cli.numerics.kernels import kernel_matrix, kernel_width
 from ddr_cli.reducers.discriminant import check_width, labelled_points
 
 Floats = NDArray[np.float64]
@@ -84,7 +83,7 @@ class KernelDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
             raise ValueError(
                 f"A precomputed kernel matrix must be square; X has the shape {points.shape}."
             )
-        self.gamma_ = self._width(points)
+        self.gamma_ = kernel_width(points, self.gamma)
         self.X_fit_ = points
         self._centerer = KernelCenterer()
         K = self._matrix(points)
@@ -131,33 +130,18 @@ class KernelDiscriminant(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
     def _sparse(self) -> str | bool:
         return "csr" if self.kernel != "precomputed" else False
 
-    def _width(self, points: Any) -> float:
-        if self.gamma != "scale":
-            return float(self.gamma)
-        exact: Any = points.astype(np.float64)
-        sparse: bool = sp.issparse(exact)
-        square = exact.multiply(exact) if sparse else exact**2
-        spread = float(square.mean() - exact.mean() ** 2) * points.shape[1]
-        return 1 / spread if spread > 0 else 1.0
-
     def _matrix(self, points: Any) -> Floats:
         """Return the kernel between `points` and the training points, in float64."""
         if self.kernel == "precomputed":
-            K = points
-        else:
-            own = (
-                {}
-                if callable(self.kernel)
-                else {"gamma": self.gamma_, "degree": self.degree, "coef0": self.coef0}
-            )
-            K = pairwise_kernels(
-                points.astype(np.float64),
-                self.X_fit_.astype(np.float64),
-                metric=self.kernel,
-                filter_params=True,
-                **own,
-            )
-        return np.array(K, dtype=np.float64)
+            return np.array(points, dtype=np.float64)
+        return kernel_matrix(
+            points,
+            self.X_fit_,
+            self.kernel,
+            gamma=self.gamma_,
+            degree=self.degree,
+            coef0=self.coef0,
+        )
 
     @property
     def _n_features_out(self) -> int:

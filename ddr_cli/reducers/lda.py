@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
-from annotated_types import Ge
+from annotated_types import Ge, Gt
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
-from sklearn.utils import Tags
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
 
-from ddr_cli.core.parameters import check_parameters
-from ddr_cli.numerics.eigen import deterministic_signs, generalized_eigenpairs
-from ddr_cli.numerics.regular_block import largest_regular_block
+from ddr_cli.numerics.eigen import generalized_eigenpairs
+from ddr_cli.numerics.regular_block import MAX_CONDITION, largest_regular_block
 from ddr_cli.numerics.scatter import scatter_matrices
 from ddr_cli.reducers.base import Traits
-from ddr_cli.reducers.linear import LinearReducer
-
-Floats = NDArray[np.float64]
+from ddr_cli.reducers.discriminant import LinearDiscriminant
 
 
-class LDA(LinearReducer, BaseEstimator):
+class LDA(LinearDiscriminant):
     r"""Maximise the between-class against the within-class scatter.
 
     The rows :math:`a` of `components_` are the leading solutions of
@@ -32,6 +25,10 @@ class LDA(LinearReducer, BaseEstimator):
     ----------
     n_components : int, default=2
         At most the number of classes less one.
+    max_condition : float, default=1e3
+        Where the within-class scatter is singular: its largest condition number (its diagonal
+        scaled to 1) on the principal components that are kept. From 1e10 on this is the rank to
+        the digits of a float.
 
     Attributes
     ----------
@@ -53,6 +50,9 @@ class LDA(LinearReducer, BaseEstimator):
     With fewer points than features the within-class scatter is singular. The data are then
     first reduced to the largest number of principal components on which it is not, as Nie, Xiang
     and Zhang do for their comparison ("Neighborhood MinMax Projections", IJCAI 2007, section 6).
+    They don't say when a matrix is singular. Read to the last digit, all n - C components of n
+    points in C classes are kept, and the ratio is greatest where the training points of a class
+    nearly coincide by chance; hence `max_condition`.
 
     For n points and d features: :math:`O(n d \min(n, d) + d^3)`.
 
@@ -64,17 +64,22 @@ class LDA(LinearReducer, BaseEstimator):
     (2, 4)
     """
 
-    classes_: NDArray[Any]
+    eigenvalues_: NDArray[np.float64]
 
-    def __init__(self, n_components: Annotated[int, Ge(1)] = 2) -> None:
+    def __init__(
+        self,
+        n_components: Annotated[int, Ge(1)] = 2,
+        max_condition: Annotated[float, Gt(1)] = MAX_CONDITION,
+    ) -> None:
         self.n_components = n_components
+        self.max_condition = max_condition
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> LDA:
         """Find the discriminant directions.
 
         Parameters
         ----------
-        X : array of shape (n_samples, n_features)
+        X : array or sparse of shape (n_samples, n_features)
         y : array of shape (n_samples,)
             Class labels of any type.
 
@@ -86,58 +91,39 @@ class LDA(LinearReducer, BaseEstimator):
         Raises
         ------
         ValueError
-            If `n_components` exceeds the number of classes less one or the dimensions left, or if
-            no class has two different points.
+            If there is one class only, no class has two different points, or `n_components` exceeds
+            the number of classes less one or the dimensions left.
         """
-        check_parameters(self)
-        points, labels = validate_data(
-            self, X, y, dtype=[np.float64, np.float32], ensure_min_samples=2
-        )
-        check_classification_targets(labels)
-        self.classes_ = np.unique(labels)
+        points, code, span = self._labelled_span(X, y)
         m, n_classes = self.n_components, len(self.classes_)
         if m > n_classes - 1:
             raise ValueError(
                 f"n_components={m}, but LDA finds at most one dimension less than there are "
-                f"classes, and y has {n_classes} {'class' if n_classes == 1 else 'classes'}."
+                f"classes, and y has {n_classes} classes."
             )
-        mean = points.mean(axis=0, dtype=np.float64)
-        coordinates, axes = _principal_axes(points - mean)
-        within, between = scatter_matrices(coordinates, labels)
+        within, between = scatter_matrices(span.coordinates, code)
         # Scatter within classes below the rounding of the total is none.
-        rounding = np.finfo(float).eps * np.trace(within + between)
-        r = largest_regular_block(within, floor=float(rounding))
+        rounding = float(np.finfo(float).eps * np.trace(within + between))
+        r = largest_regular_block(within, max_condition=self.max_condition, floor=rounding)
         if r < m:
             raise ValueError(
-                f"n_components={m}, but the within-class scatter has rank {r} after PCA: the "
-                f"classes have too few different points."
+                f"n_components={m}, but the within-class scatter is regular on {r} principal "
+                f"components only: the classes have too few different points."
             )
         self.eigenvalues_, directions = generalized_eigenpairs(
             between[:r, :r], within[:r, :r], m, rank_tol=0
         )
         self.n_dimensions_ = r
-        self.mean_ = mean.astype(points.dtype)
-        self.components_ = deterministic_signs(axes[:, :r] @ directions).T.astype(points.dtype)
+        W = np.zeros((span.rank, m))
+        W[:r] = directions
+        self._set_components(span, W, points.dtype)
         return self
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = False
-        tags.target_tags.required = True
-        return tags
 
     def __ddr_traits__(self) -> Traits:
         """Return what the engine may share between fits."""
         return Traits(
-            version=1,
+            version=2,
             nested=True,
             grids={"n_components": tuple(range(1, 10))},
             paper='Fukunaga, "Introduction to Statistical Pattern Recognition", 1990',
         )
-
-
-def _principal_axes(centred: Floats) -> tuple[Floats, Floats]:
-    """Return the data's coordinates on their principal axes, without the null space, and these."""
-    left, size, right = np.linalg.svd(np.asarray(centred, dtype=np.float64), full_matrices=False)
-    kept = size > size[0] * max(centred.shape) * np.finfo(float).eps
-    return left[:, kept] * size[kept], right[kept].T

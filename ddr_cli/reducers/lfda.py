@@ -128,9 +128,10 @@ class LFDA(LinearDiscriminant):
     -----
     The null space of the covariance is removed first. Where :math:`\tilde S^{(w)}` is nearly
     singular even so (few points for the features), the solution without a ridge follows noise:
-    give `reg`, or reduce by PCA first. Where it is singular, the largest number of principal
-    components is used on which it is not, with a warning. A point with `n_neighbors` or more
-    duplicates has the distance to the nearest other point of its class as its scale.
+    give `reg`, or reduce by PCA first. Where it is singular, only the leading principal
+    components are used, as many as keep its condition number at 1e3, with a warning. A point
+    with `n_neighbors` or more duplicates has the distance to the nearest other point of its class
+    as its scale.
 
     For n points in classes of :math:`n_c`, and rank r: :math:`O(\sum n_c^2 r + n r^2 + r^3)`.
 
@@ -193,7 +194,7 @@ class LFDA(LinearDiscriminant):
     def __ddr_traits__(self) -> Traits:
         """Return what the engine may share between fits."""
         return Traits(
-            version=1,
+            version=2,
             nested=True,
             grids={
                 "n_components": tuple(range(1, 21)),

@@ -10,13 +10,13 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.csgraph import laplacian
 from sklearn.base import BaseEstimator
-from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils import Tags
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ddr_cli.numerics.affinity import neighbor_affinity
 from ddr_cli.numerics.graph_embedding import laplacian_form, symmetric
+from ddr_cli.numerics.kernels import kernel_matrix, kernel_width
 from ddr_cli.numerics.neighbors import CsrArray, Neighbors
 
 Floats = NDArray[np.float64]
@@ -75,7 +75,7 @@ class ManifoldRegularized(BaseEstimator):
                     "alpha=0 leaves the function undetermined with a kernel, or with more features "
                     "than points; give a positive alpha."
                 )
-            self.gamma_ = self._width(points)
+            self.gamma_ = kernel_width(points, self.gamma)
             K = self._kernel(points, points)
             a = self._dual(K, labelled, Y - offset, W)
             shift = (K @ a)[labelled].mean(axis=0)
@@ -137,30 +137,9 @@ class ManifoldRegularized(BaseEstimator):
         return np.asarray(values + self.intercept_).astype(points.dtype)
 
     def _kernel(self, A: Any, B: Any) -> Floats:
-        own = (
-            {}
-            if callable(self.kernel)
-            else {"gamma": self.gamma_, "degree": self.degree, "coef0": self.coef0}
+        return kernel_matrix(
+            A, B, self.kernel, gamma=self.gamma_, degree=self.degree, coef0=self.coef0
         )
-        # A linear kernel of sparse points is sparse.
-        K = pairwise_kernels(
-            A.astype(np.float64),
-            B.astype(np.float64),
-            metric=self.kernel,
-            filter_params=True,
-            **own,
-        )
-        sparse: bool = sp.issparse(K)
-        return np.asarray(K.toarray() if sparse else K)
-
-    def _width(self, points: Any) -> float:
-        if self.gamma != "scale":
-            return float(self.gamma)
-        exact = points.astype(np.float64)
-        sparse: bool = sp.issparse(exact)
-        square = exact.multiply(exact) if sparse else exact**2
-        spread = float(square.mean() - exact.mean() ** 2) * points.shape[1]
-        return 1 / spread if spread > 0 else 1.0
 
     @property
     def _n_features_out(self) -> int:

@@ -107,8 +107,8 @@ class MFA(LinearDiscriminant):
     Notes
     -----
     The null space of the covariance is removed first. Where the compactness matrix is singular
-    even so, the largest number of principal components is used on which it is not, with a
-    warning: the paper's PCA step.
+    even so, only the leading principal components are used, as many as keep its condition number
+    at 1e3, with a warning: the paper's PCA step.
 
     For n points, d features and rank r: :math:`O(n^2 d)` for the neighbours,
     :math:`O(n r (k + r) + r^3)` for the rest.
@@ -178,7 +178,7 @@ class MFA(LinearDiscriminant):
     def __ddr_traits__(self) -> Traits:
         """Return what the engine may share between fits."""
         return Traits(
-            version=1,
+            version=2,
             nested=True,
             grids={
                 "n_components": tuple(range(1, 21)),

@@ -42,7 +42,7 @@ def test_lda_with_fewer_points_than_features_reduces_by_pca_first():
     rng = np.random.default_rng(0)
     y = np.arange(40) % 4
     X = rng.standard_normal((4, 300))[y] + 0.5 * rng.standard_normal((40, 300))
-    model = LDA(3).fit(X, y)
+    model = LDA(3, max_condition=1e10).fit(X, y)
     # 40 points in 4 classes leave 36 dimensions of scatter within classes.
     assert model.n_dimensions_ == 36
     principal = decomposition.PCA(36).fit(X)
@@ -63,8 +63,8 @@ def test_lda_ignores_constant_and_repeated_features():
     ("model", "X", "y", "message"),
     [
         (LDA(3), IRIS, IRIS_Y, "y has 3 classes"),
-        (LDA(1), IRIS, np.zeros(150), "y has 1 class"),
-        (LDA(1), np.repeat(np.eye(2), 5, axis=0), np.repeat([0, 1], 5), "rank 0"),
+        (LDA(1), IRIS, np.zeros(150), "y has one class"),
+        (LDA(1), np.repeat(np.eye(2), 5, axis=0), np.repeat([0, 1], 5), "regular on 0 principal"),
         (LDA(1), IRIS, IRIS[:, 0], "continuous"),
     ],
 )
@@ -125,3 +125,24 @@ def test_single_precision_stays(model):
 def test_identity_passes_the_data_through(convert):
     X = convert(IRIS)
     assert (Identity().fit_transform(X) != X).sum() == 0
+
+
+def test_lda_on_fewer_points_than_features_keeps_what_is_well_conditioned():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 80)) * np.geomspace(10, 0.1, 80), np.repeat(np.arange(4), 10)
+    X += 3 * rng.normal(size=(4, 80))[y]
+    usable, literal = LDA(3).fit(X, y), LDA(3, max_condition=1e10).fit(X, y)
+    assert usable.n_dimensions_ < literal.n_dimensions_ == 40 - 4
+    axes = PCA("full").fit(X).components_
+    means = np.stack([X[y == c].mean(axis=0) for c in range(4)])
+    within = (X - means[y]) @ axes.T
+    spread = [np.linalg.cond(np.corrcoef(within[:, :r], rowvar=False)) for r in range(2, 37)]
+    kept = usable.n_dimensions_ - 2
+    assert spread[kept] <= 1e3 < spread[kept + 1]
+
+
+def test_lda_in_mixed_units_leaves_nothing_out_where_the_scatter_is_regular():
+    units = np.array([1e-3, 1.0, 1e2, 1e3])
+    plain, mixed = LDA(2).fit(IRIS, IRIS_Y), LDA(2).fit(IRIS * units, IRIS_Y)
+    assert mixed.n_dimensions_ == 4
+    np.testing.assert_allclose(mixed.eigenvalues_, plain.eigenvalues_, rtol=1e-6)
