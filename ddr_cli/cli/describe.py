@@ -28,17 +28,18 @@ def describe(
     data_dir: DataDir = None,
     offline: Offline = False,
 ) -> None:
-    """Describe a data set, reducer, classifier, preprocessing step or shipped spec by its name."""
+    """Describe a data set, reducer, classifier, measure, preprocessing step or shipped spec."""
     from ddr_cli.core.resources import shipped_yaml
     from ddr_cli.data.card import card_names
     from ddr_cli.evaluation.preprocess import PREPROCESSORS
-    from ddr_cli.evaluation.registry import CLASSIFIERS
+    from ddr_cli.evaluation.registry import CLASSIFIERS, MEASURES
     from ddr_cli.reducers.registry import REDUCERS
 
     describers = {
         **dict.fromkeys(shipped_yaml("configs"), _describe_spec),
         **dict.fromkeys(PREPROCESSORS.names(), _describe_preprocessor),
-        **dict.fromkeys(CLASSIFIERS.names(), _describe_classifier),
+        **dict.fromkeys(CLASSIFIERS.names(), _describe_judge),
+        **dict.fromkeys(MEASURES.names(), _describe_judge),
         **dict.fromkeys(REDUCERS.names(), _describe_reducer),
         **dict.fromkeys(card_names(), _describe_dataset),
     }
@@ -81,12 +82,13 @@ def _describe_reducer(name: str) -> None:
     _print_facts(facts)
 
 
-def _describe_classifier(name: str) -> None:
-    from ddr_cli.evaluation.registry import CLASSIFIERS, get_classifier_traits
+def _describe_judge(name: str) -> None:
+    from ddr_cli.evaluation.registry import get_classifier_traits, judge_registry
 
-    factory = CLASSIFIERS.load(name)
+    registry = judge_registry(name)
+    factory = registry.load(name)
     traits = get_classifier_traits(factory())
-    _print_estimator("classifier", name, factory, version=traits.version, paper=traits.paper)
+    _print_estimator(registry.kind, name, factory, version=traits.version, paper=traits.paper)
     _print_facts({"default grids": ", ".join(traits.grids) or None})
 
 

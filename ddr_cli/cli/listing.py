@@ -18,6 +18,7 @@ class Kind(StrEnum):
     datasets = "datasets"
     reducers = "reducers"
     classifiers = "classifiers"
+    measures = "measures"
     preprocessors = "preprocessors"
     formats = "formats"
     generators = "generators"
@@ -46,6 +47,10 @@ def _registry(kind: Kind) -> Registry:
         from ddr_cli.evaluation.registry import CLASSIFIERS
 
         return CLASSIFIERS
+    if kind is Kind.measures:
+        from ddr_cli.evaluation.registry import MEASURES
+
+        return MEASURES
     if kind is Kind.preprocessors:
         from ddr_cli.evaluation.preprocess import PREPROCESSORS
 

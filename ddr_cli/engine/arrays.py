@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,54 @@ def load_matrix(folder: Path, name: str) -> Any:
 def load_array(folder: Path, name: str) -> NDArray[Any]:
     """Return ``<name>.npy`` as a read-only view of the file."""
     return np.asarray(np.load(folder / f"{name}.npy", mmap_mode="r"))
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """What is known of points beside their features.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n,)
+        Class of each point, an index into `classes`.
+    classes : tuple of str
+        The classes' names.
+    subclasses : ndarray of shape (n,), optional
+        The class of each point before classes were merged, an index into `subclass_names`.
+    subclass_names : tuple of str, optional
+        Their names.
+    """
+
+    y: NDArray[np.int64]
+    classes: tuple[str, ...]
+    subclasses: NDArray[np.int64] | None = None
+    subclass_names: tuple[str, ...] | None = None
+
+    def rows(self, rows: NDArray[np.intp]) -> Labels:
+        """Return the labels of some of the points."""
+        below = None if self.subclasses is None else self.subclasses[rows]
+        return Labels(self.y[rows], self.classes, below, self.subclass_names)
+
+
+def save_labels(folder: Path, labels: Labels) -> None:
+    """Write the labels of the points in `folder`."""
+    np.save(folder / "y.npy", labels.y)
+    names = {"classes": labels.classes, "subclass_names": labels.subclass_names}
+    (folder / "names.json").write_text(json.dumps(names))
+    if labels.subclasses is not None:
+        np.save(folder / "subclasses.npy", labels.subclasses)
+
+
+def load_labels(folder: Path) -> Labels:
+    """Return what `save_labels` wrote."""
+    names = json.loads((folder / "names.json").read_text())
+    merged = (folder / "subclasses.npy").exists()
+    return Labels(
+        load_array(folder, "y"),
+        tuple(names["classes"]),
+        load_array(folder, "subclasses") if merged else None,
+        tuple(names["subclass_names"]) if merged else None,
+    )
 
 
 def save_neighbors(folder: Path, name: str, neighbors: Neighbors) -> None:

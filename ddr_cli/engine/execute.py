@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ddr_cli.data import load_dataset
+from ddr_cli.engine.embeddings import missing
 from ddr_cli.engine.executor import Executor
 from ddr_cli.engine.folder import columns_of, locked, rows_so_far, set_aside, to_do
 from ddr_cli.engine.journal import FILE_NAME, OK, Journal
@@ -17,7 +18,7 @@ from ddr_cli.engine.plan import Plan, make_plan
 from ddr_cli.engine.progress import Progress, Silent
 from ddr_cli.engine.provenance import Manifest
 from ddr_cli.engine.session import Session
-from ddr_cli.evaluation.registry import CLASSIFIERS
+from ddr_cli.evaluation.registry import judge_registry
 from ddr_cli.reducers.registry import REDUCERS
 
 if TYPE_CHECKING:
@@ -114,7 +115,8 @@ def run_spec(
     """
     folder = Path(out) / spec.name
     plan = make_plan(spec, sources=sources)
-    if to_do(plan, {} if fresh else rows_so_far(folder, plan), retry_failed=retry_failed):
+    rows = {} if fresh else rows_so_far(folder, plan)
+    if to_do(plan, rows, retry_failed=retry_failed) or missing(folder, plan, rows):
         with _own_or_given(executor, jobs, memory_limit) as used:
             # Before the folder is made or touched: without data there is nothing to put there.
             dataset = load_dataset(spec.card, options=plan.data.options, sources=sources)
@@ -150,7 +152,8 @@ def _run(
         session = Session(plan, dataset, journal, manifest, progress)
         progress.begin(plan.spec.name, len(plan.trials), len(plan.trials) - len(todo))
         try:
-            interrupted = session.run(todo, executor, settings["timeout"])
+            redo = missing(folder, plan, before)
+            interrupted = session.run(todo, executor, settings["timeout"], redo)
         finally:
             progress.end()
         journal.settle(plan.trials)
@@ -189,6 +192,6 @@ def _own_or_given(
 
 def _packages(plan: Plan) -> set[str]:
     """Return the distributions beside ours that provide a piece of the spec."""
-    origins = {CLASSIFIERS.get(piece.name).origin for piece in plan.spec.classifiers}
+    origins = {judge_registry(piece.name).get(piece.name).origin for piece in plan.spec.judges}
     origins |= {REDUCERS.get(piece.name).origin for piece in plan.spec.reducers}
     return origins - {"ddr"}

@@ -75,6 +75,41 @@ class Evaluation:
 
 
 @dataclass(frozen=True)
+class Keep:
+    """Which part of an embedding is sent back for a figure.
+
+    Parameters
+    ----------
+    rows : tuple of int
+        The points, numbered as the split's rows, the training part first.
+    widths : tuple of int or None
+        The first so many columns, each as an embedding of its own; None for all.
+    """
+
+    rows: tuple[int, ...]
+    widths: tuple[int | None, ...]
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Part of an embedding.
+
+    Parameters
+    ----------
+    width : int or None
+        Which of `Keep.widths` it is.
+    coordinates : tuple of tuple of float
+        Of the points, in up to three dimensions.
+    prototypes : tuple of tuple of float, optional
+        Of the classes, where the method places them too.
+    """
+
+    width: int | None
+    coordinates: tuple[tuple[float, ...], ...]
+    prototypes: tuple[tuple[float, ...], ...] | None
+
+
+@dataclass(frozen=True)
 class UnitJob:
     """Fit one embedding of one split and evaluate trials on it.
 
@@ -104,6 +139,8 @@ class UnitJob:
         Seconds a trial may take, its share in the fit included.
     batched : bool
         Whether trials may be evaluated together.
+    keep : Keep, optional
+        What is to be sent back of the embedding itself.
     """
 
     folder: Path
@@ -117,6 +154,7 @@ class UnitJob:
     seed: int
     timeout: float | None = None
     batched: bool = True
+    keep: Keep | None = None
 
 
 @dataclass(frozen=True)
@@ -161,6 +199,8 @@ class JobResult:
         Whether that was a lack of space, which no other job would get around either.
     cpu_seconds : float
         CPU time of the process since its last result, or since it began.
+    kept : tuple of Kept
+        What a unit's job was to keep of its embedding.
     """
 
     results: tuple[TrialResult, ...] = ()
@@ -168,6 +208,7 @@ class JobResult:
     error: str = ""
     disk_full: bool = False
     cpu_seconds: float = 0.0
+    kept: tuple[Kept, ...] = ()
 
 
 Job = SplitJob | UnitJob

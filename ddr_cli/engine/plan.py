@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -103,12 +103,16 @@ class Plan:
     searches : mapping of str to int
         The most neighbours that any fit of a split needs, by what is searched; see
         `ddr_cli.engine.jobs.SplitJob`. The search is done once.
+    kept : mapping of str to str
+        For each trial of the first split whose embedding is kept for a figure, by its id, the id
+        of that embedding.
     """
 
     spec: Spec
     data: DataIdentity
     groups: tuple[Group, ...]
     searches: Mapping[str, int]
+    kept: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def trials(self) -> dict[str, Trial]:
@@ -183,8 +187,11 @@ def make_plan(
 
     identify = _Identify(spec, data, sketches, descending)
     units: dict[SplitKey, dict[str, dict[str, Trial]]] = {}
+    kept: dict[str, str] = {}
     for cell in cells:
         trial = Trial(identify(cell), cell.split, cell.reducer, cell.classifier)
+        if spec.embeddings is not None and cell.split == cells[0].split:
+            kept[trial.id] = identify.embedding(cell)
         fits = units.setdefault(cell.split, {})
         fits.setdefault(sketches.of(cell.reducer).fit, {}).setdefault(trial.id, trial)
     groups = tuple(
@@ -197,7 +204,7 @@ def make_plan(
         )
         for split, fits in units.items()
     )
-    return Plan(spec, data, groups, sketches.searches())
+    return Plan(spec, data, groups, sketches.searches(), kept)
 
 
 def _unit(trials: tuple[Trial, ...], widths: tuple[int, ...]) -> Unit:
@@ -288,6 +295,14 @@ class _Identify:
         return digest(
             f'{{"classifier":{self._text(cell.classifier, self._classifier)},'
             f'"data":{self._data.text},"preprocess":{self._steps},'
+            f'"reducer":{self._text(cell.reducer, self._reducer)},'
+            f'"split":{self._text(cell.split, self._split)}}}'
+        )
+
+    def embedding(self, cell: Cell) -> str:
+        """Return the id of the embedding that a trial rests on."""
+        return digest(
+            f'{{"data":{self._data.text},"preprocess":{self._steps},'
             f'"reducer":{self._text(cell.reducer, self._reducer)},'
             f'"split":{self._text(cell.split, self._split)}}}'
         )

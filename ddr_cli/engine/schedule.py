@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ddr_cli.core.errors import InputError
+from ddr_cli.engine.embeddings import chosen_rows
 from ddr_cli.engine.executor import Ending, Executor
-from ddr_cli.engine.jobs import Evaluation, Job, SplitJob, TrialResult, UnitJob
+from ddr_cli.engine.jobs import Evaluation, Job, Keep, Kept, SplitJob, TrialResult, UnitJob
 from ddr_cli.engine.journal import FAILED, TIMEOUT
 from ddr_cli.engine.plan import Group, Plan, Trial, Unit
 from ddr_cli.engine.trace import LastSeen, last_seen
@@ -51,6 +52,7 @@ class Draw:
 class _Open:
     """A split that is worked on, and its units that have not ended."""
 
+    group: Group
     draw: Draw
     folder: Path
     works: list[_Work]
@@ -97,6 +99,10 @@ class Schedule:
         Runs the jobs.
     record : callable
         Gets results as they come.
+    keep : callable
+        Gets the embeddings that are kept: their group, unit, draw and coordinates.
+    redo : set of str
+        The ids of kept embeddings to be made again though their trials are done.
     warn : callable
         Gets each kind of warning of a method once.
     timeout : float, optional
@@ -118,6 +124,8 @@ class Schedule:
         draw: Callable[[Group], Draw],
         executor: Executor,
         record: Callable[[Sequence[TrialResult]], None],
+        keep: Callable[[Group, Unit, Draw, Kept], None],
+        redo: Set[str],
         warn: Callable[[str], None],
         timeout: float | None,
     ) -> None:
@@ -127,9 +135,10 @@ class Schedule:
         self._draw = draw
         self._executor = executor
         self._record = record
+        self._keep = keep
         self._warn = warn
         self._timeout = timeout
-        self._ahead = _to_do(plan, todo)
+        self._ahead = _to_do(plan, todo, redo)
         self._open: list[_Open] = []
         self._ready: deque[tuple[_Open, _Work]] = deque()
         self._running: dict[int, _Running] = {}
@@ -176,7 +185,7 @@ class Schedule:
         draw = self._draw(group)
         folder = self._scratch.folder("splits", group.split.name)
         np.save(folder / "rows.npy", np.concatenate([draw.split.train, draw.split.test]))
-        opened = _Open(draw, folder, works)
+        opened = _Open(group, draw, folder, works)
         self._open.append(opened)
         self._submit_split(opened)
 
@@ -216,8 +225,16 @@ class Schedule:
             seed=opened.draw.seed,
             timeout=self._timeout,
             batched=work.batched,
+            keep=self._wanted(opened, unit),
         )
         self._submit(_Running(job, opened, work))
+
+    def _wanted(self, opened: _Open, unit: Unit) -> Keep | None:
+        widths = {unit.width_of(trial) for trial in unit.trials if trial.id in self._plan.kept}
+        if not widths:
+            return None
+        rows = tuple(int(row) for row in chosen_rows(self._plan, opened.draw))
+        return Keep(rows, tuple(widths))
 
     def _submit(self, running: _Running) -> None:
         self._running[id(running.job)] = running
@@ -272,6 +289,8 @@ class Schedule:
         self, opened: _Open, work: _Work, ending: Ending, seen: LastSeen
     ) -> list[TrialResult]:
         if ending.result is not None:
+            for kept in ending.result.kept:
+                self._keep(opened.group, work.unit, opened.draw, kept)
             results = list(ending.result.results)
             _remove(work, results)
             # Only a fault of the scratch folder or the like leaves trials without a result.
@@ -290,12 +309,12 @@ class Schedule:
             self._scratch.drop(opened.folder)
 
 
-def _to_do(plan: Plan, todo: Set[str]) -> Iterator[tuple[Group, list[_Work]]]:
+def _to_do(plan: Plan, todo: Set[str], redo: Set[str]) -> Iterator[tuple[Group, list[_Work]]]:
     for group in plan.groups:
         works = []
         for unit in group.units:
             left = {trial.id: trial for trial in unit.trials if trial.id in todo}
-            if left:
+            if left or any(plan.kept.get(trial.id) in redo for trial in unit.trials):
                 works.append(_Work(unit, left))
         if works:
             yield group, works

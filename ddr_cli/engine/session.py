@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from ddr_cli.core.errors import InputError
-from ddr_cli.engine.arrays import save_matrix
+from ddr_cli.engine import embeddings
+from ddr_cli.engine.arrays import Labels, save_labels, save_matrix
 from ddr_cli.engine.executor import Executor
 from ddr_cli.engine.interrupts import interruptible
-from ddr_cli.engine.jobs import TrialResult
+from ddr_cli.engine.jobs import Kept, TrialResult
 from ddr_cli.engine.journal import OK, Journal, parameter_text
-from ddr_cli.engine.plan import Group, Plan
+from ddr_cli.engine.plan import Group, Plan, Unit
 from ddr_cli.engine.progress import Progress
 from ddr_cli.engine.provenance import Manifest
 from ddr_cli.engine.schedule import Draw, Schedule
@@ -64,8 +63,19 @@ class Session:
         self._ended = 0
         self._failed = 0
 
-    def run(self, todo: Sequence[str], executor: Executor, timeout: float | None) -> bool:
-        """Do the trials `todo` and return whether the session was told to stop before the end.
+    def run(
+        self,
+        todo: Sequence[str],
+        executor: Executor,
+        timeout: float | None,
+        redo: Set[str] = frozenset(),
+    ) -> bool:
+        """Do the trials `todo`, and make the kept embeddings `redo` again.
+
+        Returns
+        -------
+        bool
+            Whether the session was told to stop before the end.
 
         Raises
         ------
@@ -78,7 +88,7 @@ class Session:
             with Scratch() as scratch, interruptible(executor.wake) as stopped:
                 data = scratch.folder("data")
                 save_matrix(data, "X", self._dataset.X)
-                np.save(data / "y.npy", self._dataset.y)
+                save_labels(data, labels_of(self._dataset))
                 schedule = Schedule(
                     self._plan,
                     set(todo),
@@ -87,6 +97,8 @@ class Session:
                     draw=self._draw,
                     executor=executor,
                     record=self._record,
+                    keep=self._keep,
+                    redo=redo,
                     warn=self._progress.note,
                     timeout=timeout,
                 )
@@ -132,6 +144,11 @@ class Session:
         self._failed += failed
         self._progress.advance(len(results) - failed, failed)
 
+    def _keep(self, group: Group, unit: Unit, draw: Draw, kept: Kept) -> None:
+        labels = labels_of(self._dataset)
+        folder = self._journal.path.parent
+        embeddings.write(folder, self._plan, group, unit, draw, labels, kept)
+
     def _row(self, result: TrialResult) -> dict[str, object]:
         trial = self._plan.trials[result.trial_id]
         return {
@@ -161,3 +178,8 @@ class Session:
 
 def _rounded(seconds: float | None) -> float | None:
     return None if seconds is None else round(seconds, _SECONDS_DECIMALS)
+
+
+def labels_of(dataset: Dataset) -> Labels:
+    """Return the labels of a data set's points."""
+    return Labels(dataset.y, dataset.target_names, dataset.subclasses, dataset.subclass_names)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import time
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -17,9 +17,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ddr_cli.engine.arrays import (
+    Labels,
     load_array,
+    load_labels,
     load_matrix,
     load_neighbors,
+    save_labels,
     save_matrix,
     save_neighbors,
 )
@@ -30,22 +33,24 @@ from ddr_cli.engine.jobs import (
     Evaluation,
     Job,
     JobResult,
+    Keep,
+    Kept,
     SplitJob,
     TrialResult,
     UnitJob,
     places_by_neighbors,
 )
 from ddr_cli.engine.journal import FAILED, OK, one_line
+from ddr_cli.engine.judging import Judged, batches, judges_of, load_judge, scores_of, seeded
 from ddr_cli.engine.trace import Trace
 from ddr_cli.engine.worker import deadline, memory_limit_text
-from ddr_cli.evaluation.metrics import get_metric
 from ddr_cli.evaluation.preprocess import make_preprocessor
-from ddr_cli.evaluation.registry import CLASSIFIERS, get_classifier_traits
 from ddr_cli.numerics.neighbors import Neighbors, kneighbors
 from ddr_cli.reducers.base import get_traits
 from ddr_cli.reducers.registry import REDUCERS
 
 _UNLABELLED = -1
+_MOST_SHOWN = 3  # dimensions that a figure can show
 # A piece that calls sys.exit fails like one that raises.
 _FAILURES = (Exception, SystemExit)
 
@@ -75,20 +80,22 @@ def _cpu_seconds_since_last() -> float:
 def prepare_split(job: SplitJob) -> JobResult:
     """Write the preprocessed points of a split, and their neighbours, for all of its units."""
     # Loading a piece's module, here and below, is no trial's cost and has no deadline.
-    steps = [_seeded(make_preprocessor(name, **params), job.seed) for name, params in job.steps]
+    steps = [seeded(make_preprocessor(name, **params), job.seed) for name, params in job.steps]
     with deadline(job.timeout), _collected() as collected, Trace(job.trace):
         rows = load_array(job.folder, "rows")
-        X, y = load_matrix(job.data, "X"), load_array(job.data, "y")
+        X, labels = load_matrix(job.data, "X"), load_labels(job.data).rows(rows)
         train, test = X[rows[: job.n_train]], X[rows[job.n_train :]]
         for step in steps:
-            train = step.fit_transform(train, y[rows[: job.n_train]])
-            test = step.transform(test)
+            train = step.fit_transform(train, labels.y[: job.n_train])
+            test = step.transform(test) if test.shape[0] else train[:0]
         stack: Any = sparse.vstack if sparse.issparse(train) else np.vstack
         points = stack([train, test])
         save_matrix(job.folder, "points", points)
-        np.save(job.folder / "y.npy", y[rows])
+        save_labels(job.folder, labels)
         np.save(job.folder / "n_train.npy", job.n_train)
         for searched, k in job.searches.items():
+            if searched == QUERIES and not test.shape[0]:
+                continue
             among = points if searched == TRANSDUCTIVE else points[: job.n_train]
             queries = points[job.n_train :] if searched == QUERIES else None
             # A reducer that asks for more neighbours than there are is to say so itself.
@@ -106,7 +113,7 @@ def run_unit(job: UnitJob) -> JobResult:
         embedding = None
         factory = REDUCERS.load(job.reducer)
         for name in {one.classifier for one in left}:
-            CLASSIFIERS.load(name)
+            load_judge(name)
         for width in job.widths or (None,):
             trace.fitting()
             try:
@@ -120,18 +127,19 @@ def run_unit(job: UnitJob) -> JobResult:
             trace.finished(failed)
             results += failed
         if embedding is not None:
-            for batch in _batches(left, job.batched):
+            for batch in batches(left) if job.batched else [[one] for one in left]:
                 trace.evaluating([one.trial_id for one in batch])
                 finished = _evaluate(batch, embedding, split, job)
                 trace.finished(finished)
                 results += finished
-        return JobResult(tuple(results), collected())
+        kept = _kept(embedding, job.keep) if embedding is not None and job.keep else ()
+        return JobResult(tuple(results), collected(), kept=kept)
 
 
 @dataclass(frozen=True)
 class _Split:
     points: Any
-    y: NDArray[np.int64]
+    labels: Labels
     n_train: int
     neighbors: Mapping[str, Neighbors | None]
 
@@ -140,7 +148,7 @@ class _Split:
 def _open_split(folder: Path) -> _Split:
     return _Split(
         load_matrix(folder, "points"),
-        load_array(folder, "y"),
+        load_labels(folder),
         int(load_array(folder, "n_train")),
         {name: load_neighbors(folder, name) for name in (TRANSDUCTIVE, OUT_OF_SAMPLE, QUERIES)},
     )
@@ -150,6 +158,7 @@ def _open_split(folder: Path) -> _Split:
 class _Embedding:
     train: Any
     test: Any
+    prototypes: NDArray[Any] | None
     cpu_seconds: float
     wall_seconds: float
 
@@ -157,22 +166,64 @@ class _Embedding:
 def _embed(factory: Any, job: UnitJob, split: _Split, width: int | None) -> _Embedding:
     cpu, wall = time.process_time(), time.perf_counter()
     params = dict(job.params) if width is None else {**job.params, "n_components": width}
-    reducer = _seeded(factory(**params), job.seed)
+    reducer = seeded(factory(**params), job.seed)
     k = params.get("n_neighbors")
     extra = _neighbors(reducer, split.neighbors[job.mode], k)
     n = split.n_train
     if job.mode == TRANSDUCTIVE:
-        y = split.y.copy()
+        y = split.labels.y.copy()
         y[n:] = _UNLABELLED
         both = reducer.fit_transform(split.points, y, **extra)
         train, test = both[:n], both[n:]
     else:
-        train = reducer.fit_transform(split.points[:n], split.y[:n], **extra)
-        queries = split.neighbors[QUERIES] if places_by_neighbors(reducer) else None
-        test = reducer.transform(split.points[n:], **_neighbors(reducer, queries, k))
-    for part, size in ((train, n), (test, len(split.y) - n)):
+        train = reducer.fit_transform(split.points[:n], split.labels.y[:n], **extra)
+        if n < len(split.labels.y):
+            queries = split.neighbors[QUERIES] if places_by_neighbors(reducer) else None
+            test = reducer.transform(split.points[n:], **_neighbors(reducer, queries, k))
+        else:
+            test = train[:0]
+    for part, size in ((train, n), (test, len(split.labels.y) - n)):
         _check(part, size)
-    return _Embedding(train, test, time.process_time() - cpu, time.perf_counter() - wall)
+    return _Embedding(
+        train,
+        test,
+        _prototypes(reducer, len(split.labels.classes)),
+        time.process_time() - cpu,
+        time.perf_counter() - wall,
+    )
+
+
+def _prototypes(reducer: Any, n_classes: int) -> NDArray[Any] | None:
+    """Return where a method places the classes themselves, if it does."""
+    for name in ("label_components_", "class_centers_"):
+        found = getattr(reducer, name, None)
+        if isinstance(found, np.ndarray) and found.ndim == 2 and len(found) == n_classes:
+            return found
+    return None
+
+
+def _kept(embedding: _Embedding, keep: Keep) -> tuple[Kept, ...]:
+    parts = (embedding.train, embedding.test)
+    leading = [part[:, : min(_MOST_SHOWN, part.shape[1])] for part in parts]
+    both = np.vstack([_dense(part) for part in leading])
+    chosen, own = both[list(keep.rows)], embedding.prototypes
+    return tuple(
+        Kept(
+            width,
+            _nested(chosen[:, :width]),
+            None if own is None else _nested(own[:, :width][:, :_MOST_SHOWN]),
+        )
+        for width in keep.widths
+    )
+
+
+def _dense(part: Any) -> NDArray[Any]:
+    sparse_part: bool = sparse.issparse(part)
+    return np.asarray(part.toarray() if sparse_part else part)
+
+
+def _nested(values: NDArray[Any]) -> tuple[tuple[float, ...], ...]:
+    return tuple(tuple(float(value) for value in row) for row in values)
 
 
 def _neighbors(reducer: Any, found: Neighbors | None, k: object) -> dict[str, Neighbors]:
@@ -189,23 +240,6 @@ def _check(part: Any, size: int) -> None:
         raise ValueError("the embedding has infinite or undefined values")
 
 
-def _batches(evaluations: Sequence[Evaluation], batched: bool) -> list[list[Evaluation]]:
-    """Put together what one call to `predict_many` can answer."""
-    batches: dict[object, list[Evaluation]] = {}
-    for one in evaluations:
-        batches.setdefault(_batch_key(one) if batched else one.trial_id, []).append(one)
-    return list(batches.values())
-
-
-def _batch_key(one: Evaluation) -> object:
-    classifier = CLASSIFIERS.load(one.classifier)
-    shared = get_classifier_traits(classifier(**one.params)).shared
-    if shared is None or not hasattr(classifier, "predict_many"):
-        return one.trial_id
-    rest = tuple((name, repr(one.params[name])) for name in sorted(one.params) if name != shared)
-    return one.width, one.classifier, rest
-
-
 def _evaluate(
     batch: list[Evaluation], embedding: _Embedding, split: _Split, job: UnitJob
 ) -> list[TrialResult]:
@@ -214,21 +248,15 @@ def _evaluate(
         part if width is None else np.ascontiguousarray(part[:, :width])
         for part in (embedding.train, embedding.test)
     )
-    y_train, y_test = split.y[: split.n_train], split.y[split.n_train :]
+    judged = Judged(train, test, split.points, split.labels)
     seconds = None if job.timeout is None else job.timeout - embedding.wall_seconds
     started = time.process_time()
     try:
         # Each trial has what the fit left of its time; together they have that for each.
         with deadline(None if seconds is None else seconds * len(batch)):
-            classifiers = [
-                _seeded(CLASSIFIERS.load(one.classifier)(**one.params), job.seed) for one in batch
-            ]
+            judges = judges_of(batch, job.seed)
             started = time.process_time()
-            predictions = _predict(classifiers, train, y_train, test)
-            scores = [
-                {name: float(get_metric(name)(y_test, predicted)) for name in job.metrics}
-                for predicted in predictions
-            ]
+            scores = scores_of(judges, judged, job.metrics)
     except _FAILURES as error:
         if len(batch) > 1:
             return [r for one in batch for r in _evaluate([one], embedding, split, job)]
@@ -239,22 +267,6 @@ def _evaluate(
         TrialResult(one.trial_id, OK, "", score, embedding.cpu_seconds, share)
         for one, score in zip(batch, scores, strict=True)
     ]
-
-
-def _predict(classifiers: Sequence[Any], train: Any, y_train: Any, test: Any) -> list[NDArray[Any]]:
-    if len(classifiers) == 1:
-        return [classifiers[0].fit(train, y_train).predict(test)]
-    settings = [classifier.get_params(deep=False) for classifier in classifiers]
-    many: list[NDArray[Any]] = type(classifiers[0]).predict_many(train, y_train, test, settings)
-    return many
-
-
-def _seeded(estimator: Any, seed: int) -> Any:
-    """Give a piece that would draw from a global stream a seed of its own."""
-    params = estimator.get_params(deep=False) if hasattr(estimator, "get_params") else {}
-    if params.get("random_state", seed) is None:
-        estimator.set_params(random_state=seed)
-    return estimator
 
 
 def _failure(

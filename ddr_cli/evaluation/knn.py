@@ -16,6 +16,8 @@ from ddr_cli.core.parameters import check_parameters
 from ddr_cli.evaluation.registry import ClassifierTraits
 from ddr_cli.numerics.neighbors import kneighbors
 
+Ties = Literal["nearest", "smallest_label"]
+
 
 class KNNClassifier(ClassifierMixin, BaseEstimator):
     """Majority vote of the k nearest training points in Euclidean distance.
@@ -55,7 +57,7 @@ class KNNClassifier(ClassifierMixin, BaseEstimator):
     def __init__(
         self,
         n_neighbors: Annotated[int, Ge(1)] = 5,
-        ties: Literal["nearest", "smallest_label"] = "nearest",
+        ties: Ties = "nearest",
     ) -> None:
         self.n_neighbors = n_neighbors
         self.ties = ties
@@ -103,7 +105,7 @@ class KNNClassifier(ClassifierMixin, BaseEstimator):
         -------
         ndarray of shape (n_queries,)
         """
-        return self._elect(self._votes(X))
+        return self._elected(self._votes(X))
 
     @classmethod
     def predict_many(
@@ -141,7 +143,7 @@ class KNNClassifier(ClassifierMixin, BaseEstimator):
         votes = widest.fit(X_train, y_train)._votes(X_test)
         for classifier in classifiers:
             classifier.classes_ = widest.classes_
-        return [classifier._elect(votes[:, : classifier.n_neighbors]) for classifier in classifiers]
+        return [classifier._elected(votes[:, : classifier.n_neighbors]) for classifier in classifiers]
 
     def _votes(self, X: ArrayLike) -> NDArray[np.intp]:
         """Return the class codes of each query's k neighbours, nearest first."""
@@ -151,18 +153,8 @@ class KNNClassifier(ClassifierMixin, BaseEstimator):
         votes: NDArray[np.intp] = self._codes[found.indices]
         return votes
 
-    def _elect(self, votes: NDArray[np.intp]) -> NDArray[Any]:
-        """Return the label with most votes of each row of `votes`."""
-        rows = np.arange(len(votes))
-        tally = np.zeros((len(votes), len(self.classes_)), dtype=np.intp)
-        for column in votes.T:
-            tally[rows, column] += 1
-        if self.ties == "smallest_label":
-            elected = tally.argmax(axis=1)
-        else:
-            leads = tally[rows[:, None], votes] == tally.max(axis=1, keepdims=True)
-            elected = votes[rows, leads.argmax(axis=1)]
-        return np.asarray(self.classes_[elected])
+    def _elected(self, votes: NDArray[np.intp]) -> NDArray[Any]:
+        return np.asarray(self.classes_[elect(votes, len(self.classes_), self.ties)])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -176,3 +168,25 @@ class KNNClassifier(ClassifierMixin, BaseEstimator):
             grids={"n_neighbors": tuple(range(1, 16))},
             paper="Hastie, Tibshirani, Friedman, The Elements of Statistical Learning, 13.3",
         )
+
+
+def elect(votes: NDArray[np.intp], n_classes: int, ties: Ties = "nearest") -> NDArray[np.intp]:
+    """Return the class code with most votes of each row.
+
+    Parameters
+    ----------
+    votes : ndarray of shape (n_queries, k)
+        Class codes of the neighbours, nearest first.
+    n_classes : int
+        How many classes there are.
+    ties : {"nearest", "smallest_label"}
+        Which of the classes with most votes wins.
+    """
+    rows = np.arange(len(votes))
+    tally = np.zeros((len(votes), n_classes), dtype=np.intp)
+    for column in votes.T:
+        tally[rows, column] += 1
+    if ties == "smallest_label":
+        return np.asarray(tally.argmax(axis=1))
+    leads = tally[rows[:, None], votes] == tally.max(axis=1, keepdims=True)
+    return np.asarray(votes[rows, leads.argmax(axis=1)])

@@ -14,8 +14,8 @@ from ddr_cli.core.errors import InputError, did_you_mean
 
 
 @dataclass(frozen=True)
-class Metric:
-    """A score of predicted labels against true ones; call it as ``metric(y_true, y_pred)``.
+class Scale:
+    """What the numbers of a metric or of a measure are.
 
     Parameters
     ----------
@@ -23,16 +23,37 @@ class Metric:
         The name used in specs and the column of the journal.
     title : str
         The name on an axis or in a table's head.
-    better : {"lower", "higher"}
-        In which direction the score improves.
-    compute : callable
-        The function behind the call.
+    better : {"lower", "higher"} or None
+        In which direction it improves; None where neither end is better.
+    rate : bool
+        Whether it is a share in 0..1, shown in percent.
     """
 
     name: str
     title: str
-    better: Literal["lower", "higher"]
+    better: Literal["lower", "higher"] | None
+    rate: bool = True
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A score of predicted labels against true ones; call it as ``metric(y_true, y_pred)``.
+
+    Parameters
+    ----------
+    scale : Scale
+        What its numbers are.
+    compute : callable
+        The function behind the call.
+    """
+
+    scale: Scale
     compute: Callable[[ArrayLike, ArrayLike], float]
+
+    @property
+    def name(self) -> str:
+        """The name used in specs."""
+        return self.scale.name
 
     def __call__(self, y_true: ArrayLike, y_pred: ArrayLike) -> float:
         """Return the score.
@@ -76,12 +97,38 @@ METRICS = MappingProxyType(
     {
         metric.name: metric
         for metric in (
-            Metric("error", "error rate", "lower", error),
-            Metric("accuracy", "accuracy", "higher", accuracy),
-            Metric("balanced_accuracy", "balanced accuracy", "higher", balanced_accuracy),
+            Metric(Scale("error", "error rate", "lower"), error),
+            Metric(Scale("accuracy", "accuracy", "higher"), accuracy),
+            Metric(Scale("balanced_accuracy", "balanced accuracy", "higher"), balanced_accuracy),
         )
     }
 )
+
+MEASURED = MappingProxyType(
+    {
+        scale.name: scale
+        for scale in (
+            Scale("same_class", "points with a neighbour of their class", "higher"),
+            Scale("topology", "points that keep their nearest neighbour", "higher"),
+            Scale("separability", "accuracy kept", "higher"),
+            Scale("silhouette", "silhouette of the sub-classes", "higher", rate=False),
+            Scale("subclass_accuracy", "accuracy on the sub-classes", "higher"),
+            Scale("dimension", "intrinsic dimension", None, rate=False),
+        )
+    }
+)
+"""What our own measures give; see `ddr_cli.evaluation.measures`."""
+
+
+def get_scale(name: str) -> Scale:
+    """Return what the numbers in a journal's column are.
+
+    A third party's measure may give numbers of a name of its own: they are shown as they are, and
+    higher is better.
+    """
+    if name in METRICS:
+        return METRICS[name].scale
+    return MEASURED.get(name) or Scale(name, name.replace("_", " "), "higher", rate=False)
 
 
 def get_metric(name: str) -> Metric:

@@ -1,4 +1,4 @@
-"""Which classifiers there are, and what each tells the engine about itself."""
+"""Which classifiers and measures there are, and what each tells the engine about itself."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ class ClassifierTraits:
     """What the engine may share between fits of a classifier, and what it needs to know of it.
 
     A classifier states its traits in a method ``__ddr_traits__(self) -> ClassifierTraits``; one
-    without the method gets the defaults.
+    without the method gets the defaults. So does a measure, which has ``score_many(embedded,
+    settings)`` where a classifier has ``predict_many``.
 
     Parameters
     ----------
@@ -36,7 +37,7 @@ class ClassifierTraits:
 
 
 def get_classifier_traits(classifier: Any) -> ClassifierTraits:
-    """Return the traits of a classifier instance."""
+    """Return the traits of a classifier's or measure's instance."""
     declare = getattr(classifier, "__ddr_traits__", None)
     return declare() if declare is not None else ClassifierTraits()
 
@@ -62,3 +63,45 @@ CLASSIFIERS = Registry(
     ],
     "ddr.classifiers",
 )
+
+MEASURES = Registry(
+    "measure",
+    [
+        Entry(
+            "same_class",
+            "ddr_cli.evaluation.measures.neighborhoods:SameClass",
+            "share of points with one of their class among the K nearest",
+        ),
+        Entry(
+            "topology",
+            "ddr_cli.evaluation.measures.neighborhoods:Topology",
+            "share of points whose nearest neighbour stays among the K nearest",
+        ),
+        Entry(
+            "separability",
+            "ddr_cli.evaluation.measures.separation:Separability",
+            "leave-one-out accuracy in the embedding over that in the original space",
+        ),
+        Entry(
+            "subclass_silhouette",
+            "ddr_cli.evaluation.measures.separation:SubclassSilhouette",
+            "silhouette of the sub-classes of merged classes",
+        ),
+        Entry(
+            "subclass_accuracy",
+            "ddr_cli.evaluation.measures.separation:SubclassAccuracy",
+            "leave-one-out accuracy on the sub-classes of merged classes",
+        ),
+        Entry(
+            "intrinsic_dimension",
+            "ddr_cli.evaluation.measures.intrinsic:IntrinsicDimension",
+            "geodesic-entropic-graph estimate of the dimension of a class or of all points",
+        ),
+    ],
+    "ddr.measures",
+)
+
+
+def judge_registry(name: str) -> Registry:
+    """Return the registry in which a classifier or measure called `name` is to be looked up."""
+    return MEASURES if name in MEASURES.names() else CLASSIFIERS

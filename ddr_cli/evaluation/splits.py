@@ -17,7 +17,7 @@ from ddr_cli.core.errors import InputError, did_you_mean
 
 Indices = NDArray[np.intp]
 
-SPLIT_KINDS = ("predefined", "resample", "per_class", "fraction", "labelled")
+SPLIT_KINDS = ("predefined", "resample", "per_class", "fraction", "labelled", "whole")
 
 _SPLIT_STREAM = 0
 _METHOD_STREAM = 1
@@ -68,6 +68,7 @@ def make_split(
         - ``"fraction"``: the share `train` of all points, stratified.
         - ``"labelled"``: `train` points in total, stratified, at least one of every class; the
           rest is the test part.
+        - ``"whole"``: all points; the test part is empty.
     y : array-like of shape (n_samples,)
         Class labels of any type that can be sorted.
     index : int
@@ -104,6 +105,9 @@ def make_split(
         )
     labels = np.asarray(y)
     pool = np.arange(len(labels), dtype=np.intp)
+    if kind == "whole":
+        nobody = pool[:0]
+        return Split(f"{kind}-{index}", pool, nobody, split_hash(pool, nobody))
     if kind in ("predefined", "resample"):
         own_train, own_test = _own_split(kind, predefined, train, len(labels), dataset)
         if kind == "predefined":

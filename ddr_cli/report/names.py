@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from ddr_cli.evaluation.metrics import METRICS
+from ddr_cli.evaluation.metrics import get_scale
 
 _PARAMETERS = {
     "reducer.beta": "β",
@@ -94,12 +94,12 @@ def family_name(family: str, n: int) -> str:
 
 def is_rate(metric: str) -> bool:
     """Tell whether a metric is a share in 0..1, shown in percent."""
-    return metric in METRICS
+    return get_scale(metric).rate
 
 
 def lower_is_better(metric: str) -> bool:
     """Tell in which direction a metric improves."""
-    return metric in METRICS and METRICS[metric].better == "lower"
+    return get_scale(metric).better == "lower"
 
 
 def metric_axis(metric: str) -> str:

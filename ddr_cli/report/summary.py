@@ -95,7 +95,7 @@ def summarize(run: Run) -> Summary:
     """
     items: dict[str, Items] = {
         "reducer": run.spec.reducers,
-        "classifier": run.spec.classifiers,
+        "classifier": run.spec.judges,
     }
     parameters = parameter_columns(run.trials)
     keys = ["reducer", "classifier", *parameters, "family"]

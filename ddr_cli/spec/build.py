@@ -25,17 +25,25 @@ from ddr_cli.spec.model import (
     KEYS,
     ClassifierSpec,
     DatasetRef,
+    MeasureSpec,
     ReducerSpec,
     Spec,
     SplitSpec,
     StepSpec,
 )
 from ddr_cli.spec.reading import Reader
-from ddr_cli.spec.sections import read_metrics, read_paper, read_plot, read_split, read_text
+from ddr_cli.spec.sections import (
+    read_embeddings,
+    read_metrics,
+    read_paper,
+    read_plot,
+    read_split,
+    read_text,
+)
 from ddr_cli.spec.sweeps import read_sweep
 
 MAX_TRIALS = 1_000_000
-_REQUIRED = ("dataset", "split", "reducers", "classifiers")
+_REQUIRED = ("dataset", "split", "reducers")
 
 
 def build(document: Document, *, name: str, path: Path | None = None) -> Spec:
@@ -62,21 +70,24 @@ def build(document: Document, *, name: str, path: Path | None = None) -> Spec:
     paper = read_paper(reader, raw.get("paper"))
     preprocess = read_components(reader, "preprocess", raw.get("preprocess", []))
     reducers = read_components(reader, "reducers", raw["reducers"]) if "reducers" in raw else None
-    classifiers = (
-        read_components(reader, "classifiers", raw["classifiers"]) if "classifiers" in raw else None
-    )
-    lists = {"reducers": reducers, "classifiers": classifiers}
+    judges = _read_judges(reader, raw)
+    lists = {"reducers": reducers, "classifiers": judges}
     before = len(reader.problems)
     sweep = read_sweep(reader, raw.get("sweep", {}), lists)
     axes = sweep if len(reader.problems) == before else None
-    metrics = read_metrics(reader, raw.get("metrics", ["error"]))
+    metrics = _read_metrics(reader, raw, judges)
     plot = read_plot(reader, raw.get("plot", {}), sweep=axes, metrics=metrics)
+    embeddings = read_embeddings(reader, raw.get("embeddings"))
     split = read_split(reader, raw["split"]) if "split" in raw else None
-    estimators = [*(reducers or ()), *(classifiers or ())]
+    if split is not None and split.kind == "whole" and raw.get("classifiers"):
+        reader.problem(
+            ("split", "kind"), "the kind whole leaves no test points for classifiers; use measures."
+        )
+    estimators = [*(reducers or ()), *(judges or ())]
     dataset = _read_data(reader, raw, path.parent if path else None, split, estimators, sweep)
     reducer_labels = unique_labels(reader, reducers or (), _swept_names("reducers", sweep))
-    classifier_labels = unique_labels(reader, classifiers or (), _swept_names("classifiers", sweep))
-    if preprocess is None or reducers is None or classifiers is None:
+    judge_labels = unique_labels(reader, judges or (), _swept_names("classifiers", sweep))
+    if preprocess is None or reducers is None or judges is None:
         raise reader.error()
     if reader.problems or plot is None or split is None or dataset is None:
         raise reader.error()
@@ -94,16 +105,53 @@ def build(document: Document, *, name: str, path: Path | None = None) -> Spec:
         ),
         classifiers=tuple(
             ClassifierSpec(name=item.name, label=label, params=item.params)
-            for item, label in zip(classifiers, classifier_labels, strict=True)
+            for item, label in zip(judges, judge_labels, strict=True)
+            if item.section == "classifiers"
+        ),
+        measures=tuple(
+            MeasureSpec(name=item.name, label=label, params=item.params)
+            for item, label in zip(judges, judge_labels, strict=True)
+            if item.section == "measures"
         ),
         sweep=sweep,
         metrics=metrics,
         plot=plot,
+        embeddings=embeddings,
     )
     _check_trials(reader, spec, reducers)
     if reader.problems:
         raise reader.error()
     return spec
+
+
+def _read_judges(reader: Reader, raw: Mapping[str, Any]) -> list[Component] | None:
+    """Return the classifiers, then the measures; None if any has a problem."""
+    given = [section for section in ("classifiers", "measures") if section in raw]
+    if not given:
+        reader.problem(("classifiers",), "a spec needs classifiers or measures.")
+        return None
+    read = [read_components(reader, section, raw[section]) for section in given]
+    good = [items for items in read if items is not None]
+    return [item for items in good for item in items] if len(good) == len(read) else None
+
+
+def _read_metrics(
+    reader: Reader, raw: Mapping[str, Any], judges: Sequence[Component] | None
+) -> tuple[str, ...]:
+    """Return the metrics of the classifiers and those that the measures give."""
+    measured = [
+        item.factory.scale.name  # type: ignore[attr-defined]  # what makes it a measure
+        for item in judges or ()
+        if item.section == "measures"
+    ]
+    given: tuple[str, ...] = ()
+    if "classifiers" in raw or not measured:
+        given = read_metrics(reader, raw.get("metrics", ["error"]))
+    elif "metrics" in raw:
+        reader.problem(
+            ("metrics",), "metrics score classifiers, and there are none; measures bring their own."
+        )
+    return tuple(dict.fromkeys([*given, *measured]))
 
 
 def _reducer(item: Component, label: str) -> ReducerSpec:
@@ -114,7 +162,7 @@ def _reducer(item: Component, label: str) -> ReducerSpec:
 def _read_top(reader: Reader) -> dict[str, Any]:
     data = reader.document.data
     if not isinstance(data, dict):
-        reader.problem((), no_mapping(data, "a spec", _REQUIRED))
+        reader.problem((), no_mapping(data, "a spec", (*_REQUIRED, "classifiers")))
         raise reader.error()
     for key in data:
         if key not in KEYS:

@@ -80,6 +80,8 @@ def check_split(reader: Reader, split: SplitSpec, card: Card, expect: Expect) ->
                 "use fraction, per_class or labelled.",
             )
         return None
+    if split.kind == "whole":
+        return expect.samples
     if not expect.classes:
         return None
     y = np.repeat(np.arange(len(expect.classes)), list(expect.classes.values()))

@@ -19,9 +19,10 @@ from ddr_cli.spec.estimators import (
     registry_of,
     version_of,
 )
-from ddr_cli.spec.model import ClassifierSpec, ReducerSpec, Spec, SplitSpec
+from ddr_cli.spec.model import ClassifierSpec, MeasureSpec, ReducerSpec, Spec, SplitSpec
 
 Sweep = Mapping[str, Sequence[JsonValue]]
+Item = ReducerSpec | ClassifierSpec | MeasureSpec
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class SplitKey:
 
 @dataclass(frozen=True)
 class Setting:
-    """A reducer or classifier at one point of the sweep.
+    """A reducer, classifier or measure at one point of the sweep.
 
     Parameters
     ----------
@@ -46,7 +47,7 @@ class Setting:
     params : mapping
         All parameters of the estimator, as JSON has them.
     mode : str or None
-        How a reducer embeds test points; None for a classifier.
+        How a reducer embeds test points; None for others.
     version : int
         The version of its numbers.
     """
@@ -60,7 +61,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Cell:
-    """One trial of a spec."""
+    """One trial of a spec; a measure stands in the classifier's place."""
 
     split: SplitKey
     reducer: Setting
@@ -80,12 +81,12 @@ def expand(spec: Spec) -> list[Cell]:
         If a reducer or classifier of the spec is not installed.
     """
     reducers = settings_of(spec.reducers, spec.sweep)
-    classifiers = settings_of(spec.classifiers, spec.sweep)
+    judges = settings_of(spec.judges, spec.sweep)
     return [
-        Cell(split, reducer, classifier)
+        Cell(split, reducer, judge)
         for split in split_keys(spec.split)
         for reducer in reducers
-        for classifier in classifiers
+        for judge in judges
     ]
 
 
@@ -98,26 +99,22 @@ def split_keys(split: SplitSpec) -> list[SplitKey]:
     return [predefined, *drawn] if split.predefined else drawn
 
 
-def settings_of(
-    items: Sequence[ReducerSpec] | Sequence[ClassifierSpec], sweep: Sweep
-) -> list[Setting]:
-    """Return every setting of these reducers (or classifiers) once."""
+def settings_of(items: Sequence[Item], sweep: Sweep) -> list[Setting]:
+    """Return every setting of these items once."""
     settings: dict[str, Setting] = {}
     for item in items:
         for params, mode in combinations(item, sweep):
-            factory = registry_of(_section(item)).load(item.name)
-            version = version_of(_section(item), factory, params)
+            factory = registry_of(section_of(item)).load(item.name)
+            version = version_of(section_of(item), factory, params)
             setting = Setting(item.name, item.label, params, mode, version)
             identity = json.dumps([item.name, mode, params], sort_keys=True)
             settings.setdefault(identity, setting)
     return list(settings.values())
 
 
-def combinations(
-    item: ReducerSpec | ClassifierSpec, sweep: Sweep
-) -> Iterator[tuple[dict[str, JsonValue], str | None]]:
+def combinations(item: Item, sweep: Sweep) -> Iterator[tuple[dict[str, JsonValue], str | None]]:
     """Yield the parameters and the mode of an item at every point of the sweep."""
-    section = _section(item)
+    section = section_of(item)
     factory = registry_of(section).load(item.name)
     own = swept_of(section, parameter_names(factory), sweep)
     own_mode = item.mode if isinstance(item, ReducerSpec) else None
@@ -140,18 +137,21 @@ def swept_of(section: str, names: Sequence[str], sweep: Sweep) -> dict[str, Sequ
 def count_trials(spec: Spec) -> int:
     """Return how many trials there would be if none came out equal, without making any."""
 
-    def settings(items: Sequence[ReducerSpec] | Sequence[ClassifierSpec]) -> int:
+    def settings(items: Sequence[Item]) -> int:
         total = 0
         for item in items:
-            section = _section(item)
+            section = section_of(item)
             names = parameter_names(registry_of(section).load(item.name))
             names += ["mode"] if section == "reducers" else []
             total += prod(len(values) for values in swept_of(section, names, spec.sweep).values())
         return total
 
     splits = spec.split.repeats + spec.split.predefined
-    return splits * settings(spec.reducers) * settings(spec.classifiers)
+    return splits * settings(spec.reducers) * settings(spec.judges)
 
 
-def _section(item: ReducerSpec | ClassifierSpec) -> str:
-    return "reducers" if isinstance(item, ReducerSpec) else "classifiers"
+def section_of(item: Item) -> str:
+    """Return the list of the spec that an item is of."""
+    if isinstance(item, ReducerSpec):
+        return "reducers"
+    return "measures" if isinstance(item, MeasureSpec) else "classifiers"

@@ -1,4 +1,4 @@
-"""The lists of a spec (preprocess, reducers, classifiers) against the estimators' signatures."""
+"""The lists of a spec (preprocess, reducers, ...) against the estimators' signatures."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ MODES: tuple[str, ...] = get_args(Mode)
 _OWN_KEYS = {
     "preprocess": ("name",),
     "classifiers": ("name", "label"),
+    "measures": ("name", "label"),
     "reducers": ("name", "mode", "label"),
 }
 
@@ -36,7 +37,7 @@ class Component:
 
     Parameters
     ----------
-    section : {"preprocess", "reducers", "classifiers"}
+    section : {"preprocess", "reducers", "classifiers", "measures"}
         The list.
     path : tuple
         Where it stands.
@@ -86,7 +87,7 @@ def read_components(reader: Reader, section: str, raw: Any) -> list[Component] |
     ----------
     reader : Reader
         Collects the problems.
-    section : {"preprocess", "reducers", "classifiers"}
+    section : {"preprocess", "reducers", "classifiers", "measures"}
         The list.
     raw : Any
         Its value in the document.

@@ -19,15 +19,26 @@ from ddr_cli.reducers.base import Traits, get_traits
 
 Factory = Callable[..., Any]
 
-PREFIXES = {"reducers": "reducer", "classifiers": "classifier", "preprocess": "preprocess"}
-"""The lists of a spec and the prefix of their parameters' dotted names."""
+PREFIXES = {
+    "reducers": "reducer",
+    "classifiers": "classifier",
+    "measures": "classifier",
+    "preprocess": "preprocess",
+}
+"""The lists of a spec and the prefix of their parameters' dotted names.
+
+A measure stands in the classifier's place of a trial.
+"""
 
 
 def registry_of(section: str) -> Registry:
     """Return the registry from which a list of the spec takes its names."""
-    if section == "reducers":
-        return reducers.REDUCERS
-    return classifiers.CLASSIFIERS if section == "classifiers" else preprocess.PREPROCESSORS
+    return {
+        "reducers": reducers.REDUCERS,
+        "classifiers": classifiers.CLASSIFIERS,
+        "measures": classifiers.MEASURES,
+        "preprocess": preprocess.PREPROCESSORS,
+    }[section]
 
 
 def parameter_names(factory: Factory) -> list[str]:
@@ -89,7 +100,7 @@ def reducer_traits(factory: Factory, params: Mapping[str, Any]) -> Traits:
 
 
 def version_of(section: str, factory: Factory, params: Mapping[str, Any]) -> int:
-    """Return the version of a reducer's or classifier's numbers."""
+    """Return the version of the numbers of a reducer, classifier or measure."""
     if section == "reducers":
         return reducer_traits(factory, params).version
     return classifiers.get_classifier_traits(make(factory, params)).version
@@ -98,7 +109,7 @@ def version_of(section: str, factory: Factory, params: Mapping[str, Any]) -> int
 def declared_grids(
     section: str, factory: Factory, params: Mapping[str, Any]
 ) -> Mapping[str, tuple[Any, ...]]:
-    """Return the grids that a reducer or classifier offers for its parameters."""
+    """Return the grids that a reducer, classifier or measure offers for its parameters."""
     if section == "reducers":
         return reducer_traits(factory, params).grids
     return classifiers.get_classifier_traits(make(factory, params)).grids

@@ -57,11 +57,13 @@ def make_spec(
     *,
     dataset: str | Mapping[str, Any],
     reducers: Sequence[Item],
-    classifiers: Sequence[Item],
+    classifiers: Sequence[Item] = (),
+    measures: Sequence[Item] = (),
     split: Mapping[str, Any] | None = None,
     preprocess: Sequence[Item] = (),
     sweep: Mapping[str, Any] | None = None,
-    metrics: Sequence[str] = ("error",),
+    metrics: Sequence[str] | None = None,
+    embeddings: Mapping[str, Any] | None = None,
     title: str | None = None,
     name: str | None = None,
     overrides: Sequence[str] = (),
@@ -71,7 +73,7 @@ def make_spec(
 
     Parameters
     ----------
-    dataset, reducers, classifiers, split, preprocess, sweep, metrics, title
+    dataset, reducers, classifiers, measures, split, preprocess, sweep, metrics, embeddings, title
         As in a file. Without `split`, the data set's own split is redrawn where it has one, and
         half of the points train where it has none, 10 times.
     name : str, optional
@@ -89,10 +91,15 @@ def make_spec(
         "split": _plain(split) if split is not None else _default_split(dataset),
         "preprocess": _plain(preprocess),
         "reducers": _plain(reducers),
-        "classifiers": _plain(classifiers),
         "sweep": _plain(sweep or {}),
-        "metrics": _plain(metrics),
     }
+    optional = {
+        "classifiers": classifiers,
+        "measures": measures,
+        "metrics": metrics,
+        "embeddings": embeddings,
+    }
+    data |= {key: _plain(value) for key, value in optional.items() if value}
     names = [item if isinstance(item, str) else item.get("name") for item in (dataset, *reducers)]
     stems = [re.sub(r"\.ya?ml$", "", str(each)) for each in names]
     made = re.sub(r"[^A-Za-z0-9.-]+", "_", "_".join(stems)).strip("_.")

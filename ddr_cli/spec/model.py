@@ -22,7 +22,7 @@ from ddr_cli.core.models import Frozen
 Text = Annotated[str, MinLen(1)]
 Params = dict[str, JsonValue]
 Mode = Literal["transductive", "out_of_sample"]
-SplitKind = Literal["predefined", "resample", "per_class", "fraction", "labelled"]
+SplitKind = Literal["predefined", "resample", "per_class", "fraction", "labelled", "whole"]
 
 MAX_REPEATS = 100_000
 
@@ -72,6 +72,7 @@ class SplitSpec(StrictFrozen):
         ``predefined``: the data set's own split. ``resample``: new stratified splits of the
         predefined sizes. ``per_class``: `train` points of each class. ``fraction``: the share
         `train` of all points. ``labelled``: `train` points in total, the rest unlabelled and test.
+        ``whole``: all points, for measures; the repeats differ in the methods' randomness alone.
     repeats : int
         The number of random splits; 1 if predefined.
     seed : int
@@ -103,6 +104,8 @@ class SplitSpec(StrictFrozen):
         match info.data.get("kind"):
             case "predefined" | "resample" as kind if train is not None:
                 raise ValueError(f"the kind {kind} takes its sizes from the data set; drop train")
+            case "whole" if train is not None:
+                raise ValueError("the kind whole trains on all points; drop train")
             case "per_class" | "labelled" as kind if not isinstance(train, int) or train < 1:
                 of = "each class" if kind == "per_class" else "all points"
                 raise ValueError(
@@ -166,6 +169,26 @@ class ClassifierSpec(StrictFrozen):
     params: Params = Field(default_factory=dict)
 
 
+class MeasureSpec(StrictFrozen):
+    """A measure with all its parameters; see `ReducerSpec`."""
+
+    name: Text
+    label: Text
+    params: Params = Field(default_factory=dict)
+
+
+class EmbeddingsSpec(StrictFrozen):
+    """Which embeddings are kept for a figure: those of the first split, at most three dimensions.
+
+    Parameters
+    ----------
+    points : int
+        How many points at most; of more, as many are drawn at random.
+    """
+
+    points: Annotated[int, Ge(10), Le(20_000)] = 1000
+
+
 class PlotSpec(StrictFrozen):
     """What the figure shows.
 
@@ -200,14 +223,16 @@ class Spec(StrictFrozen):
         For a reader.
     paper : PaperRef or None
         What it reproduces.
-    dataset, split, preprocess, reducers, classifiers
-        What is run; every reducer with every classifier on every split.
+    dataset, split, preprocess, reducers, classifiers, measures
+        What is run; every reducer with every classifier and every measure on every split.
     sweep : dict of str to tuple
         The values of each swept parameter, ``reducer.<parameter>`` or ``classifier.<parameter>``.
     metrics : tuple of str
         What is measured.
     plot : PlotSpec
         What is drawn.
+    embeddings : EmbeddingsSpec or None
+        Which embeddings are kept.
     """
 
     name: Text
@@ -219,10 +244,17 @@ class Spec(StrictFrozen):
     split: SplitSpec
     preprocess: tuple[StepSpec, ...] = ()
     reducers: Annotated[tuple[ReducerSpec, ...], MinLen(1)]
-    classifiers: Annotated[tuple[ClassifierSpec, ...], MinLen(1)]
+    classifiers: tuple[ClassifierSpec, ...] = ()
+    measures: tuple[MeasureSpec, ...] = ()
     sweep: dict[str, tuple[JsonValue, ...]] = Field(default_factory=dict)
     metrics: Annotated[tuple[Text, ...], MinLen(1)]
     plot: PlotSpec
+    embeddings: EmbeddingsSpec | None = None
+
+    @property
+    def judges(self) -> tuple[ClassifierSpec | MeasureSpec, ...]:
+        """What judges an embedding: the classifiers, then the measures."""
+        return (*self.classifiers, *self.measures)
 
     @property
     def card(self) -> str | Path:

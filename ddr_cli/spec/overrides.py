@@ -15,9 +15,12 @@ from ddr_cli.spec.components import MODES, find_factory, nobody_has, settable_na
 from ddr_cli.spec.estimators import PREFIXES, Factory, complete, reducer_traits
 from ddr_cli.spec.model import KEYS
 
-_SECTIONS = {prefix: section for section, prefix in PREFIXES.items()}
+_SECTIONS = {
+    prefix: [section for section, own in PREFIXES.items() if own == prefix]
+    for prefix in PREFIXES.values()
+}
 _TEXTS = ("title", "description")
-_MAPPINGS = ("dataset", "split", "plot", "paper")
+_MAPPINGS = ("dataset", "split", "plot", "paper", "embeddings")
 _LONGEST_SHOWN = 80
 
 
@@ -106,32 +109,35 @@ class _Override:
             self.document.put((key, inner), value, self.place)
 
     def _set_parameter(self, prefix: str, parameter: str, value: Any) -> None:
-        section = _SECTIONS[prefix]
-        items = self.document.data.get(section)
-        if not isinstance(items, list):
+        given = {section: self.document.data.get(section) for section in _SECTIONS[prefix]}
+        lists = {section: items for section, items in given.items() if isinstance(items, list)}
+        if not lists:
             return
-        found = [find_factory(section, item) for item in items]
-        readable = {i: factory for i, factory in enumerate(found) if factory is not None}
-        names = {i: settable_names(section, factory) for i, factory in readable.items()}
-        having = [i for i in readable if parameter in names[i]]
+        items = {
+            (section, i): item for section, listed in lists.items() for i, item in enumerate(listed)
+        }
+        found = {at: find_factory(at[0], item) for at, item in items.items()}
+        readable = {at: factory for at, factory in found.items() if factory is not None}
+        names = {at: settable_names(at[0], factory) for at, factory in readable.items()}
+        having = [at for at in readable if parameter in names[at]]
         # An item that can't be read might have it; that it can't be read is reported as such.
         if not having and len(readable) == len(items):
             known = [name for settable in names.values() for name in settable]
             self._problem(f"{prefix}.{parameter}", nobody_has(prefix, parameter, known))
         if parameter == "mode":
             # A reducer that can't do it keeps its own mode, unless none can.
-            having = [i for i in having if _can(readable[i], items[i], value)] or having
-        for i in having:
-            if isinstance(items[i], str):
-                self.document.open_up((section, i))
-            self.document.put((section, i, parameter), value, self.place)
+            having = [at for at in having if _can(readable[at], items[at], value)] or having
+        for at in having:
+            if isinstance(items[at], str):
+                self.document.open_up(at)
+            self.document.put((*at, parameter), value, self.place)
         sweep = self.document.data.get("sweep")
         if isinstance(sweep, dict):
             self.document.remove(("sweep", f"{prefix}.{parameter}"))
 
     def _unknown(self, name: str) -> str:
         known = list(KEYS)
-        for prefix, section in _SECTIONS.items():
+        for section, prefix in PREFIXES.items():
             items = self.document.data.get(section)
             for item in items if isinstance(items, list) else ():
                 if factory := find_factory(section, item):

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from ddr_cli.core.document import Rules
 from ddr_cli.core.problems import KeyPath, dotted
-
-_SECTIONS = {"reducers": "reducer", "classifiers": "classifier", "preprocess": "preprocess"}
+from ddr_cli.spec.estimators import PREFIXES
 
 
 def setting(path: KeyPath) -> str:
@@ -18,7 +17,7 @@ def setting(path: KeyPath) -> str:
     """
     name = dotted(path)
     section, dot, rest = name.partition(".")
-    return f"{_SECTIONS.get(section, section)}.{rest}" if dot else name
+    return f"{PREFIXES.get(section, section)}.{rest}" if dot else name
 
 
 RULES = Rules(name=setting)

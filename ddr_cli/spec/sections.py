@@ -12,7 +12,7 @@ from ddr_cli.core.problems import as_clause, shown
 from ddr_cli.evaluation.metrics import METRICS
 from ddr_cli.papers.load import load_paper
 from ddr_cli.spec.grids import is_geometric, is_positive
-from ddr_cli.spec.model import PaperRef, PlotSpec, SplitSpec
+from ddr_cli.spec.model import EmbeddingsSpec, PaperRef, PlotSpec, SplitSpec
 from ddr_cli.spec.reading import Reader
 
 DEFAULT_REPEATS = 10
@@ -55,6 +55,14 @@ def read_split(reader: Reader, raw: Any) -> SplitSpec | None:
         return None
     repeats = 1 if values.get("kind") == "predefined" else DEFAULT_REPEATS
     return reader.model(("split",), SplitSpec, {"repeats": repeats, **values}, "split")
+
+
+def read_embeddings(reader: Reader, raw: Any) -> EmbeddingsSpec | None:
+    """Return which embeddings are kept; see `EmbeddingsSpec`."""
+    path = ("embeddings",)
+    if raw is None or (values := reader.mapping(path, raw, "embeddings")) is None:
+        return None
+    return reader.model(path, EmbeddingsSpec, values, "embeddings")
 
 
 def read_metrics(reader: Reader, raw: Any) -> tuple[str, ...]:

@@ -9,14 +9,16 @@ from ddr_cli.core.document import Document
 from ddr_cli.core.errors import InputError, nearest
 from ddr_cli.core.marked_yaml import parse_value
 from ddr_cli.core.problems import Place
+from ddr_cli.evaluation.metrics import METRICS
 from ddr_cli.spec.build import build
+from ddr_cli.spec.cells import Item, section_of
 from ddr_cli.spec.components import settable_names
 from ddr_cli.spec.estimators import PREFIXES, declared_grids, registry_of
 from ddr_cli.spec.grids import rounded
-from ddr_cli.spec.model import ClassifierSpec, ReducerSpec, Spec
+from ddr_cli.spec.model import Spec
 
 Grid = Sequence[Any] | Mapping[str, Any]
-_LISTS = {"reducer": "reducers", "classifier": "classifiers"}
+_SWEPT = ("reducer", "classifier")
 
 
 def with_sweep(spec: Spec, params: Mapping[str, Grid | None]) -> Spec:
@@ -78,24 +80,24 @@ def parse_values(text: str) -> Grid:
     )
 
 
-def _items(spec: Spec, prefix: str) -> Sequence[ReducerSpec | ClassifierSpec]:
-    return spec.reducers if prefix == "reducer" else spec.classifiers
+def _items(spec: Spec, prefix: str) -> Sequence[Item]:
+    return spec.reducers if prefix == "reducer" else spec.judges
 
 
 def _parameters(spec: Spec, prefix: str) -> list[str]:
-    section = _LISTS[prefix]
     found = [
         name
         for item in _items(spec, prefix)
+        for section in [section_of(item)]
         for name in settable_names(section, registry_of(section).load(item.name))
     ]
     return list(dict.fromkeys(found))
 
 
 def _dotted(spec: Spec, given: str) -> str:
-    known = {prefix: _parameters(spec, prefix) for prefix in _LISTS}
+    known = {prefix: _parameters(spec, prefix) for prefix in _SWEPT}
     prefix, _, name = given.rpartition(".")
-    for candidate in [prefix] if prefix else _LISTS:
+    for candidate in [prefix] if prefix else _SWEPT:
         if name in known.get(candidate, ()):
             return f"{candidate}.{name}"
     everything = [f"{candidate}.{name}" for candidate, names in known.items() for name in names]
@@ -110,9 +112,9 @@ def _dotted(spec: Spec, given: str) -> str:
 
 def _declared(spec: Spec, key: str) -> list[Any]:
     prefix, _, name = key.partition(".")
-    section = _LISTS[prefix]
     declared: dict[str, Any] = {}
     for item in _items(spec, prefix):
+        section = section_of(item)
         factory = registry_of(section).load(item.name)
         declared = {**declared_grids(section, factory, item.params), **declared}
     if name not in declared:
@@ -130,9 +132,12 @@ def _as_document(spec: Spec, sweep: dict[str, Any]) -> dict[str, Any]:
     lists = {
         section: [{**item.pop("params"), **item} for item in resolved[section]]
         for section in PREFIXES
+        if resolved[section]
     }
     dataset = {**resolved["dataset"]["options"], "name": spec.dataset.name}
-    kept = {key: resolved[key] for key in ("split", "metrics")}
+    kept = {key: resolved[key] for key in ("split", "embeddings")}
+    if spec.classifiers:
+        kept["metrics"] = [name for name in resolved["metrics"] if name in METRICS]
     plot = {key: resolved["plot"][key] for key in ("y", "interval")}
     keys = " and ".join(sweep)
     title = f"{spec.title}: {resolved['plot']['y']} against {keys}"

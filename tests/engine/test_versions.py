@@ -14,14 +14,15 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris
 
-from ddr_cli.evaluation.registry import CLASSIFIERS, get_classifier_traits
+from ddr_cli.evaluation.measures.base import Embedded
+from ddr_cli.evaluation.registry import CLASSIFIERS, MEASURES, get_classifier_traits
 from ddr_cli.reducers.base import get_traits
 from ddr_cli.reducers.registry import REDUCERS
 
 FILE = Path(__file__).with_name("golden.json")
 OURS = [
     (registry.kind, entry.name)
-    for registry in (REDUCERS, CLASSIFIERS)
+    for registry in (REDUCERS, CLASSIFIERS, MEASURES)
     for entry in registry.entries()
     if entry.origin == "ddr"
 ]
@@ -39,6 +40,14 @@ def measure(kind: str, name: str) -> dict[str, object]:
                 "version": get_traits(reducer).version,
                 "values": np.abs(embedding).sum(axis=0).tolist(),
             }
+        if kind == "measure":
+            judge = MEASURES.load(name)()
+            if "random_state" in judge.get_params():
+                judge.set_params(random_state=0)
+            # Two species are one class, so that the measures of sub-classes have some.
+            points = Embedded(X[:, :2], X, np.minimum(y, 1), 100, ("setosa", "others"), y)
+            version = get_classifier_traits(judge).version
+            return {"version": version, "values": [judge.score(points)]}
         classifier = CLASSIFIERS.load(name)()
         if "random_state" in classifier.get_params():
             classifier.set_params(random_state=0)

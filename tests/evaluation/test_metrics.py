@@ -24,7 +24,7 @@ GUESS = ["a", "a", "b", "c", "b", "a"]
 def test_value_and_direction(name, value, better):
     metric = get_metric(name)
     assert metric(TRUE, GUESS) == pytest.approx(value)
-    assert metric.better == better
+    assert metric.scale.better == better
     assert metric(TRUE, TRUE) == (0 if better == "lower" else 1)
 
 

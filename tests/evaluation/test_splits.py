@@ -100,6 +100,7 @@ GOLDEN = {
     "per_class": "4aa37e9f3d3ea6c1",
     "fraction": "0a25f7dd7be641f1",
     "labelled": "8412d7a97a31144f",
+    "whole": "4a7e3b11c60a0023",
 }
 
 

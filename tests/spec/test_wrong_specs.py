@@ -14,8 +14,8 @@ CCDR = "{name: ccdr, n_components: 9, n_neighbors: 4, mode: transductive}"
 SPLIT = "{kind: fraction, train: 0.5, repeats: 10, seed: 0}"
 GRID = "{log: [0.01, 10, 7]}"
 KEYS = (
-    "title, description, paper, dataset, split, preprocess, reducers, classifiers, sweep, "
-    "metrics, plot"
+    "title, description, paper, dataset, split, preprocess, reducers, classifiers, measures, "
+    "sweep, metrics, plot, embeddings"
 )
 
 
@@ -65,8 +65,8 @@ def _lines(path: str) -> list[str]:
         (
             "kind: fraction",
             "kind: fracton",
-            "3:15: split.kind: kind must be 'predefined', 'resample', 'per_class', 'fraction' or "
-            "'labelled', but is 'fracton'. Did you mean 'fraction'?",
+            "3:15: split.kind: kind must be 'predefined', 'resample', 'per_class', 'fraction', "
+            "'labelled' or 'whole', but is 'fracton'. Did you mean 'fraction'?",
         ),
         (
             "train: 0.5, ",
@@ -416,9 +416,10 @@ def test_a_file_that_is_no_mapping(edit: Callable[..., str], text: str, what: st
 
 
 def test_every_missing_part_is_named(edit: Callable[..., str]) -> None:
-    assert _lines(edit(text="title: x\n")) == [
-        f"x.yaml:1:1: {key}: a spec needs {key}."
-        for key in ("classifiers", "dataset", "reducers", "split")
+    needed = {key: key for key in ("dataset", "reducers", "split")}
+    assert sorted(_lines(edit(text="title: x\n"))) == [
+        f"x.yaml:1:1: {key}: a spec needs {what}."
+        for key, what in ({"classifiers": "classifiers or measures"} | needed).items()
     ]
 
 

@@ -1,0 +1,133 @@
+"""The scores of one embedding: what classifiers predict on it, and what measures say of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ddr_cli.engine.arrays import Labels
+from ddr_cli.engine.jobs import Evaluation
+from ddr_cli.evaluation.measures.base import Embedded
+from ddr_cli.evaluation.metrics import METRICS, get_metric
+from ddr_cli.evaluation.registry import get_classifier_traits, judge_registry
+
+Scores = dict[str, float]
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """What is judged: an embedding of a split.
+
+    Parameters
+    ----------
+    train, test : array or sparse
+        The embedded parts; the test part may be empty.
+    original : array or sparse
+        All points as the reducer got them, the training part first.
+    labels : Labels
+        Of all points.
+    """
+
+    train: Any
+    test: Any
+    original: Any
+    labels: Labels
+
+
+def load_judge(name: str) -> Any:
+    """Return the class of a classifier or measure."""
+    return judge_registry(name).load(name)
+
+
+def is_measure(factory: Any) -> bool:
+    """Tell whether a judge is a measure."""
+    return hasattr(factory, "score_many")
+
+
+def batches(evaluations: Sequence[Evaluation]) -> list[list[Evaluation]]:
+    """Put together what one call to ``predict_many`` or ``score_many`` can answer."""
+    found: dict[object, list[Evaluation]] = {}
+    for one in evaluations:
+        found.setdefault(_batch_key(one), []).append(one)
+    return list(found.values())
+
+
+def _batch_key(one: Evaluation) -> object:
+    factory = load_judge(one.classifier)
+    shared = get_classifier_traits(factory(**one.params)).shared
+    if shared is None or not (is_measure(factory) or hasattr(factory, "predict_many")):
+        return one.trial_id
+    rest = tuple((name, repr(one.params[name])) for name in sorted(one.params) if name != shared)
+    return one.width, one.classifier, rest
+
+
+def seeded(estimator: Any, seed: int) -> Any:
+    """Give a piece that would draw from a global stream a seed of its own."""
+    params = estimator.get_params(deep=False) if hasattr(estimator, "get_params") else {}
+    if params.get("random_state", seed) is None:
+        estimator.set_params(random_state=seed)
+    return estimator
+
+
+def judges_of(batch: Sequence[Evaluation], seed: int) -> list[Any]:
+    """Return the classifiers or measures of trials that are evaluated together."""
+    return [seeded(load_judge(one.classifier)(**one.params), seed) for one in batch]
+
+
+def scores_of(judges: Sequence[Any], judged: Judged, metrics: Sequence[str]) -> list[Scores]:
+    """Return the scores of judges of one class.
+
+    Parameters
+    ----------
+    judges : sequence
+        Classifiers that differ in what they share, or measures.
+    judged : Judged
+        The embedding.
+    metrics : sequence of str
+        The metrics of the spec; a measure gives its own alone.
+    """
+    factory = type(judges[0])
+    settings = [judge.get_params(deep=False) for judge in judges]
+    if is_measure(factory):
+        values = factory.score_many(_embedded(judged), settings)
+        return [{factory.scale.name: float(value)} for value in values]
+    n = judged.train.shape[0]
+    y_train, y_test = judged.labels.y[:n], judged.labels.y[n:]
+    predictions = _predict(judges, settings, judged, y_train)
+    own = [get_metric(name) for name in metrics if name in METRICS]
+    return [
+        {metric.name: float(metric(y_test, predicted)) for metric in own}
+        for predicted in predictions
+    ]
+
+
+def _predict(
+    classifiers: Sequence[Any],
+    settings: Sequence[Mapping[str, Any]],
+    judged: Judged,
+    y_train: NDArray[np.int64],
+) -> list[NDArray[Any]]:
+    if len(classifiers) == 1:
+        return [classifiers[0].fit(judged.train, y_train).predict(judged.test)]
+    many: list[NDArray[Any]] = type(classifiers[0]).predict_many(
+        judged.train, y_train, judged.test, settings
+    )
+    return many
+
+
+def _embedded(judged: Judged) -> Embedded:
+    parts = [judged.train, judged.test]
+    labels = judged.labels
+    return Embedded(
+        sparse.vstack(parts, format="csr") if sparse.issparse(judged.train) else np.vstack(parts),
+        judged.original,
+        labels.y,
+        judged.train.shape[0],
+        labels.classes,
+        labels.subclasses,
+    )
