@@ -78,6 +78,9 @@ class DiscriminativeProjections(LinearReducer, BaseEstimator):
         :math:`\gamma^T Z \hat D Z^T \gamma = 1`), or 1 as eigen-solvers often return it.
     unlabelled : -1 or "nan", default=-1
         What marks an unlabelled point among continuous labels. Among discrete ones it is -1.
+    label_values : list of float, optional
+        The numbers that continuous labels stand for, in the order of the labels: [1, 2, 3, 4] for
+        classes that are given as 0 to 3. Not given, the labels are the numbers.
 
     Attributes
     ----------
@@ -147,6 +150,7 @@ class DiscriminativeProjections(LinearReducer, BaseEstimator):
         rank: Literal["auto", "full"] | Annotated[int, Ge(1)] = "auto",
         normalize: Literal["constraint", "unit_length"] = "constraint",
         unlabelled: Unlabelled = -1,
+        label_values: list[float] | None = None,
     ) -> None:
         self.n_components = n_components
         self.mu = mu
@@ -157,6 +161,7 @@ class DiscriminativeProjections(LinearReducer, BaseEstimator):
         self.rank = rank
         self.normalize = normalize
         self.unlabelled = unlabelled
+        self.label_values = label_values
 
     def fit(
         self, X: ArrayLike, y: ArrayLike, *, neighbors: Neighbors | None = None
@@ -232,7 +237,11 @@ class DiscriminativeProjections(LinearReducer, BaseEstimator):
             Y, n_labels = np.eye(len(self.classes_))[code[labelled]], len(self.classes_)
         else:
             points, values, labelled = points_and_values(self, X, y, self.unlabelled, **_ACCEPTED)
-            Y, n_labels = values[labelled, None], len(np.unique(values[labelled]))
+            found, code = np.unique(values[labelled], return_inverse=True)
+            n_labels = len(found)
+            if self.label_values is not None:
+                found = self._values_for(found)
+            Y = found[code][:, None]
         if n_labels < 2:
             raise ValueError(
                 f"{type(self).__name__} needs at least two different labels, but y has one class "
@@ -242,6 +251,15 @@ class DiscriminativeProjections(LinearReducer, BaseEstimator):
         if self.labels == "continuous":
             Y, length = _standard(Y)
         return points, _Target(labelled, Y, length)
+
+    def _values_for(self, found: Floats) -> Floats:
+        values = np.asarray(self.label_values, dtype=np.float64)
+        if len(values) != len(found) or len(np.unique(values)) != len(values):
+            raise ValueError(
+                f"label_values must be {len(found)} different numbers, as many as there are labels "
+                f"in y, but is {self.label_values}."
+            )
+        return values
 
     def _most(self, points: Any) -> int | None:
         if self.rank == "full":

@@ -72,7 +72,7 @@ def test_verify_reads_a_set_anew(mirrored: Sources) -> None:
         ("segment", (2310, 18), [330] * 7),
         ("thyroid", (215, 5), [150, 35, 30]),
         ("iris", (150, 4), [50] * 3),
-        ("balance", (625, 4), [288, 49, 288]),
+        ("balance", (625, 4), [49, 288, 288]),
         ("binary_alphadigits", (1404, 320), [39] * 36),
         ("digits", (1797, 64), [178, 182, 177, 183, 181, 182, 181, 179, 174, 180]),
     ],
@@ -132,7 +132,7 @@ def test_embedded_iris_and_balance_equal_the_uci_files(
     for name, rest in [
         ("iris", "format: csv\nnames: {Iris-setosa: setosa, Iris-versicolor: versicolor, "
                  "Iris-virginica: virginica}"),
-        ("balance", "format: {name: csv, label: 0}\nnames: {L: left, B: balanced, R: right}"),
+        ("balance", "format: {name: csv, label: 0}\nnames: {B: balanced, L: left, R: right}"),
     ]:  # fmt: skip
         (file,) = (data_mirror / name).glob("*.data")
         card = tmp_path / f"{name}.yaml"

@@ -343,3 +343,15 @@ def test_mushrooms_in_thirty_dimensions_and_in_one(data_mirror):
 )
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
+
+
+def test_label_values_are_the_numbers_that_labels_stand_for():
+    X, y = load_iris(return_X_y=True)
+    as_numbers = DiscriminativeProjections(2, labels="continuous", unlabelled="nan")
+    by_values = DiscriminativeProjections(2, labels="continuous", label_values=[1, 2, 5])
+    numbers = as_numbers.fit_transform(X, np.array([1.0, 2.0, 5.0])[y])
+    np.testing.assert_allclose(by_values.fit_transform(X, y), numbers, atol=1e-12)
+    for wrong in ([1, 2], [1, 2, 2]):
+        model = DiscriminativeProjections(2, labels="continuous", label_values=wrong)
+        with pytest.raises(ValueError, match="3 different numbers"):
+            model.fit(X, y)
