@@ -60,17 +60,21 @@ class Labels:
         The class of each point before classes were merged, an index into `subclass_names`.
     subclass_names : tuple of str, optional
         Their names.
+    groups : ndarray of shape (n,), optional
+        What is ranked together.
     """
 
     y: NDArray[np.int64]
     classes: tuple[str, ...]
     subclasses: NDArray[np.int64] | None = None
     subclass_names: tuple[str, ...] | None = None
+    groups: NDArray[np.int64] | None = None
 
     def rows(self, rows: NDArray[np.intp]) -> Labels:
         """Return the labels of some of the points."""
         below = None if self.subclasses is None else self.subclasses[rows]
-        return Labels(self.y[rows], self.classes, below, self.subclass_names)
+        together = None if self.groups is None else self.groups[rows]
+        return Labels(self.y[rows], self.classes, below, self.subclass_names, together)
 
 
 def save_labels(folder: Path, labels: Labels) -> None:
@@ -78,20 +82,22 @@ def save_labels(folder: Path, labels: Labels) -> None:
     np.save(folder / "y.npy", labels.y)
     names = {"classes": labels.classes, "subclass_names": labels.subclass_names}
     (folder / "names.json").write_text(json.dumps(names))
-    if labels.subclasses is not None:
-        np.save(folder / "subclasses.npy", labels.subclasses)
+    for name in ("subclasses", "groups"):
+        if getattr(labels, name) is not None:
+            np.save(folder / f"{name}.npy", getattr(labels, name))
 
 
 def load_labels(folder: Path) -> Labels:
     """Return what `save_labels` wrote."""
     names = json.loads((folder / "names.json").read_text())
-    merged = (folder / "subclasses.npy").exists()
-    return Labels(
-        load_array(folder, "y"),
-        tuple(names["classes"]),
-        load_array(folder, "subclasses") if merged else None,
-        tuple(names["subclass_names"]) if merged else None,
+    y, subclasses, groups = (
+        load_array(folder, name) if (folder / f"{name}.npy").exists() else None
+        for name in ("y", "subclasses", "groups")
     )
+    assert y is not None, "save_labels writes it"
+    below = names["subclass_names"]
+    classes = tuple(names["classes"])
+    return Labels(y, classes, subclasses, None if below is None else tuple(below), groups)
 
 
 def save_neighbors(folder: Path, name: str, neighbors: Neighbors) -> None:

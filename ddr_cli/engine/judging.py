@@ -13,7 +13,7 @@ from scipy import sparse
 from ddr_cli.engine.arrays import Labels
 from ddr_cli.engine.jobs import Evaluation
 from ddr_cli.evaluation.measures.base import Embedded
-from ddr_cli.evaluation.metrics import METRICS, get_metric
+from ddr_cli.evaluation.metrics import METRICS, RANKINGS, Metric, Ranking, get_metric
 from ddr_cli.evaluation.registry import get_classifier_traits, judge_registry
 
 Scores = dict[str, float]
@@ -98,12 +98,43 @@ def scores_of(judges: Sequence[Any], judged: Judged, metrics: Sequence[str]) -> 
         return [{factory.scale.name: float(value)} for value in values]
     n = judged.train.shape[0]
     y_train, y_test = judged.labels.y[:n], judged.labels.y[n:]
-    predictions = _predict(judges, settings, judged, y_train)
     own = [get_metric(name) for name in metrics if name in METRICS]
+    rankings = {name: RANKINGS[name] for name in metrics if name in RANKINGS}
+    if rankings and hasattr(factory, "decision_function"):
+        return [_ranked(judge, judged, y_train, own, rankings) for judge in judges]
+    predictions = _predict(judges, settings, judged, y_train)
     return [
         {metric.name: float(metric(y_test, predicted)) for metric in own}
         for predicted in predictions
     ]
+
+
+def _ranked(
+    classifier: Any,
+    judged: Judged,
+    y_train: NDArray[np.int64],
+    metrics: Sequence[Metric],
+    rankings: Mapping[str, Ranking],
+) -> Scores:
+    """Return the scores of one classifier, those of its decision values too."""
+    n = judged.train.shape[0]
+    labels = judged.labels
+    if len(labels.classes) != 2:
+        raise ValueError(
+            f"{next(iter(rankings))} ranks two classes, and there are {len(labels.classes)}."
+        )
+    classifier.fit(judged.train, y_train)
+    values = np.asarray(classifier.decision_function(judged.test))
+    second = values if values.ndim == 1 else values[:, 1] - values[:, 0]
+    groups = None if labels.groups is None else labels.groups[n:]
+    scores = {
+        metric.name: float(metric(labels.y[n:], classifier.predict(judged.test)))
+        for metric in metrics
+    }
+    return scores | {
+        name: float(ranking.compute(labels.y[n:] == 1, second, groups))
+        for name, ranking in rankings.items()
+    }
 
 
 def _predict(

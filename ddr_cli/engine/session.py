@@ -182,4 +182,10 @@ def _rounded(seconds: float | None) -> float | None:
 
 def labels_of(dataset: Dataset) -> Labels:
     """Return the labels of a data set's points."""
-    return Labels(dataset.y, dataset.target_names, dataset.subclasses, dataset.subclass_names)
+    return Labels(
+        dataset.y,
+        dataset.target_names,
+        dataset.subclasses,
+        dataset.subclass_names,
+        dataset.groups,
+    )

@@ -143,7 +143,9 @@ class KNNClassifier(ClassifierMixin, BaseEstimator):
         votes = widest.fit(X_train, y_train)._votes(X_test)
         for classifier in classifiers:
             classifier.classes_ = widest.classes_
-        return [classifier._elected(votes[:, : classifier.n_neighbors]) for classifier in classifiers]
+        return [
+            classifier._elected(votes[:, : classifier.n_neighbors]) for classifier in classifiers
+        ]
 
     def _votes(self, X: ArrayLike) -> NDArray[np.intp]:
         """Return the class codes of each query's k neighbours, nearest first."""

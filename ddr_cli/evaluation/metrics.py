@@ -104,6 +104,68 @@ METRICS = MappingProxyType(
     }
 )
 
+
+@dataclass(frozen=True)
+class Ranking:
+    """A score of the order in which a classifier's decision values put points.
+
+    Parameters
+    ----------
+    scale : Scale
+        What its numbers are.
+    compute : callable
+        ``compute(relevant, values, groups)``; see `mean_average_precision`.
+    """
+
+    scale: Scale
+    compute: Callable[[ArrayLike, ArrayLike, ArrayLike | None], float]
+
+
+def mean_average_precision(
+    relevant: ArrayLike, values: ArrayLike, groups: ArrayLike | None = None
+) -> float:
+    """Return the mean over the groups of the average precision inside each.
+
+    Parameters
+    ----------
+    relevant : array-like of bool, shape (n_samples,)
+        Which points are to come first.
+    values : array-like of shape (n_samples,)
+        Decision values; the larger, the earlier.
+    groups : array-like of shape (n_samples,), optional
+        What is ranked together, such as the documents of a query; all points if not given. A
+        group without a relevant point has no average precision and doesn't count.
+
+    Raises
+    ------
+    ValueError
+        If no point is relevant.
+    """
+    # What is heavy is imported where it is used: names of metrics are needed by completion.
+    from sklearn.metrics import average_precision_score
+
+    hits, order = np.asarray(relevant, dtype=bool), np.asarray(values)
+    group = np.zeros(len(hits), dtype=int) if groups is None else np.asarray(groups)
+    found = [
+        average_precision_score(hits[rows], order[rows])
+        for rows in (group == one for one in np.unique(group[hits]))
+    ]
+    if not found:
+        raise ValueError("mean_average_precision needs a relevant point, and there is none.")
+    return float(np.mean(found))
+
+
+RANKINGS = MappingProxyType(
+    {
+        "mean_average_precision": Ranking(
+            Scale("mean_average_precision", "mean average precision", "higher"),
+            mean_average_precision,
+        )
+    }
+)
+"""Metrics of two classes, the second to come first; classifiers without decision values have none.
+"""
+
 MEASURED = MappingProxyType(
     {
         scale.name: scale
@@ -126,8 +188,8 @@ def get_scale(name: str) -> Scale:
     A third party's measure may give numbers of a name of its own: they are shown as they are, and
     higher is better.
     """
-    if name in METRICS:
-        return METRICS[name].scale
+    if name in METRICS or name in RANKINGS:
+        return (METRICS.get(name) or RANKINGS[name]).scale
     return MEASURED.get(name) or Scale(name, name.replace("_", " "), "higher", rate=False)
 
 

@@ -9,7 +9,7 @@ from pydantic import JsonValue
 
 from ddr_cli.core.errors import InputError, did_you_mean
 from ddr_cli.core.problems import as_clause, shown
-from ddr_cli.evaluation.metrics import METRICS
+from ddr_cli.evaluation.metrics import METRICS, RANKINGS
 from ddr_cli.papers.load import load_paper
 from ddr_cli.spec.grids import is_geometric, is_positive
 from ddr_cli.spec.model import EmbeddingsSpec, PaperRef, PlotSpec, SplitSpec
@@ -67,14 +67,14 @@ def read_embeddings(reader: Reader, raw: Any) -> EmbeddingsSpec | None:
 
 def read_metrics(reader: Reader, raw: Any) -> tuple[str, ...]:
     """Return the metrics, each known and named once."""
-    path = ("metrics",)
+    path, known = ("metrics",), [*METRICS, *RANKINGS]
     if not isinstance(raw, list) or not raw:
         reader.problem(path, f"metrics must be a list such as [error], but is {shown(raw)}.")
         return ()
     for i, name in enumerate(raw):
-        if not isinstance(name, str) or name not in METRICS:
-            hint = did_you_mean(name, METRICS) if isinstance(name, str) else ""
-            hint = hint or f" There are {', '.join(METRICS)}."
+        if not isinstance(name, str) or name not in known:
+            hint = did_you_mean(name, known) if isinstance(name, str) else ""
+            hint = hint or f" There are {', '.join(known)}."
             reader.problem((*path, i), f"there is no metric called {shown(name)}.{hint}")
         elif name in raw[:i]:
             reader.problem((*path, i), f"the metric '{name}' is listed twice.")

@@ -9,7 +9,7 @@ from ddr_cli.core.document import Document
 from ddr_cli.core.errors import InputError, nearest
 from ddr_cli.core.marked_yaml import parse_value
 from ddr_cli.core.problems import Place
-from ddr_cli.evaluation.metrics import METRICS
+from ddr_cli.evaluation.metrics import MEASURED
 from ddr_cli.spec.build import build
 from ddr_cli.spec.cells import Item, section_of
 from ddr_cli.spec.components import settable_names
@@ -137,7 +137,7 @@ def _as_document(spec: Spec, sweep: dict[str, Any]) -> dict[str, Any]:
     dataset = {**resolved["dataset"]["options"], "name": spec.dataset.name}
     kept = {key: resolved[key] for key in ("split", "embeddings")}
     if spec.classifiers:
-        kept["metrics"] = [name for name in resolved["metrics"] if name in METRICS]
+        kept["metrics"] = [name for name in resolved["metrics"] if name not in MEASURED]
     plot = {key: resolved["plot"][key] for key in ("y", "interval")}
     keys = " and ".join(sweep)
     title = f"{spec.title}: {resolved['plot']['y']} against {keys}"

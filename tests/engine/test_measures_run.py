@@ -128,3 +128,24 @@ def test_of_a_wide_embedding_three_columns_are_kept(tmp_path):
 def test_what_does_not_fit_is_said(changes, message):
     with pytest.raises(InputError, match=message):
         spec_of(**changes)
+
+
+def test_rankings_are_of_classifiers_with_decision_values(tmp_path):
+    spec = make_spec(
+        name="ranked",
+        dataset="pca_example",
+        reducers=["none"],
+        classifiers=["linear", "knn"],
+        split={"kind": "fraction", "train": 0.5, "repeats": 1},
+        metrics=["error", "mean_average_precision"],
+    )
+    rows = read_trials(run_spec(spec, out=tmp_path).folder).set_index("classifier")
+    assert rows["error"].notna().all()
+    assert 0.5 < rows.at["linear", "mean_average_precision"] <= 1
+    assert np.isnan(rows.at["knn", "mean_average_precision"])
+    three = spec.model_copy(update={"dataset": spec_of().dataset, "name": "three"})
+    failed = read_trials(run_spec(three, out=tmp_path).folder)
+    assert (
+        "ranks two classes, and there are 3"
+        in failed.set_index("classifier").at["linear", "reason"]
+    )

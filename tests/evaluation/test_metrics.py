@@ -7,7 +7,7 @@ import pytest
 from sklearn.metrics import balanced_accuracy_score
 
 from ddr_cli.core.errors import InputError
-from ddr_cli.evaluation.metrics import METRICS, get_metric
+from ddr_cli.evaluation.metrics import METRICS, get_metric, get_scale, mean_average_precision
 
 TRUE = ["a", "a", "a", "a", "b", "b"]
 GUESS = ["a", "a", "b", "c", "b", "a"]
@@ -52,3 +52,15 @@ def test_mismatched_or_no_predictions_are_refused(name):
 def test_unknown_name_gets_the_nearest():
     with pytest.raises(InputError, match="Did you mean 'accuracy'"):
         get_metric("acuracy")
+
+
+def test_mean_average_precision_ranks_within_groups():
+    relevant = [True, False, True, False, False, True, False]
+    values = [3.0, 2.0, 1.0, 9.0, 8.0, 7.0, 5.0]
+    groups = [0, 0, 0, 1, 1, 1, 2]
+    # First: places 1 and 3 of 3. Second: place 3 of 3. The third has none.
+    wanted = ((1 + 2 / 3) / 2 + 1 / 3) / 2
+    assert mean_average_precision(relevant, values, groups) == pytest.approx(wanted)
+    with pytest.raises(ValueError, match="needs a relevant point"):
+        mean_average_precision([False, False], [1.0, 2.0])
+    assert get_scale("mean_average_precision").better == "higher"
