@@ -62,8 +62,11 @@ class _Step(TransformerMixin, BaseEstimator):
         """
         check_parameters(self)
         points = self._prepared(self._validated(X, reset=True))
-        self.transformer_ = self._build(points).fit(points)
+        self.transformer_ = self._fitted(points)
         return self
+
+    def _fitted(self, points: Any) -> Any:
+        return self._build(points).fit(points)
 
     def transform(self, X: ArrayLike) -> Any:
         """Apply the fitted step.
@@ -136,17 +139,24 @@ class PrincipalComponents(_Projection):
         return X.toarray()
 
     def _build(self, X: Any) -> Any:
-        wanted: Any = self.n_components
-        if wanted == "full":
-            values = np.linalg.svd(X - X.mean(axis=0), compute_uv=False)
-            floor = max(X.shape) * np.finfo(np.float64).eps * values.max()
-            wanted = max(1, int(np.count_nonzero(values > floor)))
-        elif isinstance(wanted, (int, np.integer)) and wanted > min(X.shape):
+        wanted: Any = None if self.n_components == "full" else self.n_components
+        if isinstance(wanted, (int, np.integer)) and wanted > min(X.shape):
             raise ValueError(
                 f"pca: n_components={wanted} is more than n_samples={X.shape[0]} and n_features="
                 f"{X.shape[1]} of the training part allow; choose a smaller number or 'full'."
             )
         return PCA(wanted, whiten=self.whiten, svd_solver="full")
+
+    def _fitted(self, X: Any) -> Any:
+        fitted = super()._fitted(X)
+        if self.n_components == "full":
+            values = fitted.singular_values_
+            floor = max(X.shape) * np.finfo(np.float64).eps * values.max()
+            rank = max(1, int(np.count_nonzero(values > floor)))
+            for name in ("components_", "explained_variance_", "explained_variance_ratio_"):
+                setattr(fitted, name, getattr(fitted, name)[:rank])
+            fitted.singular_values_, fitted.n_components_ = values[:rank], rank
+        return fitted
 
 
 class SingularVectors(_Projection):
