@@ -11,7 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 from ddr_cli import __version__
-from ddr_cli.cli import data, describe, listing, plan, report, run, status, sweep, validate
+from ddr_cli.cli import compare, data, describe, listing, plan, report, run, status, sweep, validate
 from ddr_cli.core.errors import DdrError
 
 EXIT_INTERRUPTED = 130
@@ -81,6 +81,7 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "run": run.run,
     "sweep": sweep.sweep,
     "report": report.report,
+    "compare": compare.compare,
     "status": status.status,
     "plan": plan.plan,
     "validate": validate.validate,
