@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from ddr_cli.reducers.none import Identity
     from ddr_cli.reducers.pca import PCA
     from ddr_cli.reducers.registry import REDUCERS
+    from ddr_cli.reducers.sde import SDE
+    from ddr_cli.reducers.slle import SupervisedLLE
+    from ddr_cli.reducers.ssde import SSDE
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
@@ -44,6 +47,9 @@ else:
             "none": ["Identity"],
             "pca": ["PCA"],
             "registry": ["REDUCERS"],
+            "sde": ["SDE"],
+            "slle": ["SupervisedLLE"],
+            "ssde": ["SSDE"],
         },
     )
 
@@ -56,12 +62,15 @@ __all__ = [
     "NMMP",
     "PCA",
     "REDUCERS",
+    "SDE",
+    "SSDE",
     "DiscriminativeProjections",
     "Identity",
     "KernelLFDA",
     "KernelMFA",
     "LaplacianRLS",
     "LaplacianRLSRegressor",
+    "SupervisedLLE",
     "Traits",
     "get_traits",
 ]

@@ -43,6 +43,19 @@ REDUCERS = Registry(
             "ddr_cli.reducers.laplacian_rls:LaplacianRLS",
             "Laplacian regularised least squares: manifold regularisation (Belkin et al.)",
         ),
+        Entry(
+            "sde",
+            "ddr_cli.reducers.sde:SDE",
+            "semidefinite embedding, or maximum variance unfolding (Weinberger, Saul)",
+        ),
+        Entry(
+            "ssde", "ddr_cli.reducers.ssde:SSDE", "supervised semidefinite embedding (Zhang et al.)"
+        ),
+        Entry(
+            "slle",
+            "ddr_cli.reducers.slle:SupervisedLLE",
+            "supervised locally linear embedding (de Ridder et al.)",
+        ),
     ],
     group="ddr.reducers",
 )

@@ -1,0 +1,203 @@
+r"""Semidefinite embedding (SDE), also called maximum variance unfolding (MVU).
+
+K. Q. Weinberger and L. K. Saul, "Unsupervised Learning of Image Manifolds by Semidefinite
+Programming", CVPR 2004.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from annotated_types import Ge, Gt
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import validate_data
+
+from ddr_cli.core.parameters import check_parameters
+from ddr_cli.numerics.mvu import Solver, unfold
+from ddr_cli.numerics.neighbors import Neighbors, kneighbors, knn_graph
+from ddr_cli.reducers.base import Traits
+from ddr_cli.reducers.mapped import MappedEmbedding
+from ddr_cli.reducers.regression_map import MapName
+
+Floats = NDArray[np.float64]
+
+
+class SDE(MappedEmbedding):
+    r"""Pull points as far apart as the distances between neighbours allow.
+
+    .. math:: \max \mathrm{tr} K \quad\text{s.t.}\quad K \succeq 0,\; \sum_{ij} K_{ij} = 0,\;
+              K_{ii} + K_{jj} - 2 K_{ij} = \|x_i - x_j\|^2 \text{ for neighbours } i, j
+
+    and the embedding is that of the leading eigenvectors, :math:`\sqrt{\lambda_a} v_{a i}`.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Dimensions of the embedding.
+    n_neighbors : int, default=4
+        The distance of two points is kept if either is among the other's `n_neighbors` nearest.
+    solver : {"auto", "interior", "lowrank", "cvxpy"}, default="auto"
+        "interior" is exact, about a minute for 1000 points; "lowrank" takes first-order steps on
+        a factor of K, for graphs of more than 6000 edges, where "auto" changes over; "cvxpy" is a
+        general solver, the reference for up to 100 points. What the last two can't prove to be
+        within `tol` is solved again by "interior" if the graph is not too large for it, and
+        refused otherwise; images of characters they can, a rolled sheet of 100 points or more
+        with few neighbours "lowrank" can't.
+    tol : float, default=1e-3
+        The largest duality gap, and the largest relative error of a distance, that is accepted.
+    disconnected : {"connect", "raise"}, default="connect"
+        What to do if the neighbour graph is in several parts, which could fly apart without limit:
+        connect them by the shortest bridges (the minimum spanning tree of the distances between
+        the parts' nearest points), whose lengths are then kept too, and warn; or refuse.
+    map : {"kernel_ridge", "nadaraya_watson"}, default="kernel_ridge"
+        How `transform` places new points; see `ddr_cli.reducers.regression_map`.
+
+    Attributes
+    ----------
+    embedding_ : ndarray of shape (n_samples, n_components)
+        The placed points, centred, in units of the data.
+    eigenvalues_ : ndarray of shape (n_components,)
+        Of K, descending, in squared units of the data.
+    trace_ : float
+        The trace of K.
+    optimality_gap_ : float
+        Its difference from a proven upper bound on it, relative to the bound.
+    constraint_error_ : float
+        Largest relative error of a kept distance, over the dimensions that K has.
+    rank_ : int
+        How many dimensions that is.
+    bridges_ : ndarray of shape (n_parts - 1, 2)
+        The pairs of points that were connected.
+    solver_ : str
+        The solver whose solution it is.
+    n_iter_ : int
+        Its iterations.
+    map_ : estimator
+        The regression behind `transform`.
+    n_features_in_ : int
+        Number of features.
+
+    Notes
+    -----
+    Columns beyond the rank of K are zero: the unfolded points have no extent there. The rank is
+    the smallest that keeps all neighbours' distances within `tol`.
+
+    For n points and e edges: :math:`O(e^3 + n^3)` for each of 15 to 30 iterations, and
+    :math:`O(n^3)` for the regression.
+
+    References
+    ----------
+    .. [1] K. Q. Weinberger, L. K. Saul, "Unsupervised Learning of Image Manifolds by Semidefinite
+       Programming", CVPR 2004.
+
+    Examples
+    --------
+    >>> angle = np.linspace(0, np.pi, 20)
+    >>> arc = np.column_stack([np.cos(angle), np.sin(angle)])
+    >>> model = SDE(n_components=1, n_neighbors=2).fit(arc)
+    >>> bool(np.ptp(model.embedding_) > 0.95 * np.pi)
+    True
+    """
+
+    def __init__(
+        self,
+        n_components: Annotated[int, Ge(1)] = 2,
+        n_neighbors: Annotated[int, Ge(1)] = 4,
+        solver: Solver = "auto",
+        tol: Annotated[float, Gt(0)] = 1e-3,
+        disconnected: Literal["connect", "raise"] = "connect",
+        map: MapName = "kernel_ridge",
+    ) -> None:
+        self.n_components = n_components
+        self.n_neighbors = n_neighbors
+        self.solver = solver
+        self.tol = tol
+        self.disconnected = disconnected
+        self.map = map
+
+    def fit(self, X: ArrayLike, y: Any = None, *, neighbors: Neighbors | None = None) -> SDE:  # noqa: ARG002 (scikit-learn's signature)
+        """Embed the rows of `X`.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features)
+        y : ignored
+        neighbors : Neighbors, optional
+            Of the rows of `X` among themselves, at least `n_neighbors` of each; spares the search.
+
+        Returns
+        -------
+        SDE
+            Itself.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is out of range, there are too few points for `n_neighbors` or
+            `n_components` or too many for `solver`, or the graph is in several parts and
+            `disconnected` is "raise".
+        numpy.linalg.LinAlgError
+            If no solution within `tol` is found.
+        """
+        check_parameters(self)
+        points = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+        self._check_dimensions(len(points))
+        if neighbors is None:
+            neighbors = kneighbors(points, self.n_neighbors)
+        elif len(neighbors) != len(points):
+            raise ValueError(
+                f"neighbors are given for {len(neighbors)} points, but X has {len(points)}."
+            )
+        graph = knn_graph(neighbors, self.n_neighbors)
+        unfolding = unfold(
+            points,
+            graph,
+            solver=self.solver,
+            tol=self.tol,
+            connect=self.disconnected == "connect",
+        )
+        self.bridges_ = unfolding.bridges
+        if len(self.bridges_):
+            warnings.warn(
+                f"The graph of {self.n_neighbors} neighbours is in {len(self.bridges_) + 1} parts; "
+                f"they were connected by their shortest bridges. A larger n_neighbors may do "
+                f"without.",
+                stacklevel=2,
+            )
+        self.embedding_ = self._widened(unfolding.embedding)
+        self.eigenvalues_ = self._widened(unfolding.eigenvalues)
+        self.trace_ = float(unfolding.eigenvalues.sum())
+        self.rank_ = len(unfolding.eigenvalues)
+        self.optimality_gap_ = unfolding.gap
+        self.constraint_error_ = unfolding.strain
+        self.solver_ = unfolding.solver
+        self.n_iter_ = unfolding.n_iter
+        self._fit_map(points)
+        return self
+
+    def fit_transform(
+        self, X: ArrayLike, y: Any = None, *, neighbors: Neighbors | None = None
+    ) -> Floats:
+        """Fit, and return `embedding_`.
+
+        It differs from ``fit(X).transform(X)``, which smooths: a regression misses its points.
+        """
+        return self.fit(X, y, neighbors=neighbors).embedding_
+
+    def __ddr_traits__(self) -> Traits:
+        """Return what the engine may share between fits."""
+        return Traits(
+            version=1,
+            nested=True,
+            transductive=True,
+            neighbors=True,
+            supervised=False,
+            grids={
+                "n_components": (2, 5, 10, 20, 35, 60),
+                "n_neighbors": (3, 4, 5, 6, 8),
+            },
+            paper='Weinberger, Saul, "Unsupervised Learning of Image Manifolds by Semidefinite '
+            'Programming", CVPR 2004',
+        )

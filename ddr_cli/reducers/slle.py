@@ -1,0 +1,252 @@
+r"""Supervised locally linear embedding.
+
+D. de Ridder, O. Kouropteva, O. Okun, M. Pietikäinen and R. P. W. Duin, "Supervised Locally Linear
+Embedding", ICANN 2003; S. T. Roweis and L. K. Saul, "Nonlinear Dimensionality Reduction by Locally
+Linear Embedding", Science 290, 2000.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse as sp
+from annotated_types import Ge, Gt, Le
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse.linalg import eigsh
+from scipy.spatial.distance import cdist
+from sklearn.utils import Tags
+
+from ddr_cli.core.parameters import check_parameters
+from ddr_cli.numerics.eigen import deterministic_signs
+from ddr_cli.reducers.base import Traits
+from ddr_cli.reducers.discriminant import labelled_points
+from ddr_cli.reducers.mapped import MappedEmbedding
+from ddr_cli.reducers.regression_map import MapName
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.intp]
+
+_ROWS = 2**22  # entries of a block of the distance matrix
+_DENSE = 2000  # up to this order a complete decomposition is fast and misses nothing
+_ZERO = 1e-12  # an eigenvalue below this share of the largest possible one is 0
+
+
+class SupervisedLLE(MappedEmbedding):
+    r"""Locally linear embedding whose neighbours come rather from the own class.
+
+    Neighbours are chosen by :math:`\Delta'_{ij} = \Delta_{ij} + \alpha \max(\Delta)
+    [c_i \ne c_j]`, :math:`\Delta` being the distances; then each point is written as a weighted
+    sum of its neighbours, :math:`\min \|x_i - \sum_j w_{ij} x_j\|^2`, :math:`\sum_j w_{ij} = 1`,
+    and placed by :math:`\min \sum_i \|y_i - \sum_j w_{ij} y_j\|^2` under
+    :math:`\sum_i y_i = 0`, :math:`\sum_i y_i y_i^T = n I`.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Dimensions of the embedding.
+    n_neighbors : int, default=5
+        Neighbours of each point.
+    alpha : float, default=0.1
+        From 0, which is plain LLE, to 1, where no point has a neighbour of another class before
+        all of its own have been taken.
+    reg : float, default=1e-3
+        Added to the diagonal of each point's Gram matrix of neighbours, in units of its trace.
+    map : {"kernel_ridge", "nadaraya_watson"}, default="kernel_ridge"
+        How `transform` places new points, which have no label to choose neighbours by; see
+        `ddr_cli.reducers.regression_map`.
+
+    Attributes
+    ----------
+    embedding_ : ndarray of shape (n_samples, n_components)
+        The placed points.
+    eigenvalues_ : ndarray of shape (n_components,)
+        Of :math:`(I - W)^T (I - W)`, ascending, without the 0 of the constant vector.
+    classes_ : ndarray of shape (n_classes,)
+        The class labels. Every label is a class, -1 too.
+    map_ : estimator
+        The regression behind `transform`.
+    n_features_in_ : int
+        Number of features.
+
+    Notes
+    -----
+    Where the classes have no neighbours in one another 0 is a repeated eigenvalue, and its
+    dimensions, which come first, tell the classes apart and nothing else. They have no preferred
+    axes; those taken are the principal axes of the input along them, widest first.
+
+    For n points, d features and k neighbours: :math:`O(n^2 d + n k^3)`, then :math:`O(n^3)` up to
+    2000 points, a sparse factorisation beyond, and :math:`O(n^3)` for the regression.
+
+    References
+    ----------
+    .. [1] D. de Ridder et al., "Supervised Locally Linear Embedding", ICANN 2003, Eq. 5.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> SupervisedLLE(n_components=2, n_neighbors=12).fit_transform(X, y).shape
+    (150, 2)
+    """
+
+    classes_: NDArray[Any]
+
+    def __init__(
+        self,
+        n_components: Annotated[int, Ge(1)] = 2,
+        n_neighbors: Annotated[int, Ge(1)] = 5,
+        alpha: Annotated[float, Ge(0), Le(1)] = 0.1,
+        reg: Annotated[float, Gt(0)] = 1e-3,
+        map: MapName = "kernel_ridge",
+    ) -> None:
+        self.n_components = n_components
+        self.n_neighbors = n_neighbors
+        self.alpha = alpha
+        self.reg = reg
+        self.map = map
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> SupervisedLLE:
+        """Embed the rows of `X`.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features)
+        y : array of shape (n_samples,)
+            Class labels of any type.
+
+        Returns
+        -------
+        SupervisedLLE
+            Itself.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is out of range, there is one class only, or there are too few points
+            for `n_neighbors` or `n_components`.
+        """
+        check_parameters(self)
+        points, code, self.classes_ = labelled_points(self, X, y, accept_sparse=False)
+        points = np.asarray(points, dtype=np.float64)
+        n = len(points)
+        self._check_dimensions(n)
+        if self.n_neighbors >= n:
+            raise ValueError(
+                f"n_neighbors={self.n_neighbors}, but with n_samples = {n} a point has at most "
+                f"{n - 1}."
+            )
+        neighbors = supervised_neighbors(points, code, self.n_neighbors, self.alpha)
+        weights = _reconstruction(points, neighbors, self.reg)
+        rest = sp.csr_array(sp.eye_array(n) - weights)
+        self.eigenvalues_, vectors = _bottom(sp.csr_array(rest.T @ rest), points, self.n_components)
+        self.embedding_ = deterministic_signs(vectors) * np.sqrt(n)
+        self._fit_map(points)
+        return self
+
+    def fit_transform(self, X: ArrayLike, y: ArrayLike) -> Floats:
+        """Fit, and return `embedding_`: the training points are placed by their label too.
+
+        It differs from ``fit(X, y).transform(X)``, which treats the points as new.
+        """
+        return self.fit(X, y).embedding_
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags
+
+    def __ddr_traits__(self) -> Traits:
+        """Return what the engine may share between fits."""
+        return Traits(
+            version=1,
+            nested=True,
+            grids={
+                "alpha": (0.0, 0.05, 0.1, 0.2, 0.5, 1.0),
+                "n_neighbors": (4, 5, 8, 12, 16),
+                "n_components": (2, 5, 10, 20, 35, 60),
+            },
+            paper='de Ridder, Kouropteva, Okun, Pietikäinen, Duin, "Supervised Locally Linear '
+            'Embedding", ICANN 2003',
+        )
+
+
+def supervised_neighbors(points: Floats, code: Codes, k: int, alpha: float) -> Codes:
+    """Return the `k` nearest other points of each under the distances raised between classes.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n, d)
+    code : ndarray of shape (n,)
+        The class of each point.
+    k : int
+        Less than n.
+    alpha : float
+        By how much of the largest distance those between classes are raised.
+
+    Returns
+    -------
+    ndarray of shape (n, k)
+        Nearest first; of equally near ones the smaller index first.
+    """
+    n = len(points)
+    rows = max(1, _ROWS // n)
+    blocks = [slice(start, min(start + rows, n)) for start in range(0, n, rows)]
+    widest = max(float(cdist(points[block], points).max()) for block in blocks) if alpha else 0.0
+    found = np.empty((n, k), dtype=np.intp)
+    for block in blocks:
+        distances = cdist(points[block], points)
+        distances += alpha * widest * (code[block, None] != code)
+        own = np.arange(block.start, block.stop)
+        distances[np.arange(len(own)), own] = np.inf
+        found[block] = np.argsort(distances, axis=1, kind="stable")[:, :k]
+    return found
+
+
+def _reconstruction(points: Floats, neighbors: Codes, reg: float) -> sp.csr_array[Any, Any]:
+    """Return the weights W, row i those by which the neighbours make up point i."""
+    n, k = neighbors.shape
+    weights = np.empty((n, k))
+    for i, near in enumerate(neighbors):
+        offsets = points[near] - points[i]
+        gram = offsets @ offsets.T
+        size = float(np.trace(gram))
+        gram.flat[:: k + 1] += reg * size if size > 0 else reg
+        weights[i] = scipy.linalg.solve(gram, np.ones(k), assume_a="pos")
+    weights /= weights.sum(axis=1, keepdims=True)
+    ends = np.arange(0, n * k + 1, k)
+    return sp.csr_array((weights.ravel(), neighbors.ravel(), ends), shape=(n, n))
+
+
+def _bottom(M: Any, points: Floats, m: int) -> tuple[Floats, Floats]:
+    """Return the `m` smallest eigenpairs of M without the constant vector, ``M 1 = 0``."""
+    n = M.shape[0]
+    largest = float(abs(M).sum(axis=1).max())
+    wanted = m + 1
+    while True:
+        values, vectors = _smallest(M, min(wanted, n), largest)
+        n_zero = int(np.sum(values < _ZERO * largest))
+        # All of the null space is needed to choose axes in it.
+        if n_zero < len(values) or len(values) == n:
+            break
+        wanted *= 2
+    null = vectors[:, :n_zero]
+    null, sizes, _ = np.linalg.svd(null - null.mean(axis=0), full_matrices=False)
+    null = null[:, sizes > 0.5]
+    spread = null.T @ (points - points.mean(axis=0))
+    turn, _, _ = np.linalg.svd(spread @ spread.T)
+    zeros = np.zeros(null.shape[1])
+    values = np.concatenate([zeros, values[n_zero:]])[:m]
+    return values, np.hstack([null @ turn, vectors[:, n_zero:]])[:, :m]
+
+
+def _smallest(M: Any, k: int, largest: float) -> tuple[Floats, Floats]:
+    n = M.shape[0]
+    if n <= max(_DENSE, 4 * k):
+        return scipy.linalg.eigh(M.toarray(), subset_by_index=(0, k - 1))
+    start = np.random.default_rng(0).standard_normal(n)
+    # The shift keeps the factorised matrix regular; it is below what counts as 0.
+    values, vectors = eigsh(sp.csc_array(M), k=k, sigma=-0.1 * _ZERO * largest, v0=start)
+    order = np.argsort(values)
+    return values[order], vectors[:, order]

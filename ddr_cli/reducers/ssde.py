@@ -1,0 +1,239 @@
+r"""Supervised semidefinite embedding (SSDE).
+
+B. Zhang, J. Yan, N. Liu, Q. Cheng, Z. Chen and W.-Y. Ma, "Supervised Semi-Definite Embedding for
+Image Manifolds", ICME 2005.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Annotated, Any
+
+import numpy as np
+from annotated_types import Ge, Gt
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import Tags
+
+from ddr_cli.core.parameters import check_parameters
+from ddr_cli.numerics.eigen import deterministic_signs
+from ddr_cli.numerics.mvu import Solver, Unfolding, unfold
+from ddr_cli.numerics.neighbors import kneighbors, knn_graph
+from ddr_cli.reducers.base import Traits
+from ddr_cli.reducers.discriminant import labelled_points
+from ddr_cli.reducers.mapped import MappedEmbedding
+from ddr_cli.reducers.regression_map import MapName
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.intp]
+
+
+class SSDE(MappedEmbedding):
+    r"""Unfold every class by itself, and the classes' centres as far apart as is allowed.
+
+    SDE's programme with neighbours from the own class only. As printed it has no largest trace:
+    nothing holds the classes together. Here the distance of the centres :math:`\bar y_a` of any
+    two classes is bounded by that of their means in the input,
+
+    .. math:: \max \mathrm{tr} K \quad\text{s.t.}\quad K \succeq 0,\; \sum_{ij} K_{ij} = 0,\;
+              \|y_i - y_j\|^2 = \|x_i - x_j\|^2 \text{ for neighbours of one class},\;
+              \|\bar y_a - \bar y_b\|^2 \le s \|\bar x_a - \bar x_b\|^2.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Dimensions of the embedding.
+    n_neighbors : int, default=4
+        The distance of two points of one class is kept if either is among the other's
+        `n_neighbors` nearest of the class.
+    centroid_scale : float, default=16.0
+        The factor s. The paper has no such bound and gives no number.
+    solver : {"auto", "interior", "lowrank", "cvxpy"}, default="auto"
+        As for `ddr_cli.reducers.SDE`, for the classes.
+    tol : float, default=1e-3
+        The largest duality gap of a class, and the largest relative error of a distance, that is
+        accepted.
+    map : {"kernel_ridge", "nadaraya_watson"}, default="kernel_ridge"
+        How `transform` places new points; see `ddr_cli.reducers.regression_map`.
+
+    Attributes
+    ----------
+    embedding_ : ndarray of shape (n_samples, n_components)
+        The placed points, centred, in units of the data.
+    eigenvalues_ : ndarray of shape (n_components,)
+        Of K, descending, in squared units of the data.
+    class_centers_ : ndarray of shape (n_classes, n_components)
+        The centres of the classes, in the order of `classes_`.
+    classes_ : ndarray of shape (n_classes,)
+        The class labels. Every label is a class, -1 too.
+    trace_ : float
+        The trace of K.
+    optimality_gap_ : float
+        Its difference from a proven upper bound on it, relative to the bound.
+    constraint_error_ : float
+        Largest relative error of a kept distance, over the dimensions that K has.
+    rank_ : int
+        How many dimensions that is.
+    map_ : estimator
+        The regression behind `transform`.
+    n_features_in_ : int
+        Number of features.
+
+    Notes
+    -----
+    The programme falls into parts exactly. The trace is the sum of the classes' own inertia, each
+    held by the class's own constraints, and of the centres' inertia
+    :math:`\sum_{a<b} n_a n_b \|\bar y_a - \bar y_b\|^2 / n`, in which every distance counts: all
+    bounds are met with equality by the class means times :math:`\sqrt s`. What the programme
+    leaves open is how the parts are turned against one another; of all solutions K is the one in
+    which they are orthogonal, the most symmetric one (an interior-point method tends to it). So
+    the eigenvectors of K are those of the centres' part, equal within each class and at most one
+    fewer than the classes, and those of each class, zero outside of it.
+
+    A class whose graph is in several parts is connected as for `ddr_cli.reducers.SDE`. Columns
+    beyond the rank of K are zero.
+
+    For classes of :math:`n_c` points and :math:`e_c` edges: :math:`O(\sum e_c^3 + n_c^3)` per
+    iteration of the solver, and :math:`O(n^3)` for the regression.
+
+    References
+    ----------
+    .. [1] B. Zhang et al., "Supervised Semi-Definite Embedding for Image Manifolds", ICME 2005,
+       Table 1.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> SSDE(n_components=2).fit_transform(X, y).shape
+    (150, 2)
+    """
+
+    classes_: NDArray[Any]
+
+    def __init__(
+        self,
+        n_components: Annotated[int, Ge(1)] = 2,
+        n_neighbors: Annotated[int, Ge(1)] = 4,
+        centroid_scale: Annotated[float, Gt(0)] = 16.0,
+        solver: Solver = "auto",
+        tol: Annotated[float, Gt(0)] = 1e-3,
+        map: MapName = "kernel_ridge",
+    ) -> None:
+        self.n_components = n_components
+        self.n_neighbors = n_neighbors
+        self.centroid_scale = centroid_scale
+        self.solver = solver
+        self.tol = tol
+        self.map = map
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> SSDE:
+        """Embed the rows of `X`.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features)
+        y : array of shape (n_samples,)
+            Class labels of any type.
+
+        Returns
+        -------
+        SSDE
+            Itself.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is out of range, there is one class only, or there are too few points
+            for `n_components` or too many for `solver`.
+        numpy.linalg.LinAlgError
+            If no solution within `tol` is found for a class.
+        """
+        check_parameters(self)
+        points, code, self.classes_ = labelled_points(self, X, y, accept_sparse=False)
+        points = np.asarray(points, dtype=np.float64)
+        self._check_dimensions(len(points))
+        classes = [np.flatnonzero(code == c) for c in range(len(self.classes_))]
+        parts = [self._unfold_class(points[members]) for members in classes]
+        broken = sum(len(part.bridges) > 0 for part in parts)
+        if broken:
+            warnings.warn(
+                f"The graphs of {self.n_neighbors} neighbours of {broken} classes are in several "
+                f"parts; they were connected by their shortest bridges. A larger n_neighbors may "
+                f"do without.",
+                stacklevel=2,
+            )
+        centers, inertia = _place_centers(points, code, self.centroid_scale)
+        within = np.concatenate([part.eigenvalues for part in parts])
+        owner = np.repeat(np.arange(len(parts)), [len(part.eigenvalues) for part in parts])
+        column = np.concatenate([np.arange(len(part.eigenvalues)) for part in parts])
+        eigenvalues = np.concatenate([inertia, within])
+        # Stable, so that of equal eigenvalues the centres come first, then the first class.
+        order = np.argsort(-eigenvalues, kind="stable")[: self.n_components]
+
+        embedding = np.zeros((len(points), len(order)))
+        self.class_centers_ = np.zeros((len(classes), self.n_components))
+        for place, source in enumerate(order):
+            if source < len(inertia):
+                self.class_centers_[:, place] = centers[:, source]
+                embedding[:, place] = centers[code, source]
+            else:
+                c, a = owner[source - len(inertia)], column[source - len(inertia)]
+                embedding[classes[c], place] = parts[c].embedding[:, a]
+        self.embedding_ = self._widened(embedding)
+        self.eigenvalues_ = self._widened(eigenvalues[order])
+        self.trace_ = float(eigenvalues.sum())
+        self.rank_ = len(eigenvalues)
+        gaps = sum(part.gap * part.bound for part in parts)
+        self.optimality_gap_ = gaps / self.trace_ if self.trace_ else 0.0
+        self.constraint_error_ = max(part.strain for part in parts)
+        self._fit_map(points)
+        return self
+
+    def fit_transform(self, X: ArrayLike, y: ArrayLike) -> Floats:
+        """Fit, and return `embedding_`: the training points are placed by their label too.
+
+        It differs from ``fit(X, y).transform(X)``, which treats the points as new.
+        """
+        return self.fit(X, y).embedding_
+
+    def _unfold_class(self, members: Floats) -> Unfolding:
+        k = min(self.n_neighbors, len(members) - 1)
+        graph = knn_graph(kneighbors(members, k), k) if k else np.zeros((1, 1))
+        return unfold(members, graph, solver=self.solver, tol=self.tol)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags
+
+    def __ddr_traits__(self) -> Traits:
+        """Return what the engine may share between fits."""
+        return Traits(
+            version=1,
+            nested=True,
+            grids={
+                "n_components": (2, 5, 10, 20, 35, 60),
+                "n_neighbors": (3, 4, 5, 6, 8),
+                "centroid_scale": (1.0, 4.0, 16.0, 64.0),
+            },
+            paper='Zhang, Yan, Liu, Cheng, Chen, Ma, "Supervised Semi-Definite Embedding for '
+            'Image Manifolds", ICME 2005',
+        )
+
+
+def _place_centers(points: Floats, code: Codes, scale: float) -> tuple[Floats, Floats]:
+    """Return the centres on the axes of their inertia, and the inertia along each.
+
+    Returns
+    -------
+    centers : ndarray of shape (n_classes, r)
+    inertia : ndarray of shape (r,)
+        Descending, all above 0; r is less than the number of classes.
+    """
+    counts = np.bincount(code).astype(np.float64)
+    means = np.array([points[code == c].mean(axis=0) for c in range(len(counts))])
+    means -= counts @ means / counts.sum()
+    root = np.sqrt(counts)[:, None]
+    left, sizes, _ = np.linalg.svd(np.sqrt(scale) * root * means, full_matrices=False)
+    kept = sizes > 1e-10 * max(float(np.linalg.norm(points)), float(sizes[0]))
+    return deterministic_signs(left[:, kept] / root) * sizes[kept], sizes[kept] ** 2

@@ -1,0 +1,117 @@
+"""Supervised locally linear embedding."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.spatial.distance import cdist
+from sklearn.datasets import load_iris
+from sklearn.manifold import LocallyLinearEmbedding
+
+from ddr_cli.data.synthetic_manifolds import swiss_roll
+from ddr_cli.numerics.neighbors import kneighbors
+from ddr_cli.reducers.base import get_traits
+from ddr_cli.reducers.slle import SupervisedLLE, supervised_neighbors
+
+IRIS, IRIS_Y = load_iris(return_X_y=True)
+CLOUD = np.random.default_rng(0).standard_normal((300, 6))
+ROLL = swiss_roll(n_samples=400, random_state=0)
+ROLL_X, ROLL_Y = np.asarray(ROLL.X), np.asarray(ROLL.labels)
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "n_components"), [(ROLL_X, ROLL_Y, 2), (CLOUD, ROLL_Y[:300], 5)]
+)
+def test_without_supervision_it_is_scikit_learns_lle(X, y, n_components):
+    ours = SupervisedLLE(n_components, n_neighbors=10, alpha=0.0).fit_transform(X, y)
+    theirs = LocallyLinearEmbedding(
+        n_components=n_components, n_neighbors=10, reg=1e-3, eigen_solver="dense"
+    ).fit_transform(X)
+    # The same columns, with variance 1 where scikit-learn's have length 1.
+    signs = np.sign(np.sum(ours * theirs, axis=0))
+    np.testing.assert_allclose(ours / np.sqrt(len(X)), theirs * signs, atol=1e-7)
+
+
+def test_sparse_solver_beyond_two_thousand_points_agrees(monkeypatch):
+    model = SupervisedLLE(4, n_neighbors=10, alpha=0.1)
+    dense = model.fit_transform(ROLL_X, ROLL_Y)
+    monkeypatch.setattr("ddr_cli.reducers.slle._DENSE", 100)
+    sparse = model.fit_transform(ROLL_X, ROLL_Y)
+    np.testing.assert_allclose(np.abs(sparse), np.abs(dense), atol=1e-5)
+
+
+def test_no_supervision_takes_the_nearest():
+    code = np.arange(400) % 3
+    found = supervised_neighbors(ROLL_X, code, 6, 0.0)
+    np.testing.assert_array_equal(found, kneighbors(ROLL_X, 6).indices)
+
+
+@pytest.mark.parametrize("alpha", [0.05, 0.3, 1.0])
+def test_distances_between_classes_are_raised_by_a_share_of_the_largest(alpha):
+    distances = cdist(IRIS, IRIS)
+    raised = distances + alpha * distances.max() * (IRIS_Y[:, None] != IRIS_Y)
+    np.fill_diagonal(raised, np.inf)
+    found = supervised_neighbors(IRIS, IRIS_Y, 7, alpha)
+    expected = np.sort(raised, axis=1)[:, :7]
+    np.testing.assert_array_equal(np.take_along_axis(raised, found, axis=1), expected)
+
+
+def test_embedding_solves_its_eigenproblem():
+    model = SupervisedLLE(3, n_neighbors=8, alpha=0.02).fit(IRIS, IRIS_Y)
+    W = np.zeros((150, 150))
+    for i, near in enumerate(supervised_neighbors(IRIS, IRIS_Y, 8, 0.02)):
+        offsets = IRIS[near] - IRIS[i]
+        gram = offsets @ offsets.T
+        w = np.linalg.solve(gram + 1e-3 * np.trace(gram) * np.eye(8), np.ones(8))
+        W[i, near] = w / w.sum()
+    M = (np.eye(150) - W).T @ (np.eye(150) - W)
+    Y = model.embedding_
+    np.testing.assert_allclose(M @ Y, Y * model.eigenvalues_, atol=1e-9)
+    np.testing.assert_allclose(model.eigenvalues_, np.linalg.eigvalsh(M)[1:4], atol=1e-10)
+    np.testing.assert_allclose(Y.T @ Y, 150 * np.eye(3), atol=1e-8)
+    np.testing.assert_allclose(Y.sum(axis=0), 0, atol=1e-5)
+
+
+def test_full_supervision_puts_each_class_on_a_point_first():
+    model = SupervisedLLE(4, n_neighbors=8, alpha=1.0).fit(IRIS, IRIS_Y)
+    np.testing.assert_array_equal(model.eigenvalues_[:2], 0)
+    assert np.all(model.eigenvalues_[2:] > 0)
+    for c in range(3):
+        assert np.ptp(model.embedding_[c == IRIS_Y, :2], axis=0).max() < 1e-6
+    # Their axes are those of the input: the class that lies apart is told from the rest first.
+    centers = np.array([model.embedding_[c == IRIS_Y, :2].mean(axis=0) for c in range(3)])
+    first = centers[:, 0]
+    assert abs(first[0] - first[1]) > abs(first[1] - first[2])
+
+
+@pytest.mark.parametrize("alpha", [0.1, 1.0])
+def test_names_of_classes_and_order_of_points_do_not_matter(alpha):
+    order = np.random.default_rng(0).permutation(400)
+    names = np.array(["d", "c", "a", "b"])
+    model = SupervisedLLE(3, n_neighbors=10, alpha=alpha)
+    plain = model.fit_transform(ROLL_X, ROLL_Y)
+    moved = model.fit_transform(ROLL_X[order], names[ROLL_Y[order] - 1])
+    np.testing.assert_allclose(np.abs(moved), np.abs(plain[order]), atol=1e-5)
+
+
+def test_narrow_fits_are_the_first_columns_of_a_wide_one():
+    assert get_traits(SupervisedLLE()).nested
+    for alpha in (0.1, 1.0):
+        wide = SupervisedLLE(5, n_neighbors=10, alpha=alpha).fit_transform(ROLL_X, ROLL_Y)
+        narrow = SupervisedLLE(2, n_neighbors=10, alpha=alpha).fit_transform(ROLL_X, ROLL_Y)
+        np.testing.assert_allclose(narrow, wide[:, :2], atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        (SupervisedLLE(alpha=1.5), "SupervisedLLE: alpha=1.5"),
+        (SupervisedLLE(reg=0.0), "SupervisedLLE: reg=0.0"),
+        (SupervisedLLE(n_neighbors=150), "n_neighbors=150, but with n_samples = 150"),
+        (SupervisedLLE(n_components=150), "n_samples = 150 centred points span at most 149"),
+    ],
+    ids=repr,
+)
+def test_what_cannot_be_done_is_said(model, message):
+    with pytest.raises(ValueError, match=message):
+        model.fit(IRIS, IRIS_Y)
