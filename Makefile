@@ -50,7 +50,7 @@ smoke: $(VENV)/.installed ## every shipped spec is valid, and the embedded ones 
 	$(BIN)/ddr report build/smoke
 
 reproduce: $(VENV)/.installed ## all papers' runs, resumable (needs the data sets)
-	$(BIN)/ddr run configs/ccdr_*.yaml configs/landsat_*.yaml --jobs $(JOBS) --out $(RESULTS)
+	$(BIN)/ddr run configs/*.yaml --jobs $(JOBS) --out $(RESULTS)
 	$(BIN)/ddr report $(RESULTS)
 
 report: $(VENV)/.installed ## tables, figures, verdicts and index.html from the journals in results/
