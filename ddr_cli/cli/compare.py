@@ -54,7 +54,7 @@ def compare(
     if found.ranks is not None:
         console.print(_ranks(found.ranks))
     if csv is not None:
-        from ddr_cli.report.tables import to_csv
+        from ddr_cli.report.writing import to_csv
 
         _write(csv, to_csv(found.rows).encode())
     if picture is not None:

@@ -21,9 +21,11 @@ _STYLES = {
     "better": "green",
     "holds": "green",
     "worse": "red",
+    "differs": "red",
     "fails": "red",
     "unverifiable": "yellow",
     "not run": "dim",
+    "not applicable": "dim",
 }
 
 
@@ -93,7 +95,7 @@ def _tables(result: PaperResult) -> Iterable[Table]:
     from ddr_cli.report.tables import described, ours_text, printed_text
 
     numbers = Table(title=f"{result.paper.short}: printed numbers", title_justify="left")
-    for head in ("", "printed", "ours, the paper's split", "ours, re-splits"):
+    for head in ("", "printed", "ours, the paper's setting", "ours, re-splits"):
         numbers.add_column(head, justify="right" if "ours" in head else "left")
     for item in result.artefacts:
         where = item.artefact.where
@@ -107,12 +109,18 @@ def _tables(result: PaperResult) -> Iterable[Table]:
             ]
             what = f"{where}: {described(item.artefact, each)}"
             numbers.add_row(what, printed_text(each), *views)
+        for sign in item.marks if item.summaries else ():
+            views = [
+                f"{judged.sign or judged.reason}\n{_coloured(judged.verdict)}"
+                for judged in (sign.own, sign.resplits)
+            ]
+            numbers.add_row(f"{where}: {sign.mark.id}", sign.mark.printed or "–", *views)
     if numbers.row_count:
         states = [f"{item.artefact.where}: {item.state}" for item in result.artefacts if item.state]
         numbers.caption = "\n".join(states)
         yield numbers
     claims = Table(title=f"{result.paper.short}: claims", title_justify="left")
-    for head in ("", "the paper says", "the paper's split", "re-splits"):
+    for head in ("", "the paper says", "the paper's setting", "re-splits"):
         claims.add_column(head)
     for claim in result.claims:
         if {claim.own.verdict, claim.resplits.verdict} != {"not run"}:

@@ -6,10 +6,10 @@ Values are in the metric's own unit (an error rate of 0.09 is 9 %).
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal, Self
 
-from annotated_types import Ge, Gt
-from pydantic import Field
+from annotated_types import Ge, Gt, Le
+from pydantic import Field, model_validator
 
 from ddr_cli.core.models import Frozen
 
@@ -40,6 +40,17 @@ class BelowAt(_OnGrid):
     value: float
 
 
+class _Range(_OnGrid):
+    low: float | None = None
+    high: float | None = None
+
+    @model_validator(mode="after")
+    def _low_is_below_high(self) -> Self:
+        if self.low is not None and self.high is not None and self.low > self.high:
+            raise ValueError(f"'low' is above 'high': {self.low:g} and {self.high:g}")
+        return self
+
+
 class MinimumIn(_OnGrid):
     """The smallest value of the series is at a place from `low` to `high`, both included."""
 
@@ -48,12 +59,10 @@ class MinimumIn(_OnGrid):
     high: float
 
 
-class FlatIn(_OnGrid):
+class FlatIn(_Range):
     """From `low` to `high` (both included) the series varies by at most `tolerance`."""
 
     name: Literal["flat_in"]
-    low: float | None = None
-    high: float | None = None
     tolerance: Annotated[float, Gt(0)]
 
 
@@ -96,6 +105,35 @@ class BetterThan(_Base):
     compares: ClassVar[bool] = True
 
 
+class BetterAlong(_Range):
+    """From `low` to `high` the series is better than the one it is compared with.
+
+    It is by at least `at_least`, in the metric's direction, at no less than the share `share` of
+    the places that both have. What it is compared with may also be one row without the parameter,
+    which then counts everywhere.
+    """
+
+    name: Literal["better_along"]
+    share: Annotated[float, Gt(0), Le(1)] = 1.0
+    at_least: Annotated[float, Ge(0)] = 0.0
+    compares: ClassVar[bool] = True
+
+
+class AtLeastValue(_Base):
+    """The value is `value` or better, in the metric's direction."""
+
+    name: Literal["at_least_value"]
+    value: float
+
+
+class WithinOf(_Base):
+    """The value and the one it is compared with differ by at most `tolerance`."""
+
+    name: Literal["within_of"]
+    tolerance: Annotated[float, Gt(0)]
+    compares: ClassVar[bool] = True
+
+
 Predicate = Annotated[
     ValueNear
     | BelowAt
@@ -104,6 +142,9 @@ Predicate = Annotated[
     | StaysWithin
     | RisesTowards
     | RelativeGain
-    | BetterThan,
+    | BetterThan
+    | BetterAlong
+    | AtLeastValue
+    | WithinOf,
     Field(discriminator="name"),
 ]

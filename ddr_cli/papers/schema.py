@@ -1,122 +1,22 @@
-"""The models of a paper's file: its reference, artefacts, printed numbers and claims.
+"""The models of a paper's file: its reference, artefacts and claims.
 
-Nothing here is computed from results. A printed number names the row of our own results that
-answers it by a `Selector`; a claim names a predicate (see `ddr_cli.papers.predicates`) over such
-rows. `ddr_cli.report` evaluates both.
+Nothing here is computed from results. A printed number (see `ddr_cli.papers.printed`) names the row
+of our own results that answers it by a `Selector`; a claim names a predicate (see
+`ddr_cli.papers.predicates`) over such rows. `ddr_cli.report` evaluates both.
 """
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from collections.abc import Iterator
+from typing import Annotated, Literal
 
-from annotated_types import Gt, MinLen
-from pydantic import Field, model_validator
+from annotated_types import MinLen
+from pydantic import model_validator
 
 from ddr_cli.core.models import Frozen
 from ddr_cli.papers.predicates import Predicate
-
-
-class Near(Frozen):
-    """A place on a grid: the value closest to `near`, by ratio where all are positive."""
-
-    near: float
-
-
-Wanted = Near | bool | int | float | str | None
-
-
-class Selector(Frozen):
-    """Which row, or which series of rows, of a run's summary is meant.
-
-    Parameters
-    ----------
-    spec : str or None
-        The run it is taken from, one of the artefact's `specs`; None is the first of them.
-    reducer, classifier : str
-        Their names as in a spec.
-    params : mapping of str to value
-        Dotted parameters (``reducer.beta``) and the values wanted; ``{near: 0.5}`` takes the
-        closest value on the grid.
-    pick : {"only", "best"}
-        What to do with several rows: "only" accepts none but a single one, "best" takes the one
-        with the best mean, which is what a table of best cases over a tuning grid prints.
-    """
-
-    spec: str | None = None
-    reducer: str
-    classifier: str
-    params: dict[str, Wanted] = Field(default_factory=dict)
-    pick: Literal["only", "best"] = "only"
-
-
-def _read_quantity(value: Any) -> Any:
-    """Turn ``9.65 %`` into value and text; a bare number is its own text."""
-    if isinstance(value, str):
-        number, percent, rest = value.partition("%")
-        try:
-            read = float(number)
-        except ValueError:
-            rest = number
-        if rest.strip():
-            raise ValueError(f"'{value}' is no number as printed, such as 9.65 % or 0.086")
-        # Rounded to undo what dividing by 100 adds, so that 9.65 % is 0.0965 to the digit.
-        return {"value": round(read / 100, 12) if percent else read, "text": value.strip()}
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return {"value": float(value), "text": f"{value:g}"}
-    return value
-
-
-class Quantity(Frozen):
-    """A number as the paper prints it: ``9.65 %`` in a file has value 0.0965."""
-
-    value: float
-    text: str
-
-    @model_validator(mode="before")
-    @classmethod
-    def _read(cls, value: Any) -> Any:
-        return _read_quantity(value)
-
-
-class Printed(Frozen):
-    """One number that the paper prints.
-
-    Parameters
-    ----------
-    id : str
-        Unique in its artefact.
-    row, column : str or None
-        Its place in a printed table.
-    select : Selector
-        The row of ours that stands beside it.
-    metric : str
-        The metric it is a value of.
-    value : Quantity
-        As printed, such as ``9.65 %`` or ``0.086``.
-    sd : Quantity or None
-        The printed standard deviation.
-    tolerance : float or None
-        How far ours may be off before the verdict is no longer "reproduced", for metrics that
-        are no rates; None is the rule for rates, one percentage point.
-    where : str
-        Section, table or figure, and page where it helps.
-    reading : str or None
-        Which of several readings of the paper this entry follows.
-    remark : str or None
-        What is known of why ours differs.
-    """
-
-    id: str
-    row: str | None = None
-    column: str | None = None
-    select: Selector
-    metric: str = "error"
-    value: Quantity
-    sd: Quantity | None = None
-    tolerance: Annotated[float, Gt(0)] | None = None
-    where: str
-    reading: str | None = None
-    remark: str | None = None
+from ddr_cli.papers.printed import Printed, PrintedMark, Thresholds
+from ddr_cli.papers.selectors import MethodSelector, Selector
 
 
 class Artefact(Frozen):
@@ -130,14 +30,19 @@ class Artefact(Frozen):
         What it shows.
     where : str
         Its name in the paper, such as "Fig. 2".
-    kind : {"curve", "table", "embedding"}
-        What it is.
+    kind : {"curve", "table", "embedding", "marks"}
+        What it is. A table all of whose numbers have a row and a column is shown as the paper's
+        matrix; a table of marks always is.
     specs : tuple of str
         The specs whose results make it, the main one first.
     asked : str
         What the paper asks with it, in a sentence or two.
     printed : tuple of Printed
         The numbers that the paper prints or quotes.
+    marks : tuple of PrintedMark
+        The signs of a table of marks.
+    thresholds : Thresholds or None
+        How our own marks are given, for the kind marks.
     remark : str or None
         What a reader should know of the artefact as a whole.
     """
@@ -145,11 +50,42 @@ class Artefact(Frozen):
     id: str
     title: str
     where: str
-    kind: Literal["curve", "table", "embedding"]
+    kind: Literal["curve", "table", "embedding", "marks"]
     specs: Annotated[tuple[str, ...], MinLen(1)]
     asked: str
     printed: tuple[Printed, ...] = ()
+    marks: tuple[PrintedMark, ...] = ()
+    thresholds: Thresholds | None = None
     remark: str | None = None
+
+    @property
+    def is_matrix(self) -> bool:
+        """Whether every printed number has a place in one table."""
+        return (
+            self.kind == "table"
+            and len(self.printed) > 1
+            and all(item.row and item.column for item in self.printed)
+        )
+
+    @model_validator(mode="after")
+    def _has_what_its_kind_needs(self) -> Artefact:
+        if self.kind == "marks" and not (self.marks and self.thresholds):
+            raise ValueError(f"'{self.id}' is of the kind marks and needs 'marks' and 'thresholds'")
+        if self.kind != "marks" and (self.marks or self.thresholds):
+            raise ValueError(f"'{self.id}' has marks, so its kind must be marks, not {self.kind}")
+        timed = [item.select for item in self.printed if item.seconds]
+        for item in self.printed:
+            if item.seconds and item.seconds.than and item.seconds.than not in timed:
+                raise ValueError(
+                    f"'{self.id}.{item.id}' compares its seconds with a row of ours that stands "
+                    "beside no printed time of this artefact; repeat that number's select in 'than'"
+                )
+        return self
+
+    def selectors(self) -> Iterator[tuple[str, MethodSelector]]:
+        """Yield the name and the selector of each printed number and mark."""
+        yield from ((item.id, item.select) for item in self.printed)
+        yield from ((item.id, item.select) for item in self.marks)
 
 
 class Claim(Frozen):
@@ -241,15 +177,16 @@ class Paper(Frozen):
         _refuse_repeats("artefact", [artefact.id for artefact in self.artefacts])
         _refuse_repeats("claim", [claim.id for claim in self.claims])
         for artefact in self.artefacts:
-            _refuse_repeats(f"number in {artefact.id}", [item.id for item in artefact.printed])
-            for item in artefact.printed:
-                _refuse_foreign_spec(f"{artefact.id}.{item.id}", item.select, artefact)
+            selectors = list(artefact.selectors())
+            _refuse_repeats(f"entry in {artefact.id}", [name for name, _ in selectors])
+            for name, selector in selectors:
+                _refuse_foreign_spec(f"{artefact.id}.{name}", selector, artefact)
         for claim in self.claims:
             if claim.artefact not in by_id:
                 raise ValueError(f"claim '{claim.id}' names no artefact: '{claim.artefact}'")
-            for selector in (claim.select, claim.than):
-                if selector is not None:
-                    _refuse_foreign_spec(claim.id, selector, by_id[claim.artefact])
+            for meant in (claim.select, claim.than):
+                if meant is not None:
+                    _refuse_foreign_spec(claim.id, meant, by_id[claim.artefact])
         return self
 
     def artefact(self, name: str) -> Artefact:
@@ -263,6 +200,6 @@ def _refuse_repeats(kind: str, names: list[str]) -> None:
         raise ValueError(f"{kind} given twice: {', '.join(repeated)}")
 
 
-def _refuse_foreign_spec(owner: str, selector: Selector, artefact: Artefact) -> None:
+def _refuse_foreign_spec(owner: str, selector: MethodSelector, artefact: Artefact) -> None:
     if selector.spec is not None and selector.spec not in artefact.specs:
         raise ValueError(f"'{owner}' selects from '{selector.spec}', no spec of '{artefact.id}'")

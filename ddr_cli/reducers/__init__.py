@@ -19,8 +19,11 @@ if TYPE_CHECKING:
     from ddr_cli.reducers.laplacian_rls_regressor import LaplacianRLSRegressor
     from ddr_cli.reducers.lda import LDA
     from ddr_cli.reducers.lfda import LFDA
+    from ddr_cli.reducers.lmnn import LMNN
     from ddr_cli.reducers.lpp import LPP
+    from ddr_cli.reducers.mcml import MCML
     from ddr_cli.reducers.mfa import MFA
+    from ddr_cli.reducers.nca import NCA
     from ddr_cli.reducers.nmmp import NMMP
     from ddr_cli.reducers.none import Identity
     from ddr_cli.reducers.pca import PCA
@@ -41,8 +44,11 @@ else:
             "laplacian_rls_regressor": ["LaplacianRLSRegressor"],
             "lda": ["LDA"],
             "lfda": ["LFDA"],
+            "lmnn": ["LMNN"],
             "lpp": ["LPP"],
+            "mcml": ["MCML"],
             "mfa": ["MFA"],
+            "nca": ["NCA"],
             "nmmp": ["NMMP"],
             "none": ["Identity"],
             "pca": ["PCA"],
@@ -57,8 +63,11 @@ __all__ = [
     "CCDR",
     "LDA",
     "LFDA",
+    "LMNN",
     "LPP",
+    "MCML",
     "MFA",
+    "NCA",
     "NMMP",
     "PCA",
     "REDUCERS",

@@ -56,6 +56,21 @@ REDUCERS = Registry(
             "ddr_cli.reducers.slle:SupervisedLLE",
             "supervised locally linear embedding (de Ridder et al.)",
         ),
+        Entry(
+            "lmnn",
+            "ddr_cli.reducers.lmnn:LMNN",
+            "large margin nearest neighbour metric (Weinberger, Blitzer, Saul)",
+        ),
+        Entry(
+            "mcml",
+            "ddr_cli.reducers.mcml:MCML",
+            "maximally collapsing metric learning (Globerson, Roweis)",
+        ),
+        Entry(
+            "nca",
+            "ddr_cli.reducers.nca:NCA",
+            "neighbourhood components analysis (Goldberger et al.)",
+        ),
     ],
     group="ddr.reducers",
 )

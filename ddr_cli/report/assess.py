@@ -13,17 +13,34 @@ from ddr_cli.papers.schema import Artefact, Paper
 from ddr_cli.report.claims import ClaimResult, evaluate
 from ddr_cli.report.picture import Mark
 from ddr_cli.report.runs import find_runs
+from ddr_cli.report.signs import MarkResult, judge_marks
 from ddr_cli.report.summary import Summary, summarize
 from ddr_cli.report.verdicts import NumberResult, judge_artefact, marks_of
 
 
 @dataclass(frozen=True)
 class ArtefactResult:
-    """An artefact, the runs that make it (those there are) and the verdicts on its numbers."""
+    """An artefact, the runs that make it (those there are) and the verdicts on what it prints."""
 
     artefact: Artefact
     summaries: tuple[Summary, ...]
     numbers: tuple[NumberResult, ...]
+    marks: tuple[MarkResult, ...] = ()
+
+    @property
+    def own(self) -> tuple[Summary, ...]:
+        """The runs whose figure belongs here: some artefacts also look at another's results."""
+        return tuple(
+            summary
+            for summary in self.summaries
+            if summary.run.spec.paper is None or summary.run.spec.paper.artefact == self.artefact.id
+        )
+
+    @property
+    def judged(self) -> dict[str, NumberResult | MarkResult]:
+        """Everything that the paper prints here, by its id."""
+        numbers = {each.printed.id: each for each in self.numbers}
+        return {**numbers, **{each.mark.id: each for each in self.marks}}
 
     @property
     def missing(self) -> tuple[str, ...]:
@@ -50,7 +67,7 @@ class ArtefactResult:
     @property
     def unverifiable(self) -> bool:
         """Whether we have results for which the paper prints no number."""
-        return self.has_results and not self.numbers
+        return self.has_results and not self.judged
 
 
 @dataclass(frozen=True)
@@ -62,9 +79,11 @@ class PaperResult:
     claims: tuple[ClaimResult, ...]
 
     def counts(self, view: str) -> Mapping[str, int]:
-        """Return how often each verdict was given to a number through ``own`` or ``resplits``."""
+        """Return how often each verdict was given to a number or mark, ``own`` or ``resplits``."""
         verdicts = [
-            getattr(number, view).verdict for result in self.artefacts for number in result.numbers
+            getattr(each, view).verdict
+            for result in self.artefacts
+            for each in result.judged.values()
         ]
         verdicts += ["unverifiable" for result in self.artefacts if result.unverifiable]
         return Counter(verdicts)
@@ -124,6 +143,7 @@ def assess_paper(paper: Paper, summaries: Mapping[str, Summary]) -> PaperResult:
                 artefact,
                 tuple(summaries[name] for name in artefact.specs if name in summaries),
                 tuple(judge_artefact(artefact, summaries)),
+                tuple(judge_marks(artefact, summaries)),
             )
             for artefact in paper.artefacts
         ),

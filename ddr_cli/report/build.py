@@ -9,8 +9,10 @@ import pandas as pd
 
 from ddr_cli.engine.files import clear_messages, write_aside
 from ddr_cli.report.assess import ArtefactResult, Assessment, PaperResult, assess, marks_for
+from ddr_cli.report.counts import COUNTS, count_text
 from ddr_cli.report.figures import draw
 from ddr_cli.report.formats import Format
+from ddr_cli.report.matrices import mark_data, matrix_of
 from ddr_cli.report.page import Picture, render_page
 from ddr_cli.report.record import FILE_NAME as RECORD_NAME
 from ddr_cli.report.record import (
@@ -23,14 +25,8 @@ from ddr_cli.report.record import (
 from ddr_cli.report.runs import load_run
 from ddr_cli.report.style import rendered
 from ddr_cli.report.summary import Summary, summarize
-from ddr_cli.report.tables import (
-    claim_table,
-    number_data,
-    number_table,
-    to_csv,
-    to_latex,
-    to_markdown,
-)
+from ddr_cli.report.tables import claim_table, number_data, number_table
+from ddr_cli.report.writing import to_csv, to_latex, to_markdown
 
 PAGE = "index.html"
 
@@ -116,7 +112,8 @@ def write_report(
 
     Every run's ``summary.csv`` and figure, the tables of every artefact and of the claims
     (``report/tables``), the papers' figures (``report/figures``), one page
-    (``report/index.html``), and ``verdicts.json``, which the next `check_report` compares with.
+    (``report/index.html``), the counts of verdicts per paper (``report/verdict_counts.md``, of all
+    papers only), and ``verdicts.json``, which the next `check_report` compares with.
     All of it comes from the journals and manifests alone; the same ones give the same bytes.
 
     Parameters
@@ -145,6 +142,8 @@ def write_report(
     if format is not Format.html:
         for result in assessment.papers:
             files += _write_tables(target / "tables", result, format)
+    if paper is None and format in (Format.markdown, Format.all):
+        files.append(_write(target / COUNTS, count_text(assessment).encode()))
     page = None
     if format in (Format.html, Format.all):
         pictures = {}
@@ -176,14 +175,24 @@ def _summaries(assessment: Assessment) -> list[Summary]:
 def _write_tables(folder: Path, result: PaperResult, format: Format) -> list[Path]:
     files = []
     for item in result.artefacts:
+        matrix = matrix_of(item)
         if item.numbers:
-            stem = f"{result.paper.name}_{item.artefact.id}"
-            shown = number_table(item.artefact, item.numbers)
-            files += _write_table(folder / stem, number_data(item.numbers), shown, format)
+            shown = matrix.frame() if matrix else number_table(item.artefact, item.numbers)
+            files += _write_table(
+                folder / _stem(result, item), number_data(item.numbers), shown, format
+            )
+        if item.marks and matrix:
+            files += _write_table(
+                folder / _stem(result, item), mark_data(item.marks), matrix.frame(), format
+            )
     if result.claims:
         shown = claim_table(result.claims)
         files += _write_table(folder / f"{result.paper.name}_claims", shown, shown, format)
     return files
+
+
+def _stem(result: PaperResult, item: ArtefactResult) -> str:
+    return f"{result.paper.name}_{item.artefact.id}"
 
 
 def _write_table(stem: Path, data: pd.DataFrame, shown: pd.DataFrame, format: Format) -> list[Path]:
@@ -203,13 +212,13 @@ def _copy_figures(folder: Path, result: PaperResult) -> list[Path]:
             (summary.run.folder / f"figure{ending}").read_bytes(),
         )
         for item in result.artefacts
-        for summary in item.summaries
+        for summary in item.own
         for ending in (".svg", ".png")
     ]
 
 
 def _figure_stem(result: PaperResult, item: ArtefactResult, summary: Summary) -> str:
-    stem = f"{result.paper.name}_{item.artefact.id}"
+    stem = _stem(result, item)
     return stem if len(item.artefact.specs) == 1 else f"{stem}_{summary.run.name}"
 
 

@@ -9,18 +9,17 @@ interval beside it. The thresholds stand in the paper's file.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
-from ddr_cli.papers import predicates
 from ddr_cli.papers.schema import Artefact, Claim
-from ddr_cli.report.names import difference_text, lower_is_better, plain
-from ddr_cli.report.question import Places, Question
-from ddr_cli.report.select import OWN, RESPLITS, UnansweredError, View
+from ddr_cli.report.deciding import decide
+from ddr_cli.report.question import Question
+from ddr_cli.report.select import OWN, RESPLITS, NoQuestionError, UnansweredError, View
 from ddr_cli.report.summary import Summary
 
-ClaimVerdict = Literal["holds", "fails", "not run"]
+ClaimVerdict = Literal["holds", "fails", "not run", "not applicable"]
 
 
 @dataclass(frozen=True)
@@ -33,26 +32,38 @@ class Finding:
 
 @dataclass(frozen=True)
 class ClaimResult:
-    """A claim and what became of it, on the paper's own split and over re-splits."""
+    """A claim and what became of it, in the paper's own setting and over re-splits.
+
+    Parameters
+    ----------
+    claim : Claim
+        What the paper says.
+    own, resplits : Finding
+        What the means say in the paper's setting, and what re-splits show.
+    same_splits : bool
+        Whether the paper's setting is itself repeated random splits: then both look at the same
+        numbers, and only the second asks for the corrected interval.
+    """
 
     claim: Claim
     own: Finding
     resplits: Finding
+    same_splits: bool = False
 
     @property
     def differs(self) -> bool:
-        """Whether both views were run and disagree."""
-        return "not run" not in (self.own.verdict, self.resplits.verdict) and (
-            self.own.verdict != self.resplits.verdict
-        )
+        """Whether both views decide and disagree."""
+        return {self.own.verdict, self.resplits.verdict} == {"holds", "fails"}
 
 
 def evaluate(claim: Claim, artefact: Artefact, summaries: Mapping[str, Summary]) -> ClaimResult:
     """Return the result of a claim."""
+    summary = summaries.get(claim.select.spec or artefact.specs[0])
     return ClaimResult(
         claim,
         _finding(claim, artefact, summaries, OWN),
         _finding(claim, artefact, summaries, RESPLITS),
+        summary is not None and OWN.family(summary.run) == RESPLITS.family(summary.run),
     )
 
 
@@ -61,129 +72,9 @@ def _finding(
 ) -> Finding:
     question = Question(claim, artefact.specs[0], summaries, view)
     try:
-        holds, detail = _TESTS[type(claim.predicate)](question, claim.predicate)
+        holds, detail = decide(question, claim.predicate)
+    except NoQuestionError as error:
+        return Finding("not applicable", str(error))
     except UnansweredError as error:
         return Finding("not run", str(error))
     return Finding("holds" if holds else "fails", detail)
-
-
-def _gain(question: Question, at_least: float) -> tuple[float, float, bool, str]:
-    """Return the gain over the other row, that row's value, whether it is shown, and the words."""
-    ours, other = question.pair()
-    pair = (other, ours) if lower_is_better(question.metric) else (ours, other)
-    gain, shown, words = question.is_above(*pair, at_least)
-    text = (
-        f"{question.show(ours['mean'])} ({ours.title}) against "
-        f"{question.show(other['mean'])} ({other.title})"
-    )
-    return gain, float(other["mean"]), shown, text + words
-
-
-def _better_than(question: Question, test: predicates.BetterThan) -> tuple[bool, str]:
-    _, _, shown, words = _gain(question, test.at_least)
-    return shown, words
-
-
-def _relative_gain(question: Question, test: predicates.RelativeGain) -> tuple[bool, str]:
-    gain, other, shown, words = _gain(question, 0.0)
-    share = gain / other
-    text = f"{100 * share:.1f} % gained, {100 * test.at_least:g} % asked: {words}"
-    return shown and share >= test.at_least, text
-
-
-def _value_near(question: Question, test: predicates.ValueNear) -> tuple[bool, str]:
-    place, row = question.at(test.at)
-    excess = (row["mean"] - test.value) * (1 if lower_is_better(question.metric) else -1)
-    text = f"{question.show(row['mean'])} at {question.place(place)}{question.spread(row)}"
-    return excess <= test.tolerance, f"{text}; the paper says {question.show(test.value)}"
-
-
-def _below_at(question: Question, test: predicates.BelowAt) -> tuple[bool, str]:
-    place, row = question.at(test.at)
-    text = f"{question.show(row['mean'])} at {question.place(place)}{question.spread(row)}"
-    return bool(row["mean"] < test.value), text
-
-
-def _minimum_in(question: Question, test: predicates.MinimumIn) -> tuple[bool, str]:
-    found = question.series()
-    place, row = min(found, key=lambda item: item[1]["mean"])
-    inside = test.low <= place <= test.high
-    # The best on the other side of the border shows how much the minimum's place means.
-    others = [item for item in found if (test.low <= item[0] <= test.high) != inside]
-    if not others:
-        raise UnansweredError("the grid lies on one side of the range")
-    other_place, other = min(others, key=lambda item: item[1]["mean"])
-    if test.low == test.high:
-        side = "elsewhere" if inside else "there"
-    else:
-        side = f"{'outside' if inside else 'within'} {plain(test.low)} to {plain(test.high)}"
-    text = (
-        f"minimum {question.show(row['mean'])} at {question.place(place)}; best {side}: "
-        f"{question.show(other['mean'])} at {question.place(other_place)}"
-    )
-    return inside, text + question.compared(other, row)
-
-
-def _flat_in(question: Question, test: predicates.FlatIn) -> tuple[bool, str]:
-    found = [
-        item
-        for item in question.series()
-        if (test.low is None or item[0] >= test.low) and (test.high is None or item[0] <= test.high)
-    ]
-    if len(found) < 2:
-        raise UnansweredError("the grid has fewer than two places there")
-    low = min(found, key=lambda item: item[1]["mean"])
-    high = max(found, key=lambda item: item[1]["mean"])
-    spread = high[1]["mean"] - low[1]["mean"]
-    text = (
-        f"from {question.show(low[1]['mean'])} ({question.place(low[0])}) to "
-        f"{question.show(high[1]['mean'])} ({question.place(high[0])}), "
-        f"{difference_text(spread, question.metric)} where at most "
-        f"{difference_text(test.tolerance, question.metric)} count as flat"
-    )
-    return bool(spread <= test.tolerance), text + question.compared(high[1], low[1])
-
-
-def _stays_within(question: Question, test: predicates.StaysWithin) -> tuple[bool, str]:
-    low, high = test.low - test.slack, test.high + test.slack
-    longest: Places = []
-    current: Places = []
-    for place, row in question.series():
-        current = [*current, (place, row)] if low <= row["mean"] <= high else []
-        if _ratio(current) > _ratio(longest):
-            longest = current
-    band = f"{question.show(low)} to {question.show(high)}"
-    if not longest:
-        return False, f"nowhere within {band}"
-    ends = f"{question.place(longest[0][0])} to {plain(longest[-1][0])}"
-    means = [row["mean"] for _, row in longest]
-    text = f"{question.show(min(means))} to {question.show(max(means))} from {ends}; band {band}"
-    return _ratio(longest) >= test.span, text
-
-
-def _ratio(places: Places) -> float:
-    return places[-1][0] / places[0][0] if places else 0.0
-
-
-def _rises_towards(question: Question, test: predicates.RisesTowards) -> tuple[bool, str]:
-    found = question.series()
-    end_place, end = found[0] if test.end == "low" else found[-1]
-    start_place, start = question.at(test.start)
-    _, shown, words = question.is_above(end, start, test.at_least)
-    text = (
-        f"{question.show(start['mean'])} at {question.place(start_place)}, "
-        f"{question.show(end['mean'])} at {question.place(end_place)}{words}"
-    )
-    return shown, text
-
-
-_TESTS: Mapping[type, Callable[[Question, Any], tuple[bool, str]]] = {
-    predicates.ValueNear: _value_near,
-    predicates.BelowAt: _below_at,
-    predicates.MinimumIn: _minimum_in,
-    predicates.FlatIn: _flat_in,
-    predicates.StaysWithin: _stays_within,
-    predicates.RisesTowards: _rises_towards,
-    predicates.RelativeGain: _relative_gain,
-    predicates.BetterThan: _better_than,
-}

@@ -9,15 +9,16 @@ import pandas as pd
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter
 
-from ddr_cli.report.names import metric_axis, parameter_name, setting_text
+from ddr_cli.report.names import parameter_name, setting_text
 from ddr_cli.report.picture import Mark, Picture, is_steep, value_axis
-from ddr_cli.report.style import NEUTRAL, PAPER_COLOUR, new_figure
+from ddr_cli.report.style import NEUTRAL, PAPER_COLOUR, Look, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 _DASHED = (0, (4, 2))
+_FEW = 3
 
 # Where most of a steep curve is flat, a second row of panels shows the flat part: the values up to
 # this factor above the smallest.
@@ -69,7 +70,7 @@ def draw_curves(picture: Picture, x: str, second: str | None = None) -> Figure:
     means, shown = picture.rows["mean"], picture.shown_values()
     near = shown if flat_top is None else shown[shown <= flat_top]
     for number, line in enumerate(grid):
-        line[0].set_ylabel(metric_axis(picture.metric))
+        line[0].set_ylabel(picture.axis)
         value_axis(line[0], means if number < whole else near, "y")
     if flat_top is not None:
         grid[-1, 0].set_ylim(near.min() - 0.06 * (flat_top - near.min()), flat_top)
@@ -95,7 +96,7 @@ def _panel(picture: Picture, axes: Axes, rows: pd.DataFrame, x: str, family: str
         style = picture.look(method)
         line: dict[str, Any] = {
             "color": style.colour,
-            "linestyle": _DASHED if hollow else "-",
+            "linestyle": _DASHED if hollow else _line(picture, style),
             "marker": style.marker,
             "markerfacecolor": "white" if hollow else style.colour,
         }
@@ -114,6 +115,11 @@ def _panel(picture: Picture, axes: Axes, rows: pd.DataFrame, x: str, family: str
                 axes.plot(at, own[end], color=style.colour, linestyle=style.line, lw=0.7)
     for mark in picture.marks:
         _mark(picture, axes, mark, x, family)
+
+
+def _line(picture: Picture, style: Look) -> Any:
+    """Return a method's dashes; few methods need none, and dashes also tell a predefined split."""
+    return "-" if len(picture.methods) <= _FEW or "predefined" in picture.families else style.line
 
 
 def _mark(picture: Picture, axes: Axes, mark: Mark, x: str, family: str) -> None:
@@ -161,7 +167,7 @@ def _handles(picture: Picture, x: str) -> list[Any]:
                 [],
                 color=style.colour,
                 marker="" if level else style.marker,
-                linestyle=style.line if level else "-",
+                linestyle=style.line if level else _line(picture, style),
                 label=picture.name(method),
             )
         )

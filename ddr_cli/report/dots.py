@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 from matplotlib.lines import Line2D
 
-from ddr_cli.report.names import metric_axis
 from ddr_cli.report.picture import Method, Picture, value_axis
 from ddr_cli.report.select import best_place
 from ddr_cli.report.style import NEUTRAL, PAPER_COLOUR, PAPER_FILL, look, new_figure
@@ -53,7 +52,7 @@ def draw_dots(picture: Picture) -> Figure:
         if methods[place][group] != methods[place - 1][group]:
             axes.axhline(place - 0.5, color=NEUTRAL, linewidth=0.6)
     axes.grid(visible=False, axis="y")
-    axes.set_xlabel(metric_axis(picture.metric))
+    axes.set_xlabel(picture.axis)
     value_axis(axes, picture.rows["mean"], "x")
     if swept_columns(picture.run):
         axes.set_title("Best setting of each method", loc="left")

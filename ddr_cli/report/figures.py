@@ -9,8 +9,10 @@ import pandas as pd
 
 from ddr_cli.report.curves import draw_curves
 from ddr_cli.report.dots import draw_dots
+from ddr_cli.report.embeddings import read_embeddings
 from ddr_cli.report.maps import draw_maps
 from ddr_cli.report.picture import Mark, Picture
+from ddr_cli.report.scatter import draw_embeddings
 from ddr_cli.report.style import house_style, new_figure
 from ddr_cli.report.summary import Summary, swept_columns
 
@@ -33,12 +35,16 @@ def draw(summary: Summary, marks: Sequence[Mark] = ()) -> Figure:
     Returns
     -------
     Figure
-        With one swept parameter, curves: the predefined split and the re-splits side by side
-        where both were run. With two, a panel per value of the second, or heat maps where it has
-        many. Otherwise a dot per method, for the best of its settings.
+        Of a run that kept embeddings, those. With one swept parameter, curves: the predefined
+        split and the re-splits side by side where both were run. With two, a panel per value of the
+        second, or heat maps where it has many. Otherwise a dot per method, for the best of its
+        settings.
     """
+    embeddings = read_embeddings(summary)
     picture = Picture(summary, summary.run.spec.plot.y, marks)
     with house_style():
+        if embeddings:
+            return draw_embeddings(summary.run, embeddings)
         if picture.rows.empty:
             figure = new_figure(6.4, 1.6)
             picture.finish(figure)

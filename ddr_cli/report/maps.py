@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ddr_cli.report.names import metric_axis, parameter_name, plain
+from ddr_cli.report.names import parameter_name, plain
 from ddr_cli.report.picture import Picture
 from ddr_cli.report.style import new_figure
 
@@ -39,6 +39,6 @@ def draw_maps(picture: Picture, x: str, second: str) -> Figure:
         )
         axes.set_yticks(range(table.shape[0]), [plain(float(value)) for value in table.index])
     grid[0].set_ylabel(parameter_name(second))
-    figure.colorbar(image, ax=list(grid), label=metric_axis(picture.metric))
+    figure.colorbar(image, ax=list(grid), label=picture.axis)
     picture.finish(figure)
     return figure

@@ -14,13 +14,13 @@ _PARAMETERS = {
     "reducer.n_neighbors": "neighbours k of the graph",
     "reducer.mode": "test points",
     "reducer.weights": "weights",
-    "classifier.n_neighbors": "neighbours k of the classifier",
+    "classifier.n_neighbors": "neighbours K in the embedding",
 }
 
 _SHORT_PARAMETERS = {
     "reducer.n_components": "dim",
     "reducer.n_neighbors": "k",
-    "classifier.n_neighbors": "classifier k",
+    "classifier.n_neighbors": "K",
 }
 
 _METHODS = {
@@ -36,6 +36,17 @@ _METHODS = {
     "kernel_mfa": "kernel MFA",
     "discriminative_projections": "DP",
     "laplacian_rls": "Laplacian RLS",
+    "laplacian_eigenmaps": "Laplacian eigenmaps",
+    "mds": "MDS",
+    "isomap": "Isomap",
+    "lle": "LLE",
+    "kernel_pca": "kernel PCA",
+    "nca": "NCA",
+    "mcml": "MCML",
+    "lmnn": "LMNN",
+    "sde": "SDE",
+    "ssde": "SSDE",
+    "slle": "SLLE",
     "knn": "k-NN",
     "neural_net": "neural net",
 }
@@ -46,6 +57,7 @@ _FAMILIES = {
     "per_class": ("random split", "random splits"),
     "fraction": ("random split", "random splits"),
     "labelled": ("random choice of labels", "random choices of labels"),
+    "whole": ("run on all points", "runs on all points"),
 }
 
 
@@ -85,10 +97,12 @@ def method_name(label: str) -> str:
 
 
 def family_name(family: str, n: int) -> str:
-    """Return ``50 re-splits`` or ``the predefined split``."""
+    """Return ``50 re-splits``, ``the predefined split`` or ``all points``."""
     one, many = _FAMILIES.get(family, (f"{family} split", f"{family} splits"))
     if family == "predefined":
         return f"the {one}"
+    if family == "whole" and n == 1:
+        return "all points"
     return f"{n} {one if n == 1 else many}"
 
 
@@ -102,10 +116,15 @@ def lower_is_better(metric: str) -> bool:
     return get_scale(metric).better == "lower"
 
 
-def metric_axis(metric: str) -> str:
-    """Return the label of an axis that shows a metric."""
-    words = metric.replace("_", " ")
+def metric_axis(metric: str, method: str = "") -> str:
+    """Return the label of an axis that shows a metric, of one method where it is given."""
+    words = get_scale(metric).title + (f" of {method}" if method else "")
     return f"{words} (%)" if is_rate(metric) else words
+
+
+def metric_name(metric: str) -> str:
+    """Return a metric's short name, as beside a number."""
+    return metric.replace("_", " ")
 
 
 def number(value: float | None, metric: str, *, unit: bool = True) -> str:

@@ -10,23 +10,24 @@ import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from ddr_cli.report.assess import Assessment, PaperResult
-from ddr_cli.report.claims import ClaimResult
-from ddr_cli.report.names import number, setting_text
-from ddr_cli.report.select import OWN, RESPLITS
+from ddr_cli.report.assess import Assessment
+from ddr_cli.report.counts import counts_of
+from ddr_cli.report.differences import differences, outcome, told_apart
+from ddr_cli.report.matrices import legend, matrix_of
+from ddr_cli.report.names import metric_name, number, setting_text
 from ddr_cli.report.summary import Summary
-from ddr_cli.report.tables import described, number_table, ours_text, printed_text
-
-NUMBER_VERDICTS = ("reproduced", "better", "worse", "unverifiable", "not run")
-CLAIM_VERDICTS = ("holds", "fails", "not run")
+from ddr_cli.report.tables import described, ours_text, printed_text, shown_views, time_text
+from ddr_cli.report.times import times_of
 
 # A verdict is told by sign and word as well as by colour.
 _SIGNS = {
     "reproduced": "✓",
     "better": "▲",
     "worse": "▼",
+    "differs": "≠",
     "unverifiable": "?",
     "not run": "–",
+    "not applicable": "·",
     "holds": "✓",
     "fails": "✗",
 }
@@ -70,14 +71,17 @@ def render_page(assessment: Assessment, pictures: Mapping[str, Picture]) -> str:
         papers=assessment.papers,
         others=assessment.others,
         pictures=pictures,
-        number_verdicts=NUMBER_VERDICTS,
-        claim_verdicts=CLAIM_VERDICTS,
-        views=(OWN, RESPLITS),
+        counts=counts_of(assessment),
         described=described,
         printed_text=printed_text,
         ours_text=ours_text,
-        number_table=number_table,
+        shown_views=shown_views,
+        matrix_of=matrix_of,
+        mark_legend=legend(),
+        times_of=times_of,
+        time_text=time_text,
         outcome=outcome,
+        told_apart=told_apart,
         differences=differences,
         summary_table=summary_table,
         ran=ran,
@@ -88,75 +92,6 @@ def badge(verdict: str) -> Markup:
     """Return a verdict as a coloured word with its sign."""
     kind = verdict.replace(" ", "-")
     return Markup('<span class="verdict {}">{} {}</span>').format(kind, _SIGNS[verdict], verdict)
-
-
-def outcome(result: PaperResult) -> list[str]:
-    """Return what came out of a paper, in a sentence or two per view."""
-    sentences = []
-    for view, where in (("own", "On the paper's own split"), ("resplits", "Over re-splits")):
-        numbers, claims = result.counts(view), result.claim_counts(view)
-        judged = sum(numbers[name] for name in ("reproduced", "better", "worse"))
-        decided = claims["holds"] + claims["fails"]
-        if not judged and not decided:
-            continue
-        parts = []
-        if judged:
-            told = [f"{numbers[name]} {name}" for name in NUMBER_VERDICTS[:3] if numbers[name]]
-            noun = "printed number" if judged == 1 else "printed numbers"
-            parts.append(f"of {judged} {noun}, {_listed(told)}")
-        if decided:
-            noun = "claim" if decided == 1 else "claims"
-            parts.append(f"{claims['holds']} of {decided} {noun} hold")
-        sentences.append(f"{where}, {'; '.join(parts)}.")
-    missing = [item.artefact.where for item in result.artefacts if not item.has_results]
-    if missing:
-        sentences.append(f"Not run yet: {', '.join(missing)}.")
-    return sentences
-
-
-def differences(result: PaperResult) -> list[tuple[str, str]]:
-    """Return what differs from the paper or between the two views: a title and the reason."""
-    found = []
-    for item in result.artefacts:
-        for each in item.numbers:
-            name = f"{item.artefact.where}: {described(item.artefact, each)}"
-            metric = each.printed.metric
-            told = f"printed {printed_text(each)}; ours {ours_text(each.own, metric)}"
-            if each.own.verdict == "worse":
-                why = each.printed.remark or "We know no reason yet."
-                found.append((name, f"{told} on the paper's split. {why}"))
-            elif each.resplits.verdict == "worse":
-                over = ours_text(each.resplits, metric)
-                found.append((name, f"{told} on the paper's split, but {over} over re-splits."))
-    found += [
-        (_first_sentence(claim), _claim_difference(claim))
-        for claim in result.claims
-        if claim.differs or "fails" in (claim.own.verdict, claim.resplits.verdict)
-    ]
-    return found
-
-
-def _first_sentence(result: ClaimResult) -> str:
-    return f"{result.claim.where}: {' '.join(result.claim.sentence.split())}"
-
-
-def _claim_difference(result: ClaimResult) -> str:
-    claim, own, over = result.claim, result.own, result.resplits
-    if "not run" in (own.verdict, over.verdict):
-        ran = own if own.verdict != "not run" else over
-        text = f"{ran.verdict.capitalize()}: {ran.detail}."
-    else:
-        judged = (
-            f"{own.verdict.capitalize()} on the paper's own split, {over.verdict} over re-splits."
-            if result.differs
-            else f"{own.verdict.capitalize()} on both."
-        )
-        text = f"{judged} The paper's split: {own.detail}. Re-splits: {over.detail}."
-    return f"{text} {claim.remark}" if claim.remark else text
-
-
-def _listed(words: list[str]) -> str:
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 def ran(summary: Summary) -> str:
@@ -191,7 +126,7 @@ def summary_table(summary: Summary) -> tuple[list[str], list[list[str]]]:
                 str(row["classifier_label"]),
                 setting,
                 str(row["split"]),
-                str(metric),
+                metric_name(str(metric)),
                 f"{row['n']} of {row['planned']}" if row["n"] < row["planned"] else str(row["n"]),
                 number(row["mean"], metric),
                 number(row["sd"], metric),

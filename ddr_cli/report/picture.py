@@ -12,13 +12,15 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
-from ddr_cli.report.names import family_name, is_rate
+from ddr_cli.report.names import family_name, is_rate, method_name, metric_axis
 from ddr_cli.report.style import NEUTRAL, PAPER_COLOUR, PAPER_FILL, Look, look
 from ddr_cli.report.summary import Summary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+    from ddr_cli.report.runs import Run
 
 Method = tuple[str, str]
 """The display labels of a reducer and a classifier."""
@@ -103,8 +105,22 @@ class Picture:
         return look(self.methods.index(method))
 
     def name(self, method: Method) -> str:
-        """Return a method's name, without the reducer where all have the same."""
-        return method[1] if len({name for name, _ in self.methods}) == 1 else ", ".join(method)
+        """Return a method's name, without the reducer or the judge where all have the same."""
+        if len({name for name, _ in self.methods}) == 1:
+            return method[1]
+        return method[0] if self.judge else ", ".join(method)
+
+    @property
+    def judge(self) -> str:
+        """The one classifier or measure of several reducers, empty where there are more."""
+        reducers, judges = ({method[place] for method in self.methods} for place in (0, 1))
+        return next(iter(judges)) if len(judges) == 1 and len(reducers) > 1 else ""
+
+    @property
+    def axis(self) -> str:
+        """The label of an axis of values, which names the one classifier of several reducers."""
+        measured = {method_name(each.label) for each in self.run.spec.measures}
+        return metric_axis(self.metric, "" if self.judge in measured else self.judge)
 
     def family_title(self, family: str) -> str:
         """Return what is shown of a family of splits: ``Mean over 50 re-splits``."""
@@ -113,6 +129,8 @@ class Picture:
         if family == "predefined":
             return "Predefined split (n = 1)"
         words = family_name(family, planned)
+        if family == "whole" and planned == 1:
+            return words.capitalize()
         return f"Mean over {words}" if n == planned else f"Mean over {n} of {words}"
 
     def shown_values(self) -> pd.Series[Any]:
@@ -124,21 +142,11 @@ class Picture:
 
     def finish(self, figure: Figure, handles: Sequence[Any] = ()) -> None:
         """Add the title, how far an unfinished run is, and a legend below that hides nothing."""
-        title = self.run.title
         reducers = {name for name, _ in self.methods}
-        if len(reducers) == 1 and next(iter(reducers)) not in title:
-            title += f" ({next(iter(reducers))})"
-        if not self.run.is_complete or self.run.failed:
-            title += f" [{self.run.progress}]"
-        width = figure.get_figwidth()
-        figure.suptitle(
-            "\n".join(textwrap.wrap(title, int(width * 10))), fontsize=11, weight="bold"
-        )
-        if handles:
-            # As few lines as fit, all about equally long.
-            lines = -(-len(handles) // max(1, int(width / 1.7)))
-            columns = -(-len(handles) // lines)
-            figure.legend(handles=handles, loc="outside lower center", ncols=columns)
+        extra = next(iter(reducers)) if len(reducers) == 1 else ""
+        title = run_title(self.run, figure.get_figwidth(), extra)
+        figure.suptitle(title, fontsize=11, weight="bold")
+        legend_below(figure, handles)
 
     def mark_handle(self) -> list[Any]:
         """Return the legend's entry for quoted numbers, if there are any."""
@@ -163,6 +171,37 @@ class Picture:
         if bands.empty:
             return []
         return [Patch(facecolor=NEUTRAL, alpha=0.35, label=str(bands["interval"].iloc[0]))]
+
+
+def run_title(run: Run, width: float, method: str = "") -> str:
+    """Return the title of a run's figure, in lines that fit its width in inches.
+
+    It names the method, if one is given and the title doesn't, and says how far an unfinished run
+    is.
+    """
+    title = run.title
+    if method and method not in title:
+        title += f" ({method})"
+    if not run.is_complete or run.failed:
+        title += f" [{run.progress}]"
+    return "\n".join(textwrap.wrap(title, int(width * 10)))
+
+
+def legend_below(figure: Figure, handles: Sequence[Any]) -> None:
+    """Add a legend below a figure, where it hides nothing, in as few lines as fit."""
+    if not handles:
+        return
+    # A character's width in inches, then the sign and the gap between columns.
+    widths = [0.068 * len(str(handle.get_label())) + 0.55 for handle in handles]
+    room = figure.get_figwidth()
+    lines = next(
+        lines
+        for lines in range(1, len(widths) + 1)
+        if sum(max(widths[i : i + lines]) for i in range(0, len(widths), lines)) < room
+        or lines == len(widths)
+    )
+    # Columns are filled one after the other.
+    figure.legend(handles=handles, loc="outside lower center", ncols=-(-len(handles) // lines))
 
 
 def is_steep(means: pd.Series[Any]) -> bool:

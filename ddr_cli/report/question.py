@@ -13,7 +13,8 @@ from ddr_cli.evaluation.statistics import (
     corrected_interval,
     paired_differences,
 )
-from ddr_cli.papers.schema import Claim, Selector
+from ddr_cli.papers.schema import Claim
+from ddr_cli.papers.selectors import Selector
 from ddr_cli.report.names import (
     difference_text,
     family_name,
@@ -23,6 +24,7 @@ from ddr_cli.report.names import (
 )
 from ddr_cli.report.select import (
     OWN,
+    NotSweptError,
     Row,
     UnansweredError,
     View,
@@ -74,14 +76,32 @@ class Question:
 
     def series(self) -> Places:
         """Return the claim's rows along its parameter."""
-        return series(
-            self.summaries,
-            self.spec,
-            self.claim.select,
-            self.claim.along or "",
-            self.view,
-            self.metric,
-        )
+        return self._along(self.claim.select)
+
+    def common(self) -> list[tuple[float, Row, Row]]:
+        """Return the places that the claim's series shares with the other one, and both rows.
+
+        Where the other one has no such parameter it is the same everywhere.
+        """
+        if self.claim.than is None:
+            raise UnansweredError("the claim names nothing to compare with")
+        ours = self.series()
+        try:
+            others = self._along(self.claim.than)
+        except NotSweptError:
+            level = self.row(self.claim.than)
+            return [(place, row, level) for place, row in ours]
+        # A grid of dividing steps has its places to the last digit only within one spec.
+        return [
+            (place, row, other)
+            for place, row in ours
+            for at, other in others
+            if np.isclose(place, at, rtol=1e-9, atol=0.0)
+        ]
+
+    def _along(self, selector: Selector) -> Places:
+        along = self.claim.along or ""
+        return series(self.summaries, self.spec, selector, along, self.view, self.metric)
 
     def at(self, wanted: float) -> tuple[float, Row]:
         """Return the place of the series nearest to the wanted one, and its row."""
@@ -118,6 +138,32 @@ class Question:
         low, high = interval
         return mean, low > 0 and mean >= margin, self._words(first, differences, low, high)
 
+    def is_above_on_average(self, pairs: list[tuple[Row, Row]]) -> tuple[bool, str]:
+        """Tell whether the first rows are above the second ones on average, and in which words.
+
+        In the paper's own setting the means alone decide, so that there is nothing to add. Over
+        re-splits the differences of all pairs are averaged split by split, and the corrected
+        interval of that average must lie above zero.
+
+        Raises
+        ------
+        UnansweredError
+            As `is_above`.
+        """
+        differences = [paired(first, second) for first, second in pairs]
+        if self.view is OWN:
+            return True, ""
+        if len({each.splits for each in differences}) > 1:
+            raise UnansweredError("the places were not all run on the same splits")
+        average = PairedDifferences(
+            np.mean([each.values for each in differences], axis=0), differences[0].splits
+        )
+        row = pairs[0][0]
+        interval = _interval(row, average)
+        if interval is None:
+            raise UnansweredError("a corrected interval needs two re-splits or more")
+        return interval[0] > 0, self._words(row, average, *interval, what="average difference")
+
     def compared(self, first: Row, second: Row) -> str:
         """Return the words for the difference first - second, empty where there is no interval."""
         differences = paired(first, second)
@@ -133,10 +179,17 @@ class Question:
             f"{self.show(row['mean_high'])} over {family_name(row.family, row['n'])})"
         )
 
-    def _words(self, row: Row, differences: PairedDifferences, low: float, high: float) -> str:
+    def _words(
+        self,
+        row: Row,
+        differences: PairedDifferences,
+        low: float,
+        high: float,
+        what: str = "difference",
+    ) -> str:
         mean = difference_text(float(differences.values.mean()), self.metric)
         return (
-            f"; difference {mean}, {100 * MEAN_LEVEL:g} % corrected interval "
+            f"; {what} {mean}, {100 * MEAN_LEVEL:g} % corrected interval "
             f"{difference_text(low, self.metric, unit=False)} to "
             f"{difference_text(high, self.metric, unit=False)} over "
             f"{family_name(row.family, len(differences.values))}"

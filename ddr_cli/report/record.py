@@ -20,11 +20,13 @@ Record = dict[str, dict[str, dict[str, dict[str, str]]]]
 _RANKS = {
     "not run": 0,
     "worse": 1,
+    "differs": 1,
     "fails": 1,
     "reproduced": 2,
     "better": 2,
     "holds": 2,
     "unverifiable": 2,
+    "not applicable": 2,
 }
 
 
@@ -38,7 +40,7 @@ class Regression:
     now: str
 
     def __str__(self) -> str:
-        where = "the paper's split" if self.view == "own" else "re-splits"
+        where = "the paper's setting" if self.view == "own" else "re-splits"
         return f"{self.key} ({where}): {self.recorded} before, {self.now} now"
 
 
@@ -47,12 +49,12 @@ def record_of(assessment: Assessment) -> Record:
     return {
         result.paper.name: {
             "numbers": {
-                f"{item.artefact.id}.{number.printed.id}": {
-                    "own": number.own.verdict,
-                    "resplits": number.resplits.verdict,
+                f"{item.artefact.id}.{name}": {
+                    "own": judged.own.verdict,
+                    "resplits": judged.resplits.verdict,
                 }
                 for item in result.artefacts
-                for number in item.numbers
+                for name, judged in item.judged.items()
             },
             "claims": {
                 claim.claim.id: {"own": claim.own.verdict, "resplits": claim.resplits.verdict}

@@ -9,8 +9,8 @@ from typing import Any
 
 import pandas as pd
 
-from ddr_cli.papers.schema import Near, Selector
-from ddr_cli.report.names import family_name, lower_is_better, setting_text
+from ddr_cli.papers.selectors import Near, Selector
+from ddr_cli.report.names import family_name, lower_is_better, method_name, setting_text
 from ddr_cli.report.runs import Run
 from ddr_cli.report.summary import Summary, same_value
 
@@ -20,6 +20,14 @@ _NEAR_FACTOR = 1.5
 
 class UnansweredError(Exception):
     """Our results have no answer yet; the message says why, for the table."""
+
+
+class NoQuestionError(UnansweredError):
+    """The question makes no sense through this view, whatever is run."""
+
+
+class NotSweptError(UnansweredError):
+    """The rows have no value of the parameter that orders them."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +78,7 @@ class View:
         split = run.spec.split
         if self.key == "own":
             return "predefined" if split.predefined else split.kind
-        return None if split.kind == "predefined" else split.kind
+        return None if split.kind in ("predefined", "whole") else split.kind
 
     def title(self, run: Run) -> str:
         """Return what a column of this view is headed with."""
@@ -99,6 +107,8 @@ def rows_for(
     if not run.is_complete:
         raise UnansweredError(run.progress)
     family = view.family(run)
+    if family is None and run.spec.split.kind == "whole":
+        raise NoQuestionError("all points are embedded: nothing to re-split")
     if family is None:
         raise UnansweredError("run on the predefined split only")
     rows = summary.rows
@@ -108,6 +118,8 @@ def rows_for(
         & (rows["split"] == family)
         & (rows["metric"] == metric)
     ]
+    if selector.label is not None:
+        rows = rows[rows["reducer_label"] == method_name(selector.label)]
     for column, wanted in selector.params.items():
         if column not in rows:
             raise UnansweredError(f"{name} has no parameter {column}")
@@ -147,11 +159,11 @@ def series(
     Raises
     ------
     UnansweredError
-        As `single_row`, for each place.
+        As `single_row`, for each place; `NotSweptError` if the rows do not lie along it.
     """
     summary, rows = rows_for(summaries, default, selector, view, metric)
     if along not in rows or rows[along].isna().any():
-        raise UnansweredError(f"{summary.run.name} does not sweep {along}")
+        raise NotSweptError(f"{summary.run.name} does not sweep {along} of {selector.reducer}")
     found: list[tuple[float, Row]] = []
     for place, group in rows.groupby(along, sort=True):
         if len(group) > 1 and selector.pick == "only":

@@ -25,8 +25,11 @@ def split_sizes(manifest: Mapping[str, Any], spec: Spec, family: str) -> tuple[i
     Returns
     -------
     tuple of int or None
-        None where neither the manifest nor the data set's card tells.
+        None where neither the manifest nor the data set's card tells, and where all points are
+        trained on: then repeats share no split, and no correction is due.
     """
+    if family == "whole":
+        return None
     recorded = manifest.get("sizes", {}).get(family)
     if recorded is not None:
         return int(recorded["train"]), int(recorded["test"])

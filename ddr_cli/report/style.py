@@ -13,16 +13,25 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 # Okabe and Ito's palette, ordered so that neighbours differ in lightness: they are told apart in
-# greyscale too. Its yellow is left out (too faint on white).
-_COLOURS = ("#0072B2", "#E69F00", "#000000", "#56B4E9", "#D55E00", "#009E73", "#CC79A7")
-_MARKERS = ("o", "D", "s", "^", "v", "P", "X")
+# greyscale too. Its yellow is left out of lines (too faint on white); the eighth is a dark red.
+_COLOURS = (
+    *("#0072B2", "#E69F00", "#000000", "#56B4E9", "#D55E00", "#009E73", "#CC79A7"),
+    "#661100",
+)
+_MARKERS = ("o", "D", "s", "^", "v", "P", "X", "h")
 _LINES: tuple[Any, ...] = (
     "-",
     (0, (5, 1.5)),
     (0, (1.2, 1.2)),
     (0, (6, 1.5, 1.2, 1.5)),
     (0, (3, 1, 1, 1, 1, 1)),
+    (0, (9, 2)),
+    (0, (2.5, 2.5)),
+    (0, (9, 1.5, 1.2, 1.5, 1.2, 1.5)),
 )
+# Clouds of points are larger than lines, so that yellow and grey serve them too.
+_CLASS_COLOURS = (*_COLOURS, "#999999", "#DDCC00")
+_CLASS_MARKERS = ("o", "D", "s", "^", "v", "P", "X", "h", "<", "p")
 
 PAPER_COLOUR = "#333333"
 PAPER_FILL = "#bbbbbb"
@@ -63,12 +72,19 @@ class Look:
 
 
 def look(position: int) -> Look:
-    """Return the look of the method at a position; looks repeat after seven."""
+    """Return the look of the method at a position; looks repeat after eight."""
     return Look(
         _COLOURS[position % len(_COLOURS)],
         _MARKERS[position % len(_MARKERS)],
         _LINES[position % len(_LINES)],
     )
+
+
+def class_look(code: int) -> Look:
+    """Return the look of a class's points; the first hundred classes all differ."""
+    # From the eleventh class on colours come again, with another marker.
+    n = len(_CLASS_COLOURS)
+    return Look(_CLASS_COLOURS[code % n], _CLASS_MARKERS[(code + code // n) % n], "")
 
 
 @contextmanager

@@ -15,13 +15,13 @@ from ddr_cli.engine.journal import parameter_text
 from ddr_cli.evaluation.statistics import mean_interval, split_interval
 from ddr_cli.report.names import family_name, method_name
 from ddr_cli.report.runs import Run
-from ddr_cli.spec.model import ClassifierSpec, ReducerSpec
+from ddr_cli.spec.model import ClassifierSpec, MeasureSpec, ReducerSpec
 
 MEAN_LEVEL = 0.95
 """Level of the corrected interval of a mean and of a difference."""
 
 PIECES = ("reducer", "classifier")
-Items = Sequence[ReducerSpec | ClassifierSpec]
+Items = Sequence[ReducerSpec | ClassifierSpec | MeasureSpec]
 _FAMILY_ORDER = ("predefined",)
 
 
@@ -91,7 +91,8 @@ def summarize(run: Run) -> Summary:
         `n` (trials that ended well), `planned`, `mean`, `sd` (n - 1 in the denominator),
         `low`, `high`, `level`, `interval` (what varies between `low` and `high`), `mean_low`
         and `mean_high` (Nadeau and Bengio's corrected interval of the mean) and `mean_level`.
-        A predefined split is one value and has no interval.
+        A predefined split is one value and has no interval. A measure has a row of its own metric
+        alone.
     """
     items: dict[str, Items] = {
         "reducer": run.spec.reducers,
@@ -110,13 +111,17 @@ def summarize(run: Run) -> Summary:
         setting: dict[str, Any] = dict(zip(keys, key, strict=True))
         places = {piece: _place_of(run, piece, items[piece], setting) for piece in PIECES}
         for position, metric in enumerate(run.spec.metrics):
+            # A measure fills the column of its own metric alone.
+            scored = group[group[metric].notna()]
+            if scored.empty:
+                continue
             row = {"dataset": group["dataset"].iloc[0]}
             for piece in PIECES:
                 row[piece] = setting[piece]
                 row[f"{piece}_label"] = method_name(items[piece][places[piece]].label)
             row |= {name: setting[name] for name in parameters}
-            records.append(row | _statistics(run, setting["family"], metric, group[metric]))
-            members.append(group.index.to_numpy())
+            records.append(row | _statistics(run, setting["family"], metric, scored[metric]))
+            members.append(scored.index.to_numpy())
             order.append(
                 (
                     *places.values(),

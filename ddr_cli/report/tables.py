@@ -1,4 +1,4 @@
-"""The tables of a report: as data (CSV), for a page (Markdown) and for a paper (LaTeX)."""
+"""The tables of a report, one row per printed number: as data (CSV) and for a reader."""
 
 from __future__ import annotations
 
@@ -10,17 +10,15 @@ import pandas as pd
 from ddr_cli.papers.schema import Artefact
 from ddr_cli.report.claims import ClaimResult
 from ddr_cli.report.names import is_rate, method_name, number
+from ddr_cli.report.signs import MarkResult
+from ddr_cli.report.times import TimeResult, ratio_text, times_of
 from ddr_cli.report.verdicts import Judged, NumberResult
-
-FLOAT_FORMAT = "%.10g"
-"""Ten digits: more than any result carries, fewer than the last bits that platforms differ in."""
-
-NO_NUMBER = "The paper prints no number here; see the figure and the claims."
 
 
 def number_data(results: Sequence[NumberResult]) -> pd.DataFrame:
     """Return the printed numbers of an artefact beside ours, one row each, in full precision."""
     records = []
+    times = times_of(results)
     for result in results:
         printed = result.printed
         record: dict[str, Any] = {
@@ -30,7 +28,7 @@ def number_data(results: Sequence[NumberResult]) -> pd.DataFrame:
             "where": printed.where,
             "reading": printed.reading,
             "metric": printed.metric,
-            "printed": printed.value.value,
+            "printed": printed.value.value if printed.value else None,
             "printed_sd": printed.sd.value if printed.sd else None,
         }
         for view, judged in (("own", result.own), ("resplits", result.resplits)):
@@ -44,6 +42,13 @@ def number_data(results: Sequence[NumberResult]) -> pd.DataFrame:
                 f"{view}_verdict": judged.verdict,
                 f"{view}_reason": judged.reason,
             }
+        if times:
+            time = times.get(printed.id)
+            record |= {
+                "fit_seconds_than": time.other if time else None,
+                "printed_fit_seconds_ratio": time.printed_ratio if time else None,
+                "fit_seconds_ratio": time.ratio if time else None,
+            }
         records.append(record)
     return pd.DataFrame(records)
 
@@ -51,14 +56,26 @@ def number_data(results: Sequence[NumberResult]) -> pd.DataFrame:
 def number_table(artefact: Artefact, results: Sequence[NumberResult]) -> pd.DataFrame:
     """Return the same for a reader: printed, ours with its spread and n, verdict."""
     records = []
+    views = shown_views(results)
+    times = times_of(results)
     for result in results:
         printed = result.printed
         record = {"": described(artefact, result), "printed": printed_text(result)}
-        for heading, judged in _views(results, result):
+        for view, heading in views:
+            judged = getattr(result, view)
             record[f"ours, {heading}"] = ours_text(judged, printed.metric)
             record[f"verdict, {heading}"] = judged.verdict
+        if times:
+            time = times.get(printed.id)
+            record["training time, printed"] = time_text(time, "printed_ratio")
+            record["training time, ours"] = time_text(time, "ratio")
         records.append(record)
     return pd.DataFrame(records)
+
+
+def time_text(time: TimeResult | None, which: str) -> str:
+    """Return a ratio of times with what it is a multiple of."""
+    return "" if time is None else f"{ratio_text(getattr(time, which))} {time.other}"
 
 
 def described(artefact: Artefact, result: NumberResult) -> str:
@@ -79,6 +96,8 @@ def described(artefact: Artefact, result: NumberResult) -> str:
 def printed_text(result: NumberResult) -> str:
     """Return a printed number with its standard deviation, as printed."""
     printed = result.printed
+    if printed.value is None:
+        return "–"
     text = printed.value.text + (f" ± {printed.sd.text}" if printed.sd else "")
     if is_rate(printed.metric) and "%" not in text:
         return f"{text} ({100 * printed.value.value:.4g} %)"
@@ -96,12 +115,21 @@ def ours_text(judged: Judged, metric: str) -> str:
     return f"{number(row['mean'], metric, unit=False)} ± {spread} (n = {row['n']})"
 
 
-def _views(results: Sequence[NumberResult], result: NumberResult) -> list[tuple[str, Judged]]:
-    """Return the columns worth showing: one where the paper's own setting is the re-splits."""
-    rows = [(each.own.row, each.resplits.row) for each in results]
-    if any(own and resplits and own.family == resplits.family for own, resplits in rows):
-        return [("re-splits", result.own)]
-    return [("the paper's split", result.own), ("re-splits", result.resplits)]
+def shown_views(results: Sequence[NumberResult | MarkResult]) -> list[tuple[str, str]]:
+    """Return the views worth showing, ``own`` or ``resplits``, and their headings.
+
+    One is enough where the paper's own setting is random splits, or where there are none.
+    """
+    both = [("own", "the paper's setting"), ("resplits", "re-splits")]
+    if not results:
+        return both
+    if all(each.resplits.verdict == "not applicable" for each in results):
+        return [("own", "all points")]
+    rows = [(each.own.row, each.resplits.row) for each in results if isinstance(each, NumberResult)]
+    pairs = [(own, over) for own, over in rows if own is not None and over is not None]
+    if pairs and all(own.family == over.family for own, over in pairs):
+        return [("own", "random splits")]
+    return both
 
 
 def claim_table(results: Sequence[ClaimResult]) -> pd.DataFrame:
@@ -112,7 +140,7 @@ def claim_table(results: Sequence[ClaimResult]) -> pd.DataFrame:
                 "claim": result.claim.id,
                 "where": result.claim.where,
                 "sentence": " ".join(result.claim.sentence.split()),
-                "the paper's split": result.own.verdict,
+                "the paper's setting": result.own.verdict,
                 "numbers": result.own.detail,
                 "re-splits": result.resplits.verdict,
                 "numbers over re-splits": result.resplits.detail,
@@ -120,27 +148,3 @@ def claim_table(results: Sequence[ClaimResult]) -> pd.DataFrame:
             for result in results
         ]
     )
-
-
-def to_csv(table: pd.DataFrame) -> str:
-    """Return a table as CSV, numbers to ten digits."""
-    return table.to_csv(index=False, float_format=FLOAT_FORMAT, lineterminator="\n")
-
-
-def to_markdown(table: pd.DataFrame) -> str:
-    """Return a table of texts as GitHub's Markdown."""
-    lines = [list(table.columns), ["---"] * table.shape[1], *table.to_numpy().tolist()]
-    rows = [" | ".join(str(cell).replace("|", "\\|") for cell in line) for line in lines]
-    return "".join(f"| {row} |\n" for row in rows)
-
-
-_LATEX = str.maketrans(
-    {"β": r"$\beta$", "±": r"$\pm$", "≈": r"$\approx$", "–": "--", "→": r"$\to$"}
-)
-
-
-def to_latex(table: pd.DataFrame) -> str:
-    """Return a table of texts as a LaTeX tabular (package booktabs)."""
-    columns = "l" * table.shape[1]
-    text: str = table.to_latex(index=False, escape=True, column_format=columns)
-    return text.translate(_LATEX)

@@ -6,7 +6,8 @@ from pydantic import ValidationError
 from ddr_cli.core.errors import InputError
 from ddr_cli.core.resources import shipped_yaml
 from ddr_cli.papers.load import load_paper, paper_names, read_paper
-from ddr_cli.papers.schema import Near, Quantity, Selector
+from ddr_cli.papers.printed import Quantity
+from ddr_cli.papers.selectors import MethodSelector, Near, Selector
 from ddr_cli.spec import expand, load_spec
 
 PAPERS = paper_names()
@@ -17,6 +18,7 @@ SHIPPED = [
     for spec in artefact.specs
     if spec in shipped_yaml("configs")
 ]
+MARKING = {"separability", "subclass_silhouette", "subclass_accuracy"}
 
 
 @pytest.mark.parametrize("name", PAPERS)
@@ -26,13 +28,14 @@ def test_every_claim_is_quoted_or_told_in_one_piece(name):
         assert claim.where
 
 
-def _matches(selector: Selector, cell) -> bool:
+def _matches(selector: MethodSelector, cell) -> bool:
     params = {f"reducer.{key}": value for key, value in cell.reducer.params.items()}
     params |= {f"classifier.{key}": value for key, value in cell.classifier.params.items()}
     params["reducer.mode"] = cell.reducer.mode
     return (
         cell.reducer.name == selector.reducer
-        and cell.classifier.name == selector.classifier
+        and selector.label in (None, cell.reducer.label)
+        and (not isinstance(selector, Selector) or cell.classifier.name == selector.classifier)
         and all(
             isinstance(wanted, Near) or params.get(column) == wanted
             for column, wanted in selector.params.items()
@@ -46,7 +49,9 @@ def test_what_the_paper_prints_is_in_the_grid_of_its_spec(name, artefact_id, spe
     artefact = paper.artefact(artefact_id)
     spec = load_spec(spec_name)
     if spec.paper is not None:
-        assert (spec.paper.name, spec.paper.artefact) == (name, artefact_id)
+        # Other artefacts may look at its results too.
+        assert spec.paper.name == name
+        assert spec_name in paper.artefact(spec.paper.artefact).specs
     first = next(iter(expand(spec))).split
     cells = [cell for cell in expand(spec) if cell.split == first]
 
@@ -55,7 +60,8 @@ def test_what_the_paper_prints_is_in_the_grid_of_its_spec(name, artefact_id, spe
         if claim.artefact == artefact_id:
             selectors.append((claim.id, claim.select, claim.metric, claim.along))
             if claim.than is not None:
-                selectors.append((claim.id, claim.than, claim.metric, None))
+                along = claim.along if claim.predicate.needs_grid else None
+                selectors.append((claim.id, claim.than, claim.metric, along))
     for identity, selector, metric, along in selectors:
         if (selector.spec or artefact.specs[0]) != spec_name:
             continue
@@ -68,6 +74,11 @@ def test_what_the_paper_prints_is_in_the_grid_of_its_spec(name, artefact_id, spe
         elif selector.pick == "only" and not near:
             assert len(found) == 1, f"{identity} matches {len(found)} settings"
         assert near <= set(spec.sweep), identity
+    for mark in artefact.marks:
+        if (mark.select.spec or artefact.specs[0]) == spec_name:
+            found = [cell for cell in cells if _matches(mark.select, cell)]
+            assert {cell.classifier.name for cell in found} >= MARKING, mark.id
+            assert len(found) == len({cell.classifier.name for cell in found}), mark.id
 
 
 @pytest.mark.parametrize(
@@ -153,6 +164,38 @@ def test_a_file_is_read(tmp_path):
             "15:66: artefacts.printed.value: 'nine' is no number",
         ),
         ("kind: curve", "kind: curves", "kind"),
+        ("kind: curve", "kind: marks", "needs 'marks' and 'thresholds'"),
+        (
+            "kind: curve",
+            "kind: curve\n    thresholds: {separability: 1, silhouette: 0, subclass_accuracy: 1}",
+            "its kind must be marks, not curve",
+        ),
+        ("value: 9 %, where", "sd: 1 %, where", "go with a printed 'value'"),
+        (
+            "value: 9 %, where",
+            "value: 9 %, seconds: {value: 1, than: {reducer: pca, classifier: knn}}, where",
+            "compares its seconds with a row",
+        ),
+        (
+            "predicate: {name: below_at, at: 3, value: 0.1}",
+            "predicate: {name: flat_in, low: 3, high: 2, tolerance: 0.1}",
+            "'low' is above 'high': 3 and 2",
+        ),
+        (
+            "predicate: {name: below_at, at: 3, value: 0.1}",
+            "predicate: {name: better_along}",
+            "needs 'than'",
+        ),
+        (
+            "predicate: {name: below_at, at: 3, value: 0.1}",
+            "predicate: {name: better_along, share: 1.5}",
+            "share",
+        ),
+        (
+            "predicate: {name: below_at, at: 3, value: 0.1}",
+            "predicate: {name: within_of, tolerance: 0.01}",
+            "needs 'than'",
+        ),
         ("name: mine", "name: yours", "yours"),
         ("asked: What?\nreading", "asked: What?\nunknown: 1\nreading", "unknown"),
         ("specs: [one, two]", "specs: []", "specs needs 1 or more values, but has 0"),
@@ -165,6 +208,50 @@ def test_a_mistake_in_a_file_is_named(tmp_path, old, new, message):
     with pytest.raises(InputError, match=r"mine\.yaml") as error:
         read_paper(_written(tmp_path, MINIMAL.replace(old, new)))
     assert message in str(error.value)
+
+
+MARKS = """
+    thresholds: {separability: 0.94, silhouette: 0.2, subclass_accuracy: 0.8}
+    marks:
+      - {row: FDA, column: Letter, printed: separable, select: {reducer: lda, label: FDA}}
+      - {row: LFDA, column: Letter, printed: both, select: {spec: two, reducer: lfda}}
+"""
+
+
+def test_a_table_of_marks_is_read(tmp_path):
+    text = MINIMAL.replace("kind: curve", f"kind: marks{MARKS.rstrip()}")
+    artefact = read_paper(_written(tmp_path, text)).artefact("fig1")
+    assert [mark.id for mark in artefact.marks] == ["FDA, Letter", "LFDA, Letter"]
+    assert artefact.marks[0].select == MethodSelector(reducer="lda", label="FDA")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("row: LFDA", "row: FDA", "given twice: FDA, Letter"),
+        ("spec: two", "spec: three", "selects from 'three'"),
+        ("printed: both", "printed: good", "printed"),
+        ("silhouette: 0.2, ", "", "silhouette"),
+    ],
+)
+def test_a_mistake_in_marks_is_named(tmp_path, old, new, message):
+    text = MINIMAL.replace("kind: curve", f"kind: marks{MARKS.replace(old, new).rstrip()}")
+    with pytest.raises(InputError, match=message):
+        read_paper(_written(tmp_path, text))
+
+
+def test_a_number_without_a_print_and_a_time_beside_another(tmp_path):
+    line = next(line for line in MINIMAL.splitlines() if "id: a," in line)
+    other = line.replace("id: a,", "id: b,").replace("ccdr", "pca")
+    timed = line.replace("where:", "seconds: {value: 2.5}, where:")
+    text = MINIMAL.replace(line, "\n".join([timed, other])).replace(
+        "classifier: knn}, value: 9 %, where: Fig. 1}\nclaims",
+        "classifier: knn}, where: Fig. 1, "
+        "seconds: {value: 5, than: {reducer: ccdr, classifier: knn}}}\nclaims",
+    )
+    first, second = read_paper(_written(tmp_path, text)).artefact("fig1").printed
+    assert second.value is None
+    assert second.seconds.than == first.select
 
 
 def test_an_identifier_given_twice_is_refused(tmp_path):

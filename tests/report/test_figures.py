@@ -48,7 +48,7 @@ def test_curves_show_both_kinds_of_split_side_by_side(summary_of):
     own, over = figure.axes
     assert own.get_title(loc="left") == "Predefined split (n = 1)"
     assert over.get_title(loc="left") == "Mean over 10 re-splits"
-    assert own.get_ylabel() == "error (%)"
+    assert own.get_ylabel() == "error rate (%)"
     assert {axes.get_xlabel() for axes in figure.axes} == {"β"}
     assert own.get_xscale() == "log"
     assert own.get_ylim() == over.get_ylim()
@@ -113,7 +113,7 @@ def test_without_a_sweep_there_is_a_dot_per_method(summary_of):
     (axes,) = figure.axes
     labels = [label.get_text() for label in axes.get_yticklabels()]
     assert labels == ["no reduction, k-NN", "CCDR, k-NN", "no reduction, linear", "CCDR, linear"]
-    assert axes.get_xlabel() == "error (%)"
+    assert axes.get_xlabel() == "error rate (%)"
     assert "Mean over 10 re-splits" in _legend(figure)
 
 

@@ -13,7 +13,7 @@ from ddr_cli.cli.report import report as report_command
 from ddr_cli.core.errors import InputError
 from ddr_cli.report import Format, check_report, write_report, write_run
 from ddr_cli.report.record import regressions
-from ddr_cli.report.tables import to_latex, to_markdown
+from ddr_cli.report.writing import to_latex, to_markdown
 
 CCDR = {
     "name": "ccdr",
@@ -202,10 +202,10 @@ def test_the_page_is_whole_and_needs_no_other_file(page, written):
         "not run: landsat_ccdr_table1",
         "ddr run landsat_ccdr_table1 makes it",
         "landsat_ccdr_k: 12 of 66 trials done",
-        "Holds on the paper's own split, fails over re-splits.",
+        "Holds in the paper's own setting, fails over re-splits.",
         "15.5 % gained, 10 % asked",
         "Other runs My own",
-        "On the paper's own split, of 4 printed numbers, 4 reproduced;",
+        "In the paper's own setting, of 4 printed numbers, 4 reproduced;",
     ],
 )
 def test_the_page_says(page, sentence):

@@ -5,7 +5,7 @@ import pytest
 from ddr_cli.core.errors import InputError
 from ddr_cli.report.runs import find_runs, load_run, split_family
 from ddr_cli.report.summary import summarize
-from ddr_cli.report.tables import to_csv
+from ddr_cli.report.writing import to_csv
 
 CCDR = {"name": "ccdr", "mode": "transductive", "params": {"beta": 0.5, "n_neighbors": 4}}
 NONE = {"name": "none"}

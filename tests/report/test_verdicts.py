@@ -1,6 +1,7 @@
 import pytest
 
-from ddr_cli.papers.schema import Artefact, Printed
+from ddr_cli.papers.printed import Printed
+from ddr_cli.papers.schema import Artefact
 from ddr_cli.report.runs import load_run
 from ddr_cli.report.summary import summarize
 from ddr_cli.report.verdicts import judge, judge_artefact, marks_of
@@ -42,7 +43,7 @@ def _artefact(*printed, specs=("run",)):
         (0.95, _printed("96.6 %", metric="accuracy"), "worse"),
         (0.98, _printed("96.6 %", metric="accuracy"), "better"),
         (13.8, _printed(13, metric="dimension", tolerance=1), "reproduced"),
-        (15.0, _printed(13, metric="dimension", tolerance=1), "better"),
+        (15.0, _printed(13, metric="dimension", tolerance=1), "differs"),
     ],
 )
 def test_a_verdict_is_one_point_or_the_printed_deviation(mean, printed, verdict):

@@ -1,0 +1,163 @@
+r"""The convex programme of maximally collapsing metric learning.
+
+A. Globerson and S. Roweis, "Metric Learning by Collapsing Classes", NIPS 18, 2005.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import OptimizeResult, minimize
+
+from ddr_cli.numerics.metric_cone import Floats, MetricFit, best_multiple, optimality_gap
+from ddr_cli.numerics.stochastic_neighbors import choices, pair_form
+
+_MEMORY = 20  # pairs of steps that L-BFGS keeps
+
+
+class Collapse:
+    r"""The divergence of the softmax of distances from the indicator of the classes.
+
+    .. math:: f(M) = \sum_i \mathrm{KL}(p_0(\cdot | i) \,\|\, p_M(\cdot | i)), \qquad
+        p_M(j | i) = \frac{e^{-d_M(x_i, x_j)}}{\sum_{k \ne i} e^{-d_M(x_i, x_k)}},
+
+    where :math:`p_0(j | i)` is the same for all other points j of the class of i and else 0. It is
+    convex in M. A point that is alone in its class has no term.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+        The points.
+    code : ndarray of shape (n,)
+        Class of each point.
+    """
+
+    def __init__(self, X: Floats, code: NDArray[np.intp]) -> None:
+        self.X = X
+        same = code[:, None] == code
+        np.fill_diagonal(same, False)
+        others = same.sum(axis=1)
+        self._counted = others > 0
+        self._wanted = same / np.maximum(others, 1)[:, None]
+        self._constant = float(np.log(others[self._counted]).sum())
+
+    def value(self, factor: Floats) -> float:
+        """Return the objective of the metric ``factor @ factor.T``."""
+        return self._evaluate(factor)[0]
+
+    def value_and_gradient(self, factor: Floats) -> tuple[float, Floats]:
+        """Return the objective of the metric ``factor @ factor.T`` and its gradient.
+
+        Parameters
+        ----------
+        factor : ndarray of shape (d, m)
+
+        Returns
+        -------
+        value : float
+        gradient : ndarray of shape (d, d)
+            By the metric, as a symmetric matrix.
+        """
+        value, chance = self._evaluate(factor)
+        np.subtract(self._wanted, chance, out=chance)
+        chance[~self._counted] = 0.0
+        return value, pair_form(self.X, chance)
+
+    def _evaluate(self, factor: Floats) -> tuple[float, Floats]:
+        distances, totals = choices(self.X @ factor)
+        diagonal = np.einsum("ii->i", distances)
+        diagonal[:] = 0.0
+        attained = float(np.vdot(self._wanted, distances))
+        diagonal[:] = np.inf
+        distances += totals
+        chance = np.exp(np.negative(distances, out=distances), out=distances)
+        return attained + float(totals[self._counted].sum()) - self._constant, chance
+
+
+def collapsing_metric(
+    X: Floats, code: NDArray[np.intp], *, tol: float = 1e-5, max_iter: int = 1000
+) -> MetricFit:
+    r"""Minimise `Collapse` over all metrics.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+        The points, in units in which their distances are about 1.
+    code : ndarray of shape (n,)
+        Class of each point.
+    tol : float
+        The largest gap allowed, relative to the objective at the start, the best multiple of the
+        identity.
+    max_iter : int
+        Most iterations of L-BFGS.
+
+    Returns
+    -------
+    MetricFit
+        Its gradient is that by the factor.
+
+    Notes
+    -----
+    L-BFGS works on a square factor F of :math:`M = F F^T`, of full rank at the start, and so
+    needs no projection. The problem in F is not convex, that in M is: with its gradient G,
+    :math:`f(M') \ge f(M) + \mathrm{tr}(G (M' - M))` for any metric M', which is what the gap is
+    computed from, and 0 is never undercut.
+    """
+    problem, d = Collapse(X, code), X.shape[1]
+    identity = np.eye(d)
+    scale = best_multiple(lambda s: problem.value(math.sqrt(s) * identity))
+    state = _Descent(problem, math.sqrt(scale) * identity, tol)
+    if state.gap > state.enough:
+        minimize(
+            state.objective,
+            state.factor.ravel(),
+            jac=True,
+            method="L-BFGS-B",
+            callback=state.after_iteration,
+            options={
+                "maxiter": max_iter,
+                "maxfun": 20 * max_iter,
+                "maxcor": _MEMORY,
+                "ftol": 0.0,
+                "gtol": 0.0,
+            },
+        )
+    return MetricFit(
+        metric=state.factor @ state.factor.T,
+        objective_path=np.array(state.path),
+        gradient_norm=float(np.linalg.norm(2 * state.gradient @ state.factor)),
+        gap=state.gap,
+        converged=state.gap <= state.enough,
+    )
+
+
+class _Descent:
+    """The accepted iterates of a descent in the factor, and when it is near enough."""
+
+    def __init__(self, problem: Collapse, factor: Floats, tol: float) -> None:
+        self._problem = problem
+        self.path: list[float] = []
+        self._accept(factor, *problem.value_and_gradient(factor))
+        self.enough = tol * self.path[0]
+
+    def objective(self, flat: Floats) -> tuple[float, Floats]:
+        factor = flat.reshape(self.factor.shape)
+        self._last = (flat.copy(), *self._problem.value_and_gradient(factor))
+        return self._last[1], 2 * (self._last[2] @ factor).ravel()
+
+    def after_iteration(self, intermediate_result: OptimizeResult) -> None:
+        flat = intermediate_result.x
+        if not np.array_equal(flat, self._last[0]):
+            self.objective(flat)
+        self._accept(flat.reshape(self.factor.shape).copy(), *self._last[1:])
+        if self.gap <= self.enough:
+            raise StopIteration
+
+    def _accept(self, factor: Floats, value: float, gradient: Floats) -> None:
+        self.factor, self.gradient = factor, gradient
+        self.path.append(value)
+        along = float(np.sum(factor * (gradient @ factor)))
+        trace = float(np.sum(factor**2))
+        self.gap = min(value, optimality_gap(value, value - along, gradient, trace))

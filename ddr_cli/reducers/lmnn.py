@@ -1,0 +1,164 @@
+r"""Large Margin Nearest Neighbour classification's metric (LMNN).
+
+K. Q. Weinberger, J. Blitzer and L. K. Saul, "Distance Metric Learning for Large Margin Nearest
+Neighbor Classification", NIPS 18, 2005.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import numpy as np
+from annotated_types import Ge, Gt, Lt
+from numpy.typing import ArrayLike
+
+from ddr_cli.numerics.class_neighbors import within_class_graph
+from ddr_cli.numerics.large_margin import LargeMargin
+from ddr_cli.numerics.large_margin_solver import large_margin_metric
+from ddr_cli.numerics.metric_cone import MetricFit
+from ddr_cli.reducers.base import Traits
+from ddr_cli.reducers.metric_learner import Codes, Floats, MetricLearner
+
+
+class LMNN(MetricLearner):
+    r"""Pull each point's target neighbours near, push points of other classes a margin farther.
+
+    The full metric M, symmetric and positive semidefinite, attains
+
+    .. math:: \min_{M \succeq 0} (1 - \mu) \sum_{i, j \to i} d_M(x_i, x_j)
+        + \mu \sum_{i, j \to i} \sum_{l: y_l \ne y_i} [1 + d_M(x_i, x_j) - d_M(x_i, x_l)]_+
+
+    with :math:`d_M(x, z) = (x - z)^T M (x - z)`, where :math:`j \to i` runs over the target
+    neighbours of i: the `n_neighbors` nearest points of its class before any learning. This is
+    convex. The rows of `components_` are :math:`\sqrt{\lambda} v` for the leading eigenvectors v
+    of M, so that Euclidean distances after `transform` are those of M; with fewer dimensions than
+    M has rank they are those of the nearest metric of that rank, which is not the optimum of that
+    rank.
+
+    Parameters
+    ----------
+    n_components : int or "full", default=2
+        Dimensions, at most the rank of the centred data, which is what "full" means.
+    n_neighbors : int, default=3
+        Target neighbours of each point.
+    push_weight : float, default=0.5
+        The weight :math:`\mu` of the impostors, between 0 and 1. At 0.5 both sums weigh alike.
+    tol : float, default=1e-4
+        Converged when `duality_gap_` is at most this share of the objective at the start, which is
+        the best multiple of the Euclidean metric.
+    max_iter : int, default=100
+        Most steps of the proximal point method.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        Orthogonal directions, by decreasing eigenvalue of M; zero beyond the rank of M.
+    mean_ : ndarray of shape (n_features,)
+        Mean of the training points.
+    eigenvalues_ : ndarray of shape (rank,)
+        All eigenvalues of M, descending, in inverse squared units of the data.
+    objective_ : float
+        The objective above.
+    objective_path_ : ndarray of shape (n_iter_ + 1,)
+        The objective at the start and after each step; it never rises.
+    duality_gap_ : float
+        No metric with a trace no larger than that of M has an objective lower by more than this.
+    gradient_norm_ : float
+        Norm of the proximal gradient of the last step, 0 at an optimum, in units of the data in
+        which their variances add up to 1.
+    n_iter_ : int
+        Number of steps.
+    classes_ : ndarray of shape (n_classes,)
+        Class labels. Every label is a class here, -1 too.
+    n_features_in_ : int
+        Number of features.
+
+    Notes
+    -----
+    With about as many features as points the optimum is not unique: the target neighbours can be
+    made to coincide and all margins be kept, at an objective of 0. The path from the Euclidean
+    metric then decides which optimum it is.
+
+    The impostors are looked for among all points at every step; only those met have a multiplier.
+    For n points, k target neighbours, p active triples and rank r of the data: :math:`O(n^2 (r +
+    k))` for each of some ten steps, and inside a step :math:`O(p r + n r^2 + r^3)` for each of ten
+    to some hundred evaluations of its dual.
+
+    References
+    ----------
+    .. [1] K. Q. Weinberger, J. Blitzer, L. K. Saul, "Distance Metric Learning for Large Margin
+       Nearest Neighbor Classification", NIPS 18, 2005, 1473-1480.
+    .. [2] K. Q. Weinberger, L. K. Saul, "Distance Metric Learning for Large Margin Nearest
+       Neighbor Classification", JMLR 10, 2009, 207-244.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> LMNN(n_components=2).fit_transform(X, y).shape
+    (150, 2)
+    """
+
+    def __init__(
+        self,
+        n_components: Annotated[int, Ge(1)] | Literal["full"] = 2,
+        n_neighbors: Annotated[int, Ge(1)] = 3,
+        push_weight: Annotated[float, Gt(0), Lt(1)] = 0.5,
+        tol: Annotated[float, Gt(0)] = 1e-4,
+        max_iter: Annotated[int, Ge(1)] = 100,
+    ) -> None:
+        self.n_components = n_components
+        self.n_neighbors = n_neighbors
+        self.push_weight = push_weight
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> LMNN:
+        """Learn the metric.
+
+        Parameters
+        ----------
+        X : array or sparse of shape (n_samples, n_features)
+        y : array of shape (n_samples,)
+            Class labels of any type.
+
+        Returns
+        -------
+        LMNN
+            Itself.
+
+        Raises
+        ------
+        ValueError
+            If there is one class only, a class has no more than `n_neighbors` points, or the
+            points span fewer than `n_components` dimensions.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If `max_iter` steps leave a gap wider than `tol` allows.
+        """
+        self._fit_metric(X, y)
+        return self
+
+    def _learn(self, X: Floats, code: Codes) -> MetricFit:
+        graph = within_class_graph(X, code, self.n_neighbors)
+        targets = graph.indices.astype(np.intp).reshape(len(X), self.n_neighbors)
+        problem = LargeMargin(X, code, targets, self.push_weight)
+        return large_margin_metric(problem, tol=self.tol, max_iter=self.max_iter)
+
+    def __ddr_traits__(self) -> Traits:
+        """Return what the engine may share between fits."""
+        return Traits(
+            version=1,
+            nested=True,
+            grids={
+                "n_components": tuple(range(1, 21)),
+                "n_neighbors": (1, 3, 5, 7),
+                "push_weight": (0.1, 0.25, 0.5, 0.75, 0.9),
+            },
+            paper=(
+                'Weinberger, Blitzer, Saul, "Distance Metric Learning for Large Margin Nearest '
+                'Neighbor Classification", NIPS 18, 2005'
+            ),
+        )

@@ -1,0 +1,138 @@
+r"""Maximally Collapsing Metric Learning (MCML).
+
+A. Globerson and S. Roweis, "Metric Learning by Collapsing Classes", NIPS 18, 2005.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from annotated_types import Ge, Gt
+from numpy.typing import ArrayLike
+
+from ddr_cli.numerics.collapsing_metric import collapsing_metric
+from ddr_cli.numerics.metric_cone import MetricFit
+from ddr_cli.reducers.base import Traits
+from ddr_cli.reducers.metric_learner import Codes, Floats, MetricLearner
+
+
+class MCML(MetricLearner):
+    r"""Bring each class as near as can be to one point, far from the others.
+
+    The full metric M, symmetric and positive semidefinite, attains
+
+    .. math:: \min_{M \succeq 0} \sum_i \mathrm{KL}(p_0(\cdot | i) \,\|\, p_M(\cdot | i)), \qquad
+        p_M(j | i) = \frac{e^{-d_M(x_i, x_j)}}{\sum_{k \ne i} e^{-d_M(x_i, x_k)}}
+
+    with :math:`d_M(x, z) = (x - z)^T M (x - z)`, where :math:`p_0(j | i)` is the same for all
+    other points j of the class of i, and 0 for the rest: what a metric would give under which
+    every class is one point, infinitely far from the others. This is convex. The rows of
+    `components_` are :math:`\sqrt{\lambda} v` for the leading eigenvectors v of M.
+
+    With fewer dimensions than M has rank this truncation is not the optimum of that rank: to
+    minimise over metrics of rank m is not convex, and the paper truncates likewise.
+
+    Parameters
+    ----------
+    n_components : int or "full", default=2
+        Dimensions, at most the rank of the centred data, which is what "full" means.
+    tol : float, default=1e-5
+        Converged when `duality_gap_` is at most this share of the objective at the start, which is
+        the best multiple of the Euclidean metric.
+    max_iter : int, default=1000
+        Most iterations of L-BFGS.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        Orthogonal directions, by decreasing eigenvalue of M.
+    mean_ : ndarray of shape (n_features,)
+        Mean of the training points.
+    eigenvalues_ : ndarray of shape (rank,)
+        All eigenvalues of M, descending, in inverse squared units of the data: what truncation
+        leaves out.
+    objective_ : float
+        The objective of the full metric.
+    objective_path_ : ndarray of shape (n_iter_ + 1,)
+        The objective at the start and after each iteration; it never rises.
+    duality_gap_ : float
+        No metric with a trace no larger than that of M has an objective lower by more than this.
+    gradient_norm_ : float
+        Norm of the gradient by the square factor of M, in units of the data in which their
+        variances add up to 1.
+    n_iter_ : int
+        Number of iterations.
+    classes_ : ndarray of shape (n_classes,)
+        Class labels. Every label is a class here, -1 too.
+    n_features_in_ : int
+        Number of features.
+
+    Notes
+    -----
+    L-BFGS on a square factor of M; see `ddr_cli.numerics.collapsing_metric`. Where the classes can
+    be collapsed completely, as with fewer points than features, the objective falls towards 0
+    without attaining it while M grows without bound, and `tol` decides where that ends.
+
+    For n points and rank r of the data: :math:`O(n^2 r + n r^2 + r^3)` for each iteration.
+
+    References
+    ----------
+    .. [1] A. Globerson, S. Roweis, "Metric Learning by Collapsing Classes", NIPS 18, 2005,
+       451-458.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> MCML(n_components=2).fit_transform(X, y).shape
+    (150, 2)
+    """
+
+    def __init__(
+        self,
+        n_components: Annotated[int, Ge(1)] | Literal["full"] = 2,
+        tol: Annotated[float, Gt(0)] = 1e-5,
+        max_iter: Annotated[int, Ge(1)] = 1000,
+    ) -> None:
+        self.n_components = n_components
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> MCML:
+        """Learn the metric.
+
+        Parameters
+        ----------
+        X : array or sparse of shape (n_samples, n_features)
+        y : array of shape (n_samples,)
+            Class labels of any type. A point that is alone in its class pulls nothing.
+
+        Returns
+        -------
+        MCML
+            Itself.
+
+        Raises
+        ------
+        ValueError
+            If there is one class only, or the points span fewer than `n_components` dimensions.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If `max_iter` iterations leave a gap wider than `tol` allows.
+        """
+        self._fit_metric(X, y)
+        return self
+
+    def _learn(self, X: Floats, code: Codes) -> MetricFit:
+        return collapsing_metric(X, code, tol=self.tol, max_iter=self.max_iter)
+
+    def __ddr_traits__(self) -> Traits:
+        """Return what the engine may share between fits."""
+        return Traits(
+            version=1,
+            nested=True,
+            grids={"n_components": tuple(range(1, 21))},
+            paper='Globerson, Roweis, "Metric Learning by Collapsing Classes", NIPS 18, 2005',
+        )

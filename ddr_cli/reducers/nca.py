@@ -1,0 +1,221 @@
+r"""Neighbourhood Components Analysis (NCA): scikit-learn's, in the span of the data.
+
+J. Goldberger, S. Roweis, G. Hinton and R. Salakhutdinov, "Neighbourhood Components Analysis",
+NIPS 17, 2004.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from annotated_types import Ge, Gt
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.neighbors import NeighborhoodComponentsAnalysis
+from sklearn.utils import Tags, check_random_state
+
+from ddr_cli.numerics.eigen import deterministic_signs
+from ddr_cli.numerics.stochastic_neighbors import expected_errors, expected_errors_gradient
+from ddr_cli.reducers.base import Traits
+from ddr_cli.reducers.linear import LinearReducer
+from ddr_cli.reducers.metric_learner import ordered_span
+
+Floats = NDArray[np.float64]
+
+
+class NCA(LinearReducer, BaseEstimator):
+    r"""Make points choose neighbours of their own class.
+
+    The rows of `components_` make up the map A at which L-BFGS has ended for
+
+    .. math:: \min_A n - \sum_i \sum_{j: y_j = y_i} p_A(j | i), \qquad
+        p_A(j | i) = \frac{e^{-\|A x_i - A x_j\|^2}}{\sum_{k \ne i} e^{-\|A x_i - A x_k\|^2}},
+
+    the expected number of points that choose one of another class: a smooth stand-in for the
+    leave-one-out error of the nearest neighbour. It is not convex, so the start matters; for
+    several, fit with ``init="random"`` and several `random_state`.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Dimensions, at most the rank of the centred data.
+    init : {"auto", "lda", "pca", "random"}, default="auto"
+        Where to start. "auto" is "lda" for fewer dimensions than classes, else "pca". The principal
+        components, and the normal numbers of "random", are scaled such that the dimensions have a
+        variance of 1 on average. (scikit-learn leaves them in the units of the data: where the
+        numbers are large each point chooses its nearest only, and hardly anything moves.)
+    max_iter : int, default=500
+        Most iterations of L-BFGS. scikit-learn's default, 50, often ends too soon.
+    tol : float, default=1e-7
+        Converged when an iteration gains no more than this share of the expected right choices, or
+        no entry of the gradient exceeds it. scikit-learn's default is 1e-5.
+    random_state : int, RandomState or None, default=None
+        Draws the start for ``init="random"``; nothing else is random.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        The map A.
+    mean_ : ndarray of shape (n_features,)
+        Mean of the training points.
+    objective_ : float
+        The objective above.
+    objective_path_ : ndarray of shape (n_iter_ + 1,)
+        The objective at the start and after each iteration; it never rises.
+    gradient_norm_ : float
+        Norm of the objective's gradient by A, in units of the data in which their variances add
+        up to 1.
+    n_iter_ : int
+        Number of iterations.
+    classes_ : ndarray of shape (n_classes,)
+        Class labels. Every label is a class here, -1 too.
+    n_features_in_ : int
+        Number of features.
+
+    Notes
+    -----
+    The null space of the covariance is removed first, in which the objective doesn't change.
+    Solutions for different dimensions are not nested.
+
+    For n points, rank r of the data and m dimensions: :math:`O(n^2 m + n r m)` for each
+    iteration.
+
+    References
+    ----------
+    .. [1] J. Goldberger, S. Roweis, G. Hinton, R. Salakhutdinov, "Neighbourhood Components
+       Analysis", NIPS 17, 2004, 513-520.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> NCA(n_components=2).fit_transform(X, y).shape
+    (150, 2)
+    """
+
+    classes_: NDArray[Any]
+    objective_: float
+    objective_path_: Floats
+    gradient_norm_: float
+    n_iter_: int
+
+    def __init__(
+        self,
+        n_components: Annotated[int, Ge(1)] = 2,
+        init: Literal["auto", "lda", "pca", "random"] = "auto",
+        max_iter: Annotated[int, Ge(1)] = 500,
+        tol: Annotated[float, Gt(0)] = 1e-7,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.init = init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> NCA:
+        """Find the map.
+
+        Parameters
+        ----------
+        X : array or sparse of shape (n_samples, n_features)
+        y : array of shape (n_samples,)
+            Class labels of any type.
+
+        Returns
+        -------
+        NCA
+            Itself.
+
+        Raises
+        ------
+        ValueError
+            If there is one class only, the points span fewer than `n_components` dimensions, or,
+            with ``init="lda"``, the class means do.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If L-BFGS ends before `tol` is met.
+        """
+        points, code, span, self.classes_ = ordered_span(self, X, y)
+        unit = float(np.sqrt(np.mean(np.sum(span.coordinates**2, axis=1))))
+        coordinates, same = span.coordinates / unit, code[:, None] == code
+        start = self._start(coordinates, span.basis, code)
+        maps = [start]
+        NeighborhoodComponentsAnalysis(
+            init=start,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            callback=lambda flat, _: maps.append(flat.reshape(start.shape).copy()),
+        ).fit(coordinates, code)
+        self.n_iter_ = len(maps) - 1
+        self.objective_path_ = np.array([expected_errors(coordinates @ A.T, same) for A in maps])
+        self.objective_ = float(self.objective_path_[-1])
+        gradient = expected_errors_gradient(coordinates, same, maps[-1].T)
+        self.gradient_norm_ = float(np.linalg.norm(gradient))
+        # scikit-learn doesn't say how L-BFGS has ended.
+        gains = -np.diff(self.objective_path_[-2:])
+        right = max(len(code) - self.objective_, 1.0)
+        if np.abs(gradient).max() > self.tol and (gains > 1.01 * self.tol * right).any():
+            warnings.warn(
+                f"NCA has not converged after {self.n_iter_} iterations: its last gained "
+                f"{gains[0]:.1e}. Increase max_iter={self.max_iter}, or tol, or start elsewhere.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        self.components_ = (maps[-1] @ span.basis.T / unit).astype(points.dtype)
+        self.mean_ = span.mean.astype(points.dtype)
+        return self
+
+    def _start(self, coordinates: Floats, basis: Floats, code: NDArray[np.intp]) -> Floats:
+        m = self.n_components
+        if self.init == "random":
+            draw = check_random_state(self.random_state).standard_normal((m, len(basis)))
+            return _of_unit_variance(draw @ basis, coordinates)
+        # The coordinates are those along the principal components.
+        leading = _of_unit_variance(np.eye(m, coordinates.shape[1]), coordinates)
+        most = len(self.classes_) - 1
+        if self.init == "pca" or (self.init == "auto" and m > most):
+            return leading
+        if m <= most:
+            directions = LinearDiscriminantAnalysis(n_components=m).fit(coordinates, code).scalings_
+            if directions.shape[1] >= m:
+                return np.ascontiguousarray(deterministic_signs(directions[:, :m]).T)
+            most = directions.shape[1]
+        if self.init == "auto":
+            return leading
+        raise ValueError(
+            f'init="lda" has {most} dimensions to start from (n_classes = {len(self.classes_)}), '
+            f"but n_components={m}."
+        )
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags
+
+    def __ddr_traits__(self) -> Traits:
+        """Return what the engine may share between fits."""
+        return Traits(
+            version=1,
+            nested=False,
+            grids={
+                "n_components": tuple(range(1, 11)),
+                "init": ("lda", "pca", "random"),
+            },
+            paper=(
+                'Goldberger, Hinton, Roweis, Salakhutdinov, "Neighbourhood Components Analysis", '
+                "NIPS 17, 2004"
+            ),
+        )
+
+
+def _of_unit_variance(A: Floats, X: Floats) -> Floats:
+    """Return the map times a number, such that X has a variance of 1 per dimension on average."""
+    mapped = X @ A.T
+    return np.asarray(A * np.sqrt(mapped.size / np.sum(mapped**2)))
