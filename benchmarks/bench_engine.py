@@ -1,8 +1,13 @@
 """What sharing work saves: CPU time of the engine against one fit per trial, in paired runs.
 
-    python benchmarks/bench_engine.py [beta] [dim] [grid] [overhead] [plan] [jobs] [--splits N]
+    python benchmarks/bench_engine.py [beta] [dim] [grid] [faces] [usps] [overhead] [plan] [jobs]
+                                      [--splits N]
 
-Without names, all but `jobs` are run. The two sides use the same estimators, splits and settings,
+`beta`, `dim` and `grid` are CCDR's figures and table on Landsat; `faces` and `usps` are rows of
+NMMP's Table 4 with six classifiers (they need those data sets); `jobs` is the same USPS row with
+one and with two processes. Without names, all but `faces`, `usps` and `jobs` are run.
+
+The two sides use the same estimators, splits and settings,
 one thread and one process, one after the other. The engine's side is the whole of
 `run_spec`: plan, journal, scratch files and the start of the worker process. The plain loop fits
 preprocessing, reducer and classifier anew for every trial, as a scikit-learn pipeline does. Where a
@@ -19,7 +24,7 @@ import resource
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,6 +42,13 @@ from ddr_cli.reducers.registry import REDUCERS
 from ddr_cli.spec import Spec, make_spec
 
 CCDR = {"name": "ccdr", "n_components": 14, "n_neighbors": 4, "beta": 0.5, "mode": "transductive"}
+LANDSAT = {
+    "dataset": "landsat",
+    "split": {"kind": "resample"},
+    "reducers": [CCDR],
+    "classifiers": [{"name": "knn", "n_neighbors": 3}, "linear"],
+}
+UNIT = [{"name": "rescale", "by": "all"}, "unit_length"]
 BETAS = {"log": [0.01, 10, 13]}
 DIMENSIONS = {"range": [1, 20, 1]}
 
@@ -47,25 +59,48 @@ class Case:
 
     Parameters
     ----------
+    base : dict
+        The spec but for its sweep and repeats.
     sweep : dict
-        The spec's sweep; the rest is Landsat with CCDR, a nearest-neighbour and a linear
-        classifier.
+        The spec's sweep.
     sample : int, optional
         How many trials of each split the plain loop does; all if not given.
     wanted : float
         The ratio that is promised.
     """
 
+    base: dict[str, Any]
     sweep: dict[str, Any]
     sample: int | None
     wanted: float
 
+    def spec(self, name: str, splits: int) -> Spec:
+        """Return the spec with so many random splits."""
+        split = {**self.base["split"], "repeats": splits}
+        return make_spec(name=name, **{**self.base, "split": split}, sweep=self.sweep)
+
+
+def nmmp_row(dataset: str, per_class: int, lda: int, steps: Sequence[Any] = ()) -> dict[str, Any]:
+    """Return a row of NMMP's Table 4 as a spec, with the methods that are not iterative."""
+    return {
+        "dataset": dataset,
+        "split": {"kind": "per_class", "train": per_class},
+        "preprocess": [*steps, {"name": "pca", "n_components": "full"}],
+        "reducers": [
+            "none",
+            {"name": "lda", "n_components": lda},
+            {"name": "nmmp", "n_components": 60},
+        ],
+        "classifiers": [*({"name": "knn", "n_neighbors": k} for k in (1, 3, 5, 7, 9)), "linear"],
+    }
+
 
 CASES = {
-    "beta": Case({"reducer.beta": BETAS}, None, 2),
-    "dim": Case({"reducer.n_components": DIMENSIONS}, None, 8),
+    "beta": Case(LANDSAT, {"reducer.beta": BETAS}, None, 2),
+    "dim": Case(LANDSAT, {"reducer.n_components": DIMENSIONS}, None, 8),
     # Table I's grid, thinned in beta and k: what is left out is shared no less.
     "grid": Case(
+        LANDSAT,
         {
             "reducer.beta": [0.1, 0.5, 2.0],
             "reducer.n_neighbors": [3, 4, 8],
@@ -75,19 +110,9 @@ CASES = {
         40,
         40,
     ),
+    "faces": Case(nmmp_row("orl", 5, 39), {}, None, 3),
+    "usps": Case(nmmp_row("usps_1234", 20, 3, UNIT), {}, None, 3),
 }
-
-
-def landsat(name: str, case: Case, splits: int) -> Spec:
-    """Return the spec of a case."""
-    return make_spec(
-        name=name,
-        dataset="landsat",
-        split={"kind": "resample", "repeats": splits},
-        reducers=[CCDR],
-        classifiers=[{"name": "knn", "n_neighbors": 3}, "linear"],
-        sweep=case.sweep,
-    )
 
 
 def cpu_seconds() -> float:
@@ -134,8 +159,8 @@ def plain_trial(data: Dataset, spec: Spec, trial: Any) -> float:
 
 def compare(name: str, case: Case, splits: int) -> None:
     """Run a case both ways and print the ratio and the trials that differ."""
-    data = load_dataset("landsat")
-    spec = landsat(name, case, splits)
+    data = load_dataset(case.base["dataset"])
+    spec = case.spec(name, splits)
     plan = make_plan(spec)
     with tempfile.TemporaryDirectory() as out:
         with timed(cpu_seconds) as engine:
@@ -233,7 +258,7 @@ def overhead() -> None:
 
 def plan() -> None:
     """Print how long it takes to plan 10,000 trials."""
-    spec = landsat("plan", Case({"reducer.beta": {"log": [0.01, 10, 100]}}, None, 1), 50)
+    spec = Case(LANDSAT, {"reducer.beta": {"log": [0.01, 10, 100]}}, None, 1).spec("plan", 50)
     make_plan(spec)
     with timed(time.perf_counter) as wall:
         made = make_plan(spec)
@@ -245,7 +270,7 @@ def jobs(splits: int) -> None:
     took = {}
     with tempfile.TemporaryDirectory() as out:
         for count in (1, 2):
-            spec = landsat("jobs", CASES["beta"], splits)
+            spec = CASES["usps"].spec("jobs", splits)
             with timed(time.perf_counter) as wall:
                 run_spec(spec, out=Path(out) / str(count), jobs=count)
             took[count] = wall()
@@ -255,7 +280,8 @@ def jobs(splits: int) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description="Paired CPU ratios of the engine")
     names = [*CASES, "overhead", "plan", "jobs"]
-    parser.add_argument("names", nargs="*", choices=names, default=names[:-1])
+    usual = [name for name in names if name not in ("faces", "usps", "jobs")]
+    parser.add_argument("names", nargs="*", choices=names, default=usual)
     parser.add_argument("--splits", type=int, default=6)
     options = parser.parse_args()
     if "overhead" in options.names:

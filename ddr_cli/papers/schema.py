@@ -60,11 +60,11 @@ class Artefact(Frozen):
 
     @property
     def is_matrix(self) -> bool:
-        """Whether every printed number has a place in one table."""
+        """Whether every printed number has a place in a table of several columns."""
         return (
             self.kind == "table"
-            and len(self.printed) > 1
             and all(item.row and item.column for item in self.printed)
+            and len({item.column for item in self.printed}) > 1
         )
 
     @model_validator(mode="after")

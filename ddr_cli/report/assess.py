@@ -20,21 +20,25 @@ from ddr_cli.report.verdicts import NumberResult, judge_artefact, marks_of
 
 @dataclass(frozen=True)
 class ArtefactResult:
-    """An artefact, the runs that make it (those there are) and the verdicts on what it prints."""
+    """An artefact, the runs that make it (those there are) and the verdicts on what it prints.
+
+    Parameters
+    ----------
+    artefact : Artefact
+        What the paper shows.
+    summaries : tuple of Summary
+        The runs that make it.
+    numbers, marks : tuple
+        What the paper prints, with verdicts.
+    own : tuple of Summary
+        The runs whose figure belongs here: several artefacts may look at one run.
+    """
 
     artefact: Artefact
     summaries: tuple[Summary, ...]
     numbers: tuple[NumberResult, ...]
     marks: tuple[MarkResult, ...] = ()
-
-    @property
-    def own(self) -> tuple[Summary, ...]:
-        """The runs whose figure belongs here: some artefacts also look at another's results."""
-        return tuple(
-            summary
-            for summary in self.summaries
-            if summary.run.spec.paper is None or summary.run.spec.paper.artefact == self.artefact.id
-        )
+    own: tuple[Summary, ...] = ()
 
     @property
     def judged(self) -> dict[str, NumberResult | MarkResult]:
@@ -136,6 +140,11 @@ def assess(results: Path, paper: str | None = None) -> Assessment:
 
 def assess_paper(paper: Paper, summaries: Mapping[str, Summary]) -> PaperResult:
     """Evaluate one paper over the summaries of its specs."""
+    homes = {
+        name: _home(paper, summary)
+        for name, summary in summaries.items()
+        if any(name in artefact.specs for artefact in paper.artefacts)
+    }
     return PaperResult(
         paper,
         tuple(
@@ -144,11 +153,21 @@ def assess_paper(paper: Paper, summaries: Mapping[str, Summary]) -> PaperResult:
                 tuple(summaries[name] for name in artefact.specs if name in summaries),
                 tuple(judge_artefact(artefact, summaries)),
                 tuple(judge_marks(artefact, summaries)),
+                tuple(summaries[name] for name in artefact.specs if homes.get(name) == artefact.id),
             )
             for artefact in paper.artefacts
         ),
         tuple(evaluate(claim, paper.artefact(claim.artefact), summaries) for claim in paper.claims),
     )
+
+
+def _home(paper: Paper, summary: Summary) -> str:
+    """Return the artefact that a run's figure is shown with: figures before tables."""
+    using = [artefact for artefact in paper.artefacts if summary.run.name in artefact.specs]
+    drawn = [artefact for artefact in using if artefact.kind in ("curve", "embedding")]
+    names = [artefact.id for artefact in drawn or using]
+    said = summary.run.spec.paper
+    return said.artefact if said is not None and said.artefact in names else names[0]
 
 
 def marks_for(summary: Summary, papers: Iterable[Paper] | None = None) -> list[Mark]:

@@ -69,19 +69,17 @@ def _counted(
 
 
 def count_text(assessment: Assessment) -> str:
-    """Return the counts as a Markdown table: the paper's own setting / over re-splits."""
-    numbers, claims = counts_of(assessment)
-    records = [
-        {
-            "paper": paper.paper.short,
-            **_cells(numbers, first, "numbers"),
-            **_cells(claims, second, "claims"),
-        }
-        for (paper, first), (_, second) in zip(numbers.rows, claims.rows, strict=True)
-    ]
-    return to_markdown(pd.DataFrame(records)) if records else ""
-
-
-def _cells(counts: Counts, found: Sequence[tuple[int, int]], noun: str) -> dict[str, str]:
-    pairs = zip(counts.verdicts, found, strict=True)
-    return {f"{noun} {verdict}": f"{own} / {over}" for verdict, (own, over) in pairs}
+    """Return the counts as Markdown tables: in the paper's own setting / over re-splits."""
+    parts = []
+    for counts in counts_of(assessment):
+        records = [
+            {counts.kind: paper.paper.short}
+            | {
+                verdict: f"{own} / {over}"
+                for verdict, (own, over) in zip(counts.verdicts, found, strict=True)
+            }
+            for paper, found in counts.rows
+        ]
+        if records:
+            parts.append(to_markdown(pd.DataFrame(records)))
+    return "\n".join(parts)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from ddr_cli.report.assess import ArtefactResult, PaperResult
 from ddr_cli.report.claims import ClaimResult
 from ddr_cli.report.matrices import mark_words
@@ -35,10 +37,10 @@ def outcome(result: PaperResult) -> list[str]:
         sentences.append(f"{where}, {'; '.join(parts)}.")
     partly = [claim for claim in result.claims if claim.differs]
     if partly:
-        many = "claim has" if len(partly) == 1 else "claims have"
+        one = len(partly) == 1
         sentences.append(
-            f"{len(partly)} {many} another verdict over re-splits than in the paper's setting; "
-            "they are marked below."
+            f"{len(partly)} {'claim has' if one else 'claims have'} another verdict over re-splits "
+            f"than in the paper's setting; {'it is' if one else 'they are'} marked below."
         )
     missing = [item.artefact.where for item in result.artefacts if not item.has_results]
     if missing:
@@ -54,28 +56,60 @@ def _noun(result: PaperResult) -> str:
     return "printed marks" if marks else "printed numbers"
 
 
-def differences(result: PaperResult) -> list[tuple[str, str]]:
-    """Return what differs from the paper or between the two views: a title and the reason."""
-    found = [
-        (f"{item.artefact.where}: {_name(item, each)}", text)
-        for item in result.artefacts
-        for each in item.judged.values()
-        if (text := _difference(item, each))
-    ]
+@dataclass(frozen=True)
+class Difference:
+    """Something that differs from the paper, or between the two views.
+
+    Parameters
+    ----------
+    title : str
+        What it is about.
+    told : tuple of str
+        The numbers, a sentence or two for each.
+    remark : str
+        What is known of the reason.
+    """
+
+    title: str
+    told: tuple[str, ...]
+    remark: str
+
+
+def differences(result: PaperResult) -> list[Difference]:
+    """Return what differs, entries of one artefact with the same reason together."""
+    found = []
+    for item in result.artefacts:
+        by_reason: dict[str, list[tuple[str, str]]] = {}
+        for each in item.judged.values():
+            told, remark = _difference(item, each)
+            if told:
+                by_reason.setdefault(remark, []).append((_name(item, each), told))
+        where = item.artefact.where
+        for remark, entries in by_reason.items():
+            if len(entries) == 1:
+                name, told = entries[0]
+                found.append(Difference(f"{where}: {name}", (told,), remark))
+            else:
+                lines = tuple(f"{name}: {told}" for name, told in entries)
+                found.append(Difference(f"{where}: {len(entries)} entries", lines, remark))
     found += [
-        (_first_sentence(claim), _claim_difference(claim))
+        Difference(_first_sentence(claim), (told_apart(claim),), _one_line(claim.claim.remark))
         for claim in result.claims
         if claim.differs or "fails" in (claim.own.verdict, claim.resplits.verdict)
     ]
     return found
 
 
+def _one_line(remark: str | None) -> str:
+    return " ".join((remark or "").split())
+
+
 def _name(item: ArtefactResult, each: NumberResult | MarkResult) -> str:
     return each.mark.id if isinstance(each, MarkResult) else described(item.artefact, each)
 
 
-def _difference(item: ArtefactResult, each: NumberResult | MarkResult) -> str:
-    """Return the sentences on one printed number or mark, empty if nothing differs."""
+def _difference(item: ArtefactResult, each: NumberResult | MarkResult) -> tuple[str, str]:
+    """Return the sentences on one printed number or mark and the reason; empty if all agrees."""
     remark = each.mark.remark if isinstance(each, MarkResult) else each.printed.remark
     own, over = each.own.verdict, each.resplits.verdict
     same: list[NumberResult | MarkResult] = [*item.numbers, *item.marks]
@@ -83,18 +117,15 @@ def _difference(item: ArtefactResult, each: NumberResult | MarkResult) -> str:
     split = own in JUDGED and over in JUDGED and own != over
     missed = own in _MISSED or over in _MISSED
     if not split and not missed and not (own == "better" and remark):
-        return ""
+        return "", ""
     ours = _told(each, "own")
     where = "" if one else " in the paper's setting"
     parts = [f"Printed {_printed(each)}; ours {ours}{where}."]
     if not one and over in JUDGED:
         both = f"{own} there, {over} over re-splits" if split else f"{own} on both"
         parts.append(f"Over re-splits {_told(each, 'resplits')}: {both}.")
-    if remark:
-        parts.append(" ".join(remark.split()))
-    elif missed:
-        parts.append("We know no reason yet.")
-    return " ".join(parts)
+    reason = _one_line(remark) or ("We know no reason yet." if missed else "")
+    return " ".join(parts), reason
 
 
 def _printed(each: NumberResult | MarkResult) -> str:
@@ -110,12 +141,6 @@ def _told(each: NumberResult | MarkResult, view: str) -> str:
 
 def _first_sentence(result: ClaimResult) -> str:
     return f"{result.claim.where}: {' '.join(result.claim.sentence.split())}"
-
-
-def _claim_difference(result: ClaimResult) -> str:
-    text = told_apart(result)
-    remark = result.claim.remark
-    return f"{text} {' '.join(remark.split())}" if remark else text
 
 
 def told_apart(result: ClaimResult) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from ddr_cli.report.categories import draw_categories
 from ddr_cli.report.curves import draw_curves
 from ddr_cli.report.dots import draw_dots
 from ddr_cli.report.embeddings import read_embeddings
@@ -37,7 +38,8 @@ def draw(summary: Summary, marks: Sequence[Mark] = ()) -> Figure:
     Figure
         Of a run that kept embeddings, those. With one swept parameter, curves: the predefined
         split and the re-splits side by side where both were run. With two, a panel per value of the
-        second, or heat maps where it has many. Otherwise a dot per method, for the best of its
+        second, or heat maps where it has many. With one that has words for values, a line for
+        each of them. Otherwise a dot per method, for the best of its
         settings.
     """
     embeddings = read_embeddings(summary)
@@ -49,12 +51,23 @@ def draw(summary: Summary, marks: Sequence[Mark] = ()) -> Figure:
             figure = new_figure(6.4, 1.6)
             picture.finish(figure)
             return figure
+        words = _words_of(summary, picture.rows)
+        if words is not None:
+            return draw_categories(picture, words)
         x, second = _axes_of(summary, picture.rows)
         if x is None:
             return draw_dots(picture)
         if second is None or picture.rows[second].nunique() <= _MOST_PANELS:
             return draw_curves(picture, x, second)
         return draw_maps(picture, x, second)
+
+
+def _words_of(summary: Summary, rows: pd.DataFrame) -> str | None:
+    """Return the one swept parameter if its values are words, which no axis orders."""
+    swept = [name for name in swept_columns(summary.run) if name in rows]
+    if len(swept) != 1 or pd.api.types.is_numeric_dtype(rows[swept[0]]):
+        return None
+    return swept[0] if all(isinstance(value, str) for value in rows[swept[0]]) else None
 
 
 def _axes_of(summary: Summary, rows: pd.DataFrame) -> tuple[str | None, str | None]:

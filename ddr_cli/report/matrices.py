@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
 
 from ddr_cli.papers.printed import Sign
 from ddr_cli.report.assess import ArtefactResult
-from ddr_cli.report.signs import MEANINGS, SIGNS, JudgedMark, MarkResult
+from ddr_cli.report.names import number
+from ddr_cli.report.signs import MEANINGS, SHORT, SIGNS, JudgedMark, MarkResult
 from ddr_cli.report.tables import ours_text, printed_text, shown_views
 from ddr_cli.report.times import TimeResult, ratio_text, times_of
 from ddr_cli.report.verdicts import NumberResult
@@ -93,14 +94,17 @@ def _number_matrix(results: Sequence[NumberResult]) -> Matrix:
     views = shown_views(results)
 
     def lines_of(entries: Mapping[str, NumberResult]) -> Iterator[tuple[str, _Lines]]:
-        yield "printed", lambda each: (printed_text(each), None)
+        if any(each.printed.value for each in entries.values()):
+            yield "printed", lambda each: (printed_text(each), None)
         for view, heading in views:
-            yield f"ours, {heading}", _ours(view)
+            n = _common_n(entries.values(), view)
+            told = "" if n is None or n == 1 else f", n = {n}"
+            yield f"ours, {heading}{told}", _ours(view, with_n=n is None)
         own = [times[each.printed.id] for each in entries.values() if each.printed.id in times]
         if own:
             other = own[0].other
-            yield f"training time, {other} = 1: printed", _time(times, "printed_ratio")
-            yield f"training time, {other} = 1: ours", _time(times, "ratio")
+            yield f"time / {other}'s, printed", _time(times, "printed_ratio")
+            yield f"time / {other}'s, ours", _time(times, "ratio")
 
     return _laid_out(
         [(_row_name(each), str(each.printed.column), each) for each in results], lines_of
@@ -115,10 +119,17 @@ def _row_name(result: NumberResult) -> str:
     return f"{row} ({reading})" if reading else row
 
 
-def _ours(view: str) -> _Lines:
+def _common_n(entries: Iterable[NumberResult], view: str) -> int | None:
+    """Return over how many splits all of a row's means are, None if that differs."""
+    rows = [getattr(each, view).row for each in entries]
+    found = {int(row["n"]) for row in rows if row is not None}
+    return found.pop() if len(found) == 1 else None
+
+
+def _ours(view: str, *, with_n: bool) -> _Lines:
     def cell(each: NumberResult) -> _Cell:
         judged = getattr(each, view)
-        return ours_text(judged, each.printed.metric), judged.verdict
+        return ours_text(judged, each.printed.metric, with_n=with_n), judged.verdict
 
     return cell
 
@@ -159,7 +170,8 @@ def _mark_matrix(results: Sequence[MarkResult]) -> Matrix:
         lines = [("printed", tuple(_printed_mark(each) for each in found))]
         for view, heading in shown_views(results):
             lines.append((f"ours, {heading}", tuple(_own_mark(each, view) for each in found)))
-            lines.append(("medians", tuple(_medians(each, view) for each in found)))
+            for metric, words in SHORT.items():
+                lines.append((words, tuple(_median(each, view, metric) for each in found)))
         remarks = dict.fromkeys(each.mark.remark for each in own.values() if each.mark.remark)
         rows.append(MatrixRow(name, tuple(lines), tuple(remarks)))
     return Matrix(columns, tuple(rows))
@@ -178,11 +190,12 @@ def _own_mark(each: MarkResult | None, view: str) -> _Cell:
     if each is None:
         return "", None
     judged: JudgedMark = getattr(each, view)
-    return _sign(judged.sign), judged.verdict
+    return (judged.reason or "" if judged.sign is None else _sign(judged.sign)), judged.verdict
 
 
-def _medians(each: MarkResult | None, view: str) -> _Cell:
-    return ("" if each is None else getattr(each, view).detail), None
+def _median(each: MarkResult | None, view: str, metric: str) -> _Cell:
+    medians = None if each is None else getattr(each, view).medians
+    return ("" if medians is None else number(medians[metric], metric)), None
 
 
 def _sign(sign: Sign | None) -> str:

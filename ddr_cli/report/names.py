@@ -49,6 +49,7 @@ _METHODS = {
     "slle": "SLLE",
     "knn": "k-NN",
     "neural_net": "neural net",
+    "intrinsic_dimension": "intrinsic dimension",
 }
 
 _FAMILIES = {
@@ -128,16 +129,16 @@ def metric_name(metric: str) -> str:
 
 
 def number(value: float | None, metric: str, *, unit: bool = True) -> str:
-    """Return a metric's value: ``8.15 %`` for a rate, four digits otherwise, a dash for none."""
+    """Return a metric's value: ``8.15 %`` for a rate, three digits otherwise, a dash for none."""
     if value is None or math.isnan(value):
         return "–"
     if not is_rate(metric):
-        return f"{value:.4g}"
+        return f"{value:.3g}" if abs(value) < 1000 else f"{value:.0f}"
     return f"{100 * value:.2f} %" if unit else f"{100 * value:.2f}"
 
 
 def difference_text(value: float, metric: str, *, unit: bool = True) -> str:
     """Return a difference of two values: ``+0.35 points`` for rates."""
     if not is_rate(metric):
-        return f"{value:+.4g}"
+        return f"{value:+.3g}"
     return f"{100 * value:+.2f}{' points' if unit else ''}"

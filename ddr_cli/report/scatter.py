@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.lines import Line2D
+from matplotlib.patheffects import withStroke
 
 from ddr_cli.report.embeddings import Embedding
 from ddr_cli.report.picture import legend_below, run_title
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 # own they would make it megabytes.
 _MOST_SHAPES = 3000
 _PALE, _SOLID = 0.35, 0.85
-_COLUMNS = {1: 1, 2: 2, 3: 3, 4: 4, 5: 3, 6: 3, 7: 4, 8: 4}
+_COLUMNS = {1: 1, 2: 2, 3: 3, 4: 4, 5: 5, 6: 3, 7: 4, 8: 4}
 _MANY = 60
 _SOFT = "#333333"
 
@@ -212,14 +213,15 @@ def _prototypes(axes: Any, embedding: Embedding) -> None:
             marker="*",
             markersize=16,
             color=look.colour,
-            markeredgecolor="white",
-            markeredgewidth=1.2,
+            markeredgecolor="black",
+            markeredgewidth=0.9,
+            path_effects=[withStroke(linewidth=3.5, foreground="white")],
             zorder=10,
         )
         text = axes.text if embedding.dimension == 3 else axes.annotate
         label = textwrap.shorten(embedding.classes[code], 16)
-        style = {"fontsize": 8.5, "weight": "bold", "zorder": 11, "color": "black"}
-        style["bbox"] = {"boxstyle": "round,pad=0.15", "fc": "white", "alpha": 0.75, "lw": 0}
+        style: dict[str, Any] = {"fontsize": 9.5, "weight": "bold", "zorder": 11, "color": "black"}
+        style["path_effects"] = [withStroke(linewidth=2.5, foreground="white")]
         if embedding.dimension == 3:
             text(*prototype, f"  {label}", **style)
         else:

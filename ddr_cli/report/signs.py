@@ -31,7 +31,11 @@ _MEASURES = {
     "silhouette": "subclass_silhouette",
     "subclass_accuracy": "subclass_accuracy",
 }
-_SHORT = {"separability": "accuracy kept", "silhouette": "silhouette", "subclass_accuracy": "k-NN"}
+SHORT = {
+    "separability": "accuracy kept",
+    "silhouette": "silhouette",
+    "subclass_accuracy": "sub-class accuracy",
+}
 
 SIGNS: Mapping[Sign, str] = {"both": "○", "separable": "△", "multimodal": "✕", "neither": "–"}
 MEANINGS: Mapping[Sign, str] = {
@@ -78,7 +82,7 @@ class JudgedMark:
         if self.medians is None:
             return self.reason or "–"
         return ", ".join(
-            f"{_SHORT[name]} {number(value, name)}" for name, value in self.medians.items()
+            f"{SHORT[name]} {number(value, name)}" for name, value in self.medians.items()
         )
 
 

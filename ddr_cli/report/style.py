@@ -72,12 +72,10 @@ class Look:
 
 
 def look(position: int) -> Look:
-    """Return the look of the method at a position; looks repeat after eight."""
-    return Look(
-        _COLOURS[position % len(_COLOURS)],
-        _MARKERS[position % len(_MARKERS)],
-        _LINES[position % len(_LINES)],
-    )
+    """Return the look of the method at a position; from the ninth on colours come again."""
+    n = len(_COLOURS)
+    shifted = (position + position // n) % n
+    return Look(_COLOURS[position % n], _MARKERS[shifted], _LINES[shifted])
 
 
 def class_look(code: int) -> Look:

@@ -104,7 +104,7 @@ def printed_text(result: NumberResult) -> str:
     return text
 
 
-def ours_text(judged: Judged, metric: str) -> str:
+def ours_text(judged: Judged, metric: str, *, with_n: bool = True) -> str:
     """Return our number: mean ± standard deviation (n), or why there is none."""
     row = judged.row
     if row is None:
@@ -112,7 +112,8 @@ def ours_text(judged: Judged, metric: str) -> str:
     if row["n"] == 1:
         return number(row["mean"], metric)
     spread = number(row["sd"], metric)
-    return f"{number(row['mean'], metric, unit=False)} ± {spread} (n = {row['n']})"
+    text = f"{number(row['mean'], metric, unit=False)} ± {spread}"
+    return f"{text} (n = {row['n']})" if with_n else text
 
 
 def shown_views(results: Sequence[NumberResult | MarkResult]) -> list[tuple[str, str]]:

@@ -23,6 +23,7 @@ def build_spec(
     *,
     reducers: Sequence[Mapping[str, Any]],
     classifiers: Sequence[Mapping[str, Any]] = ({"name": "knn", "params": {"n_neighbors": 3}},),
+    measures: Mapping[str, str] | None = None,
     sweep: Mapping[str, Sequence[Any]] | None = None,
     repeats: int = 50,
     kind: str = "resample",
@@ -32,7 +33,10 @@ def build_spec(
     log: bool = False,
     title: str = "A made-up run",
 ) -> Spec:
+    """Return a spec; `measures` gives the metric of each measure, with K in the neighbourhood."""
     swept = list(sweep or {})
+    metrics = list(dict.fromkeys(measures.values())) if measures else [metric]
+    classifiers = () if measures else classifiers
     return Spec.from_resolved(
         {
             "name": name,
@@ -51,16 +55,20 @@ def build_spec(
                 for item in reducers
             ],
             "classifiers": [{"label": item["name"], "params": {}, **item} for item in classifiers],
+            "measures": [
+                {"name": name, "label": name, "params": {"n_neighbors": 1}}
+                for name in measures or ()
+            ],
             "sweep": {key: list(values) for key, values in (sweep or {}).items()},
-            "metrics": [metric],
-            "plot": {"x": swept[0] if swept else "reducer", "y": metric, "log": log},
+            "metrics": metrics,
+            "plot": {"x": swept[0] if swept else "reducer", "y": metrics[0], "log": log},
         }
     )
 
 
 def _settings(spec: Spec, piece: str) -> list[tuple[str, dict[str, Any]]]:
     found = []
-    for item in spec.reducers if piece == "reducer" else spec.classifiers:
+    for item in spec.reducers if piece == "reducer" else spec.judges:
         params = dict(item.params)
         if piece == "reducer":
             params["mode"] = item.mode
@@ -107,8 +115,13 @@ def build_results(
     keep: int | None = None,
     failed_splits: Sequence[str] = (),
     shuffled: bool = False,
+    metric_of: Mapping[str, str] | None = None,
+    seconds: Mapping[str, float] | None = None,
 ) -> Path:
-    """Write a result folder whose every trial is `error`'s; only the first `keep` rows if given."""
+    """Write a result folder whose every trial is `error`'s; only the first `keep` rows if given.
+
+    A measure's value stands in the column that `metric_of` names; `seconds` gives a reducer's time.
+    """
     folder = results / spec.name
     folder.mkdir(parents=True)
     rows = []
@@ -129,19 +142,19 @@ def build_results(
                 "reducer": reducer,
                 "classifier": classifier,
                 **params,
-                spec.metrics[0]: None
+                (metric_of or {}).get(classifier, spec.metrics[0]): None
                 if failed
                 else float(error(Made(reducer, classifier, params, split))),
                 "status": "failed" if failed else "ok",
                 "reason": "ValueError: made up" if failed else "",
-                "fit_seconds": 0.5,
+                "fit_seconds": (seconds or {}).get(reducer, 0.5),
                 "eval_seconds": 0.1,
             }
         )
     manifest = {
         "spec": spec.resolved(),
         "planned": len(rows),
-        "sizes": {spec.split.kind: SIZES},
+        "sizes": {spec.split.kind: {**SIZES, "test": 0} if spec.split.kind == "whole" else SIZES},
         "environments": [],
         "sessions": [],
     }

@@ -110,6 +110,63 @@ def test_predicates_on_curves_with_a_known_shape(valleys, predicate, verdicts):
     assert _verdicts(_claim(predicate, along="reducer.n_components"), valleys) == verdicts
 
 
+LEVEL = {"reducer": "none", "classifier": "knn"}
+
+
+@pytest.mark.parametrize(
+    ("predicate", "verdicts"),
+    [
+        ({"name": "better_along"}, ("fails", "fails")),
+        ({"name": "better_along", "low": 2, "high": 7}, ("holds", "holds")),
+        ({"name": "better_along", "share": 0.7}, ("holds", "holds")),
+        ({"name": "better_along", "share": 0.71}, ("fails", "fails")),
+        ({"name": "better_along", "low": 2, "high": 7, "at_least": 0.004}, ("fails", "fails")),
+        ({"name": "better_along", "low": 3, "high": 5, "at_least": 0.004}, ("holds", "holds")),
+    ],
+)
+def test_one_curve_is_compared_with_a_level(
+    tmp_path, write_results, make_spec, predicate, verdicts
+):
+    # A valley with its bottom at 4 is below 8.7 % from 1 to 7.
+    def error(trial):
+        luck = 0.0 if trial.index is None else _luck(trial)
+        if trial.reducer == "none":
+            return 0.087 + luck
+        return _valley(4)(trial.params["reducer.n_components"]) + luck
+
+    spec = make_spec("run", reducers=[CCDR, NONE], sweep={"reducer.n_components": DIMS}, repeats=20)
+    summaries = {"run": summarize(load_run(write_results(tmp_path, spec, error)))}
+    claim = _claim(predicate, along="reducer.n_components", than=LEVEL)
+    assert _verdicts(claim, summaries) == verdicts
+
+
+@pytest.mark.parametrize(("noise", "verdict"), [(0.001, "holds"), (0.2, "fails")])
+def test_two_curves_need_the_interval_of_their_average_difference(
+    tmp_path, write_results, make_spec, noise, verdict
+):
+    def error(trial):
+        dim = trial.params["reducer.n_components"]
+        if trial.index is None:
+            return 0.1 if trial.reducer == "ccdr" else 0.11
+        # The noise of a split is the same everywhere on the curve, so that averaging the places
+        # does not wash it out, and its mean is 0, so that the means alone say better.
+        tilt = noise if trial.index % 2 else -noise
+        return (0.1 + tilt if trial.reducer == "ccdr" else 0.11) + dim / 1000
+
+    pca = {"name": "pca", "params": {"n_components": 14}}
+    spec = make_spec("run", reducers=[CCDR, pca], sweep={"reducer.n_components": DIMS}, repeats=20)
+    summaries = {"run": summarize(load_run(write_results(tmp_path, spec, error)))}
+    claim = _claim(
+        {"name": "better_along"},
+        along="reducer.n_components",
+        than={"reducer": "pca", "classifier": "knn"},
+    )
+    result = evaluate(claim, ARTEFACT, summaries)
+    assert (result.own.verdict, result.resplits.verdict) == ("holds", verdict)
+    assert "better at 10 of 10 places" in result.resplits.detail
+    assert "average difference +1.00 points" in result.resplits.detail
+
+
 def test_a_rise_within_the_noise_is_not_shown_over_re_splits(along_dimension):
     def slope(dim):
         return 0.09 + 0.0005 * dim
@@ -155,6 +212,11 @@ THAN = {"reducer": "none", "classifier": "knn"}
         ({"name": "relative_gain", "at_least": 0.1}, {"ccdr": 0.08, "none": 0.1}, 0.001, "holds"),
         ({"name": "relative_gain", "at_least": 0.3}, {"ccdr": 0.08, "none": 0.1}, 0.001, "fails"),
         ({"name": "relative_gain", "at_least": 0.1}, {"ccdr": 0.08, "none": 0.1}, 0.2, "fails"),
+        ({"name": "within_of", "tolerance": 0.01}, {"ccdr": 0.08, "none": 0.09}, 0.0, "holds"),
+        ({"name": "within_of", "tolerance": 0.01}, {"ccdr": 0.09, "none": 0.08}, 0.0, "holds"),
+        ({"name": "within_of", "tolerance": 0.009}, {"ccdr": 0.09, "none": 0.08}, 0.0, "fails"),
+        ({"name": "at_least_value", "value": 0.08}, {"ccdr": 0.08, "none": 0.1}, 0.0, "holds"),
+        ({"name": "at_least_value", "value": 0.079}, {"ccdr": 0.08, "none": 0.1}, 0.0, "fails"),
     ],
 )
 def test_differences_over_re_splits_need_the_corrected_interval(
@@ -199,6 +261,39 @@ def test_a_claim_on_random_splits_of_the_papers_own(methods):
     means = {"ccdr": 0.08, "none": 0.1}
     summaries = methods(means, means, kind="per_class", predefined=False)
     assert _verdicts(_claim({"name": "better_than"}, than=THAN), summaries) == ("holds", "holds")
+
+
+@pytest.mark.parametrize(("value", "verdict"), [(0.9, "holds"), (0.91, "fails")])
+def test_a_value_or_better_of_a_metric_that_rises(methods, value, verdict):
+    means = {"ccdr": 0.9, "none": 0.8}
+    claim = _claim({"name": "at_least_value", "value": value})
+    claim = claim.model_copy(update={"metric": "accuracy"})
+    assert _verdicts(claim, methods(means, means, metric="accuracy")) == (verdict, verdict)
+
+
+def test_a_label_tells_items_of_one_reducer_apart(tmp_path, write_results, make_spec):
+    small = {**CCDR, "label": "small", "params": {**CCDR["params"], "n_components": 2}}
+    spec = make_spec("run", reducers=[CCDR, small], repeats=4)
+
+    def error(trial):
+        return 0.2 if trial.params["reducer.n_components"] == 2 else 0.1
+
+    summaries = {"run": summarize(load_run(write_results(tmp_path, spec, error)))}
+    than = {"reducer": "ccdr", "classifier": "knn", "label": "small"}
+    claim = _claim({"name": "better_than"}, than=than, label="ccdr")
+    result = evaluate(claim, ARTEFACT, summaries)
+    assert result.own.detail == "10.00 % (CCDR, k-NN) against 20.00 % (small, k-NN)"
+    unlabelled = _claim({"name": "better_than"}, than=than)
+    assert "2 rows of run match" in evaluate(unlabelled, ARTEFACT, summaries).own.detail
+
+
+def test_all_points_have_nothing_to_re_split(methods):
+    means = {"ccdr": 0.08, "none": 0.1}
+    summaries = methods(means, means, kind="whole", predefined=False)
+    result = evaluate(_claim({"name": "better_than"}, than=THAN), ARTEFACT, summaries)
+    assert (result.own.verdict, result.resplits.verdict) == ("holds", "not applicable")
+    assert "nothing to re-split" in result.resplits.detail
+    assert not result.differs
 
 
 def test_a_missing_run_is_not_run():

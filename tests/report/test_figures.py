@@ -1,8 +1,9 @@
 import io
+import itertools
 
 import numpy as np
 import pytest
-from matplotlib.colors import to_hex
+from matplotlib.colors import to_hex, to_rgb
 from PIL import Image
 
 from ddr_cli.report.figures import draw
@@ -180,3 +181,52 @@ def test_neighbouring_looks_differ_in_every_channel():
         assert one.marker != two.marker
         assert one.line != two.line
         assert abs(lightness(one.colour) - lightness(two.colour)) > 0.1
+
+
+def test_eight_reducers_and_one_measure_are_told_apart_by_three_signs(summary_of):
+    names = ("pca", "lda", "lpp", "lfda", "nmmp", "mfa", "ccdr", "none")
+    figure = draw(
+        summary_of(
+            reducers=[{"name": name} for name in names],
+            measures={"same_class": "same_class"},
+            sweep={"classifier.n_neighbors": [1, 2, 3]},
+            predefined=False,
+        )
+    )
+    (axes,) = figure.axes
+    lines = [line for line in axes.lines if line.get_marker() not in ("", "None")]
+    assert len(lines) == 8
+    assert len({to_hex(line.get_color()) for line in lines}) == 8
+    assert len({line.get_marker() for line in lines}) == 8
+    assert len({str(line._unscaled_dash_pattern) for line in lines}) == 8
+    assert _legend(figure)[:8] == [
+        *("PCA", "LDA", "LPP", "LFDA", "NMMP", "MFA", "CCDR", "no reduction")
+    ]
+    assert axes.get_ylabel() == "points with a neighbour of their class (%)"
+    assert axes.get_xlabel() == "neighbours K in the embedding"
+
+
+def test_the_first_looks_survive_greyscale():
+    # Neighbouring lines differ in lightness, so that a print without colour tells them apart.
+    greys = [np.dot(to_rgb(look(place).colour), [0.299, 0.587, 0.114]) for place in range(8)]
+    assert min(abs(a - b) for a, b in itertools.pairwise(greys)) > 0.05
+    assert len({(look(place).colour, look(place).marker) for place in range(20)}) == 20
+
+
+def test_words_along_the_sweep_are_lines_in_the_order_of_the_spec(summary_of):
+    measures = {"intrinsic_dimension": "dimension"}
+    figure = draw(
+        summary_of(
+            reducers=[NONE],
+            classifiers=[{"name": "knn", "params": {"of_class": None}}],
+            sweep={"classifier.of_class": ["red soil", "cotton", "grey soil"]},
+            kind="whole",
+            predefined=False,
+            metric=measures["intrinsic_dimension"],
+        )
+    )
+    (axes,) = figure.axes
+    labels = [label.get_text() for label in axes.get_yticklabels()]
+    assert labels == ["red soil", "cotton", "grey soil"]
+    assert axes.get_title(loc="left") == "Mean over 10 runs on all points"
+    assert axes.get_xlabel() == "intrinsic dimension"
