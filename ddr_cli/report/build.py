@@ -149,8 +149,10 @@ def write_report(
         pictures = {}
         for summary in _summaries(assessment):
             files += _write_run(summary)
-            svg = (summary.run.folder / "figure.svg").read_bytes()
-            pictures[summary.run.name] = Picture(summary.run.name, svg.decode())
+            svg, png = (
+                (summary.run.folder / f"figure.{kind}").read_bytes() for kind in ("svg", "png")
+            )
+            pictures[summary.run.name] = Picture(summary.run.name, svg.decode(), png)
         for result in assessment.papers:
             files += _copy_figures(target / "figures", result)
         page = _write(target / PAGE, render_page(assessment, pictures).encode())

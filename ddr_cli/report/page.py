@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -33,15 +34,27 @@ _SIGNS = {
 }
 
 
+_SVG_LIMIT = 100_000  # characters from which a figure is shown as PNG, if that is smaller
+
+
 @dataclass(frozen=True)
 class Picture:
-    """A figure as SVG text, and the name that makes its ids its own on the page."""
+    """A figure in both its forms, and the name that makes its ids its own on the page."""
 
     name: str
     svg: str
+    png: bytes
 
     def inline(self, description: str) -> Markup:
-        """Return the ``<svg>`` element, its ids prefixed, described for those who can't see it."""
+        """Return the figure as an element, described for those who can't see it.
+
+        It is drawn as SVG, its ids prefixed, unless it has so many points that its PNG is much
+        smaller.
+        """
+        image = b64encode(self.png).decode()
+        if len(self.svg) > _SVG_LIMIT and len(image) < len(self.svg):
+            label = Markup.escape(description)
+            return Markup(f'<img alt="{label}" src="data:image/png;base64,{image}">')
         body = self.svg[self.svg.index("<svg") :]
         body = re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>{self.name}-", body)
         label = Markup.escape(description)

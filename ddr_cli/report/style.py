@@ -11,6 +11,7 @@ from typing import Any
 import matplotlib as mpl
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from PIL import Image
 
 # Okabe and Ito's palette, ordered so that neighbours differ in lightness: they are told apart in
 # greyscale too. Its yellow is left out of lines (too faint on white); the eighth is a dark red.
@@ -37,6 +38,7 @@ PAPER_COLOUR = "#333333"
 PAPER_FILL = "#bbbbbb"
 NEUTRAL = "#666666"
 DPI = 144
+_PALETTE = 128
 
 _SETTINGS: dict[Any, Any] = {
     "font.family": "DejaVu Sans",
@@ -104,11 +106,22 @@ def new_figure(width: float, height: float) -> Figure:
 def rendered(figure: Figure) -> tuple[bytes, bytes]:
     """Return a figure as SVG and as PNG, without date or program version."""
     with house_style():
-        png = _saved(figure, "png", {"Software": None})
+        png = _compact(_saved(figure, "png", {"Software": None}))
         # The places found for the first picture serve the second.
         figure.set_layout_engine("none")
         svg = _saved(figure, "svg", {"Date": None, "Creator": None})
     return svg, png
+
+
+def _compact(png: bytes) -> bytes:
+    """Return a picture in a palette of its own, a third of the size for eyes to see no change."""
+    with Image.open(io.BytesIO(png)) as picture:
+        reduced = picture.convert("RGB").quantize(
+            _PALETTE, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE
+        )
+    buffer = io.BytesIO()
+    reduced.save(buffer, format="PNG", optimize=True)
+    return buffer.getvalue()
 
 
 def _saved(figure: Figure, kind: str, metadata: dict[str, None]) -> bytes:
