@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Sequence
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,6 +12,13 @@ import typer
 
 from ddr_cli.cli.options import DataDir, Offline, sources
 from ddr_cli.core.errors import InputError, did_you_mean
+
+
+class Method(StrEnum):
+    """The graphs of the dimension estimate."""
+
+    gmst = "gmst"
+    knn = "knn"
 
 
 def describe(
@@ -24,6 +33,28 @@ def describe(
             metavar="FILE",
             help="Of a data set of images: write some samples to a .png or .svg.",
         ),
+    ] = None,
+    dimension: Annotated[
+        bool,
+        typer.Option("--dimension", help="Of a data set: estimate its intrinsic dimension."),
+    ] = False,
+    method: Annotated[
+        Method | None,
+        typer.Option("--method", help="With --dimension: one graph instead of both."),
+    ] = None,
+    of_class: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--class",
+            metavar="NAME",
+            help="With --dimension: this class instead of each. May be repeated.",
+        ),
+    ] = None,
+    whole: Annotated[
+        bool, typer.Option("--whole", help="With --dimension: all points instead of each class.")
+    ] = False,
+    seed: Annotated[
+        int | None, typer.Option("--seed", min=0, help="With --dimension: random_state, else 0.")
     ] = None,
     data_dir: DataDir = None,
     offline: Offline = False,
@@ -43,6 +74,16 @@ def describe(
         **dict.fromkeys(REDUCERS.names(), _describe_reducer),
         **dict.fromkeys(card_names(), _describe_dataset),
     }
+    if dimension:
+        if describers.get(name, _describe_dataset) is not _describe_dataset:
+            raise InputError(
+                f"--dimension is of a data set, which '{name}' is not; 'ddr list datasets' shows "
+                "their names."
+            )
+        if whole and of_class:
+            raise InputError("Say --whole or --class, not both.")
+    elif method is not None or of_class or whole or seed is not None:
+        raise InputError("--method, --class, --whole and --seed go with --dimension.")
     if name.endswith((".yaml", ".yml")):
         _describe_dataset(name)
     elif name in describers:
@@ -54,6 +95,9 @@ def describe(
         )
     if picture is not None:
         _write_picture(name, picture, data_dir, offline)
+    if dimension:
+        groups = [None] if whole else of_class
+        _print_dimensions(name, method, groups, seed or 0, data_dir, offline)
 
 
 def _write_picture(name: str, picture: Path, data_dir: list[Path] | None, offline: bool) -> None:
@@ -62,6 +106,33 @@ def _write_picture(name: str, picture: Path, data_dir: list[Path] | None, offlin
 
     dataset = load_dataset(name, sources=sources(data_dir, offline))
     typer.echo(f"picture: {write_samples(dataset, picture)}")
+
+
+def _print_dimensions(
+    name: str,
+    method: Method | None,
+    groups: Sequence[str | None] | None,
+    seed: int,
+    data_dir: list[Path] | None,
+    offline: bool,
+) -> None:
+    from rich.console import Console
+
+    from ddr_cli.data import load_dataset
+    from ddr_cli.engine import make_progress
+    from ddr_cli.report.dimensions import dimensions_notes, dimensions_table, estimate_dimensions
+
+    found = estimate_dimensions(
+        load_dataset(name, sources=sources(data_dir, offline)),
+        groups=groups,
+        methods=(method.value,) if method else ("gmst", "knn"),
+        random_state=seed,
+        progress=make_progress(unit="estimates"),
+    )
+    typer.echo("")
+    Console().print(dimensions_table(found))
+    for note in dimensions_notes(found):
+        typer.echo(note)
 
 
 def _describe_reducer(name: str) -> None:

@@ -34,6 +34,27 @@ Out = Annotated[
 Jobs = Annotated[
     int, typer.Option("--jobs", "-j", min=1, help="Number of worker processes, one core each.")
 ]
+MemoryLimit = Annotated[
+    str | None,
+    typer.Option(
+        "--memory-limit",
+        metavar="SIZE",
+        help="Address space that each worker process may use, such as 4GB; a trial that needs more "
+        "fails with that reason.",
+    ),
+]
+Backend = Annotated[
+    str,
+    typer.Option(
+        "--backend", help="local: processes of this machine; dask: the workers of a cluster."
+    ),
+]
+Scheduler = Annotated[
+    str | None,
+    typer.Option(
+        "--scheduler", metavar="ADDRESS", help="With --backend dask, such as tcp://host:8786."
+    ),
+]
 Timeout = Annotated[
     float | None,
     typer.Option("--timeout", min=0.001, help="Seconds a trial may take; a longer one is ended."),
@@ -61,3 +82,26 @@ def sources(data_dirs: list[Path] | None, offline: bool) -> Sources:
     from ddr_cli.data import Sources
 
     return Sources.from_environment(data_dirs=data_dirs, offline=offline or None)
+
+
+def memory_limit(text: str | None) -> int | None:
+    """Return a size such as ``4GB`` or ``512MiB`` in bytes.
+
+    Raises
+    ------
+    InputError
+        If it is none.
+    """
+    if text is None:
+        return None
+    from pydantic import ByteSize, TypeAdapter, ValidationError
+
+    from ddr_cli.core.errors import InputError
+
+    try:
+        size = int(TypeAdapter(ByteSize).validate_python(text))
+    except ValidationError:
+        size = 0
+    if size <= 0:
+        raise InputError(f"--memory-limit {text} is no size; write it as 4GB or 512MiB.")
+    return size

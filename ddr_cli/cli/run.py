@@ -5,17 +5,21 @@ from __future__ import annotations
 from pathlib import Path
 
 from ddr_cli.cli.options import (
+    Backend,
     DataDir,
     Fresh,
     Jobs,
+    MemoryLimit,
     Offline,
     Out,
     Overrides,
     Quiet,
     Repeats,
     RetryFailed,
+    Scheduler,
     SpecNames,
     Timeout,
+    memory_limit,
     sources,
 )
 
@@ -27,6 +31,9 @@ def run(
     out: Out = Path("results"),
     jobs: Jobs = 1,
     timeout: Timeout = None,
+    memory: MemoryLimit = None,
+    backend: Backend = "local",
+    scheduler: Scheduler = None,
     fresh: Fresh = False,
     retry_failed: RetryFailed = False,
     data_dir: DataDir = None,
@@ -45,6 +52,9 @@ def run(
         out=out,
         jobs=jobs,
         timeout=timeout,
+        memory_limit=memory_limit(memory),
+        backend=backend,
+        scheduler=scheduler,
         fresh=fresh,
         retry_failed=retry_failed,
         sources=sources(data_dir, offline),

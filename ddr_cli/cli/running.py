@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,7 +12,17 @@ import typer
 
 from ddr_cli.core.errors import DdrError
 from ddr_cli.data import Sources
-from ddr_cli.engine import Progress, RunOutcome, make_progress, run_spec
+from ddr_cli.engine import (
+    Datasets,
+    Progress,
+    RunOutcome,
+    make_executor,
+    make_progress,
+    run_spec,
+)
+from ddr_cli.engine.backends import Deferred
+from ddr_cli.engine.executor import Executor
+from ddr_cli.engine.progress import OneOfSeveral
 from ddr_cli.report import overview, write_run
 from ddr_cli.spec import Spec
 
@@ -27,6 +37,9 @@ class RunSettings:
     out: Path
     jobs: int
     timeout: float | None
+    memory_limit: int | None
+    backend: str
+    scheduler: str | None
     fresh: bool
     retry_failed: bool
     sources: Sources
@@ -36,7 +49,8 @@ class RunSettings:
 def run_and_show(specs: Sequence[Spec], settings: RunSettings) -> None:
     """Run specs one after the other, derive their files and print what came out.
 
-    A spec that can't be run does not keep the others from running.
+    All of them share the processes and the data sets. A spec that can't be run does not keep the
+    others from running.
 
     Raises
     ------
@@ -45,25 +59,74 @@ def run_and_show(specs: Sequence[Spec], settings: RunSettings) -> None:
         trials failed.
     """
     progress = make_progress(quiet=settings.quiet)
-    code = 0
-    for spec in specs:
-        try:
-            outcome = _run_one(spec, settings, progress)
-        except DdrError as error:
-            if len(specs) == 1:
-                raise
-            typer.echo(f"Error: {spec.name}: {error}", err=True)
-            code = code or error.exit_code
-            continue
-        if outcome.interrupted:
-            raise typer.Exit(EXIT_INTERRUPTED)
-        if outcome.failed:
-            code = code or EXIT_SOME_FAILED
-    if code:
+    datasets = Datasets(settings.sources)
+    executor = _executor(settings)
+    endings: dict[str, RunOutcome | DdrError] = {}
+    try:
+        for place, spec in enumerate(specs, start=1):
+            shown = OneOfSeveral(progress, place, len(specs))
+            try:
+                outcome = _run_one(spec, settings, shown, executor, datasets, len(specs) > 1)
+            except DdrError as error:
+                if len(specs) == 1:
+                    raise
+                typer.echo(f"Error: {spec.name}: {error}", err=True)
+                endings[spec.name] = error
+                continue
+            endings[spec.name] = outcome
+            if outcome.interrupted:
+                raise typer.Exit(EXIT_INTERRUPTED)
+    finally:
+        executor.stop()
+    if len(specs) > 1 and not settings.quiet:
+        _show_all(endings, settings.out)
+    if code := _exit_code(endings):
         raise typer.Exit(code)
 
 
-def _run_one(spec: Spec, settings: RunSettings, progress: Progress) -> RunOutcome:
+def _executor(settings: RunSettings) -> Executor:
+    def start() -> Executor:
+        return make_executor(
+            settings.backend, settings.jobs, settings.memory_limit, settings.scheduler
+        )
+
+    # A cluster that can't be used is to be known before anything is read.
+    return start() if settings.backend != "local" or settings.scheduler else Deferred(start)
+
+
+def _exit_code(endings: Mapping[str, RunOutcome | DdrError]) -> int:
+    """Return the code of the first spec that could not be run, else 1 if any trial failed."""
+    errors = [ending.exit_code for ending in endings.values() if isinstance(ending, DdrError)]
+    failed = any(isinstance(each, RunOutcome) and each.failed for each in endings.values())
+    return errors[0] if errors else EXIT_SOME_FAILED if failed else 0
+
+
+def _show_all(endings: Mapping[str, RunOutcome | DdrError], out: Path) -> None:
+    """Say in a line or two what became of several specs."""
+    outcomes = [ending for ending in endings.values() if isinstance(ending, RunOutcome)]
+    done, skipped = sum(each.done for each in outcomes), sum(each.skipped for each in outcomes)
+    failed = sum(each.failed for each in outcomes)
+    wrong = [name for name, ending in endings.items() if isinstance(ending, DdrError)]
+    if not (done or failed or wrong):
+        typer.echo(
+            f"Nothing to do: all {skipped} trials of {len(outcomes)} specs were done before."
+        )
+        return
+    parts = [f"{done} trials done now", f"{skipped} before"]
+    parts += [f"{failed} failed"] if failed else []
+    typer.echo(f"{len(outcomes)} specs in {out}: {', '.join(parts)}.")
+    if wrong:
+        typer.echo(f"Not run: {', '.join(wrong)}.", err=True)
+
+
+def _run_one(
+    spec: Spec,
+    settings: RunSettings,
+    progress: Progress,
+    executor: Executor,
+    datasets: Datasets,
+    one_of_several: bool,
+) -> RunOutcome:
     outcome = run_spec(
         spec,
         out=settings.out,
@@ -71,8 +134,10 @@ def _run_one(spec: Spec, settings: RunSettings, progress: Progress) -> RunOutcom
         timeout=settings.timeout,
         fresh=settings.fresh,
         retry_failed=settings.retry_failed,
-        sources=settings.sources,
+        memory_limit=settings.memory_limit,
         progress=progress,
+        executor=executor,
+        datasets=datasets,
     )
     kept = outcome.done + outcome.skipped
     if outcome.interrupted:
@@ -81,6 +146,8 @@ def _run_one(spec: Spec, settings: RunSettings, progress: Progress) -> RunOutcom
             f"The same command resumes:\n  {_this_command()}",
             err=True,
         )
+    if one_of_several and outcome.done == 0 and not outcome.failed and _is_derived(outcome.folder):
+        return outcome
     if kept:
         files = write_run(outcome.folder)
         if not settings.quiet and not outcome.interrupted:
@@ -92,6 +159,13 @@ def _run_one(spec: Spec, settings: RunSettings, progress: Progress) -> RunOutcom
             err=True,
         )
     return outcome
+
+
+def _is_derived(folder: Path) -> bool:
+    """Tell whether the files made from a journal are there and no older than it."""
+    written = (folder / "trials.csv").stat().st_mtime
+    derived = [folder / name for name in ("summary.csv", "figure.svg", "figure.png")]
+    return all(path.is_file() and path.stat().st_mtime >= written for path in derived)
 
 
 def _show(outcome: RunOutcome, files: Sequence[Path]) -> None:

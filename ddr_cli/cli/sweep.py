@@ -8,16 +8,20 @@ from typing import Annotated
 import typer
 
 from ddr_cli.cli.options import (
+    Backend,
     DataDir,
     Fresh,
     Jobs,
+    MemoryLimit,
     Offline,
     Out,
     Overrides,
     Quiet,
     Repeats,
     RetryFailed,
+    Scheduler,
     Timeout,
+    memory_limit,
     sources,
 )
 from ddr_cli.core.errors import InputError
@@ -66,6 +70,9 @@ def sweep(
     out: Out = Path("results"),
     jobs: Jobs = 1,
     timeout: Timeout = None,
+    memory: MemoryLimit = None,
+    backend: Backend = "local",
+    scheduler: Scheduler = None,
     fresh: Fresh = False,
     retry_failed: RetryFailed = False,
     data_dir: DataDir = None,
@@ -108,6 +115,9 @@ def sweep(
         out=out,
         jobs=jobs,
         timeout=timeout,
+        memory_limit=memory_limit(memory),
+        backend=backend,
+        scheduler=scheduler,
         fresh=fresh,
         retry_failed=retry_failed,
         sources=sources(data_dir, offline),

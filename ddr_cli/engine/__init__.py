@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 from ddr_cli.core.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from ddr_cli.engine.backends import make_executor
+    from ddr_cli.engine.datasets import Datasets
     from ddr_cli.engine.describe import PlanFacts, describe_plan
     from ddr_cli.engine.execute import RunOutcome, run_spec
     from ddr_cli.engine.journal import read_trials
@@ -22,6 +24,8 @@ else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
+            "backends": ["make_executor"],
+            "datasets": ["Datasets"],
             "describe": ["PlanFacts", "describe_plan"],
             "execute": ["RunOutcome", "run_spec"],
             "journal": ["read_trials"],
@@ -34,6 +38,7 @@ else:
     )
 
 __all__ = [
+    "Datasets",
     "LocalExecutor",
     "Plan",
     "PlanFacts",
@@ -41,6 +46,7 @@ __all__ = [
     "RunOutcome",
     "RunStatus",
     "describe_plan",
+    "make_executor",
     "make_plan",
     "make_progress",
     "read_manifest",

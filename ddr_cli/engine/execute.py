@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ddr_cli.data import load_dataset
+from ddr_cli.engine.datasets import Datasets
 from ddr_cli.engine.embeddings import missing
 from ddr_cli.engine.executor import Executor
 from ddr_cli.engine.folder import columns_of, locked, rows_so_far, set_aside, to_do
-from ddr_cli.engine.journal import FILE_NAME, OK, Journal
+from ddr_cli.engine.journal import FILE_NAME, OK, Journal, is_settled
 from ddr_cli.engine.local import LocalExecutor
 from ddr_cli.engine.plan import Plan, make_plan
 from ddr_cli.engine.progress import Progress, Silent
@@ -71,6 +71,7 @@ def run_spec(
     sources: Sources | None = None,
     progress: Progress | None = None,
     executor: Executor | None = None,
+    datasets: Datasets | None = None,
 ) -> RunOutcome:
     """Run the trials of a spec that have not been run yet.
 
@@ -100,6 +101,8 @@ def run_spec(
         What gets told how it goes.
     executor : Executor, optional
         What runs the jobs, to share it among runs; `jobs` and `memory_limit` are then its own.
+    datasets : Datasets, optional
+        What reads data sets, to share them among runs; `sources` is then its own.
 
     Returns
     -------
@@ -114,12 +117,13 @@ def run_spec(
         If the data can't be had.
     """
     folder = Path(out) / spec.name
-    plan = make_plan(spec, sources=sources)
+    datasets = datasets or Datasets(sources)
+    plan = make_plan(spec, datasets=datasets)
     rows = {} if fresh else rows_so_far(folder, plan)
     if to_do(plan, rows, retry_failed=retry_failed) or missing(folder, plan, rows):
         with _own_or_given(executor, jobs, memory_limit) as used:
             # Before the folder is made or touched: without data there is nothing to put there.
-            dataset = load_dataset(spec.card, options=plan.data.options, sources=sources)
+            dataset = datasets.load(spec, plan.data.options)
             with locked(folder):
                 if fresh:
                     set_aside(folder)
@@ -127,11 +131,13 @@ def run_spec(
                 return _run(
                     folder, plan, dataset, used, settings, retry_failed, progress or Silent()
                 )
-    with locked(folder):
-        Manifest(folder, plan).save()
-        with Journal(folder / FILE_NAME, columns_of(plan)) as journal:
-            journal.settle(plan.trials)
-        return _outcome(folder, plan, rows_so_far(folder, plan), interrupted=False)
+    manifest = Manifest(folder, plan)
+    if not (manifest.is_saved and is_settled(folder, columns_of(plan), tuple(plan.trials))):
+        with locked(folder):
+            manifest.save()
+            with Journal(folder / FILE_NAME, columns_of(plan)) as journal:
+                journal.settle(plan.trials)
+    return _outcome(folder, plan, rows, interrupted=False)
 
 
 def _run(
@@ -148,8 +154,8 @@ def _run(
     todo = to_do(plan, before, retry_failed=retry_failed)
     with Journal(folder / FILE_NAME, columns_of(plan)) as journal:
         manifest = Manifest(folder, plan)
-        manifest.begin(settings, _packages(plan), len(before))
         session = Session(plan, dataset, journal, manifest, progress)
+        manifest.begin(settings, _packages(plan), len(before), session.sizes())
         progress.begin(plan.spec.name, len(plan.trials), len(plan.trials) - len(todo))
         try:
             redo = missing(folder, plan, before)

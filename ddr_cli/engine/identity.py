@@ -15,7 +15,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ddr_cli.data import Sources
+    from ddr_cli.engine.datasets import Datasets
     from ddr_cli.spec import Spec
 
 
@@ -65,7 +65,7 @@ class DataIdentity:
         }
 
 
-def identify_data(spec: Spec, sources: Sources | None = None) -> DataIdentity:
+def identify_data(spec: Spec, datasets: Datasets) -> DataIdentity:
     """Return which data set a spec is on, without loading it if its card states the fingerprint.
 
     Raises
@@ -75,14 +75,14 @@ def identify_data(spec: Spec, sources: Sources | None = None) -> DataIdentity:
     DataUnavailableError
         If the card states no fingerprint and the data can't be had.
     """
-    from ddr_cli.data import load_card, load_dataset
+    from ddr_cli.data import load_card
 
     card = load_card(spec.card)
     given: Any = spec.dataset.options
     options = card.choose(given)
     fingerprint = card.expected(options).fingerprint
     if fingerprint is None:
-        fingerprint = load_dataset(spec.card, options=options, sources=sources).fingerprint
+        fingerprint = datasets.load(spec, options).fingerprint
     return DataIdentity(card.name, fingerprint, card.version, options)
 
 

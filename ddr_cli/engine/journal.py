@@ -191,6 +191,24 @@ def read_rows(folder: Path) -> tuple[tuple[str, ...], list[dict[str, str]]]:
     return header, list(last.values())
 
 
+def is_settled(folder: Path, columns: Sequence[str], order: Sequence[str]) -> bool:
+    """Return whether a folder's journal is as `Journal.settle` would leave it.
+
+    Parameters
+    ----------
+    folder : Path
+        A result folder with a journal.
+    columns : sequence of str
+        The header that the run needs.
+    order : sequence of str
+        The ids of its trials.
+    """
+    path = folder / FILE_NAME
+    header, rows, end = _read(path)
+    whole = end == path.stat().st_size
+    return whole and header == tuple(columns) and [row[0] for row in rows] == list(order)
+
+
 def read_trials(folder: str | Path) -> pd.DataFrame:
     """Return the journal of a result folder as a table.
 
@@ -209,7 +227,8 @@ def read_trials(folder: str | Path) -> pd.DataFrame:
     Raises
     ------
     InputError
-        If there is no journal or it is damaged.
+        If there is no journal or it is damaged; a cell that should be a number and is not is named
+        by its file, line and column.
 
     Notes
     -----
@@ -229,8 +248,26 @@ def read_trials(folder: str | Path) -> pd.DataFrame:
         if "." in column:
             table[column] = _typed(cells)
         else:
-            table[column] = pd.to_numeric(cells.replace("", None)).astype("float64")
+            table[column] = _numbers(cells, Path(folder) / FILE_NAME)
     return table
+
+
+def _numbers(cells: pd.Series[Any], path: Path) -> pd.Series[float]:
+    import pandas as pd
+
+    numbers = pd.to_numeric(cells.replace("", None), errors="coerce").astype("float64")
+    # What can't be read comes back missing, as empty cells and a written "nan" do rightly.
+    missing = cells[numbers.isna() & (cells != "")]
+    wrong = missing[missing.str.lower() != "nan"]
+    if wrong.empty:
+        return numbers
+    header, rows, _ = _read(path)
+    place = header.index(str(cells.name))
+    line = next(i for i, row in enumerate(rows, start=2) if row[place] == wrong.iloc[0])
+    raise InputError(
+        f"{path}, line {line}: {cells.name} is {wrong.iloc[0]!r}, which is not a number; restore "
+        "the file or start anew with --fresh."
+    )
 
 
 def _typed(cells: pd.Series[Any]) -> pd.Series[Any]:

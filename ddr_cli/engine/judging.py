@@ -94,8 +94,11 @@ def scores_of(judges: Sequence[Any], judged: Judged, metrics: Sequence[str]) -> 
     factory = type(judges[0])
     settings = [judge.get_params(deep=False) for judge in judges]
     if is_measure(factory):
-        values = factory.score_many(_embedded(judged), settings)
-        return [{factory.scale.name: float(value)} for value in values]
+        values = [float(value) for value in factory.score_many(_embedded(judged), settings)]
+        undefined = [value for value in values if not np.isfinite(value)]
+        if undefined:
+            raise ValueError(f"the {factory.scale.title} can't be told here: it is {undefined[0]}")
+        return [{factory.scale.name: value} for value in values]
     n = judged.train.shape[0]
     y_train, y_test = judged.labels.y[:n], judged.labels.y[n:]
     own = [get_metric(name) for name in metrics if name in METRICS]

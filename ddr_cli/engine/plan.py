@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from ddr_cli.engine.datasets import Datasets
 from ddr_cli.engine.identity import DataIdentity, canonical, digest, identify_data
 from ddr_cli.engine.jobs import OUT_OF_SAMPLE, QUERIES, places_by_neighbors
 
@@ -143,7 +144,11 @@ class Plan:
 
 
 def make_plan(
-    spec: Spec, data: DataIdentity | None = None, *, sources: Sources | None = None
+    spec: Spec,
+    data: DataIdentity | None = None,
+    *,
+    sources: Sources | None = None,
+    datasets: Datasets | None = None,
 ) -> Plan:
     """Return the work that a spec takes.
 
@@ -155,6 +160,8 @@ def make_plan(
         The data set, if it is known already.
     sources : Sources, optional
         Where to look for the data if its card states no fingerprint.
+    datasets : Datasets, optional
+        What reads data sets, to share them with other runs; `sources` is then its own.
 
     Returns
     -------
@@ -175,7 +182,7 @@ def make_plan(
     """
     from ddr_cli.spec import expand
 
-    data = data or identify_data(spec, sources)
+    data = data or identify_data(spec, datasets or Datasets(sources))
     sketches = _Sketches()
     cells = expand(spec)
     widths: dict[str, set[int]] = {}

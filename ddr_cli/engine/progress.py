@@ -45,6 +45,29 @@ class Silent:
         """Show nothing."""
 
 
+class OneOfSeveral:
+    """Passes everything on, with each run's place among several in its name.
+
+    Parameters
+    ----------
+    progress : Progress
+        What shows it.
+    place, total : int
+        The run's number, from 1, and how many there are.
+    """
+
+    def __init__(self, progress: Progress, place: int, total: int) -> None:
+        self._progress = progress
+        self._place = f"[{place}/{total}] " if total > 1 else ""
+        self.advance = progress.advance
+        self.note = progress.note
+        self.end = progress.end
+
+    def begin(self, name: str, total: int, done: int) -> None:
+        """Pass on that a run begins."""
+        self._progress.begin(self._place + name, total, done)
+
+
 class Lines:
     """Writes a line at the beginning, every ten seconds or tenth of the way, and at the end.
 
@@ -52,10 +75,13 @@ class Lines:
     ----------
     stream : text stream
         Where to.
+    unit : str, default="trials"
+        What is counted.
     """
 
-    def __init__(self, stream: TextIO) -> None:
+    def __init__(self, stream: TextIO, unit: str = "trials") -> None:
         self._stream = stream
+        self._unit = unit
 
     def begin(self, name: str, total: int, done: int) -> None:
         """Write how much there is to do."""
@@ -64,7 +90,7 @@ class Lines:
         self._started = self._last_time = time.monotonic()
         self._last_done = 0
         already = f", {done} of them done already" if done else ""
-        self._write(f"{total} trials{already}")
+        self._write(f"{total} {self._unit}{already}")
 
     def advance(self, ok: int, failed: int) -> None:
         """Write how far it is, if the last line is long enough ago."""
@@ -92,7 +118,7 @@ class Lines:
         left = ""
         if self._done and ended < self._total:
             left = f", about {duration(elapsed / self._done * (self._total - ended))} left"
-        return f"{ended} of {self._total} trials{failed}, {duration(elapsed)}{left}"
+        return f"{ended} of {self._total} {self._unit}{failed}, {duration(elapsed)}{left}"
 
     def _write(self, text: str) -> None:
         self._stream.write(f"{self._name}: {text}\n")
@@ -147,12 +173,14 @@ class Bar:
         self._display.stop()
 
 
-def make_progress(*, quiet: bool = False, stream: TextIO | None = None) -> Progress:
+def make_progress(
+    *, quiet: bool = False, stream: TextIO | None = None, unit: str = "trials"
+) -> Progress:
     """Return what suits the stream (standard error if not given): a bar if it is a terminal."""
     if quiet:
         return Silent()
     target = stream if stream is not None else sys.stderr
-    return Bar() if target.isatty() else Lines(target)
+    return Bar() if target.isatty() else Lines(target, unit)
 
 
 def duration(seconds: float) -> str:

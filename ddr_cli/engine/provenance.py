@@ -35,8 +35,9 @@ def read_manifest(folder: str | Path) -> dict[str, Any]:
     -------
     dict
         ``spec`` (resolved), ``data`` (name, fingerprint, version, options), ``seed``, ``planned``
-        (number of trials), ``environments`` and ``sessions``; each session names its environment
-        by its place in the list.
+        (number of trials), ``sizes`` (of the ``train`` and ``test`` part, by the kind of split),
+        ``environments`` and ``sessions``; each session names its environment by its place in the
+        list.
 
     Raises
     ------
@@ -68,29 +69,44 @@ class Manifest:
 
     def __init__(self, folder: Path, plan: Plan) -> None:
         self._path = folder / FILE_NAME
-        before = _before(folder)
+        before = self._before = _before(folder)
         self._content: dict[str, Any] = {
             "format": 1,
             "spec": plan.spec.resolved(),
             "data": plan.data.as_dict(),
             "seed": plan.spec.split.seed,
             "planned": len(plan.trials),
+            "sizes": before.get("sizes", {}),
             "environments": before.get("environments", []),
             "sessions": before.get("sessions", []),
         }
 
-    def begin(self, settings: Mapping[str, Any], packages: Iterable[str], rows: int) -> None:
+    @property
+    def is_saved(self) -> bool:
+        """Whether the file says all this already."""
+        return bool(json.loads(json.dumps(self._content)) == self._before)
+
+    def begin(
+        self,
+        settings: Mapping[str, Any],
+        packages: Iterable[str],
+        rows: int,
+        sizes: Mapping[str, Mapping[str, int]],
+    ) -> None:
         """Begin a session and write the manifest.
 
         Parameters
         ----------
         settings : mapping
-            How it is run: jobs, timeout, memory limit.
+            How it is run: back end, jobs, timeout, memory limit.
         packages : iterable of str
             Distributions beside ddr that provide pieces of the spec.
         rows : int
             How many trials have a row already.
+        sizes : mapping of str to mapping
+            How many points are in the ``train`` and the ``test`` part of each kind of split.
         """
+        self._content["sizes"] = dict(sizes)
         here = environment() | {"packages": {name: _version(name) for name in sorted(packages)}}
         known = self._content["environments"]
         if here not in known:

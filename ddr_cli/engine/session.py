@@ -122,6 +122,22 @@ class Session:
                 self._manifest.end(facts)
         return outcome == "interrupted"
 
+    def sizes(self) -> dict[str, dict[str, int]]:
+        """Return how many points the parts of each kind of split have.
+
+        Raises
+        ------
+        InputError
+            If the spec asks for an impossible split.
+        """
+        # The sizes of a split depend on its kind alone, so the first of each kind stands for all.
+        first = {group.split.kind: group for group in reversed(self._plan.groups)}
+        draws = {kind: self._draw(group).split for kind, group in first.items()}
+        return {
+            kind: {"train": len(split.train), "test": len(split.test)}
+            for kind, split in draws.items()
+        }
+
     def _draw(self, group: Group) -> Draw:
         key, spec = group.split, self._plan.spec.split
         own = self._dataset.split

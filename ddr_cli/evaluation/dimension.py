@@ -26,8 +26,8 @@ from ddr_cli.numerics.neighbors import kneighbors
 
 Floats = NDArray[np.float64]
 _FEWEST = 20
-_DEFAULT_NEIGHBORS = {"gmst": 8, "knn": 5}
-_SIZES = np.linspace(0.5, 0.98, 9)
+DEFAULT_NEIGHBORS = {"gmst": 8, "knn": 5}
+DEFAULT_SIZES = np.linspace(0.5, 0.98, 9)
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,9 +127,9 @@ def estimate_dimension(
     2
     """
     points: Floats = np.unique(check_array(X, dtype=np.float64), axis=0)
-    k = _DEFAULT_NEIGHBORS.get(graph, 0) if n_neighbors is None else n_neighbors
+    k = DEFAULT_NEIGHBORS.get(graph, 0) if n_neighbors is None else n_neighbors
     n = len(points)
-    wanted = np.floor(_SIZES * n) if sizes is None else np.asarray(sizes)
+    wanted = np.floor(DEFAULT_SIZES * n) if sizes is None else np.asarray(sizes)
     taken = np.unique(wanted.astype(np.intp))
     _check(graph, k, gamma, n, taken, n_subsamples, n_bootstraps)
 
@@ -203,7 +203,7 @@ def _check(
     n_subsamples: int,
     n_bootstraps: int,
 ) -> None:
-    if graph not in _DEFAULT_NEIGHBORS:
+    if graph not in DEFAULT_NEIGHBORS:
         raise ValueError(f"graph={graph!r} is not valid: choose 'gmst' or 'knn'.")
     if n_samples < _FEWEST:
         raise ValueError(

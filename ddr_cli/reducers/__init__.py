@@ -13,15 +13,20 @@ if TYPE_CHECKING:
     from ddr_cli.reducers.base import Traits, get_traits
     from ddr_cli.reducers.ccdr import CCDR
     from ddr_cli.reducers.discriminative_projections import DiscriminativeProjections
+    from ddr_cli.reducers.isomap import Isomap
     from ddr_cli.reducers.kernel_lfda import KernelLFDA
     from ddr_cli.reducers.kernel_mfa import KernelMFA
+    from ddr_cli.reducers.kernel_pca import KernelPCA
+    from ddr_cli.reducers.laplacian_eigenmaps import LaplacianEigenmaps
     from ddr_cli.reducers.laplacian_rls import LaplacianRLS
     from ddr_cli.reducers.laplacian_rls_regressor import LaplacianRLSRegressor
     from ddr_cli.reducers.lda import LDA
     from ddr_cli.reducers.lfda import LFDA
+    from ddr_cli.reducers.lle import LLE
     from ddr_cli.reducers.lmnn import LMNN
     from ddr_cli.reducers.lpp import LPP
     from ddr_cli.reducers.mcml import MCML
+    from ddr_cli.reducers.mds import MDS
     from ddr_cli.reducers.mfa import MFA
     from ddr_cli.reducers.nca import NCA
     from ddr_cli.reducers.nmmp import NMMP
@@ -38,15 +43,20 @@ else:
             "base": ["Traits", "get_traits"],
             "ccdr": ["CCDR"],
             "discriminative_projections": ["DiscriminativeProjections"],
+            "isomap": ["Isomap"],
             "kernel_lfda": ["KernelLFDA"],
             "kernel_mfa": ["KernelMFA"],
+            "kernel_pca": ["KernelPCA"],
+            "laplacian_eigenmaps": ["LaplacianEigenmaps"],
             "laplacian_rls": ["LaplacianRLS"],
             "laplacian_rls_regressor": ["LaplacianRLSRegressor"],
             "lda": ["LDA"],
             "lfda": ["LFDA"],
+            "lle": ["LLE"],
             "lmnn": ["LMNN"],
             "lpp": ["LPP"],
             "mcml": ["MCML"],
+            "mds": ["MDS"],
             "mfa": ["MFA"],
             "nca": ["NCA"],
             "nmmp": ["NMMP"],
@@ -63,9 +73,11 @@ __all__ = [
     "CCDR",
     "LDA",
     "LFDA",
+    "LLE",
     "LMNN",
     "LPP",
     "MCML",
+    "MDS",
     "MFA",
     "NCA",
     "NMMP",
@@ -75,8 +87,11 @@ __all__ = [
     "SSDE",
     "DiscriminativeProjections",
     "Identity",
+    "Isomap",
     "KernelLFDA",
     "KernelMFA",
+    "KernelPCA",
+    "LaplacianEigenmaps",
     "LaplacianRLS",
     "LaplacianRLSRegressor",
     "SupervisedLLE",

@@ -71,6 +71,23 @@ REDUCERS = Registry(
             "ddr_cli.reducers.nca:NCA",
             "neighbourhood components analysis (Goldberger et al.)",
         ),
+        Entry(
+            "laplacian_eigenmaps",
+            "ddr_cli.reducers.laplacian_eigenmaps:LaplacianEigenmaps",
+            "Laplacian eigenmaps (Belkin, Niyogi)",
+        ),
+        Entry("mds", "ddr_cli.reducers.mds:MDS", "classical multidimensional scaling (Torgerson)"),
+        Entry(
+            "isomap",
+            "ddr_cli.reducers.isomap:Isomap",
+            "Isomap: scaling of geodesic distances (Tenenbaum et al.)",
+        ),
+        Entry("lle", "ddr_cli.reducers.lle:LLE", "locally linear embedding (Roweis, Saul)"),
+        Entry(
+            "kernel_pca",
+            "ddr_cli.reducers.kernel_pca:KernelPCA",
+            "kernel principal component analysis (Schölkopf et al.)",
+        ),
     ],
     group="ddr.reducers",
 )

@@ -14,14 +14,19 @@ from ddr_cli.core.errors import InputError
 from ddr_cli.reducers import (
     CCDR,
     LDA,
+    LLE,
     LMNN,
     MCML,
+    MDS,
     NCA,
     PCA,
     REDUCERS,
     SDE,
     SSDE,
     Identity,
+    Isomap,
+    KernelPCA,
+    LaplacianEigenmaps,
     SupervisedLLE,
     get_traits,
 )
@@ -40,6 +45,15 @@ REDUCERS_AT_WORK = [
     LMNN(),
     MCML(),
     NCA(),
+    # Some of scikit-learn's checks have ten points, which have no ten neighbours.
+    LaplacianEigenmaps(n_neighbors=5),
+    LaplacianEigenmaps(n_neighbors=5, weights="binary"),
+    MDS(),
+    MDS(metric="cityblock"),
+    Isomap(),
+    LLE(),
+    KernelPCA(),
+    KernelPCA(kernel="rbf"),
 ]
 
 
@@ -84,9 +98,7 @@ def test_a_nested_reducer_has_narrower_fits_in_its_first_columns(estimator):
         np.testing.assert_allclose(narrow, wide[:, :m], atol=1e-9)
 
 
-@pytest.mark.parametrize(
-    "name", ["none", "pca", "lda", "ccdr", "sde", "ssde", "slle", "lmnn", "mcml", "nca"]
-)
+@pytest.mark.parametrize("name", REDUCERS.names())
 def test_registry_loads_every_reducer(name):
     reducer = REDUCERS.load(name)()
     assert get_traits(reducer).version >= 1

@@ -1,0 +1,244 @@
+"""Jobs on the workers of a dask cluster."""
+
+from __future__ import annotations
+
+import logging
+import queue
+import shutil
+import tempfile
+import time
+import uuid
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ddr_cli.core.errors import DdrError, InputError
+from ddr_cli.engine import dask_worker
+from ddr_cli.engine.dask_worker import Answer, Setup
+from ddr_cli.engine.executor import Ending
+from ddr_cli.engine.jobs import Job
+
+# Jobs per thread of the cluster that are submitted at a time: one to run and one to have ready.
+_DEPTH = 2
+_CONNECT_SECONDS = 5.0
+_CHECK_SECONDS = 5.0
+_ALONE_SECONDS = 120.0
+_LOST = (
+    "The connection to the dask scheduler {} was lost ({}). What had ended is saved: run the same "
+    "command again when the scheduler is up."
+)
+
+
+@dataclass
+class _Submitted:
+    job: Job
+    future: Any
+
+
+class DaskExecutor:
+    """Runs jobs on the workers of a running dask cluster.
+
+    Each thread of each worker has one job at a time, in a process of its own with one BLAS thread
+    (see `ddr_cli.engine.dask_worker`), so a job that hangs or crashes costs neither its worker nor
+    other jobs. A job whose *worker* dies is given to another one by dask; after as many deaths as
+    the scheduler's ``distributed.scheduler.allowed-failures`` says, the job is ``killed``.
+
+    Jobs exchange arrays through the run's scratch folder, so all workers must see it under the path
+    that it has here: on several machines TMPDIR must be a shared folder. Data is not sent.
+
+    Parameters
+    ----------
+    address : str
+        The scheduler's, such as ``tcp://host:8786``.
+    memory_limit : int, optional
+        Bytes of address space that each process may use.
+
+    Raises
+    ------
+    InputError
+        If ``distributed`` is not installed, the scheduler can't be reached or has no workers, or a
+        worker doesn't see the scratch folder or has other versions of what numbers depend on.
+    """
+
+    def __init__(self, address: str, *, memory_limit: int | None = None) -> None:
+        self._address = address
+        self._setup = Setup(uuid.uuid4().hex, memory_limit, dask_worker.versions())
+        self._submitted: dict[int, _Submitted] = {}
+        self._tickets = 0
+        self._ended: queue.SimpleQueue[int | None] = queue.SimpleQueue()
+        self._client = _connect(address)
+        try:
+            self._threads = self._count_threads()
+            self._check_workers()
+        except BaseException:
+            self._client.close()
+            raise
+        self._checked = self._last_with_workers = time.monotonic()
+
+    @property
+    def capacity(self) -> int:
+        """How many submitted jobs keep every worker busy."""
+        return _DEPTH * max(1, self._threads)
+
+    def submit(self, job: Job) -> None:
+        """Have a job done."""
+        ticket = self._tickets = self._tickets + 1
+        future = self._client.submit(
+            dask_worker.work,
+            self._setup,
+            job,
+            key=f"ddr-{self._setup.token}-{ticket}",
+            pure=False,
+            retries=0,
+        )
+        self._submitted[ticket] = _Submitted(job, future)
+        future.add_done_callback(lambda _: self._ended.put(ticket))
+
+    def wait(self, seconds: float) -> list[Ending]:
+        """Return the jobs that have ended since the last call, waiting for one if there is none.
+
+        Raises
+        ------
+        InputError
+            If a worker that came later can't do jobs of the run.
+        DdrError
+            If the connection is lost, or there are no workers any more.
+        """
+        tickets: list[int | None] = []
+        with suppress(queue.Empty):
+            tickets.append(self._ended.get(timeout=seconds))
+            while True:
+                tickets.append(self._ended.get_nowait())
+        endings = []
+        for ticket in tickets:
+            submitted = self._submitted.get(ticket) if ticket is not None else None
+            if ticket is None or submitted is None:
+                continue
+            ending = self._ending(submitted)
+            if ending is None:
+                self._ended.put(ticket)
+                continue
+            # Were it kept, dask would do the job again if the worker with its result died.
+            del self._submitted[ticket]
+            submitted.future.release()
+            endings.append(ending)
+        self._look_after_workers()
+        return endings
+
+    def wake(self) -> None:
+        """Make `wait` return at once; may be called from a signal handler."""
+        self._ended.put(None)
+
+    def discard(self) -> None:
+        """Forget all jobs that have not ended, and end the processes that are on one."""
+        futures = [submitted.future for submitted in self._submitted.values()]
+        self._submitted.clear()
+        ended, self._setup = (
+            self._setup,
+            Setup(uuid.uuid4().hex, self._setup.memory_limit, self._setup.versions),
+        )
+        # Without a connection there is nothing to forget; idle processes end by themselves.
+        with suppress(Exception):
+            if self._client.status == "running":
+                self._client.cancel(futures, force=True)
+                self._client.run(dask_worker.end, ended.token, on_error="ignore")
+
+    def stop(self) -> None:
+        """End all processes at once; the cluster goes on."""
+        self.discard()
+        self._client.close(timeout=_CHECK_SECONDS)
+
+    def _ending(self, submitted: _Submitted) -> Ending | None:
+        """Return how a job ended, or None if its result was lost and dask does it again."""
+        from distributed import KilledWorker
+
+        job, future = submitted.job, submitted.future
+        if future.status in ("cancelled", "lost"):
+            raise DdrError(_LOST.format(self._address, "it has dropped the jobs"))
+        try:
+            answer: Answer = future.result(timeout=_CHECK_SECONDS)
+        except TimeoutError:
+            return None
+        except KilledWorker as error:
+            reason = f"the dask worker {_address_of(error.last_worker)} died while it had the job"
+            return Ending(job, death="killed", reason=reason)
+        except DdrError:
+            raise
+        except Exception as error:
+            reason = f"the dask worker failed: {type(error).__name__}: {error}"
+            return Ending(job, death="killed", reason=reason)
+        if answer.unfit:
+            raise InputError(f"A dask worker {answer.unfit}.")
+        return Ending(job, result=answer.result, death=answer.death, reason=answer.reason)
+
+    def _look_after_workers(self) -> None:
+        now = time.monotonic()
+        if now - self._checked < _CHECK_SECONDS:
+            return
+        self._checked = now
+        self._threads = self._count_threads()
+        if self._threads:
+            self._last_with_workers = now
+        elif now - self._last_with_workers > _ALONE_SECONDS:
+            raise DdrError(
+                f"The dask scheduler {self._address} has had no workers for {_ALONE_SECONDS:g} s. "
+                "What had ended is saved: start workers and run the same command again."
+            )
+
+    def _count_threads(self) -> int:
+        if self._client.status != "running":
+            raise DdrError(_LOST.format(self._address, self._client.status))
+        try:
+            return sum(self._client.nthreads().values())
+        except (OSError, TimeoutError) as error:
+            raise DdrError(_LOST.format(self._address, error)) from error
+
+    def _check_workers(self) -> None:
+        folder = Path(tempfile.mkdtemp(prefix="ddr-dask-"))
+        try:
+            (folder / "mark").write_text(self._setup.token, encoding="utf-8")
+            found = self._client.run(
+                dask_worker.unfit, self._setup, folder, self._setup.token, on_error="return"
+            )
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+        for worker, problem in found.items():
+            if isinstance(problem, ModuleNotFoundError):
+                problem = f"has no {problem.name}; install ddr there, in the same version"
+            elif isinstance(problem, BaseException):
+                problem = f"can't run ddr: {type(problem).__name__}: {problem}"
+            if problem:
+                raise InputError(f"The dask worker {worker} {problem}.")
+
+
+def _connect(address: str) -> Any:
+    try:
+        from distributed import Client
+    except ImportError as error:
+        raise InputError(
+            "The dask back end needs the package distributed: pip install 'ddr[dask]'."
+        ) from error
+    # It logs a lost connection as a traceback, beside the sentence that is raised here.
+    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
+    try:
+        make: Any = Client  # partly untyped
+        client = make(address, timeout=_CONNECT_SECONDS, set_as_default=False)
+    except (OSError, ValueError, TimeoutError) as error:
+        raise InputError(
+            f"The dask scheduler {address!r} can't be reached ({error}); start one with "
+            "`dask scheduler`, and give the address that it prints."
+        ) from error
+    try:
+        client.wait_for_workers(1, timeout=_CONNECT_SECONDS)
+    except TimeoutError as error:
+        client.close()
+        raise InputError(
+            f"The dask scheduler {address!r} has no workers; start some with "
+            f"`dask worker {address}`."
+        ) from error
+    return client
+
+
+def _address_of(worker: Any) -> str:
+    return str(getattr(worker, "address", worker))

@@ -1,0 +1,285 @@
+r"""Laplacian eigenmaps, with an extension to new points.
+
+M. Belkin and P. Niyogi, "Laplacian Eigenmaps for Dimensionality Reduction and Data
+Representation", Neural Computation 15, 2003; Y. Bengio, J.-F. Paiement, P. Vincent, O. Delalleau,
+N. Le Roux and M. Ouimet, "Out-of-Sample Extensions for LLE, Isomap, MDS, Eigenmaps, and Spectral
+Clustering", NIPS 16, 2004.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Annotated, Any, Literal
+
+import numpy as np
+import scipy.sparse as sp
+from annotated_types import Ge, Gt
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse.csgraph import connected_components
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ddr_cli.core.parameters import check_parameters
+from ddr_cli.numerics.bridges import shortest_bridges
+from ddr_cli.numerics.laplacian import laplacian_eigenpairs
+from ddr_cli.numerics.neighbors import (
+    CsrArray,
+    Neighbors,
+    kneighbors,
+    knn_graph,
+    knn_kernel,
+    mean_squared_distance,
+)
+from ddr_cli.reducers.base import Traits
+
+Floats = NDArray[np.float64]
+
+_UNFELT = 1e-8  # an edge of less than this share of the mean weight connects nothing
+_ACCEPTED: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float64, np.float32]}
+
+
+class LaplacianEigenmaps(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    r"""Embed points such that neighbours stay near each other.
+
+    The embedding minimises :math:`\frac12 \sum_{ij} w_{ij} \|y_i - y_j\|^2` under
+    :math:`Y^T D 1 = 0` and :math:`Y^T D Y = I`, D being the degrees: its columns are the solutions
+    of :math:`L y = \lambda D y`, :math:`L = D - W`, with the smallest :math:`\lambda` but for the
+    constant one.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Dimensions of the embedding.
+    n_neighbors : int, default=10
+        Points are connected if either is among the other's `n_neighbors` nearest.
+    weights : {"binary", "heat"}, default="heat"
+        :math:`w_{ij} = 1`, or :math:`\exp(-\|x_i - x_j\|^2 / \epsilon)`.
+    epsilon : "mean" or float, default="mean"
+        Width of the heat kernel in squared units of the data; "mean" is the mean squared distance
+        to the `n_neighbors` nearest.
+    disconnected : {"connect", "raise"}, default="connect"
+        What to do if the neighbour graph is in several parts, whose indicators would fill the
+        embedding: connect them by the shortest bridges (the minimum spanning tree of the distances
+        between the parts' nearest points), each with the mean weight of the edges, and warn; or
+        refuse.
+
+    Attributes
+    ----------
+    embedding_ : ndarray of shape (n_samples, n_components)
+        The points :math:`y_i`.
+    eigenvalues_ : ndarray of shape (n_components,)
+        The :math:`\lambda`, ascending.
+    affinity_ : csr_array of shape (n_samples, n_samples)
+        The weights W, bridges included.
+    bridges_ : ndarray of shape (n_parts - 1, 2)
+        The pairs of points that were connected.
+    epsilon_ : float
+        Width of the heat kernel.
+    n_features_in_ : int
+        Number of features.
+
+    Notes
+    -----
+    A new point is placed by the Nyström formula, Proposition 1 of [2]_: with the normalised kernel
+    :math:`K(a, b) / \sqrt{d(a) d(b)}`, whose eigenvalues are :math:`1 - \lambda`,
+
+    .. math:: y_l(x) = \frac{1}{1 - \lambda_l} \frac{\sum_j K(x, x_j) y_{jl}}{\sum_j K(x, x_j)}
+
+    over the `n_neighbors` nearest training points of x, weighted as in W. It gives a training
+    point, with its own row of W, its own embedding; so a new point that coincides with a training
+    point is placed there. Of duplicates, which `fit` places near but not on one another, that is
+    the first. Dimensions with :math:`\lambda \ge 1`, which it can't extend, are refused.
+
+    An edge of less than 1e-8 of the mean weight counts as none for the parts of the graph: to the
+    eigen-solver it is. Bridges keep parts of a few points out of the leading dimensions; large
+    parts that one bridge connects are still told apart first.
+
+    For n points, d features, k neighbours and m dimensions: :math:`O(n^2 d)` for the neighbours,
+    and :math:`O(n (k + m) m)` for each of Lanczos' restarts.
+
+    References
+    ----------
+    .. [1] M. Belkin, P. Niyogi, "Laplacian Eigenmaps for Dimensionality Reduction and Data
+       Representation", Neural Computation 15, 2003, 1373-1396.
+    .. [2] Y. Bengio et al., "Out-of-Sample Extensions for LLE, Isomap, MDS, Eigenmaps, and
+       Spectral Clustering", NIPS 16, 2004, 177-184.
+
+    Examples
+    --------
+    >>> angle = np.linspace(0, np.pi, 30)
+    >>> arc = np.column_stack([np.cos(angle), np.sin(angle)])
+    >>> y = LaplacianEigenmaps(n_components=1).fit_transform(arc)[:, 0]
+    >>> bool(abs(np.diff(np.sign(np.diff(y)))).sum() == 0)  # in the order of the arc
+    True
+    """
+
+    embedding_: NDArray[Any]
+    eigenvalues_: Floats
+    affinity_: CsrArray
+    bridges_: NDArray[np.intp]
+    epsilon_: float
+
+    def __init__(
+        self,
+        n_components: Annotated[int, Ge(1)] = 2,
+        n_neighbors: Annotated[int, Ge(1)] = 10,
+        weights: Literal["binary", "heat"] = "heat",
+        epsilon: Literal["mean"] | Annotated[float, Gt(0)] = "mean",
+        disconnected: Literal["connect", "raise"] = "connect",
+    ) -> None:
+        self.n_components = n_components
+        self.n_neighbors = n_neighbors
+        self.weights = weights
+        self.epsilon = epsilon
+        self.disconnected = disconnected
+
+    def fit(
+        self,
+        X: ArrayLike,
+        y: Any = None,  # noqa: ARG002 (scikit-learn's signature)
+        *,
+        neighbors: Neighbors | None = None,
+    ) -> LaplacianEigenmaps:
+        """Embed the rows of `X`.
+
+        Parameters
+        ----------
+        X : array or sparse of shape (n_samples, n_features)
+        y : ignored
+        neighbors : Neighbors, optional
+            Of the rows of `X` among themselves, at least `n_neighbors` of each; spares the search.
+
+        Returns
+        -------
+        LaplacianEigenmaps
+            Itself.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is out of range, there are too few points for `n_neighbors` or
+            `n_components`, or the graph is in several parts and `disconnected` is "raise".
+        """
+        check_parameters(self)
+        points = validate_data(self, X, ensure_min_samples=2, **_ACCEPTED)
+        if neighbors is None:
+            neighbors = kneighbors(points, self.n_neighbors)
+        _check_count(neighbors, points)
+        self.epsilon_ = (
+            mean_squared_distance(neighbors, self.n_neighbors)
+            if self.epsilon == "mean"
+            else float(self.epsilon)
+        )
+        W = knn_graph(neighbors, self.n_neighbors, weights=self.weights, epsilon=self.epsilon_)
+        self.affinity_ = self._connected(W, points)
+        self._check_dimensions(points.shape[0] - 1)
+        self.eigenvalues_, Y = laplacian_eigenpairs(self.affinity_, self.n_components)
+        self._check_dimensions(int(np.sum(self.eigenvalues_ < 1 - 1e-9)))
+        self.embedding_ = Y.astype(points.dtype)
+        self._X = points
+        return self
+
+    def _connected(self, W: CsrArray, points: Any) -> CsrArray:
+        """Return the graph with its parts connected."""
+        felt = W.copy()
+        if W.nnz:
+            felt.data[felt.data < _UNFELT * felt.data.mean()] = 0
+            felt.eliminate_zeros()
+        n_parts, part = connected_components(felt, directed=False)
+        self.bridges_ = np.empty((0, 2), dtype=np.intp)
+        if n_parts == 1:
+            return W
+        what = f"The graph of {self.n_neighbors} neighbours is in {n_parts} parts"
+        if self.disconnected == "raise":
+            raise ValueError(
+                f"{what}; a larger n_neighbors, or disconnected='connect', joins them."
+            )
+        heads, tails = shortest_bridges(points, part.astype(np.intp))
+        self.bridges_ = np.column_stack([heads, tails])
+        weight = np.full(len(heads), W.data.mean() if W.nnz else 1.0)
+        bridges = sp.csr_array((weight, (heads, tails)), shape=W.shape)
+        warnings.warn(
+            f"{what}; they were connected by their shortest bridges. A larger n_neighbors may do "
+            f"without.",
+            stacklevel=3,
+        )
+        return sp.csr_array(W + bridges + bridges.T)
+
+    def _check_dimensions(self, most: int) -> None:
+        if self.n_components > most:
+            raise ValueError(
+                f"n_components={self.n_components}, but the graph offers at most {most} dimensions "
+                f"with lambda < 1 (the extension to new points divides by 1 - lambda)."
+            )
+
+    def fit_transform(
+        self, X: ArrayLike, y: Any = None, *, neighbors: Neighbors | None = None
+    ) -> NDArray[Any]:
+        """Fit, and return `embedding_`."""
+        return self.fit(X, y, neighbors=neighbors).embedding_
+
+    def transform(self, X: ArrayLike, *, neighbors: Neighbors | None = None) -> NDArray[Any]:
+        """Place points by the Nyström formula.
+
+        Parameters
+        ----------
+        X : array or sparse of shape (n_queries, n_features)
+        neighbors : Neighbors, optional
+            Of the rows of `X` among the training points, at least `n_neighbors` of each.
+
+        Returns
+        -------
+        ndarray of shape (n_queries, n_components)
+        """
+        check_is_fitted(self)
+        points = validate_data(self, X, reset=False, **_ACCEPTED)
+        if neighbors is None:
+            neighbors = kneighbors(self._X, self.n_neighbors, queries=points)
+        _check_count(neighbors, points)
+        K = knn_kernel(
+            neighbors,
+            self.n_neighbors,
+            len(self.embedding_),
+            weights=self.weights,
+            epsilon=self.epsilon_,
+        )
+        total = np.asarray(K.sum(axis=1)).reshape(-1, 1)
+        placed = (K @ self.embedding_) / total / (1 - self.eigenvalues_)
+        known = neighbors.distances[:, 0] == 0
+        placed[known] = self.embedding_[neighbors.indices[known, 0]]
+        return np.asarray(placed.astype(points.dtype))
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.embedding_.shape[1])
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+    def __ddr_traits__(self) -> Traits:
+        """Return what the engine may share between fits."""
+        return Traits(
+            version=1,
+            nested=True,
+            transductive=True,
+            neighbors=True,
+            supervised=False,
+            grids={
+                "n_components": tuple(range(1, 21)),
+                "n_neighbors": (3, 5, 7, 10, 15),
+                "weights": ("binary", "heat"),
+            },
+            paper='Belkin, Niyogi, "Laplacian Eigenmaps for Dimensionality Reduction and Data '
+            'Representation", Neural Computation 15, 2003',
+        )
+
+
+def _check_count(neighbors: Neighbors, X: Any) -> None:
+    if len(neighbors) != X.shape[0]:
+        raise ValueError(
+            f"neighbors are given for {len(neighbors)} points, but X has {X.shape[0]}."
+        )

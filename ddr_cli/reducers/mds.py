@@ -1,0 +1,235 @@
+r"""Classical multidimensional scaling, with Gower's formula for new points.
+
+W. S. Torgerson, "Multidimensional Scaling: I. Theory and Method", Psychometrika 17, 1952;
+J. C. Gower, "Adding a Point to Vector Diagrams in Multivariate Analysis", Biometrika 55, 1968.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from annotated_types import Ge
+from numpy.typing import ArrayLike, NDArray
+from scipy.spatial.distance import cdist
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ddr_cli.core.parameters import check_parameters
+from ddr_cli.numerics.eigen import top_eigenpairs
+from ddr_cli.reducers.base import Traits
+
+Floats = NDArray[np.float64]
+
+_ZERO = 1e-10  # an eigenvalue below this share of the largest absolute row sum is 0
+_ASYMMETRY = 1e-8  # relative difference of two given distances that is more than rounding
+
+
+class MDS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    r"""Place points such that their distances are those given, as far as the dimensions allow.
+
+    With :math:`B = -\frac12 J \Delta J`, :math:`\Delta` being the squared distances and
+    :math:`J = I - 1 1^T / n`, the columns of the embedding are :math:`\sqrt{\lambda_l} v_l` for the
+    leading eigenpairs of B.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Dimensions of the embedding.
+    metric : {"euclidean", "cityblock", "chebyshev", "cosine", "precomputed"}, default="euclidean"
+        The distances. With "euclidean" the embedding is that of principal component analysis;
+        "precomputed" says that X holds distances.
+
+    Attributes
+    ----------
+    embedding_ : ndarray of shape (n_samples, n_components)
+        The placed points, centred, in units of the distances.
+    eigenvalues_ : ndarray of shape (n_components,)
+        The :math:`\lambda`, descending: the sum of squares of each column.
+    n_features_in_ : int
+        Number of features.
+
+    Notes
+    -----
+    This is not scikit-learn's ``MDS``, which minimises the stress by iteration (SMACOF) and has no
+    way to place a new point; it is its ``ClassicalMDS`` with Gower's: a point at the distances
+    :math:`d_i` from the others is placed at
+
+    .. math:: y_l = \frac{1}{2 \lambda_l} \sum_i y_{il} (b_{ii} - d_i^2),
+
+    the projection of where the distances put it. A training point is placed where it is.
+
+    Dimensions in which the points have no extent are zero. Distances that are not Euclidean give
+    negative eigenvalues, too; dimensions as far down as these are refused.
+
+    For n points, d features and m dimensions: :math:`O(n^2 d)`, and :math:`O(n^2 m)` for each of
+    Lanczos' restarts.
+
+    References
+    ----------
+    .. [1] W. S. Torgerson, "Multidimensional Scaling: I. Theory and Method", Psychometrika 17,
+       1952, 401-419.
+    .. [2] J. C. Gower, "Adding a Point to Vector Diagrams in Multivariate Analysis", Biometrika 55,
+       1968, 582-585.
+
+    Examples
+    --------
+    >>> model = MDS(n_components=1).fit([[0.0, 0.0], [3.0, 4.0]])
+    >>> model.transform([[6.0, 8.0]]).round(6).tolist() in ([[7.5]], [[-7.5]])
+    True
+    """
+
+    embedding_: NDArray[Any]
+    eigenvalues_: Floats
+
+    def __init__(
+        self,
+        n_components: Annotated[int, Ge(1)] = 2,
+        metric: Literal[
+            "euclidean", "cityblock", "chebyshev", "cosine", "precomputed"
+        ] = "euclidean",
+    ) -> None:
+        self.n_components = n_components
+        self.metric = metric
+
+    def fit(self, X: ArrayLike, y: Any = None) -> MDS:  # noqa: ARG002 (scikit-learn's signature)
+        """Place the rows of `X`.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features)
+            With ``metric="precomputed"``, distances of shape (n_samples, n_samples).
+        y : ignored
+
+        Returns
+        -------
+        MDS
+            Itself.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is out of range, there are too few points for `n_components`, given
+            distances are negative or not symmetric, a row is zero where the metric is "cosine", or
+            the distances have fewer Euclidean dimensions.
+        """
+        check_parameters(self)
+        points = self._checked(X, reset=True)
+        n, m = len(points), self.n_components
+        if m >= n:
+            raise ValueError(
+                f"n_components={m}, but n_samples = {n} centred points span at most {n - 1} "
+                f"dimensions."
+            )
+        self._X = points
+        squared = self._distances(points) ** 2
+        if self.metric == "precomputed":
+            _check_symmetric(squared)
+        B = -0.5 * squared
+        B -= B.mean(axis=0)
+        B -= B.mean(axis=1, keepdims=True)
+        B = (B + B.T) / 2
+        unit = float(np.abs(B).sum(axis=1).max()) or 1.0
+        wanted = min(m, points.shape[1]) if self.metric == "euclidean" else m
+        values, vectors = top_eigenpairs(B / unit, wanted, floor=-1.0)
+        if values[-1] < -_ZERO:
+            raise ValueError(
+                f"n_components={m}, but these distances are not Euclidean and have "
+                f"{int(np.sum(values > _ZERO))} dimensions with a positive eigenvalue."
+            )
+        values = np.where(values > _ZERO, values, 0.0) * unit
+        missing = m - wanted
+        self.eigenvalues_ = np.pad(values, (0, missing))
+        embedding = np.pad(vectors * np.sqrt(values), ((0, 0), (0, missing)))
+        self.embedding_ = embedding.astype(points.dtype)
+        self._from_centre = np.diag(B).copy()
+        # The axes of Gower's formula, zero where there is no extent.
+        self._axes = np.divide(
+            embedding, 2 * self.eigenvalues_, out=np.zeros_like(embedding), where=embedding != 0
+        )
+        return self
+
+    def fit_transform(self, X: ArrayLike, y: Any = None) -> NDArray[Any]:
+        """Fit, and return `embedding_`."""
+        return self.fit(X, y).embedding_
+
+    def transform(self, X: ArrayLike) -> NDArray[Any]:
+        """Place points by Gower's formula.
+
+        Parameters
+        ----------
+        X : array of shape (n_queries, n_features)
+            With ``metric="precomputed"``, distances to the training points, of shape
+            (n_queries, n_samples).
+
+        Returns
+        -------
+        ndarray of shape (n_queries, n_components)
+
+        Raises
+        ------
+        ValueError
+            If given distances are negative, or a row is zero where the metric is "cosine".
+        """
+        check_is_fitted(self)
+        points = self._checked(X, reset=False)
+        offsets = self._from_centre - self._distances(points) ** 2
+        return np.asarray((offsets @ self._axes).astype(points.dtype))
+
+    def _checked(self, X: ArrayLike, *, reset: bool) -> NDArray[Any]:
+        points: NDArray[Any] = validate_data(
+            self,
+            X,
+            reset=reset,
+            dtype=[np.float64, np.float32],
+            ensure_min_samples=2 if reset else 1,
+        )
+        if self.metric == "cosine" and not points.any(axis=1).all():
+            raise ValueError(
+                f"metric='cosine', but row {int(np.argmin(points.any(axis=1)))} is zero and has no "
+                f"direction; leave such rows out or take another metric."
+            )
+        if self.metric == "precomputed" and points.min() < 0:
+            raise ValueError("Precomputed distances must not be negative.")
+        return points
+
+    def _distances(self, points: NDArray[Any]) -> Floats:
+        """Return the distances from points to the training points."""
+        if self.metric == "precomputed":
+            return np.asarray(points, dtype=np.float64)
+        return np.asarray(cdist(points, self._X, self.metric))
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.embedding_.shape[1])
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.metric == "precomputed"
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+    def __ddr_traits__(self) -> Traits:
+        """Return what the engine may share between fits."""
+        return Traits(
+            version=1,
+            nested=True,
+            transductive=self.metric != "precomputed",
+            supervised=False,
+            grids={
+                "n_components": tuple(range(1, 21)),
+                "metric": ("euclidean", "cityblock", "chebyshev", "cosine"),
+            },
+            paper='Torgerson, "Multidimensional Scaling: I. Theory and Method", Psychometrika 17, '
+            "1952",
+        )
+
+
+def _check_symmetric(squared: Floats) -> None:
+    if squared.shape[0] != squared.shape[1]:
+        raise ValueError(f"Precomputed distances must be square; X has the shape {squared.shape}.")
+    if np.abs(squared - squared.T).max() > _ASYMMETRY * squared.max():
+        raise ValueError("Precomputed distances must be symmetric.")
+    if np.abs(np.diag(squared)).max() > _ASYMMETRY * squared.max():
+        raise ValueError("Precomputed distances must be 0 from a point to itself.")

@@ -1,0 +1,107 @@
+"""`ddr describe NAME --dimension` as a user sees it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from ddr_cli.data import load_dataset
+from ddr_cli.evaluation.dimension import estimate_dimension
+
+IRIS = load_dataset("iris")
+
+
+@pytest.fixture
+def mine(work, ddr):
+    """Make a card of three classes: on a line, in a cube, and too few."""
+    rng = np.random.default_rng(0)
+    points = {
+        "line": np.outer(rng.random(80), np.ones(4)) + 5,
+        "cube": np.hstack([rng.random((80, 3)), np.zeros((80, 1))]),
+        "few": rng.random((12, 4)) - 9,
+    }
+    lines = [
+        ",".join([*map(str, row.tolist()), name]) for name, rows in points.items() for row in rows
+    ]
+    (work / "points.csv").write_text("\n".join(["a,b,c,d,kind", *lines]) + "\n")
+    card = ["--format", "csv", "--path", "points.csv", "--label", "kind", "--option", "header=true"]
+    made = ddr("data", "new", "mine", *card)
+    assert made.returncode == 0, made.stderr
+    return points
+
+
+def cells(text):
+    """Return the rows of the table, by their first cell."""
+    rows = ([cell.strip() for cell in line.strip("│ ").split("│")] for line in text.splitlines())
+    return {row[0]: row[1:] for row in rows if len(row) > 2}
+
+
+def shown(graph, points, seed=0):
+    found = estimate_dimension(points, graph=graph, random_state=seed)
+    low, high = found.dimensions.min(), found.dimensions.max()
+    return f"{found.dimension:.1f} ({low:.1f} to {high:.1f})"
+
+
+def test_each_class_is_estimated_by_both_graphs(ddr):
+    done = ddr("describe", "iris", "--dimension")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("iris (data set)")
+    table = cells(done.stdout)
+    for code, name in enumerate(IRIS.target_names):
+        own = IRIS.X[code == IRIS.y]
+        assert table[name] == ["50", shown("gmst", own), shown("knn", own)]
+    assert "random_state 0; median (and range)" in done.stdout
+    assert "iris: 6 of 6 estimates" in done.stderr
+
+
+def test_options_choose_graph_seed_and_points(ddr):
+    words = ["describe", "iris", "--dimension", "--seed", "4", "--method", "knn"]
+    table = cells(ddr(*words, "--whole").stdout)
+    assert table["all points"] == ["150", shown("knn", IRIS.X, 4)]
+    done = ddr(*words, "--class", "setosa")
+    assert "random_state 4;" in done.stdout
+    table = cells(done.stdout)
+    assert table["setosa"] == ["50", shown("knn", IRIS.X[IRIS.y == 0], 4)]
+    assert "virginica" not in table
+
+
+def test_a_class_too_small_has_a_reason_and_the_others_their_estimates(ddr, mine):
+    done = ddr("describe", "mine.yaml", "--dimension")
+    assert done.returncode == 0, done.stderr
+    table = cells(done.stdout)
+    assert table["few"] == ["12", "-", "-"]
+    assert "few: A dimension needs at least 20 distinct points to estimate, not 12." in done.stdout
+    for name in ("line", "cube"):
+        assert table[name] == ["80", shown("gmst", mine[name]), shown("knn", mine[name])]
+    assert float(table["line"][1].split()[0]) == pytest.approx(1, abs=0.3)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["iris", "--dimension", "--class", "setoza"], "Did you mean 'setosa'?"),
+        (["iris", "--dimension", "--class", "setosa", "--whole"], "--whole or --class, not both"),
+        (["iris", "--whole"], "--method, --class, --whole and --seed go with --dimension"),
+        (["ccdr", "--dimension"], "of a data set, which 'ccdr' is not; 'ddr list datasets' shows"),
+        (["irsi", "--dimension"], "There is nothing called 'irsi'. Did you mean 'iris'?"),
+    ],
+    ids=" ".join,
+)
+def test_a_mistake_is_said_in_one_sentence(ddr, words, message):
+    done = ddr("describe", *words)
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+    assert message in done.stderr
+
+
+def test_a_named_class_too_small_is_a_mistake(ddr, mine):
+    assert len(mine["few"]) == 12
+    done = ddr("describe", "mine.yaml", "--dimension", "--class", "few")
+    assert done.returncode == 2
+    assert "few: A dimension needs at least 20 distinct points to estimate, not 12." in done.stderr
+
+
+def test_data_that_is_not_there_is_said(ddr):
+    done = ddr("describe", "landsat", "--dimension")
+    assert done.returncode == 3
+    assert "ddr data import landsat" in done.stderr

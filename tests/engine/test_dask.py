@@ -1,0 +1,243 @@
+"""Runs on the workers of a real dask cluster on this machine."""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+import os
+import select
+import signal
+import socket
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import pytest
+
+from ddr_cli.core.errors import InputError
+from ddr_cli.engine import dask_worker, read_trials, run_spec
+from ddr_cli.engine.backends import make_executor
+from ddr_cli.engine.dask_executor import DaskExecutor
+from ddr_cli.engine.local import LocalExecutor
+from ddr_cli.engine.trace import last_seen
+
+distributed = pytest.importorskip("distributed", reason="the dask extra is not installed")
+
+if TYPE_CHECKING:
+    from ddr_cli.spec import Spec
+
+pytestmark = pytest.mark.usefixtures("installed")
+
+MakeSpec = Callable[..., "Spec"]
+
+SECONDS = ["fit_seconds", "eval_seconds"]
+
+
+@contextlib.contextmanager
+def cluster_of(n_workers: int, threads: int = 1) -> Iterator[Any]:
+    with distributed.LocalCluster(
+        n_workers=n_workers,
+        processes=True,
+        threads_per_worker=threads,
+        dashboard_address=":0",
+        memory_limit=0,
+    ) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def cluster(plugin: Path) -> Iterator[Any]:
+    # Workers get this process's path, and hand it on to their own processes.
+    sys.path.insert(0, str(plugin))
+    try:
+        with cluster_of(2) as made:
+            yield made
+    finally:
+        sys.path.remove(str(plugin))
+
+
+@pytest.fixture(scope="module")
+def dask(cluster: Any) -> Iterator[DaskExecutor]:
+    executor = DaskExecutor(cluster.scheduler_address)
+    yield executor
+    executor.stop()
+
+
+def by_trial(folder: Path) -> pd.DataFrame:
+    table = read_trials(folder).set_index("trial_id").sort_index()
+    return table.drop(columns=SECONDS)
+
+
+def test_numbers_are_those_of_one_local_process(
+    make_spec: MakeSpec, dask: DaskExecutor, tmp_path: Path
+) -> None:
+    spec = make_spec(
+        preprocess=["standardize"],
+        reducers=[
+            {"name": "pca", "n_components": 2},
+            {"name": "lda", "n_components": 2},
+            {"name": "ccdr", "n_components": 2, "n_neighbors": 4, "mode": "transductive"},
+            {"name": "noisy"},
+        ],
+        metrics=["error", "balanced_accuracy"],
+    )
+    local = run_spec(spec, out=tmp_path / "local", jobs=1)
+    remote = run_spec(spec, out=tmp_path / "dask", executor=dask)
+    assert remote.done == local.done == local.planned
+    pd.testing.assert_frame_equal(by_trial(remote.folder), by_trial(local.folder), check_exact=True)
+
+
+def test_a_job_that_crashes_or_hangs_costs_its_own_trials(
+    make_spec: MakeSpec, dask: DaskExecutor, cluster: Any, tmp_path: Path
+) -> None:
+    before = set(cluster.scheduler_info["workers"])
+    spec = make_spec(
+        split={"kind": "fraction", "train": 0.5, "repeats": 1},
+        reducers=["faulty"],
+        sweep={"reducer.does": ["nothing", "die", "spin"]},
+    )
+    table = read_trials(run_spec(spec, out=tmp_path, executor=dask, timeout=2.0).folder)
+    ended = table.groupby("reducer.does")["status"].unique().map(list).to_dict()
+    assert ended == {"nothing": ["ok"], "die": ["killed"], "spin": ["timeout"]}
+    reasons = table.set_index("reducer.does")["reason"]
+    assert reasons["die"].str.contains("SIGKILL").all()
+    assert reasons["spin"].str.contains("took longer than 2 s").all()
+    assert set(cluster.scheduler_info["workers"]) == before
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_a_worker_that_is_killed_loses_no_trial(
+    make_spec: MakeSpec, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(scratch))
+    # Every fit waits until somebody reads what it logs.
+    log = tmp_path / "log"
+    os.mkfifo(log)
+    spec = make_spec(
+        split={"kind": "fraction", "train": 0.5, "repeats": 2},
+        reducers=[{"name": "faulty", "log": str(log)}],
+        sweep={"reducer.scale": [1.0, 2.0, 3.0, 4.0]},
+    )
+    killed = []
+
+    def kill_a_worker_in_a_fit() -> None:
+        psutil = pytest.importorskip("psutil")
+        while not killed:
+            time.sleep(0.02)
+            traces = [last_seen(path) for path in scratch.glob("ddr-scratch-*/traces/*")]
+            for pid in (trace.pid for trace in traces if trace.fitting):
+                killed.append(psutil.Process(pid).ppid())
+                os.kill(killed[0], signal.SIGKILL)
+                break
+        reader = os.open(log, os.O_RDWR)
+        while select.select([reader], [], [], 20)[0]:
+            os.read(reader, 100)
+
+    with cluster_of(2) as cluster:
+        executor = DaskExecutor(cluster.scheduler_address)
+        with distributed.Client(cluster, set_as_default=False) as client:
+            pids = list(client.run(os.getpid).values())
+        threading.Thread(target=kill_a_worker_in_a_fit, daemon=True).start()
+        try:
+            outcome = run_spec(spec, out=tmp_path, executor=executor)
+        finally:
+            executor.stop()
+    assert killed[0] in pids
+    table = read_trials(outcome.folder)
+    assert len(table) == table["trial_id"].nunique() == outcome.planned == 16
+    assert set(table["status"]) == {"ok"}
+
+
+def test_an_executor_goes_on_after_jobs_were_discarded(
+    make_spec: MakeSpec, dask: DaskExecutor, tmp_path: Path
+) -> None:
+    dask.discard()
+    outcome = run_spec(make_spec(reducers=["none"]), out=tmp_path, executor=dask)
+    assert (outcome.done, outcome.failed) == (outcome.planned, 0)
+
+
+def test_workers_with_threads_have_a_process_for_each(make_spec: MakeSpec, tmp_path: Path) -> None:
+    with cluster_of(1, threads=2) as cluster:
+        executor = DaskExecutor(cluster.scheduler_address)
+        try:
+            assert executor.capacity == 4
+            outcome = run_spec(make_spec(reducers=["none"]), out=tmp_path, executor=executor)
+        finally:
+            executor.stop()
+    assert (outcome.done, outcome.failed) == (outcome.planned, 0)
+
+
+def test_workers_that_do_not_see_the_scratch_folder_are_refused(
+    cluster: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    # What another machine sees is something else under the same path.
+    made = tempfile.mkdtemp
+
+    def elsewhere(**options: Any) -> str:
+        folder = made(dir=tmp_path, **options)
+        Path(folder, "mark").symlink_to("/dev/null")
+        return folder
+
+    monkeypatch.setattr(tempfile, "mkdtemp", elsewhere)
+    with pytest.raises(InputError, match=r"does not see the scratch folder .*TMPDIR"):
+        DaskExecutor(cluster.scheduler_address)
+
+
+def test_workers_with_other_versions_are_refused(
+    cluster: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = {**dask_worker.versions(), "numpy": "0.1"}
+    monkeypatch.setattr(dask_worker, "versions", lambda: here)
+    with pytest.raises(InputError, match=r"numpy \S+ instead of 0\.1"):
+        DaskExecutor(cluster.scheduler_address)
+
+
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:{port}", "nonsense://x"])
+def test_a_scheduler_that_is_not_there_is_said_soon(address: str) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    begun = time.monotonic()
+    with pytest.raises(InputError, match=r"can't be reached .*dask scheduler"):
+        DaskExecutor(address.format(port=port))
+    assert time.monotonic() - begun < 10
+
+
+def test_without_the_package_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = builtins.__import__
+
+    def without(name: str, *rest: Any) -> Any:
+        if name.partition(".")[0] == "distributed":
+            raise ModuleNotFoundError(name=name)
+        return real(name, *rest)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(InputError, match=r"pip install 'ddr\[dask\]'"):
+        make_executor("dask", scheduler="tcp://127.0.0.1:1")
+
+
+@pytest.mark.parametrize(
+    ("backend", "scheduler", "message"),
+    [
+        ("dask", None, "needs the scheduler's address"),
+        ("local", "tcp://127.0.0.1:1", "for the dask back end only"),
+        ("dsk", None, "There is no back end 'dsk'.* Did you mean 'dask'"),
+    ],
+)
+def test_back_ends_that_make_no_sense(backend: str, scheduler: str | None, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        make_executor(backend, scheduler=scheduler)
+
+
+def test_the_local_back_end_has_so_many_processes() -> None:
+    executor = make_executor("local", jobs=1)
+    assert isinstance(executor, LocalExecutor)
+    assert executor.capacity == 2
+    executor.stop()

@@ -1,0 +1,194 @@
+"""The unsupervised embeddings against each other, and against scikit-learn's where there is one.
+
+Each method has its definition tested in a file of its own; here are the cases in which two of them
+are the same by theory though not by code.
+"""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.spatial.distance import cdist
+from sklearn.base import clone
+from sklearn.datasets import load_iris
+from sklearn.manifold import SpectralEmbedding
+from sklearn.metrics.pairwise import rbf_kernel
+
+from ddr_cli import reducers
+from ddr_cli.data.synthetic_manifolds import swiss_roll
+from ddr_cli.reducers import (
+    LLE,
+    MDS,
+    PCA,
+    REDUCERS,
+    Isomap,
+    KernelPCA,
+    LaplacianEigenmaps,
+    SupervisedLLE,
+    get_traits,
+)
+
+IRIS = load_iris().data + np.random.default_rng(0).normal(0, 1e-3, (150, 4))
+ROLL = np.asarray(swiss_roll(n_samples=360, random_state=0).X)
+TRAIN, NEW = ROLL[:300], ROLL[300:]
+NAMES = {
+    "laplacian_eigenmaps": "LaplacianEigenmaps",
+    "mds": "MDS",
+    "isomap": "Isomap",
+    "lle": "LLE",
+    "kernel_pca": "KernelPCA",
+}
+WORKING = [
+    LaplacianEigenmaps(n_neighbors=8),
+    LaplacianEigenmaps(n_neighbors=8, weights="binary"),
+    MDS(),
+    Isomap(n_neighbors=8),
+    LLE(n_neighbors=10),
+    KernelPCA(kernel="rbf", gamma=0.01),
+]
+
+
+def turned(A, B):
+    """Return `A` with the signs of its columns as in `B`."""
+    return A * np.sign(np.sum(A * B, axis=0))
+
+
+def assert_same(ours, theirs):
+    """Both fitted models have the same embedding up to signs, and the same extension with them."""
+    scale = np.abs(theirs.fit_transform(TRAIN)).max()
+    signs = np.sign(np.sum(ours.fit_transform(TRAIN) * theirs.fit_transform(TRAIN), axis=0))
+    for X in (TRAIN, NEW):
+        assert_allclose(ours.transform(X) * signs, theirs.transform(X), atol=1e-8 * scale)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_registry_has_it_with_sensible_traits(name):
+    loaded = REDUCERS.load(name)
+    assert loaded is getattr(reducers, NAMES[name])
+    assert NAMES[name] in reducers.__all__
+    traits = get_traits(loaded())
+    assert traits.nested
+    assert traits.out_of_sample
+    assert not traits.supervised
+    assert traits.paper
+    assert "n_components" in traits.grids
+    assert set(traits.grids) <= set(loaded().get_params())
+
+
+@pytest.mark.filterwarnings("ignore:.*(parts|groups)")
+@pytest.mark.parametrize("model", WORKING, ids=repr)
+def test_every_value_of_the_grids_is_accepted(model):
+    # The largest width is beyond the four features of these points.
+    for parameter, values in get_traits(model).grids.items():
+        if parameter == "n_components":
+            continue
+        for value in values:
+            fitted = clone(model).set_params(**{parameter: value}).fit(IRIS[::2])
+            assert np.isfinite(fitted.transform(IRIS[1::2])).all()
+
+
+@pytest.mark.parametrize("model", WORKING, ids=repr)
+def test_a_pickled_fit_places_points_alike(model):
+    fitted = clone(model).fit(TRAIN)
+    again = pickle.loads(pickle.dumps(fitted))
+    assert_array_equal(again.transform(NEW), fitted.transform(NEW))
+
+
+@pytest.mark.parametrize("model", WORKING, ids=repr)
+def test_points_are_placed_one_by_one(model):
+    fitted = clone(model).fit(TRAIN)
+    together = fitted.transform(NEW[:6])
+    alone = np.vstack([fitted.transform(x[None]) for x in NEW[:6]])
+    assert_allclose(alone, together, atol=1e-9 * np.abs(together).max())
+
+
+def test_euclidean_scaling_and_the_linear_kernel_are_principal_component_analysis():
+    assert_same(MDS(3), PCA(3))
+    assert_same(KernelPCA(3), PCA(3))
+
+
+def test_with_all_points_as_neighbours_isomap_is_classical_scaling():
+    """Straight lines are shortest, so the geodesics are the distances themselves."""
+    ours, theirs = Isomap(3, n_neighbors=299).fit(TRAIN), MDS(3).fit(TRAIN)
+    expected = turned(theirs.embedding_, ours.embedding_)
+    assert_allclose(ours.embedding_, expected, atol=1e-8 * np.abs(expected).max())
+    # A new point has 299 of the 300 as neighbours, and reaches the farthest by way of another.
+    placed = turned(theirs.transform(NEW), ours.transform(NEW))
+    assert_allclose(ours.transform(NEW), placed, atol=2e-3 * np.abs(placed).max())
+
+
+def test_scaling_by_a_kernels_distances_is_its_kernel_pca():
+    """The distances in feature space are |k_i - k_j|^2 = k_ii + k_jj - 2 k_ij."""
+
+    def distances(A):
+        return np.sqrt(np.maximum(2 - 2 * rbf_kernel(A, TRAIN, gamma=0.01), 0))
+
+    given = distances(TRAIN)
+    np.fill_diagonal(given, 0)
+    scaled = MDS(3, metric="precomputed").fit(given)
+    kernel = KernelPCA(3, kernel="rbf", gamma=0.01).fit(TRAIN)
+    signs = np.sign(np.sum(scaled.embedding_ * kernel.embedding_, axis=0))
+    assert_allclose(scaled.embedding_ * signs, kernel.embedding_, atol=1e-7)
+    assert_allclose(scaled.transform(distances(NEW)) * signs, kernel.transform(NEW), atol=1e-7)
+
+
+def test_without_supervision_supervised_lle_is_lle():
+    ours = LLE(2, n_neighbors=10).fit(TRAIN)
+    theirs = SupervisedLLE(2, n_neighbors=10, alpha=0.0, reg=ours.reg)
+    placed = theirs.fit_transform(TRAIN, np.arange(300) % 2)
+    units = placed / np.linalg.norm(placed, axis=0)
+    assert_allclose(turned(ours.embedding_, units), units, atol=1e-6)
+
+
+@pytest.mark.parametrize("weights", ["binary", "heat"])
+def test_on_its_affinity_scikit_learns_spectral_embedding_agrees(weights):
+    ours = LaplacianEigenmaps(3, n_neighbors=8, weights=weights).fit(TRAIN)
+    theirs = SpectralEmbedding(3, affinity="precomputed", eigen_solver="arpack", random_state=0)
+    # scikit-learn's generalised eigenvectors, too, but scaled by another norm.
+    embedding = theirs.fit_transform(ours.affinity_.toarray())
+    embedding /= np.linalg.norm(embedding, axis=0)
+    units = ours.embedding_ / np.linalg.norm(ours.embedding_, axis=0)
+    assert_allclose(turned(embedding, units), units, atol=1e-6)
+
+
+def test_moving_and_turning_the_points_moves_no_embedding():
+    turn = np.linalg.qr(np.random.default_rng(3).standard_normal((3, 3)))[0]
+    for model in (MDS(), Isomap(n_neighbors=8), LaplacianEigenmaps(n_neighbors=8)):
+        here = clone(model).fit_transform(TRAIN)
+        there = clone(model).fit_transform(TRAIN @ turn + 20)
+        scale = np.abs(here).max()
+        assert_allclose(turned(there, here), here, atol=1e-6 * scale)
+
+
+def test_scaling_refuses_distances_that_are_none():
+    zero = IRIS[:30].copy()
+    zero[7] = 0
+    with pytest.raises(ValueError, match="row 7 is zero and has no direction"):
+        MDS(metric="cosine").fit(zero)
+    fitted = MDS(metric="cosine").fit(IRIS)
+    with pytest.raises(ValueError, match="row 7 is zero and has no direction"):
+        fitted.transform(zero)
+    distances = cdist(IRIS, IRIS)
+    fitted = MDS(metric="precomputed").fit(distances)
+    with pytest.raises(ValueError, match="must not be negative"):
+        fitted.transform(-distances)
+    with pytest.raises(ValueError, match="must not be negative"):
+        MDS(metric="precomputed").fit(-distances)
+
+
+def test_isomap_unrolls_what_scaling_leaves_rolled_up():
+    """The distances along the sheet are those in the plane it was rolled from."""
+    roll = swiss_roll(n_samples=900, random_state=1).X
+    angle = np.hypot(roll[:, 0], roll[:, 2])
+    along = (angle * np.sqrt(1 + angle**2) + np.arcsinh(angle)) / 2
+
+    def fidelity(model):
+        placed = model.fit_transform(roll)
+        flat = np.column_stack([along, roll[:, 1]])
+        return np.corrcoef(cdist(flat, flat).ravel(), cdist(placed, placed).ravel())[0, 1]
+
+    assert fidelity(Isomap(2, n_neighbors=8)) > 0.99
+    assert fidelity(MDS(2)) < 0.7
