@@ -23,6 +23,7 @@ _STYLES = {
     "worse": "red",
     "differs": "red",
     "fails": "red",
+    "undecided": "yellow",
     "unverifiable": "yellow",
     "not run": "dim",
     "not applicable": "dim",

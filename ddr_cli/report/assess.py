@@ -83,11 +83,15 @@ class PaperResult:
     claims: tuple[ClaimResult, ...]
 
     def counts(self, view: str) -> Mapping[str, int]:
-        """Return how often each verdict was given to a number or mark, ``own`` or ``resplits``."""
+        """Return how often each verdict was given to a number or mark, ``own`` or ``resplits``.
+
+        A printed number counts once: other readings of it are shown, but not counted.
+        """
         verdicts = [
             getattr(each, view).verdict
             for result in self.artefacts
             for each in result.judged.values()
+            if (each.mark if isinstance(each, MarkResult) else each.printed).reading is None
         ]
         verdicts += ["unverifiable" for result in self.artefacts if result.unverifiable]
         return Counter(verdicts)

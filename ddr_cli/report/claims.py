@@ -3,14 +3,14 @@
 A claim is looked at twice: on the paper's own split or setting, by the means, and over repeated
 random splits. There, a claim about a difference (better, a gain, a rise) holds when the mean
 difference is large enough *and* Nadeau and Bengio's corrected interval of the paired differences
-lies above zero; a claim about a level, a place or flatness is decided by the means, with the
-interval beside it. The thresholds stand in the paper's file.
+lies above zero; with the first alone it is undecided. A claim about a level, a place or flatness is
+decided by the means, with the interval beside it. The thresholds stand in the paper's file.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from ddr_cli.papers.schema import Artefact, Claim
@@ -19,7 +19,11 @@ from ddr_cli.report.question import Question
 from ddr_cli.report.select import OWN, RESPLITS, NoQuestionError, UnansweredError, View
 from ddr_cli.report.summary import Summary
 
-ClaimVerdict = Literal["holds", "fails", "not run", "not applicable"]
+ClaimVerdict = Literal["holds", "fails", "undecided", "not run", "not applicable"]
+
+
+DECIDED = ("holds", "fails", "undecided")
+"""The verdicts that our results give."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +57,8 @@ class ClaimResult:
     @property
     def differs(self) -> bool:
         """Whether both views decide and disagree."""
-        return {self.own.verdict, self.resplits.verdict} == {"holds", "fails"}
+        verdicts = {self.own.verdict, self.resplits.verdict}
+        return len(verdicts) == 2 and verdicts <= set(DECIDED)
 
 
 def evaluate(claim: Claim, artefact: Artefact, summaries: Mapping[str, Summary]) -> ClaimResult:
@@ -73,8 +78,9 @@ def _finding(
     question = Question(claim, artefact.specs[0], summaries, view)
     try:
         holds, detail = decide(question, claim.predicate)
+        by_means = holds or decide(replace(question, means_only=True), claim.predicate)[0]
     except NoQuestionError as error:
         return Finding("not applicable", str(error))
     except UnansweredError as error:
         return Finding("not run", str(error))
-    return Finding("holds" if holds else "fails", detail)
+    return Finding("holds" if holds else "undecided" if by_means else "fails", detail)

@@ -16,7 +16,7 @@ NUMBER_VERDICTS = (
     *("reproduced", "better", "worse", "differs"),
     *("unverifiable", "not run", "not applicable"),
 )
-CLAIM_VERDICTS = ("holds", "fails", "not run", "not applicable")
+CLAIM_VERDICTS = ("holds", "fails", "undecided", "not run", "not applicable")
 _ALWAYS = ("reproduced", "better", "worse", "holds", "fails")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ddr_cli.report.assess import ArtefactResult, PaperResult
-from ddr_cli.report.claims import ClaimResult
+from ddr_cli.report.claims import DECIDED, ClaimResult
 from ddr_cli.report.matrices import mark_words
 from ddr_cli.report.signs import MarkResult
 from ddr_cli.report.tables import described, ours_text, printed_text, shown_views
@@ -23,7 +23,7 @@ def outcome(result: PaperResult) -> list[str]:
     for view, where in (("own", "In the paper's own setting"), ("resplits", "Over re-splits")):
         numbers, claims = result.counts(view), result.claim_counts(view)
         judged = sum(numbers[name] for name in JUDGED)
-        decided = claims["holds"] + claims["fails"]
+        decided = sum(claims[name] for name in DECIDED)
         if not judged and not decided:
             continue
         parts = []
@@ -33,7 +33,8 @@ def outcome(result: PaperResult) -> list[str]:
             parts.append(f"of {judged} {noun}, {_listed(told)}")
         if decided:
             noun = "claim" if decided == 1 else "claims"
-            parts.append(f"{claims['holds']} of {decided} {noun} hold")
+            open_ = f", {claims['undecided']} undecided" if claims["undecided"] else ""
+            parts.append(f"{claims['holds']} of {decided} {noun} hold{open_}")
         sentences.append(f"{where}, {'; '.join(parts)}.")
     partly = [claim for claim in result.claims if claim.differs]
     if partly:
@@ -146,7 +147,7 @@ def _first_sentence(result: ClaimResult) -> str:
 def told_apart(result: ClaimResult) -> str:
     """Return both verdicts on a claim in words, with their numbers."""
     own, over = result.own, result.resplits
-    decided = [each for each in (own, over) if each.verdict in ("holds", "fails")]
+    decided = [each for each in (own, over) if each.verdict in DECIDED]
     if len(decided) < 2:
         ran = decided[0] if decided else own
         return f"{ran.verdict.capitalize()}: {ran.detail}."

@@ -31,6 +31,7 @@ _SIGNS = {
     "not applicable": "·",
     "holds": "✓",
     "fails": "✗",
+    "undecided": "~",
 }
 
 

@@ -22,11 +22,12 @@ _RANKS = {
     "worse": 1,
     "differs": 1,
     "fails": 1,
-    "reproduced": 2,
-    "better": 2,
-    "holds": 2,
-    "unverifiable": 2,
-    "not applicable": 2,
+    "undecided": 2,
+    "reproduced": 3,
+    "better": 3,
+    "holds": 3,
+    "unverifiable": 3,
+    "not applicable": 3,
 }
 
 

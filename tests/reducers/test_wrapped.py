@@ -88,7 +88,7 @@ def test_lle_is_the_definition_and_so_is_its_extension():
         ({"kernel": "poly"}, lambda A, B: (A @ B.T / 3 + 1) ** 3),
         ({"kernel": "cosine"}, lambda A, B: 1 - cdist(A, B, "cosine")),
     ],
-    ids=str,
+    ids=["linear", "rbf", "narrow rbf", "poly", "cosine"],
 )
 def test_kernel_pca_is_the_definition_and_so_is_its_extension(settings, kernel):
     model = KernelPCA(3, **settings).fit(TRAIN)
