@@ -29,6 +29,8 @@ from ddr_cli.spec import Spec
 EXIT_SOME_FAILED = 1
 EXIT_INTERRUPTED = 130
 
+_CHECKOUT_SECONDS = 60.0
+
 
 @dataclass(frozen=True)
 class RunSettings:
@@ -163,7 +165,8 @@ def _run_one(
 
 def _is_derived(folder: Path) -> bool:
     """Tell whether the files made from a journal are there and no older than it."""
-    written = (folder / "trials.csv").stat().st_mtime
+    # A checkout writes them all within moments, in any order.
+    written = (folder / "trials.csv").stat().st_mtime - _CHECKOUT_SECONDS
     derived = [folder / name for name in ("summary.csv", "figure.svg", "figure.png")]
     return all(path.is_file() and path.stat().st_mtime >= written for path in derived)
 
