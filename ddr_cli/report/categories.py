@@ -43,7 +43,7 @@ def draw_categories(picture: Picture, x: str) -> Figure:
         axes.set_xlabel(picture.axis)
     grid[0].set_yticks(range(len(values)), [plain(value) for value in values])
     grid[0].set_ylim(len(values) - 0.5, -0.5)
-    value_axis(grid[0], picture.rows["mean"], "x")
+    value_axis(grid[0], picture.rows["mean"], "x", picture.metric)
     picture.finish(figure, _handles(picture))
     return figure
 

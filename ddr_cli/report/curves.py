@@ -71,7 +71,7 @@ def draw_curves(picture: Picture, x: str, second: str | None = None) -> Figure:
     near = shown if flat_top is None else shown[shown <= flat_top]
     for number, line in enumerate(grid):
         line[0].set_ylabel(picture.axis)
-        value_axis(line[0], means if number < whole else near, "y")
+        value_axis(line[0], means if number < whole else near, "y", picture.metric)
     if flat_top is not None:
         grid[-1, 0].set_ylim(near.min() - 0.06 * (flat_top - near.min()), flat_top)
     _parameter_axis(picture, grid[0, 0], x)

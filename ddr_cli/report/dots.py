@@ -53,7 +53,7 @@ def draw_dots(picture: Picture) -> Figure:
             axes.axhline(place - 0.5, color=NEUTRAL, linewidth=0.6)
     axes.grid(visible=False, axis="y")
     axes.set_xlabel(picture.axis)
-    value_axis(axes, picture.rows["mean"], "x")
+    value_axis(axes, picture.rows["mean"], "x", picture.metric)
     if swept_columns(picture.run):
         axes.set_title("Best setting of each method", loc="left")
     picture.finish(figure, _handles(picture))

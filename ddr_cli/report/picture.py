@@ -12,7 +12,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
-from ddr_cli.report.names import family_name, is_rate, method_name, metric_axis
+from ddr_cli.report.names import family_name, is_rate, lower_is_better, method_name, metric_axis
 from ddr_cli.report.style import NEUTRAL, PAPER_COLOUR, PAPER_FILL, Look, look
 from ddr_cli.report.summary import Summary
 
@@ -210,10 +210,10 @@ def is_steep(means: pd.Series[Any]) -> bool:
     return low > 0 and high / low > _STEEP_FROM
 
 
-def value_axis(axes: Axes, means: pd.Series[Any], which: str) -> None:
-    """Scale the axis of a metric's values, logarithmically where they are steep."""
+def value_axis(axes: Axes, means: pd.Series[Any], which: str, metric: str) -> None:
+    """Scale the axis of a metric's values, logarithmically where errors are steep."""
     axis = axes.yaxis if which == "y" else axes.xaxis
-    if not is_steep(means):
+    if not (is_steep(means) and lower_is_better(metric)):
         axis.set_major_locator(MaxNLocator(nbins=8, steps=[1, 2, 2.5, 5, 10]))
         return
     (axes.set_yscale if which == "y" else axes.set_xscale)("log")
