@@ -209,3 +209,32 @@ def test_one_bad_spec_does_not_keep_the_others_from_running(ddr, work):
     assert done.returncode == 3
     assert "Traceback" not in done.stderr
     assert (work / "results" / "tiny" / "summary.csv").exists()
+    assert "Not run: landsat_ccdr." in done.stderr
+
+
+def test_several_complete_runs_say_so_and_do_nothing(ddr, work):
+    for name in ("one", "two"):
+        (work / f"{name}.yaml").write_text(TINY)
+    first = ddr("run", "one.yaml", "two.yaml", "--repeats", "2", "--memory-limit", "8GB")
+    assert first.returncode == 0, first.stderr
+    assert "2 specs in results" in first.stdout
+    again = ddr("run", "one.yaml", "two.yaml", "--repeats", "2")
+    assert again.returncode == 0
+    assert again.stdout.startswith("Nothing to do: all ")
+    assert again.stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--memory-limit", "4XB"], "--memory-limit 4XB is no size; write it as 4GB or 512MiB."),
+        (["--backend", "spark"], "There is no back end 'spark'; it is local or dask."),
+        (["--backend", "dask"], "needs the scheduler's address"),
+    ],
+)
+def test_a_wrong_option_ends_before_anything_is_made(ddr, work, options, message):
+    (work / "tiny.yaml").write_text(TINY)
+    done = ddr("run", "tiny.yaml", *options)
+    assert (done.returncode, "Traceback" in done.stderr) == (2, False)
+    assert message in " ".join(done.stderr.split())
+    assert not (work / "results").exists()

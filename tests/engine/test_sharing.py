@@ -1,0 +1,88 @@
+"""What several runs share, and what a run with nothing to do leaves alone."""
+
+from __future__ import annotations
+
+import pytest
+
+import ddr_cli.data
+from ddr_cli.core.errors import InputError
+from ddr_cli.engine import Datasets, LocalExecutor, read_manifest, read_trials, run_spec
+from ddr_cli.engine.backends import Deferred, make_executor
+from ddr_cli.spec import make_spec
+
+
+def spec_of(name, **changes):
+    given = {
+        "name": name,
+        "dataset": "iris",
+        "reducers": ["none"],
+        "classifiers": ["knn"],
+        "split": {"kind": "per_class", "train": 20, "repeats": 2},
+    }
+    return make_spec(**{**given, **changes})
+
+
+def test_two_runs_share_the_processes_and_the_data(tmp_path, monkeypatch):
+    read, started = [], []
+    load = ddr_cli.data.load_dataset
+    monkeypatch.setattr(
+        ddr_cli.data,
+        "load_dataset",
+        lambda *given, **more: read.append(given) or load(*given, **more),
+    )
+
+    def start():
+        started.append(1)
+        return LocalExecutor(1)
+
+    datasets, executor = Datasets(), Deferred(start)
+    try:
+        for name in ("one", "two"):
+            outcome = run_spec(spec_of(name), out=tmp_path, executor=executor, datasets=datasets)
+            assert (outcome.done, outcome.failed) == (2, 0)
+    finally:
+        executor.stop()
+    assert len(read) == len(started) == 1
+    assert read_trials(tmp_path / "one")["error"].equals(read_trials(tmp_path / "two")["error"])
+
+
+def test_with_nothing_to_do_nothing_starts_and_no_file_is_touched(tmp_path):
+    folder = run_spec(spec_of("done"), out=tmp_path).folder
+    before = {path: path.stat().st_mtime_ns for path in folder.iterdir()}
+
+    def start():
+        raise AssertionError("there is nothing to do")
+
+    outcome = run_spec(spec_of("done"), out=tmp_path, executor=Deferred(start))
+    assert (outcome.done, outcome.skipped) == (0, 2)
+    assert {path: path.stat().st_mtime_ns for path in folder.iterdir()} == before
+
+
+def test_the_manifest_says_how_large_the_parts_are(tmp_path):
+    folder = run_spec(spec_of("sizes"), out=tmp_path).folder
+    assert read_manifest(folder)["sizes"] == {"per_class": {"train": 60, "test": 90}}
+
+
+def test_a_cell_that_is_no_number_is_named_by_its_place(tmp_path):
+    folder = run_spec(spec_of("cells"), out=tmp_path).folder
+    journal = folder / "trials.csv"
+    header, first, second = journal.read_text().splitlines()
+    place = header.split(",").index("error")
+    cells = second.split(",")
+    cells[place] = "abc"
+    journal.write_text("\n".join([header, first, ",".join(cells)]) + "\n")
+    with pytest.raises(InputError, match=r"trials.csv, line 3: error is 'abc'.*not a number"):
+        read_trials(folder)
+
+
+@pytest.mark.parametrize(
+    ("backend", "scheduler", "message"),
+    [
+        ("spark", None, "no back end 'spark'; it is local or dask"),
+        ("dask", None, "needs the scheduler's address"),
+        ("local", "tcp://host:1", "for the dask back end only"),
+    ],
+)
+def test_a_wrong_back_end_is_said(backend, scheduler, message):
+    with pytest.raises(InputError, match=message):
+        make_executor(backend, scheduler=scheduler)
