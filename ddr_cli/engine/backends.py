@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 from ddr_cli.core.errors import InputError, did_you_mean
 from ddr_cli.engine.executor import Ending, Executor
@@ -81,6 +82,11 @@ class Deferred:
     def wait(self, seconds: float) -> list[Ending]:
         """Return the jobs that have ended since the last call."""
         return self._executor().wait(seconds)
+
+    def release(self, folder: Path) -> None:
+        """Hear that no more jobs will come on a data set or split."""
+        if self._started is not None:
+            self._started.release(folder)
 
     def wake(self) -> None:
         """Make `wait` return at once."""

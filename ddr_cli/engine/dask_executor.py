@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import logging
 import queue
-import shutil
-import tempfile
 import time
 import uuid
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,9 +14,10 @@ from typing import Any
 
 from ddr_cli.core.errors import DdrError, InputError
 from ddr_cli.engine import dask_worker
+from ddr_cli.engine.dask_files import Files
 from ddr_cli.engine.dask_worker import Answer, Setup
 from ddr_cli.engine.executor import Ending
-from ddr_cli.engine.jobs import Job
+from ddr_cli.engine.jobs import Job, SplitJob
 
 # Jobs per thread of the cluster that are submitted at a time: one to run and one to have ready.
 _DEPTH = 2
@@ -44,8 +44,9 @@ class DaskExecutor:
     other jobs. A job whose *worker* dies is given to another one by dask; after as many deaths as
     the scheduler's ``distributed.scheduler.allowed-failures`` says, the job is ``killed``.
 
-    Jobs exchange arrays through the run's scratch folder, so all workers must see it under the path
-    that it has here: on several machines TMPDIR must be a shared folder. Data is not sent.
+    A data set is sent to the cluster once, and a split where it was prepared stays: dask sends
+    either to another worker when that one first has a job on it, and makes it again if the workers
+    that had it die. Nothing but the connection is shared with the machine that ddr runs on.
 
     Parameters
     ----------
@@ -58,14 +59,16 @@ class DaskExecutor:
     ------
     InputError
         If ``distributed`` is not installed, the scheduler can't be reached or has no workers, or a
-        worker doesn't see the scratch folder or has other versions of what numbers depend on.
+        worker has other versions of what numbers depend on.
     """
 
     def __init__(self, address: str, *, memory_limit: int | None = None) -> None:
         self._address = address
         self._setup = Setup(uuid.uuid4().hex, memory_limit, dask_worker.versions())
         self._submitted: dict[int, _Submitted] = {}
-        self._tickets = 0
+        # The data sets and prepared splits on the cluster, by their folder here.
+        self._held: dict[Path, Any] = {}
+        self._tickets = self._tasks = 0
         self._ended: queue.SimpleQueue[int | None] = queue.SimpleQueue()
         self._client = _connect(address)
         try:
@@ -83,15 +86,15 @@ class DaskExecutor:
 
     def submit(self, job: Job) -> None:
         """Have a job done."""
+        if isinstance(job, SplitJob):
+            prepared = self._task(
+                dask_worker.prepare, self._setup, job, Files.read(job.folder), self._sent(job.data)
+            )
+            self._held[job.folder] = prepared
+            future = self._task(dask_worker.answer_of, prepared)
+        else:
+            future = self._task(dask_worker.work, self._setup, job, self._held[job.folder])
         ticket = self._tickets = self._tickets + 1
-        future = self._client.submit(
-            dask_worker.work,
-            self._setup,
-            job,
-            key=f"ddr-{self._setup.token}-{ticket}",
-            pure=False,
-            retries=0,
-        )
         self._submitted[ticket] = _Submitted(job, future)
         future.add_done_callback(lambda _: self._ended.put(ticket))
 
@@ -126,6 +129,10 @@ class DaskExecutor:
         self._look_after_workers()
         return endings
 
+    def release(self, folder: Path) -> None:
+        """Drop what the cluster holds of a scratch folder."""
+        self._held.pop(folder, None)
+
     def wake(self) -> None:
         """Make `wait` return at once; may be called from a signal handler."""
         self._ended.put(None)
@@ -133,7 +140,9 @@ class DaskExecutor:
     def discard(self) -> None:
         """Forget all jobs that have not ended, and end the processes that are on one."""
         futures = [submitted.future for submitted in self._submitted.values()]
+        futures += self._held.values()
         self._submitted.clear()
+        self._held.clear()
         ended, self._setup = (
             self._setup,
             Setup(uuid.uuid4().hex, self._setup.memory_limit, self._setup.versions),
@@ -148,6 +157,22 @@ class DaskExecutor:
         """End all processes at once; the cluster goes on."""
         self.discard()
         self._client.close(timeout=_CHECK_SECONDS)
+
+    def _task(self, function: Callable[..., object], *args: object) -> Any:
+        self._tasks += 1
+        key = f"ddr-{self._setup.token}-{function.__name__}-{self._tasks}"
+        return self._client.submit(function, *args, key=key, pure=False, retries=0)
+
+    def _sent(self, data: Path) -> Any:
+        """Return the data set of a scratch folder as the cluster holds it, sending it if needed."""
+        import dask
+
+        held = self._held.get(data)
+        if held is None or held.status == "error":
+            # As part of a task, which dask warns of, it outlives all workers.
+            with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"}):
+                held = self._held[data] = self._task(dask_worker.hold, Files.read(data))
+        return held
 
     def _ending(self, submitted: _Submitted) -> Ending | None:
         """Return how a job ended, or None if its result was lost and dask does it again."""
@@ -170,6 +195,8 @@ class DaskExecutor:
             return Ending(job, death="killed", reason=reason)
         if answer.unfit:
             raise InputError(f"A dask worker {answer.unfit}.")
+        if answer.trace:
+            job.trace.write_bytes(answer.trace)
         return Ending(job, result=answer.result, death=answer.death, reason=answer.reason)
 
     def _look_after_workers(self) -> None:
@@ -195,14 +222,7 @@ class DaskExecutor:
             raise DdrError(_LOST.format(self._address, error)) from error
 
     def _check_workers(self) -> None:
-        folder = Path(tempfile.mkdtemp(prefix="ddr-dask-"))
-        try:
-            (folder / "mark").write_text(self._setup.token, encoding="utf-8")
-            found = self._client.run(
-                dask_worker.unfit, self._setup, folder, self._setup.token, on_error="return"
-            )
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
+        found = self._client.run(dask_worker.unfit, self._setup, on_error="return")
         for worker, problem in found.items():
             if isinstance(problem, ModuleNotFoundError):
                 problem = f"has no {problem.name}; install ddr there, in the same version"

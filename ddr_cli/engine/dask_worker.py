@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import multiprocessing
 import platform
+import tempfile
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Literal
 
+from ddr_cli.engine.dask_files import Files, local_directory
 from ddr_cli.engine.executor import Ending
-from ddr_cli.engine.jobs import Job, JobResult
+from ddr_cli.engine.jobs import Job, JobResult, SplitJob, UnitJob
 from ddr_cli.engine.local import LocalExecutor
 
 _WAIT_SECONDS = 0.5
@@ -57,6 +59,8 @@ class Answer:
         How its process died.
     reason : str
         Why.
+    trace : bytes
+        How far it was when its process died; see `ddr_cli.engine.trace`.
     unfit : str
         Why this worker can't do any job of the run; empty if it can.
     """
@@ -64,6 +68,7 @@ class Answer:
     result: JobResult | None = None
     death: Literal["timeout", "killed"] | None = None
     reason: str = ""
+    trace: bytes = b""
     unfit: str = ""
 
 
@@ -79,48 +84,84 @@ def versions() -> dict[str, str]:
     return found
 
 
-def unfit(setup: Setup, folder: Path, mark: str | None = None) -> str:
-    """Return why a worker can't do jobs whose arrays are in `folder`, or an empty string.
-
-    Parameters
-    ----------
-    setup : Setup
-        The run's.
-    folder : Path
-        A folder that was made where the run was begun.
-    mark : str, optional
-        What the file ``mark`` in it must hold, lest another folder of the same name is taken for
-        it.
-    """
+def unfit(setup: Setup) -> str:
+    """Return why this worker can't do jobs of a run, or an empty string."""
     own = versions()
     differing = [
         f"{name} {own.get(name, 'none')} instead of {wanted}"
         for name, wanted in setup.versions.items()
         if own.get(name, "none") != wanted
     ]
-    if differing:
-        return (
-            f"has {', '.join(differing)}, and numbers may depend on it; install the same "
-            "versions there"
-        )
-    seen = folder.is_dir() if mark is None else _read(folder / "mark") == mark
-    if seen:
+    if not differing:
         return ""
     return (
-        f"does not see the scratch folder {folder.parent}; set TMPDIR, where ddr is started, to a "
-        "folder that all machines share under the same path"
+        f"has {', '.join(differing)}, and numbers may depend on it; install the same versions there"
     )
 
 
-def work(setup: Setup, job: Job) -> Answer:
-    """Have a job done by a process of this worker, and return when it has ended."""
-    problem = unfit(setup, job.trace.parent)
+@dataclass(frozen=True)
+class Prepared:
+    """A split that is ready for its units.
+
+    Parameters
+    ----------
+    answer : Answer
+        How the job ended.
+    files : Files
+        What it wrote, if it ended well.
+    """
+
+    answer: Answer
+    files: Files
+
+
+def hold(files: Files) -> Files:
+    """Write the data set of a run where this worker keeps its files."""
+    assert files.path
+    return files
+
+
+def prepare(setup: Setup, job: SplitJob, rows: Files, data: Files) -> Prepared:
+    """Have a split prepared by a process of this worker.
+
+    Parameters
+    ----------
+    setup : Setup
+        The run's.
+    job : SplitJob
+        The job; its paths are those of the machine where the run was begun.
+    rows : Files
+        The rows of the split; gets the arrays of the preparation too.
+    data : Files
+        The data set.
+    """
+    here = replace(job, data=data.path, folder=rows.path)
+    return Prepared(_done(setup, here), rows)
+
+
+def answer_of(prepared: Prepared) -> Answer:
+    """Return how the preparation of a split ended, without its arrays."""
+    return prepared.answer
+
+
+def work(setup: Setup, job: UnitJob, prepared: Prepared) -> Answer:
+    """Have a unit done by a process of this worker, and return when it has ended."""
+    before = prepared.answer
+    if before.result is None or before.result.error:
+        # The worker that had the split was lost, and preparing it again went wrong.
+        return before
+    return _done(setup, replace(job, folder=prepared.files.path))
+
+
+def _done(setup: Setup, job: Job) -> Answer:
+    problem = unfit(setup)
     if problem:
         return Answer(unfit=problem)
-    # A worker that died with this job left its trace, whose process would be missed here.
-    job.trace.unlink(missing_ok=True)
-    ending = _processes_of(setup.token).run(job, setup.memory_limit)
-    return Answer(ending.result, ending.death, ending.reason)
+    with tempfile.TemporaryDirectory(prefix="ddr-", dir=local_directory()) as place:
+        here = replace(job, trace=Path(place) / "trace")
+        ending = _processes_of(setup.token).run(here, setup.memory_limit)
+        trace = here.trace.read_bytes() if ending.death and here.trace.exists() else b""
+    return Answer(ending.result, ending.death, ending.reason, trace)
 
 
 def end(token: str) -> None:
@@ -201,10 +242,3 @@ _runs: dict[str, _Processes] = {}
 def _processes_of(token: str) -> _Processes:
     with _lock:
         return _runs.setdefault(token, _Processes())
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except OSError:
-        return ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal, Protocol
 
 from ddr_cli.engine.jobs import Job, JobResult
@@ -42,6 +43,9 @@ class Executor(Protocol):
 
     def wait(self, seconds: float) -> list[Ending]:
         """Return the jobs that have ended since the last call, waiting for one if there is none."""
+
+    def release(self, folder: Path) -> None:
+        """Hear that no more jobs will come on a data set or split, named by its folder."""
 
     def wake(self) -> None:
         """Make `wait` return at once; may be called from a signal handler."""

@@ -16,6 +16,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing.context import SpawnContext, SpawnProcess
+from pathlib import Path
 from typing import Any
 
 from pebble import ProcessExpired, ProcessPool
@@ -100,6 +101,9 @@ class LocalExecutor:
             self._restarts = 0
         return endings if tickets else self._lost()
 
+    def release(self, folder: Path) -> None:
+        """Do nothing: what the folder holds is the scheduler's."""
+
     def wake(self) -> None:
         """Make `wait` return at once; may be called from a signal handler."""
         self._ended.put(None)
@@ -139,6 +143,8 @@ class LocalExecutor:
         again = [submitted.job for submitted in self._submitted.values()]
         self._submitted.clear()
         for job in again:
+            # By its trace, a job is taken for that of the process which died.
+            job.trace.unlink(missing_ok=True)
             self.submit(job)
 
     def _lost(self) -> list[Ending]:

@@ -165,6 +165,7 @@ class Schedule:
         finally:
             if self._running:
                 self._executor.discard()
+            self._executor.release(self._data)
 
     def _take(self, endings: Sequence[Ending]) -> None:
         results = [result for ending in endings for result in self._settle(ending)]
@@ -306,6 +307,7 @@ class Schedule:
         opened.works.remove(work)
         if not opened.works:
             self._open.remove(opened)
+            self._executor.release(opened.folder)
             self._scratch.drop(opened.folder)
 
 
