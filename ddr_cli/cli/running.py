@@ -14,16 +14,18 @@ from ddr_cli.core.errors import DdrError
 from ddr_cli.data import Sources
 from ddr_cli.engine import (
     Datasets,
+    Plan,
     Progress,
     RunOutcome,
+    Whole,
+    count_to_do,
     make_executor,
+    make_plan,
     make_progress,
     run_spec,
 )
 from ddr_cli.engine.backends import Deferred
 from ddr_cli.engine.executor import Executor
-from ddr_cli.engine.progress import OneOfSeveral
-from ddr_cli.report import overview, write_run
 from ddr_cli.spec import Spec
 
 EXIT_SOME_FAILED = 1
@@ -51,8 +53,8 @@ class RunSettings:
 def run_and_show(specs: Sequence[Spec], settings: RunSettings) -> None:
     """Run specs one after the other, derive their files and print what came out.
 
-    All of them share the processes and the data sets. A spec that can't be run does not keep the
-    others from running.
+    All of them share the processes, the data sets and the display of progress. A spec that can't
+    be run does not keep the others from running.
 
     Raises
     ------
@@ -60,22 +62,31 @@ def run_and_show(specs: Sequence[Spec], settings: RunSettings) -> None:
         With 130 if interrupted, the code of the first spec that could not be run, or 1 if some
         trials failed.
     """
-    progress = make_progress(quiet=settings.quiet)
     datasets = Datasets(settings.sources)
     executor = _executor(settings)
     endings: dict[str, RunOutcome | DdrError] = {}
+
+    def give_up(spec: Spec, error: DdrError) -> None:
+        if len(specs) == 1:
+            raise error
+        typer.echo(f"Error: {spec.name}: {error}", err=True)
+        endings[spec.name] = error
+
     try:
-        for place, spec in enumerate(specs, start=1):
-            shown = OneOfSeveral(progress, place, len(specs))
+        ahead: list[tuple[Plan, int]] = []
+        for spec in specs:
             try:
-                outcome = _run_one(spec, settings, shown, executor, datasets, len(specs) > 1)
+                ahead.append(_look_ahead(spec, settings, datasets))
             except DdrError as error:
-                if len(specs) == 1:
-                    raise
-                typer.echo(f"Error: {spec.name}: {error}", err=True)
-                endings[spec.name] = error
+                give_up(spec, error)
+        progress = _progress(ahead, settings)
+        for plan, _ in ahead:
+            try:
+                outcome = _run_one(plan, settings, progress, executor, datasets, len(specs) > 1)
+            except DdrError as error:
+                give_up(plan.spec, error)
                 continue
-            endings[spec.name] = outcome
+            endings[plan.spec.name] = outcome
             if outcome.interrupted:
                 raise typer.Exit(EXIT_INTERRUPTED)
     finally:
@@ -86,11 +97,33 @@ def run_and_show(specs: Sequence[Spec], settings: RunSettings) -> None:
         raise typer.Exit(code)
 
 
+def _look_ahead(spec: Spec, settings: RunSettings, datasets: Datasets) -> tuple[Plan, int]:
+    """Return a spec's plan and how many of its trials are to do."""
+    plan = make_plan(spec, datasets=datasets)
+    return plan, count_to_do(
+        plan, out=settings.out, fresh=settings.fresh, retry_failed=settings.retry_failed
+    )
+
+
+def _progress(ahead: Sequence[tuple[Plan, int]], settings: RunSettings) -> Progress:
+    left = [to_do for _, to_do in ahead if to_do]
+    if len(left) < 2:
+        return make_progress(quiet=settings.quiet)
+    total = sum(len(plan.trials) for plan, _ in ahead)
+    whole = Whole(len(ahead), total, total - sum(left))
+    return make_progress(quiet=settings.quiet, whole=whole)
+
+
 def _executor(settings: RunSettings) -> Executor:
     def start() -> Executor:
-        return make_executor(
+        executor = make_executor(
             settings.backend, settings.jobs, settings.memory_limit, settings.scheduler
         )
+        # What is needed in the end is loaded while the processes load what they need.
+        import ddr_cli.report.build
+        import ddr_cli.report.terminal  # noqa: F401
+
+        return executor
 
     # A cluster that can't be used is to be known before anything is read.
     return start() if settings.backend != "local" or settings.scheduler else Deferred(start)
@@ -119,10 +152,11 @@ def _show_all(endings: Mapping[str, RunOutcome | DdrError], out: Path) -> None:
     typer.echo(f"{len(outcomes)} specs in {out}: {', '.join(parts)}.")
     if wrong:
         typer.echo(f"Not run: {', '.join(wrong)}.", err=True)
+    _show_next(out)
 
 
 def _run_one(
-    spec: Spec,
+    plan: Plan,
     settings: RunSettings,
     progress: Progress,
     executor: Executor,
@@ -130,7 +164,8 @@ def _run_one(
     one_of_several: bool,
 ) -> RunOutcome:
     outcome = run_spec(
-        spec,
+        plan.spec,
+        plan=plan,
         out=settings.out,
         jobs=settings.jobs,
         timeout=settings.timeout,
@@ -151,9 +186,13 @@ def _run_one(
     if one_of_several and outcome.done == 0 and not outcome.failed and _is_derived(outcome.folder):
         return outcome
     if kept:
+        from ddr_cli.report import write_run
+
         files = write_run(outcome.folder)
         if not settings.quiet and not outcome.interrupted:
             _show(outcome, files)
+            if not one_of_several:
+                _show_next(settings.out)
     if outcome.failed:
         typer.echo(
             f"{outcome.failed} of {outcome.planned} trials failed; 'ddr status {outcome.folder}' "
@@ -176,11 +215,16 @@ def _show(outcome: RunOutcome, files: Sequence[Path]) -> None:
         typer.echo(f"{outcome.folder.name}: all {outcome.skipped} trials were done before.")
     from rich.console import Console
 
+    from ddr_cli.report import overview
+
     Console().print(overview(outcome.folder))
     wrote = [outcome.folder / "trials.csv", *(path for path in files if path.suffix != ".svg")]
     for path in wrote:
         typer.echo(f"  {path}")
-    typer.echo(f"Next: ddr report {shlex.quote(str(outcome.folder.parent))}")
+
+
+def _show_next(out: Path) -> None:
+    typer.echo(f"Next: ddr report {shlex.quote(str(out))}")
 
 
 def _this_command() -> str:

@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from ddr_cli.engine.backends import make_executor
     from ddr_cli.engine.datasets import Datasets
     from ddr_cli.engine.describe import PlanFacts, describe_plan
-    from ddr_cli.engine.execute import RunOutcome, run_spec
+    from ddr_cli.engine.execute import RunOutcome, count_to_do, run_spec
     from ddr_cli.engine.journal import read_trials
     from ddr_cli.engine.local import LocalExecutor
     from ddr_cli.engine.plan import Plan, make_plan
-    from ddr_cli.engine.progress import Progress, make_progress
+    from ddr_cli.engine.progress import Progress, Whole, make_progress
     from ddr_cli.engine.provenance import read_manifest
     from ddr_cli.engine.status import RunStatus, run_status
 else:
@@ -27,11 +27,11 @@ else:
             "backends": ["make_executor"],
             "datasets": ["Datasets"],
             "describe": ["PlanFacts", "describe_plan"],
-            "execute": ["RunOutcome", "run_spec"],
+            "execute": ["RunOutcome", "count_to_do", "run_spec"],
             "journal": ["read_trials"],
             "local": ["LocalExecutor"],
             "plan": ["Plan", "make_plan"],
-            "progress": ["Progress", "make_progress"],
+            "progress": ["Progress", "Whole", "make_progress"],
             "provenance": ["read_manifest"],
             "status": ["RunStatus", "run_status"],
         },
@@ -45,6 +45,8 @@ __all__ = [
     "Progress",
     "RunOutcome",
     "RunStatus",
+    "Whole",
+    "count_to_do",
     "describe_plan",
     "make_executor",
     "make_plan",

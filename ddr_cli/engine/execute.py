@@ -72,6 +72,7 @@ def run_spec(
     progress: Progress | None = None,
     executor: Executor | None = None,
     datasets: Datasets | None = None,
+    plan: Plan | None = None,
 ) -> RunOutcome:
     """Run the trials of a spec that have not been run yet.
 
@@ -103,6 +104,8 @@ def run_spec(
         What runs the jobs, to share it among runs; `jobs` and `memory_limit` are then its own.
     datasets : Datasets, optional
         What reads data sets, to share them among runs; `sources` is then its own.
+    plan : Plan, optional
+        The spec's plan, if it is made already.
 
     Returns
     -------
@@ -118,7 +121,7 @@ def run_spec(
     """
     folder = Path(out) / spec.name
     datasets = datasets or Datasets(sources)
-    plan = make_plan(spec, datasets=datasets)
+    plan = plan or make_plan(spec, datasets=datasets)
     rows = {} if fresh else rows_so_far(folder, plan)
     if to_do(plan, rows, retry_failed=retry_failed) or missing(folder, plan, rows):
         with _own_or_given(executor, jobs, memory_limit) as used:
@@ -138,6 +141,27 @@ def run_spec(
             with Journal(folder / FILE_NAME, columns_of(plan)) as journal:
                 journal.settle(plan.trials)
     return _outcome(folder, plan, rows, interrupted=False)
+
+
+def count_to_do(
+    plan: Plan, *, out: str | Path = "results", fresh: bool = False, retry_failed: bool = False
+) -> int:
+    """Return how many trials `run_spec` would run.
+
+    Parameters
+    ----------
+    plan : Plan
+        The spec's plan.
+    out, fresh, retry_failed
+        As for `run_spec`.
+
+    Raises
+    ------
+    InputError
+        If the folder holds another version's trials.
+    """
+    rows = {} if fresh else rows_so_far(Path(out) / plan.spec.name, plan)
+    return len(to_do(plan, rows, retry_failed=retry_failed))
 
 
 def _run(

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import sys
 import time
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TextIO
 
 if TYPE_CHECKING:
+    from rich.progress import Progress as Display
     from rich.progress import TaskID
 
 _EVERY_SECONDS = 10.0
 _EVERY_SHARE = 0.1
+_LEAST_SECONDS = 1.0
 
 
 class Progress(Protocol):
@@ -45,31 +48,62 @@ class Silent:
         """Show nothing."""
 
 
-class OneOfSeveral:
-    """Passes everything on, with each run's place among several in its name.
+@dataclass(frozen=True)
+class Whole:
+    """What several runs that are shown together come to.
 
     Parameters
     ----------
-    progress : Progress
-        What shows it.
-    place, total : int
-        The run's number, from 1, and how many there are.
+    runs : int
+        How many runs there are.
+    total : int
+        The trials of all of them.
+    done : int
+        Those that were done already.
     """
 
-    def __init__(self, progress: Progress, place: int, total: int) -> None:
-        self._progress = progress
-        self._place = f"[{place}/{total}] " if total > 1 else ""
-        self.advance = progress.advance
-        self.note = progress.note
-        self.end = progress.end
+    runs: int
+    total: int
+    done: int
 
-    def begin(self, name: str, total: int, done: int) -> None:
-        """Pass on that a run begins."""
-        self._progress.begin(self._place + name, total, done)
+
+class _Count:
+    """How far a run is, and how to say it."""
+
+    def __init__(self, total: int, before: int) -> None:
+        self.total, self.before = total, before
+        self.done = self.failed = 0
+        self._started = time.monotonic()
+
+    def advance(self, ok: int, failed: int) -> None:
+        self.done += ok + failed
+        self.failed += failed
+
+    @property
+    def ended(self) -> int:
+        return self.before + self.done
+
+    @property
+    def elapsed(self) -> float:
+        return time.monotonic() - self._started
+
+    @property
+    def failures(self) -> str:
+        return f"{self.failed} failed" if self.failed else ""
+
+    def text(self, unit: str) -> str:
+        failed = f", {self.failures}" if self.failed else ""
+        left = ""
+        if self.done and self.ended < self.total:
+            seconds = self.elapsed / self.done * (self.total - self.ended)
+            left = f", about {duration(seconds)} left"
+        return f"{self.ended} of {self.total} {unit}{failed}, {duration(self.elapsed)}{left}"
 
 
 class Lines:
     """Writes a line at the beginning, every ten seconds or tenth of the way, and at the end.
+
+    Tenths that take less than a second have none.
 
     Parameters
     ----------
@@ -77,29 +111,33 @@ class Lines:
         Where to.
     unit : str, default="trials"
         What is counted.
+    whole : Whole, optional
+        What is told of several runs with each line.
     """
 
-    def __init__(self, stream: TextIO, unit: str = "trials") -> None:
+    def __init__(self, stream: TextIO, unit: str = "trials", whole: Whole | None = None) -> None:
         self._stream = stream
         self._unit = unit
+        self._whole = whole
+        self._all_done = 0 if whole is None else whole.done
 
     def begin(self, name: str, total: int, done: int) -> None:
         """Write how much there is to do."""
-        self._name, self._total, self._before = name, total, done
-        self._done, self._failed = 0, 0
-        self._started = self._last_time = time.monotonic()
+        self._name, self._count = name, _Count(total, done)
+        self._last_time = time.monotonic()
         self._last_done = 0
         already = f", {done} of them done already" if done else ""
         self._write(f"{total} {self._unit}{already}")
 
     def advance(self, ok: int, failed: int) -> None:
         """Write how far it is, if the last line is long enough ago."""
-        self._done += ok + failed
-        self._failed += failed
-        since = self._done - self._last_done
-        due = time.monotonic() - self._last_time >= _EVERY_SECONDS
-        if due or since >= _EVERY_SHARE * (self._total - self._before):
-            self._last_time, self._last_done = time.monotonic(), self._done
+        self._count.advance(ok, failed)
+        self._all_done += ok + failed
+        since = self._count.done - self._last_done
+        seconds = time.monotonic() - self._last_time
+        share = since >= _EVERY_SHARE * (self._count.total - self._count.before)
+        if seconds >= (_LEAST_SECONDS if share else _EVERY_SECONDS):
+            self._last_time, self._last_done = time.monotonic(), self._count.done
             self._write(self._how_far())
 
     def note(self, text: str) -> None:
@@ -108,17 +146,14 @@ class Lines:
 
     def end(self) -> None:
         """Write how far it came."""
-        if self._last_done != self._done or not self._done:
+        if self._last_done != self._count.done or not self._count.done:
             self._write(self._how_far())
 
     def _how_far(self) -> str:
-        ended = self._before + self._done
-        elapsed = time.monotonic() - self._started
-        failed = f", {self._failed} failed" if self._failed else ""
-        left = ""
-        if self._done and ended < self._total:
-            left = f", about {duration(elapsed / self._done * (self._total - ended))} left"
-        return f"{ended} of {self._total} {self._unit}{failed}, {duration(elapsed)}{left}"
+        own = self._count.text(self._unit)
+        if self._whole is None:
+            return own
+        return f"{own}; all {self._whole.runs} specs: {self._all_done} of {self._whole.total}"
 
     def _write(self, text: str) -> None:
         self._stream.write(f"{self._name}: {text}\n")
@@ -126,61 +161,100 @@ class Lines:
 
 
 class Bar:
-    """Draws a bar with rate, time left and failures on a terminal."""
+    """Draws a bar with rate, time left and failures on a terminal.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    whole : Whole, optional
+        What several runs come to, which have a second bar; each leaves a line when it has ended.
+    """
+
+    def __init__(self, whole: Whole | None = None) -> None:
         from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-        from rich.progress import Progress as Display
 
-        self._display = Display(
+        self._console = Console(stderr=True)
+        self._whole = whole
+        self._all_done = 0 if whole is None else whole.done
+
+    def begin(self, name: str, total: int, done: int) -> None:
+        """Draw an empty bar, or one filled as far as trials are done already."""
+        self._name, self._count = name, _Count(total, done)
+        # One that has been stopped would draw over what was printed since.
+        self._display = self._make_display()
+        self._run = self._add(name, total, done)
+        if self._whole is not None:
+            text = f"all {self._whole.runs} specs"
+            self._all = self._add(text.ljust(len(name)), self._whole.total, self._all_done)
+        self._display.start()
+
+    def advance(self, ok: int, failed: int) -> None:
+        """Move the bar."""
+        self._count.advance(ok, failed)
+        rate = f"{self._count.done / max(self._count.elapsed, 1e-9):.3g}/s"
+        ended = ok + failed
+        self._display.update(self._run, advance=ended, rate=rate, failed=self._count.failures)
+        self._all_done += ended
+        if self._whole is not None:
+            self._display.update(self._all, completed=self._all_done)
+
+    def note(self, text: str) -> None:
+        """Write the text above the bar."""
+        self._console.print(text, markup=False, highlight=False)
+
+    def end(self) -> None:
+        """Leave the bar as it is, or a line in place of the two."""
+        self._display.stop()
+        if self._whole is not None:
+            self.note(f"{self._name}: {self._count.text('trials')}")
+
+    def _make_display(self) -> Display:
+        from rich.progress import (
+            BarColumn,
+            MofNCompleteColumn,
+            Progress,
+            TextColumn,
+            TimeRemainingColumn,
+        )
+
+        return Progress(
             TextColumn("{task.description}", markup=False),
             BarColumn(),
             MofNCompleteColumn(),
             TextColumn("{task.fields[rate]}"),
             TimeRemainingColumn(compact=True, elapsed_when_finished=True),
             TextColumn("[red]{task.fields[failed]}"),
-            console=Console(stderr=True),
-        )
-        self._task: TaskID | None = None
-
-    def begin(self, name: str, total: int, done: int) -> None:
-        """Draw an empty bar, or one filled as far as trials are done already."""
-        self._done, self._failed, self._started = 0, 0, time.monotonic()
-        self._task = self._display.add_task(name, total=total, completed=done, rate="", failed="")
-        self._display.start()
-
-    def advance(self, ok: int, failed: int) -> None:
-        """Move the bar."""
-        if self._task is None:
-            return
-        self._done += ok + failed
-        self._failed += failed
-        rate = self._done / max(time.monotonic() - self._started, 1e-9)
-        self._display.update(
-            self._task,
-            advance=ok + failed,
-            rate=f"{rate:.3g}/s",
-            failed=f"{self._failed} failed" if self._failed else "",
+            console=self._console,
+            transient=self._whole is not None,
         )
 
-    def note(self, text: str) -> None:
-        """Write the text above the bar."""
-        self._display.console.print(text, markup=False, highlight=False)
-
-    def end(self) -> None:
-        """Leave the bar as it is."""
-        self._display.stop()
+    def _add(self, name: str, total: int, done: int) -> TaskID:
+        return self._display.add_task(name, total=total, completed=done, rate="", failed="")
 
 
 def make_progress(
-    *, quiet: bool = False, stream: TextIO | None = None, unit: str = "trials"
+    *,
+    quiet: bool = False,
+    stream: TextIO | None = None,
+    unit: str = "trials",
+    whole: Whole | None = None,
 ) -> Progress:
-    """Return what suits the stream (standard error if not given): a bar if it is a terminal."""
+    """Return what suits the stream (standard error if not given): a bar if it is a terminal.
+
+    Parameters
+    ----------
+    quiet : bool
+        Show nothing.
+    stream : text stream, optional
+        Where to.
+    unit : str
+        What is counted.
+    whole : Whole, optional
+        What several runs come to that are told one after the other.
+    """
     if quiet:
         return Silent()
     target = stream if stream is not None else sys.stderr
-    return Bar() if target.isatty() else Lines(target, unit)
+    return Bar(whole) if target.isatty() else Lines(target, unit, whole)
 
 
 def duration(seconds: float) -> str:

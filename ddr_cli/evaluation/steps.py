@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -23,23 +24,32 @@ def _is_sparse(X: Any) -> bool:
     return bool(sp.issparse(X))
 
 
-class _Step(TransformerMixin, BaseEstimator):
-    """One of scikit-learn's transformers, made when the training data are known."""
+class _Checked(TransformerMixin, BaseEstimator):
+    """A step, and what data it takes."""
 
     version: ClassVar[int]
     _accepts_sparse: ClassVar[bool] = True
 
+    def _validated(self, X: ArrayLike, *, reset: bool) -> Any:
+        accepted = ("csr", "csc") if self._accepts_sparse else False
+        return validate_data(self, X, accept_sparse=accepted, dtype=np.float64, reset=reset)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self._accepts_sparse
+        return tags
+
+
+class _Step(_Checked, ABC):
+    """One of scikit-learn's transformers, made when the training data are known."""
+
+    @abstractmethod
     def _build(self, X: Any) -> Any:
         """Return the unfitted transformer for the training data `X`."""
-        raise NotImplementedError
 
     def _prepared(self, X: Any) -> Any:
         """Return the training data as the transformer is to see it."""
         return X
-
-    def _validated(self, X: ArrayLike, *, reset: bool) -> Any:
-        accepted = ("csr", "csc") if self._accepts_sparse else False
-        return validate_data(self, X, accept_sparse=accepted, dtype=np.float64, reset=reset)
 
     def fit(self, X: ArrayLike, y: object = None) -> Self:  # noqa: ARG002 (scikit-learn's call)
         """Fit the step on the training part.
@@ -82,11 +92,6 @@ class _Step(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         return self.transformer_.transform(self._validated(X, reset=False))
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = self._accepts_sparse
-        return tags
 
 
 class _Projection(_Step):
@@ -200,7 +205,7 @@ class Standardize(OneToOneFeatureMixin, _Step):
         return StandardScaler(with_mean=not _is_sparse(X))
 
 
-class Rescale(OneToOneFeatureMixin, _Step):
+class Rescale(OneToOneFeatureMixin, _Checked):
     """Map the training part's range to [0, 1]; other points may fall outside.
 
     Parameters

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from ddr_cli.numerics.eigen import deterministic_signs
 Floats = NDArray[np.float64]
 
 
-class WrappedEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class WrappedEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
     """A transformer around a fitted one of scikit-learn's; `fit` ends with `_keep`.
 
     Numbers are computed in float64 and have the type of the data in the end; signs are those of
@@ -27,9 +28,9 @@ class WrappedEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     model_: Any
     n_components: int
 
+    @abstractmethod
     def fit(self, X: ArrayLike, y: Any = None) -> Any:
         """Embed the rows of `X`; a subclass does."""
-        raise NotImplementedError
 
     def _checked(self, X: ArrayLike) -> Any:
         """Return the checked training points."""

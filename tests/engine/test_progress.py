@@ -7,22 +7,48 @@ from pathlib import Path
 
 import pytest
 
-from ddr_cli.engine.progress import Bar, Lines, Silent, duration, make_progress
+from ddr_cli.engine.progress import Bar, Lines, Silent, Whole, duration, make_progress
 from ddr_cli.engine.scratch import Scratch
 
 
-def told(total: int, steps: list[tuple[int, int]], done: int = 0) -> list[str]:
+class Clock:
+    """The time, which passes when it is told to."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    made = Clock()
+    monkeypatch.setattr(time, "monotonic", made)
+    return made
+
+
+def told(
+    clock: Clock,
+    total: int,
+    steps: list[tuple[int, int]],
+    *,
+    done: int = 0,
+    seconds: float,
+    whole: Whole | None = None,
+) -> list[str]:
     stream = io.StringIO()
-    lines = Lines(stream)
+    lines = Lines(stream, whole=whole)
     lines.begin("small", total, done)
     for ok, failed in steps:
+        clock.now += seconds
         lines.advance(ok, failed)
     lines.end()
     return stream.getvalue().splitlines()
 
 
-def test_lines_come_every_tenth_of_the_way() -> None:
-    lines = told(1000, [(1, 0)] * 1000)
+def test_lines_come_every_tenth_of_the_way(clock: Clock) -> None:
+    lines = told(clock, 1000, [(1, 0)] * 1000, seconds=0.02)
     assert len(lines) == 11
     assert lines[0] == "small: 1000 trials"
     assert lines[1].startswith("small: 100 of 1000 trials, ")
@@ -31,26 +57,28 @@ def test_lines_come_every_tenth_of_the_way() -> None:
     assert "left" not in lines[-1]
 
 
-def test_lines_tell_failures_and_what_was_done_before() -> None:
-    lines = told(20, [(4, 1), (4, 1)], done=10)
+def test_a_run_of_a_moment_has_a_first_and_a_last_line(clock: Clock) -> None:
+    assert len(told(clock, 1000, [(1, 0)] * 1000, seconds=0.0005)) == 2
+
+
+def test_lines_tell_failures_and_what_was_done_before(clock: Clock) -> None:
+    lines = told(clock, 20, [(4, 1), (4, 1)], done=10, seconds=1)
     assert lines[0] == "small: 20 trials, 10 of them done already"
-    assert lines[-1].startswith("small: 20 of 20 trials, 2 failed, ")
+    assert lines[-1] == "small: 20 of 20 trials, 2 failed, 2.0 s"
 
 
-def test_a_line_comes_every_ten_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
-    now = [0.0]
-    monkeypatch.setattr(time, "monotonic", lambda: now[0])
-    stream = io.StringIO()
-    lines = Lines(stream)
-    lines.begin("small", 10_000, 0)
-    for _ in range(50):
-        now[0] += 1.0
-        lines.advance(1, 0)
-    assert len(stream.getvalue().splitlines()) == 1 + 5
+def test_lines_tell_of_all_runs(clock: Clock) -> None:
+    lines = told(clock, 20, [(10, 0)], done=10, seconds=4, whole=Whole(3, 100, 40))
+    assert lines[-1] == "small: 20 of 20 trials, 4.0 s; all 3 specs: 50 of 100"
 
 
-def test_an_interrupted_run_tells_how_far_it_came() -> None:
-    assert told(100, [(3, 0)])[-1].startswith("small: 3 of 100 trials, ")
+def test_a_line_comes_every_ten_seconds(clock: Clock) -> None:
+    lines = told(clock, 10_000, [(1, 0)] * 50, seconds=1)
+    assert len(lines) == 1 + 5
+
+
+def test_an_interrupted_run_tells_how_far_it_came(clock: Clock) -> None:
+    assert told(clock, 100, [(3, 0)], seconds=0)[-1].startswith("small: 3 of 100 trials, ")
 
 
 @pytest.mark.parametrize(
@@ -71,10 +99,11 @@ def test_what_suits_the_stream() -> None:
     assert isinstance(make_progress(quiet=True), Silent)
 
 
+@pytest.mark.parametrize("whole", [None, Whole(2, 8, 2)])
 def test_a_bar_can_be_drawn_for_one_run_after_the_other(
-    capsys: pytest.CaptureFixture[str],
+    capsys: pytest.CaptureFixture[str], whole: Whole | None
 ) -> None:
-    bar = Bar()
+    bar = Bar(whole)
     for name in ("first", "second"):
         bar.begin(name, 4, 1)
         bar.advance(2, 1)
@@ -84,6 +113,7 @@ def test_a_bar_can_be_drawn_for_one_run_after_the_other(
     assert "a [warning] of a method" in shown
     assert "first" in shown
     assert "second" in shown
+    assert ("second: 4 of 4 trials, 1 failed" in shown) == (whole is not None)
 
 
 def test_scratch_of_a_killed_run_is_removed(

@@ -6,6 +6,7 @@ C. Wang and S. Mahadevan, "Learning Locality-Preserving Discriminative Features"
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
@@ -22,7 +23,7 @@ from ddr_cli.numerics.neighbors import kneighbors
 _PAPER = 'Wang, Mahadevan, "Learning Locality-Preserving Discriminative Features"'
 
 
-class _Neighborhood(Measure):
+class _Neighborhood(Measure, ABC):
     """The share of points for which something is among the `n_neighbors` nearest others."""
 
     def __init__(self, n_neighbors: Annotated[int, Ge(1)] = 1, part: Part = "all") -> None:
@@ -46,9 +47,9 @@ class _Neighborhood(Measure):
         return [float(np.mean(first[one.part] < one.n_neighbors)) for one in measures]
 
     @staticmethod
+    @abstractmethod
     def _first_place(embedded: Embedded, k: int) -> NDArray[np.intp]:
         """Return at which place, from 0, each point's k nearest have it; `k` if they have not."""
-        raise NotImplementedError
 
     def __ddr_traits__(self) -> ClassifierTraits:
         """Return what the engine may share."""
