@@ -2,17 +2,15 @@
 
     python benchmarks/bench_kills.py [--kills 20] [--jobs 2] [--seed 0]
 
-The run is killed at random moments, its start included, resumed with another number of processes,
-and compared row by row with a run that was left alone: no row twice, none missing, no torn line,
-the same metrics to the last bit.
+The run is killed at random moments, one kill in four while it starts and the others after a random
+number of new rows, then resumed with another number of processes, and compared row by row with a
+run that was left alone: no row twice, none missing, no torn line, the same metrics to the last bit.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
 import random
-import signal
 import subprocess
 import sys
 import tempfile
@@ -23,7 +21,7 @@ from ddr_cli.engine import read_trials
 
 SPEC = """
 dataset: digits
-split: {kind: fraction, train: 0.5, repeats: 12}
+split: {kind: fraction, train: 0.5, repeats: 60}
 reducers: [{name: ccdr, n_components: 9, n_neighbors: 4, mode: transductive}, none]
 classifiers: [{name: knn, n_neighbors: 3}, linear]
 sweep: {reducer.beta: {log: [0.01, 10, 7]}}
@@ -56,19 +54,22 @@ def main() -> None:
         assert start(spec, whole, 1).wait() == 0
         alone = time.perf_counter() - begun
         journal = torn / "killed" / "trials.csv"
-        kept, longest = [], 1.2
-        for _ in range(options.kills):
+        total = len(read_trials(whole / "killed"))
+        kept = [0]
+        for number in range(options.kills):
             run = start(spec, torn, options.jobs)
-            try:
-                run.wait(generator.uniform(0.1, longest))
-            except subprocess.TimeoutExpired:
-                os.kill(run.pid, signal.SIGKILL)
-                run.wait()
-            # A run that never gets past its start would be no test: it is given more time.
-            longest *= 1.0 if kept and rows_in(journal) > kept[-1] else 1.25
+            wanted = kept[-1] + generator.randint(1, max(1, total // options.kills))
+            until = time.monotonic() + generator.uniform(0.1, 2.5)
+            while run.poll() is None:
+                if time.monotonic() > until if number % 4 == 0 else rows_in(journal) >= wanted:
+                    time.sleep(generator.uniform(0, 0.02))
+                    run.kill()
+                    break
+                time.sleep(0.001)
+            run.wait()
             kept.append(rows_in(journal))
         assert start(spec, torn, 1).wait() == 0
-        print(f"rows after each kill: {kept}")
+        print(f"rows after each kill: {kept[1:]} of {total}")
         print(f"left alone the run takes {alone:.1f} s")
         same = ["trial_id", "split", "split_hash", "reducer", "classifier", "error", "status"]
         one, other = (read_trials(folder / "killed")[same] for folder in (whole, torn))

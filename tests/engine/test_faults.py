@@ -6,6 +6,9 @@ import multiprocessing
 import os
 import signal
 import sys
+import tempfile
+import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,9 +17,10 @@ import pandas as pd
 import pytest
 
 from ddr_cli.core.errors import DdrError
-from ddr_cli.engine import read_trials, run_spec, run_status
+from ddr_cli.engine import local, read_trials, run_spec, run_status
 from ddr_cli.engine.execute import RunOutcome
 from ddr_cli.engine.local import LocalExecutor
+from ddr_cli.engine.trace import last_seen
 
 if TYPE_CHECKING:
     from ddr_cli.spec import Spec
@@ -200,6 +204,47 @@ def test_idle_workers_may_be_killed(make_spec: MakeSpec, tmp_path: Path) -> None
                     os.kill(child.pid or 0, signal.SIGKILL)
     finally:
         executor.stop()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_a_job_is_done_again_when_the_pool_has_given_up(
+    make_spec: MakeSpec, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    # Every fit waits until somebody reads what it logs.
+    log = tmp_path / "log"
+    os.mkfifo(log)
+    spec = make_spec(split=ONE_SPLIT, reducers=[{"name": "faulty", "log": str(log)}])
+    executor = LocalExecutor(2)
+    workers = {child.pid for child in multiprocessing.active_children()}
+    start = local._Process.start
+
+    def fail_once(_: Any) -> None:
+        monkeypatch.setattr(local._Process, "start", start)
+        raise OSError("no more processes")
+
+    def at_work() -> set[int | None]:
+        traces = [last_seen(path) for path in tmp_path.glob("ddr-scratch-*/traces/*")]
+        return {trace.pid for trace in traces if trace.fitting}
+
+    def break_the_pool() -> None:
+        while not (before := at_work()):
+            time.sleep(0.02)
+        # A process that can't be replaced takes the pool with it.
+        monkeypatch.setattr(local._Process, "start", fail_once)
+        for idle in workers - before:
+            os.kill(idle or 0, signal.SIGKILL)
+        while not at_work() - before:
+            time.sleep(0.02)
+        reader = os.open(log, os.O_RDWR)
+        os.read(reader, 100)
+
+    threading.Thread(target=break_the_pool, daemon=True).start()
+    try:
+        outcome = run_spec(spec, out=tmp_path, executor=executor)
+    finally:
+        executor.stop()
+    assert (outcome.done, outcome.failed) == (outcome.planned, 0)
 
 
 def test_workers_that_cannot_start_end_the_run(

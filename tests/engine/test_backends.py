@@ -1,0 +1,69 @@
+"""A back end is a class with a few methods; what it gives is what processes give."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from ddr_cli.engine import read_trials, run_spec
+from ddr_cli.engine.execute import RunOutcome
+from ddr_cli.engine.executor import Ending
+from ddr_cli.engine.jobs import Job
+from ddr_cli.engine.work import do
+
+if TYPE_CHECKING:
+    from ddr_cli.spec import Spec
+
+
+class OneAfterTheOther:
+    """Does the jobs in this very process, the last one submitted first."""
+
+    capacity = 3
+
+    def __init__(self) -> None:
+        self.submitted: list[Job] = []
+        self.released: list[Path] = []
+
+    def submit(self, job: Job) -> None:
+        self.submitted.append(job)
+
+    def wait(self, seconds: float) -> list[Ending]:
+        assert seconds >= 0
+        job = self.submitted.pop()
+        return [Ending(job, do(job))]
+
+    def release(self, folder: Path) -> None:
+        self.released.append(folder)
+
+    def wake(self) -> None:
+        pass
+
+    def discard(self) -> None:
+        self.submitted.clear()
+
+    def stop(self) -> None:
+        pass
+
+
+def test_another_back_end_gives_the_same_numbers(
+    make_spec: Callable[..., Spec], run: Callable[..., RunOutcome], tmp_path: Path
+) -> None:
+    spec = make_spec(
+        preprocess=["standardize"],
+        reducers=["none", {"name": "ccdr", "n_components": 2, "n_neighbors": 4}, "noisy"],
+    )
+    other = OneAfterTheOther()
+    mine = run_spec(spec, out=tmp_path / "mine", executor=other)
+    tables = [
+        read_trials(outcome.folder).drop(columns=["fit_seconds", "eval_seconds"])
+        for outcome in (mine, run(spec))
+    ]
+    pd.testing.assert_frame_equal(*tables, check_exact=True)
+    assert mine.done == mine.planned
+    # Each split when its last unit has ended, and the data set in the end.
+    assert [folder.name for folder in other.released].count("data") == 1
+    assert other.released[-1].name == "data"
+    assert len(set(other.released)) == len(other.released) == 3 + 1
