@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import queue
 import time
 import uuid
 from collections.abc import Callable
@@ -16,7 +15,7 @@ from ddr_cli.core.errors import DdrError, InputError
 from ddr_cli.engine import dask_worker
 from ddr_cli.engine.dask_files import Files
 from ddr_cli.engine.dask_worker import Answer, Setup
-from ddr_cli.engine.executor import Ending
+from ddr_cli.engine.executor import Ending, Tickets
 from ddr_cli.engine.jobs import Job, SplitJob
 
 # Jobs per thread of the cluster that are submitted at a time: one to run and one to have ready.
@@ -69,7 +68,7 @@ class DaskExecutor:
         # The data sets and prepared splits on the cluster, by their folder here.
         self._held: dict[Path, Any] = {}
         self._tickets = self._tasks = 0
-        self._ended: queue.SimpleQueue[int | None] = queue.SimpleQueue()
+        self._ended = Tickets()
         self._client = _connect(address)
         try:
             self._threads = self._count_threads()
@@ -108,15 +107,11 @@ class DaskExecutor:
         DdrError
             If the connection is lost, or there are no workers any more.
         """
-        tickets: list[int | None] = []
-        with suppress(queue.Empty):
-            tickets.append(self._ended.get(timeout=seconds))
-            while True:
-                tickets.append(self._ended.get_nowait())
+        tickets = self._ended.take(seconds)
         endings = []
         for ticket in tickets:
-            submitted = self._submitted.get(ticket) if ticket is not None else None
-            if ticket is None or submitted is None:
+            submitted = self._submitted.get(ticket)
+            if submitted is None:
                 continue
             ending = self._ending(submitted)
             if ending is None:
@@ -135,7 +130,7 @@ class DaskExecutor:
 
     def wake(self) -> None:
         """Make `wait` return at once; may be called from a signal handler."""
-        self._ended.put(None)
+        self._ended.wake()
 
     def discard(self) -> None:
         """Forget all jobs that have not ended, and end the processes that are on one."""

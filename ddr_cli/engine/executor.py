@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import queue
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol
@@ -29,6 +31,30 @@ class Ending:
     result: JobResult | None = None
     death: Literal["timeout", "killed"] | None = None
     reason: str = ""
+
+
+class Tickets:
+    """The numbers of jobs as they end, told from any thread."""
+
+    def __init__(self) -> None:
+        self._queue: queue.SimpleQueue[int | None] = queue.SimpleQueue()
+
+    def put(self, ticket: int) -> None:
+        """Tell that a job has ended."""
+        self._queue.put(ticket)
+
+    def wake(self) -> None:
+        """Make `take` return at once; may be called from a signal handler."""
+        self._queue.put(None)
+
+    def take(self, seconds: float) -> list[int]:
+        """Return what was told since the last call, waiting for so long if there is nothing."""
+        told: list[int | None] = []
+        with suppress(queue.Empty):
+            told.append(self._queue.get(timeout=seconds))
+            while True:
+                told.append(self._queue.get_nowait())
+        return [ticket for ticket in told if ticket is not None]
 
 
 class Executor(Protocol):

@@ -6,14 +6,13 @@ This module is imported in every new worker process and must stay light.
 from __future__ import annotations
 
 import os
-import queue
 import signal
 import sys
 import types
 from collections.abc import Iterator
 from concurrent.futures import CancelledError, Future
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing.context import SpawnContext, SpawnProcess
 from pathlib import Path
@@ -22,7 +21,7 @@ from typing import Any
 from pebble import ProcessExpired, ProcessPool
 
 from ddr_cli.core.errors import DdrError
-from ddr_cli.engine.executor import Ending
+from ddr_cli.engine.executor import Ending, Tickets
 from ddr_cli.engine.jobs import Job, JobResult, UnitJob
 from ddr_cli.engine.trace import last_seen
 from ddr_cli.engine.worker import start_worker
@@ -57,7 +56,7 @@ class LocalExecutor:
         self._submitted: dict[int, _Submitted] = {}
         self._tickets = 0
         self._restarts = 0
-        self._ended: queue.SimpleQueue[int | None] = queue.SimpleQueue()
+        self._ended = Tickets()
         self._pool = self._start()
 
     @property
@@ -82,15 +81,11 @@ class LocalExecutor:
         DdrError
             If processes die again and again without having done anything.
         """
-        tickets: list[int | None] = []
-        with suppress(queue.Empty):
-            tickets.append(self._ended.get(timeout=seconds))
-            while True:
-                tickets.append(self._ended.get_nowait())
+        tickets = self._ended.take(seconds)
         endings = []
         for ticket in tickets:
-            submitted = self._submitted.get(ticket) if ticket is not None else None
-            if ticket is None or submitted is None:
+            submitted = self._submitted.get(ticket)
+            if submitted is None:
                 continue
             ending = _ending(submitted)
             if ending is None:
@@ -106,7 +101,7 @@ class LocalExecutor:
 
     def wake(self) -> None:
         """Make `wait` return at once; may be called from a signal handler."""
-        self._ended.put(None)
+        self._ended.wake()
 
     def discard(self) -> None:
         """Forget all jobs that have not ended, and end the processes that are on one."""
