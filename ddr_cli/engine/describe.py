@@ -16,6 +16,7 @@ from ddr_cli.engine.progress import duration
 
 if TYPE_CHECKING:
     from ddr_cli.data import Sources
+    from ddr_cli.engine.datasets import Datasets
     from ddr_cli.spec import Spec
 
 
@@ -87,7 +88,11 @@ class PlanFacts:
 
 
 def describe_plan(
-    spec: Spec, *, out: str | Path = "results", sources: Sources | None = None
+    spec: Spec,
+    *,
+    out: str | Path = "results",
+    sources: Sources | None = None,
+    datasets: Datasets | None = None,
 ) -> PlanFacts:
     """Return what a run of a spec would do.
 
@@ -95,9 +100,7 @@ def describe_plan(
     ----------
     spec : Spec
         The spec.
-    out : str or Path
-        As for `run_spec`.
-    sources : Sources, optional
+    out, sources, datasets
         As for `run_spec`.
 
     Raises
@@ -107,7 +110,7 @@ def describe_plan(
     DataUnavailableError
         If the data has to be read to know its fingerprint, and can't be had.
     """
-    plan = make_plan(spec, sources=sources)
+    plan = make_plan(spec, sources=sources, datasets=datasets)
     folder = Path(out) / spec.name
     rows: Mapping[str, Mapping[str, str]] = {}
     conflict = None

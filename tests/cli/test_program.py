@@ -118,6 +118,21 @@ def test_a_wrong_spec_is_told_without_a_run_too(ddr, work, command):
     assert "'title'" in done.stderr
 
 
+def test_several_specs_are_planned_in_one_table(ddr, work):
+    for name, repeats in (("one", 2), ("two", 5)):
+        spec = TINY.replace("repeats: 2", f"repeats: {repeats}")
+        (work / f"{name}.yaml").write_text(spec)
+    found = json.loads(ddr("plan", "one.yaml", "two.yaml", "--json").stdout)
+    assert [(each["name"], each["trials"], each["fits"]) for each in found] == [
+        ("one", 8, 4),
+        ("two", 20, 10),
+    ]
+    assert json.loads(ddr("plan", "one.yaml", "--json").stdout) == found[0]
+    lines = [line.split() for line in ddr("plan", "one.yaml", "two.yaml").stdout.splitlines()]
+    assert ["two", "iris", "20", "10", "0", "20", "unknown"] in lines
+    assert ["2", "specs", "28", "14", "0", "28", "unknown"] in lines
+
+
 @pytest.mark.parametrize(
     "words",
     [
