@@ -25,7 +25,7 @@ from ddr_cli.engine import (
     run_spec,
 )
 from ddr_cli.engine.backends import Deferred
-from ddr_cli.engine.executor import Executor
+from ddr_cli.engine.executor import Executor, ExecutorError
 from ddr_cli.spec import Spec
 
 EXIT_SOME_FAILED = 1
@@ -58,6 +58,8 @@ def run_and_show(specs: Sequence[Spec], settings: RunSettings) -> None:
 
     Raises
     ------
+    DdrError
+        If the only spec can't be run, or what runs the jobs is lost.
     typer.Exit
         With 130 if interrupted, the code of the first spec that could not be run, or 1 if some
         trials failed.
@@ -67,7 +69,7 @@ def run_and_show(specs: Sequence[Spec], settings: RunSettings) -> None:
     endings: dict[str, RunOutcome | DdrError] = {}
 
     def give_up(spec: Spec, error: DdrError) -> None:
-        if len(specs) == 1:
+        if len(specs) == 1 or isinstance(error, ExecutorError):
             raise error
         typer.echo(f"Error: {spec.name}: {error}", err=True)
         endings[spec.name] = error

@@ -34,16 +34,23 @@ def make_executor(
     Raises
     ------
     InputError
-        If there is no such back end, `scheduler` is missing or given in vain, or the cluster can't
-        be used; see `ddr_cli.engine.dask_executor.DaskExecutor`.
+        If there is no such back end, `scheduler` is missing or given in vain, or ``distributed`` is
+        not installed or the cluster can't be used; see
+        `ddr_cli.engine.dask_executor.DaskExecutor`.
     """
     if backend == "dask":
         if not scheduler:
             raise InputError(
                 "The dask back end needs the scheduler's address, such as tcp://host:8786."
             )
-        from ddr_cli.engine.dask_executor import DaskExecutor
-
+        try:
+            from ddr_cli.engine.dask_executor import DaskExecutor
+        except ModuleNotFoundError as error:
+            if error.name not in ("dask", "distributed"):
+                raise
+            raise InputError(
+                "The dask back end needs the package distributed: pip install 'ddr[dask]'."
+            ) from error
         return DaskExecutor(scheduler, memory_limit=memory_limit)
     if backend != "local":
         names = " or ".join(BACKENDS)

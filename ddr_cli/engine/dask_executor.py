@@ -11,11 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from distributed import Client, KilledWorker
+
 from ddr_cli.core.errors import DdrError, InputError
-from ddr_cli.engine import dask_worker
+from ddr_cli.engine import dask_data, dask_worker
 from ddr_cli.engine.dask_files import Files
 from ddr_cli.engine.dask_worker import Answer, Setup
-from ddr_cli.engine.executor import Ending, Tickets
+from ddr_cli.engine.executor import Ending, ExecutorError, Tickets
 from ddr_cli.engine.jobs import Job, SplitJob
 
 # Jobs per thread of the cluster that are submitted at a time: one to run and one to have ready.
@@ -43,9 +45,9 @@ class DaskExecutor:
     other jobs. A job whose *worker* dies is given to another one by dask; after as many deaths as
     the scheduler's ``distributed.scheduler.allowed-failures`` says, the job is ``killed``.
 
-    A data set is sent to the cluster once, and a split where it was prepared stays: dask sends
-    either to another worker when that one first has a job on it, and makes it again if the workers
-    that had it die. Nothing but the connection is shared with the machine that ddr runs on.
+    A data set is sent to each worker once. A split stays where it was prepared: dask sends it to
+    another worker that has a job on it, and makes it again if the workers that had it die. Nothing
+    but the connection is shared with the machine that ddr runs on.
 
     Parameters
     ----------
@@ -57,8 +59,8 @@ class DaskExecutor:
     Raises
     ------
     InputError
-        If ``distributed`` is not installed, the scheduler can't be reached or has no workers, or a
-        worker has other versions of what numbers depend on.
+        If the scheduler can't be reached or has no workers, or a worker has other versions of what
+        numbers depend on.
     """
 
     def __init__(self, address: str, *, memory_limit: int | None = None) -> None:
@@ -66,13 +68,15 @@ class DaskExecutor:
         self._setup = Setup(uuid.uuid4().hex, memory_limit, dask_worker.versions())
         self._submitted: dict[int, _Submitted] = {}
         # The data sets and prepared splits on the cluster, by their folder here.
-        self._held: dict[Path, Any] = {}
+        self._data: dict[Path, str] = {}
+        self._splits: dict[Path, Any] = {}
         self._tickets = self._tasks = 0
         self._ended = Tickets()
         self._client = _connect(address)
         try:
             self._threads = self._count_threads()
             self._check_workers()
+            dask_data.drop_stale(self._client)
         except BaseException:
             self._client.close()
             raise
@@ -89,10 +93,10 @@ class DaskExecutor:
             prepared = self._task(
                 dask_worker.prepare, self._setup, job, Files.read(job.folder), self._sent(job.data)
             )
-            self._held[job.folder] = prepared
+            self._splits[job.folder] = prepared
             future = self._task(dask_worker.answer_of, prepared)
         else:
-            future = self._task(dask_worker.work, self._setup, job, self._held[job.folder])
+            future = self._task(dask_worker.work, self._setup, job, self._splits[job.folder])
         ticket = self._tickets = self._tickets + 1
         self._submitted[ticket] = _Submitted(job, future)
         future.add_done_callback(lambda _: self._ended.put(ticket))
@@ -104,7 +108,7 @@ class DaskExecutor:
         ------
         InputError
             If a worker that came later can't do jobs of the run.
-        DdrError
+        ExecutorError
             If the connection is lost, or there are no workers any more.
         """
         tickets = self._ended.take(seconds)
@@ -126,7 +130,11 @@ class DaskExecutor:
 
     def release(self, folder: Path) -> None:
         """Drop what the cluster holds of a scratch folder."""
-        self._held.pop(folder, None)
+        self._splits.pop(folder, None)
+        if folder in self._data:
+            # Without a connection there is nothing to drop.
+            with suppress(Exception):
+                dask_data.drop(self._client, self._data.pop(folder))
 
     def wake(self) -> None:
         """Make `wait` return at once; may be called from a signal handler."""
@@ -135,9 +143,9 @@ class DaskExecutor:
     def discard(self) -> None:
         """Forget all jobs that have not ended, and end the processes that are on one."""
         futures = [submitted.future for submitted in self._submitted.values()]
-        futures += self._held.values()
+        futures += self._splits.values()
         self._submitted.clear()
-        self._held.clear()
+        self._splits.clear()
         ended, self._setup = (
             self._setup,
             Setup(uuid.uuid4().hex, self._setup.memory_limit, self._setup.versions),
@@ -154,28 +162,23 @@ class DaskExecutor:
         self._client.close(timeout=_CHECK_SECONDS)
 
     def _task(self, function: Callable[..., object], *args: object) -> Any:
+        self._check_connection()
         self._tasks += 1
         key = f"ddr-{self._setup.token}-{function.__name__}-{self._tasks}"
         return self._client.submit(function, *args, key=key, pure=False, retries=0)
 
-    def _sent(self, data: Path) -> Any:
-        """Return the data set of a scratch folder as the cluster holds it, sending it if needed."""
-        import dask
-
-        held = self._held.get(data)
-        if held is None or held.status == "error":
-            # As part of a task, which dask warns of, it outlives all workers.
-            with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"}):
-                held = self._held[data] = self._task(dask_worker.hold, Files.read(data))
-        return held
+    def _sent(self, folder: Path) -> str:
+        """Return the name of the data set of a scratch folder on the cluster, sending it once."""
+        if folder not in self._data:
+            self._check_connection()
+            self._data[folder] = dask_data.send(self._client, folder, len(self._data))
+        return self._data[folder]
 
     def _ending(self, submitted: _Submitted) -> Ending | None:
         """Return how a job ended, or None if its result was lost and dask does it again."""
-        from distributed import KilledWorker
-
         job, future = submitted.job, submitted.future
         if future.status in ("cancelled", "lost"):
-            raise DdrError(_LOST.format(self._address, "it has dropped the jobs"))
+            raise ExecutorError(_LOST.format(self._address, "it has dropped the jobs"))
         try:
             answer: Answer = future.result(timeout=_CHECK_SECONDS)
         except TimeoutError:
@@ -203,18 +206,21 @@ class DaskExecutor:
         if self._threads:
             self._last_with_workers = now
         elif now - self._last_with_workers > _ALONE_SECONDS:
-            raise DdrError(
+            raise ExecutorError(
                 f"The dask scheduler {self._address} has had no workers for {_ALONE_SECONDS:g} s. "
                 "What had ended is saved: start workers and run the same command again."
             )
 
-    def _count_threads(self) -> int:
+    def _check_connection(self) -> None:
         if self._client.status != "running":
-            raise DdrError(_LOST.format(self._address, self._client.status))
+            raise ExecutorError(_LOST.format(self._address, self._client.status))
+
+    def _count_threads(self) -> int:
+        self._check_connection()
         try:
             return sum(self._client.nthreads().values())
         except (OSError, TimeoutError) as error:
-            raise DdrError(_LOST.format(self._address, error)) from error
+            raise ExecutorError(_LOST.format(self._address, error)) from error
 
     def _check_workers(self) -> None:
         found = self._client.run(dask_worker.unfit, self._setup, on_error="return")
@@ -228,12 +234,6 @@ class DaskExecutor:
 
 
 def _connect(address: str) -> Any:
-    try:
-        from distributed import Client
-    except ImportError as error:
-        raise InputError(
-            "The dask back end needs the package distributed: pip install 'ddr[dask]'."
-        ) from error
     # It logs a lost connection as a traceback, beside the sentence that is raised here.
     logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
     try:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import pickle
 import shutil
-import sys
 import tempfile
 import threading
 import weakref
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Self, SupportsIndex
+
+from distributed import get_worker
 
 
 class Files:
@@ -75,10 +76,6 @@ class Files:
 
 def local_directory() -> str | None:
     """Return where the dask worker that runs this task keeps files; None elsewhere."""
-    if "distributed" not in sys.modules:
-        return None
-    from distributed import get_worker
-
     try:
         return os.fspath(get_worker().local_directory)
     except ValueError:

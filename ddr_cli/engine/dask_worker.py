@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import multiprocessing
 import platform
+import sys
 import tempfile
 import threading
 from collections.abc import Mapping
@@ -17,6 +18,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Literal
 
+from ddr_cli.engine.dask_data import kept
 from ddr_cli.engine.dask_files import Files, local_directory
 from ddr_cli.engine.executor import Ending
 from ddr_cli.engine.jobs import Job, JobResult, SplitJob, UnitJob
@@ -114,14 +116,11 @@ class Prepared:
     answer: Answer
     files: Files
 
-
-def hold(files: Files) -> Files:
-    """Write the data set of a run where this worker keeps its files."""
-    assert files.path
-    return files
+    def __sizeof__(self) -> int:
+        return object.__sizeof__(self) + sys.getsizeof(self.files)
 
 
-def prepare(setup: Setup, job: SplitJob, rows: Files, data: Files) -> Prepared:
+def prepare(setup: Setup, job: SplitJob, rows: Files, data: str) -> Prepared:
     """Have a split prepared by a process of this worker.
 
     Parameters
@@ -132,10 +131,10 @@ def prepare(setup: Setup, job: SplitJob, rows: Files, data: Files) -> Prepared:
         The job; its paths are those of the machine where the run was begun.
     rows : Files
         The rows of the split; gets the arrays of the preparation too.
-    data : Files
-        The data set.
+    data : str
+        The name of the data set; see `ddr_cli.engine.dask_data`.
     """
-    here = replace(job, data=data.path, folder=rows.path)
+    here = replace(job, data=kept(data).path, folder=rows.path)
     return Prepared(_done(setup, here), rows)
 
 

@@ -118,6 +118,8 @@ def run_spec(
         be written.
     DataUnavailableError
         If the data can't be had.
+    ExecutorError
+        If what runs the jobs is lost; all trials that had ended are kept.
     """
     folder = Path(out) / spec.name
     datasets = datasets or Datasets(sources)

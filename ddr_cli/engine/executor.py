@@ -8,7 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol
 
+from ddr_cli.core.errors import DdrError
 from ddr_cli.engine.jobs import Job, JobResult
+
+
+class ExecutorError(DdrError):
+    """What runs the jobs can't run any more, neither of this run nor of another."""
 
 
 @dataclass(frozen=True)

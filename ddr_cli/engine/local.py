@@ -20,8 +20,7 @@ from typing import Any
 
 from pebble import ProcessExpired, ProcessPool
 
-from ddr_cli.core.errors import DdrError
-from ddr_cli.engine.executor import Ending, Tickets
+from ddr_cli.engine.executor import Ending, ExecutorError, Tickets
 from ddr_cli.engine.jobs import Job, JobResult, UnitJob
 from ddr_cli.engine.trace import last_seen
 from ddr_cli.engine.worker import start_worker
@@ -78,7 +77,7 @@ class LocalExecutor:
 
         Raises
         ------
-        DdrError
+        ExecutorError
             If processes die again and again without having done anything.
         """
         tickets = self._ended.take(seconds)
@@ -129,7 +128,7 @@ class LocalExecutor:
         """Replace a pool that has given up, which pebble's does when an idle process is killed."""
         self._restarts += 1
         if self._restarts > _RESTARTS:
-            raise DdrError(
+            raise ExecutorError(
                 "The worker processes end as soon as they start. See the messages above; if a "
                 "memory limit is set, it may be too low."
             )

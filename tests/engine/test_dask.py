@@ -16,17 +16,17 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import distributed
 import pandas as pd
 import pytest
 
 from ddr_cli.core.errors import InputError
-from ddr_cli.engine import dask_worker, read_trials, run_spec
+from ddr_cli.engine import dask_data, dask_worker, read_trials, run_spec
 from ddr_cli.engine.backends import make_executor
 from ddr_cli.engine.dask_executor import DaskExecutor
+from ddr_cli.engine.executor import ExecutorError
 from ddr_cli.engine.local import LocalExecutor
 from ddr_cli.engine.trace import last_seen
-
-distributed = pytest.importorskip("distributed", reason="the dask extra is not installed")
 
 if TYPE_CHECKING:
     from ddr_cli.spec import Spec
@@ -176,29 +176,51 @@ def test_workers_need_no_folder_of_the_machine_that_ddr_runs_on(
 
 
 def test_data_is_sent_once_and_leaves_nothing_behind(make_spec: MakeSpec, tmp_path: Path) -> None:
-    def received(dask_worker: Any) -> list[str]:
-        return [str(key) for one in dask_worker.transfer_incoming_log for key in one["keys"]]
+    def kept(dask_scheduler: Any) -> list[str]:
+        return [name for name in dask_scheduler.worker_plugins if name.startswith("ddr-")]
 
-    with cluster_of(2) as cluster:
+    sent = []
+    send = dask_data.send
+
+    def send_and_count(*args: Any) -> str:
+        sent.append(send(*args))
+        return sent[-1]
+
+    with cluster_of(2) as cluster, distributed.Client(cluster, set_as_default=False) as client:
         executor = DaskExecutor(cluster.scheduler_address)
         spec = make_spec(
             split={"kind": "fraction", "train": 0.5, "repeats": 6}, reducers=["none", "lda", "pca"]
         )
         try:
-            outcome = run_spec(spec, out=tmp_path, executor=executor)
-            with distributed.Client(cluster, set_as_default=False) as client:
-                moved = [key for keys in client.run(received).values() for key in keys]
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(dask_data, "send", send_and_count)
+                outcome = run_spec(spec, out=tmp_path, executor=executor)
             folders = processes(cluster).values()
             until = time.monotonic() + 10
             while any(any(folder.glob("ddr-*")) for folder in folders):
                 assert time.monotonic() < until, "dask has dropped it, and its files are there"
                 time.sleep(0.05)
+            assert client.run_on_scheduler(kept) == []
         finally:
             executor.stop()
     assert outcome.done == outcome.planned
-    # One worker has it from the scheduler, the other from that worker.
-    assert sum("-hold-" in key for key in moved) <= 1
-    assert len(moved) == len(set(moved))
+    assert len(sent) == 1
+
+
+def test_what_a_killed_run_had_sent_is_removed_by_the_next(cluster: Any, tmp_path: Path) -> None:
+    def kept(dask_worker: Any) -> list[str]:
+        return [name for name in dask_worker.plugins if name.startswith("ddr-")]
+
+    (tmp_path / "X.npy").write_bytes(b"1")
+    with distributed.Client(cluster, set_as_default=False) as client:
+        with distributed.Client(cluster, set_as_default=False) as killed:
+            stale = dask_data.send(killed, tmp_path, 0)
+        own = dask_data.send(client, tmp_path, 0)
+        assert all({stale, own} <= set(names) for names in client.run(kept).values())
+        executor = DaskExecutor(cluster.scheduler_address)
+        assert all(names == [own] for names in client.run(kept).values())
+        executor.stop()
+        dask_data.drop(client, own)
 
 
 def test_an_executor_goes_on_after_jobs_were_discarded(
@@ -218,6 +240,18 @@ def test_workers_with_threads_have_a_process_for_each(make_spec: MakeSpec, tmp_p
         finally:
             executor.stop()
     assert (outcome.done, outcome.failed) == (outcome.planned, 0)
+
+
+def test_a_scheduler_that_is_lost_ends_the_run(make_spec: MakeSpec, tmp_path: Path) -> None:
+    spec = make_spec(reducers=["none", "lda"])
+    with cluster_of(1) as cluster:
+        executor = DaskExecutor(cluster.scheduler_address)
+        whole = run_spec(spec, out=tmp_path, executor=executor)
+    with pytest.raises(ExecutorError, match=r"connection to the dask scheduler .* was lost"):
+        run_spec(make_spec("other", reducers=["none"]), out=tmp_path, executor=executor)
+    executor.stop()
+    assert whole.done == whole.planned
+    assert not (tmp_path / "other" / "run.lock").exists()
 
 
 def test_workers_with_other_versions_are_refused(
@@ -248,6 +282,8 @@ def test_without_the_package_the_extra_is_named(monkeypatch: pytest.MonkeyPatch)
             raise ModuleNotFoundError(name=name)
         return real(name, *rest)
 
+    for loaded in [name for name in sys.modules if name.startswith("ddr_cli.engine.dask_")]:
+        monkeypatch.delitem(sys.modules, loaded)
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(InputError, match=r"pip install 'ddr\[dask\]'"):
         make_executor("dask", scheduler="tcp://127.0.0.1:1")
