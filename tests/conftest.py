@@ -7,6 +7,10 @@ from pathlib import Path
 
 import pytest
 
+# Before NumPy is loaded: several threads in each of several processes take twice the time of one.
+for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(_name, "1")
+
 _TOP = Path(__file__).resolve().parent.parent
 
 

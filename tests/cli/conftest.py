@@ -1,4 +1,4 @@
-"""The real program in a process of its own."""
+"""The real program in a process of its own, or in this one where only its words matter."""
 
 from __future__ import annotations
 
@@ -14,18 +14,29 @@ Ddr = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 @pytest.fixture
-def ddr(tmp_path: Path) -> Ddr:
-    """Run `ddr` in an empty folder, with an empty cache, no mirror and no downloads."""
+def environment(tmp_path: Path) -> dict[str, str]:
+    """Return variables that give `ddr` an empty cache, no mirror and no downloads."""
+    clean = {key: value for key, value in os.environ.items() if not key.startswith("DDR_")}
+    return clean | {"DDR_CACHE": str(tmp_path / "cache"), "DDR_OFFLINE": "1", "COLUMNS": "100"}
+
+
+@pytest.fixture
+def work(tmp_path: Path) -> Path:
+    """Return the folder in which `ddr` runs, an empty one."""
     folder = tmp_path / "work"
     folder.mkdir()
-    clean = {key: value for key, value in os.environ.items() if not key.startswith("DDR_")}
-    clean |= {"DDR_CACHE": str(tmp_path / "cache"), "DDR_OFFLINE": "1", "COLUMNS": "100"}
+    return folder
+
+
+@pytest.fixture
+def ddr(work: Path, environment: dict[str, str]) -> Ddr:
+    """Return a function that runs `ddr` in a process of its own."""
 
     def run(*words: str, **env: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [sys.executable, "-m", "ddr_cli.cli.app", *words],
-            cwd=folder,
-            env=clean | env,
+            cwd=work,
+            env=environment | env,
             capture_output=True,
             text=True,
             timeout=120,
@@ -36,6 +47,27 @@ def ddr(tmp_path: Path) -> Ddr:
 
 
 @pytest.fixture
-def work(tmp_path: Path, ddr: Ddr) -> Path:  # noqa: ARG001  makes the folder
-    """Return the folder in which `ddr` runs."""
-    return tmp_path / "work"
+def ddr_here(
+    work: Path,
+    environment: dict[str, str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> Ddr:
+    """Return a function that runs `ddr` in this process, which has its libraries loaded."""
+    from ddr_cli.cli.app import main
+
+    monkeypatch.chdir(work)
+    for name in set(os.environ) - set(environment):
+        monkeypatch.delenv(name)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+
+    def run(*words: str) -> subprocess.CompletedProcess[str]:
+        monkeypatch.setattr(sys, "argv", ["ddr", *words])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        code = ended.value.code
+        assert isinstance(code, int)
+        return subprocess.CompletedProcess(words, code, *capsys.readouterr())
+
+    return run

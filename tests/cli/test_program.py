@@ -66,22 +66,22 @@ def test_help_loads_nothing_heavy():
         ("configs", ["landsat_ccdr_beta", "digits_ccdr_beta"]),
     ],
 )
-def test_list(ddr, kind, names):
-    done = ddr("list", kind)
+def test_list(ddr_here, kind, names):
+    done = ddr_here("list", kind)
     assert done.returncode == 0
     listed = [line.split()[0] for line in done.stdout.splitlines()]
     assert set(names) <= set(listed)
 
 
 @pytest.mark.parametrize("name", ["ccdr", "knn", "landsat", "landsat_ccdr_beta", "unit_length"])
-def test_describe(ddr, name):
-    done = ddr("describe", name)
+def test_describe(ddr_here, name):
+    done = ddr_here("describe", name)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith(name)
 
 
-def test_describe_what_is_not_there(ddr):
-    done = ddr("describe", "cdcr")
+def test_describe_what_is_not_there(ddr_here):
+    done = ddr_here("describe", "cdcr")
     assert_mistake(done)
     assert "Did you mean 'ccdr'?" in done.stderr
 
@@ -101,9 +101,9 @@ def test_describe_what_is_not_there(ddr):
         ),
     ],
 )
-def test_a_wrong_spec_is_placed_and_nothing_runs(ddr, work, old, new, message):
+def test_a_wrong_spec_is_placed_and_nothing_runs(ddr_here, work, old, new, message):
     (work / "spec.yaml").write_text(TINY.replace(old, new))
-    done = ddr("run", "spec.yaml")
+    done = ddr_here("run", "spec.yaml")
     assert_mistake(done)
     assert "spec.yaml:" in done.stderr
     assert message in done.stderr
@@ -111,24 +111,24 @@ def test_a_wrong_spec_is_placed_and_nothing_runs(ddr, work, old, new, message):
 
 
 @pytest.mark.parametrize("command", ["validate", "plan"])
-def test_a_wrong_spec_is_told_without_a_run_too(ddr, work, command):
+def test_a_wrong_spec_is_told_without_a_run_too(ddr_here, work, command):
     (work / "spec.yaml").write_text(TINY.replace("title:", "titel:"))
-    done = ddr(command, "spec.yaml")
+    done = ddr_here(command, "spec.yaml")
     assert_mistake(done)
     assert "'title'" in done.stderr
 
 
-def test_several_specs_are_planned_in_one_table(ddr, work):
+def test_several_specs_are_planned_in_one_table(ddr_here, work):
     for name, repeats in (("one", 2), ("two", 5)):
         spec = TINY.replace("repeats: 2", f"repeats: {repeats}")
         (work / f"{name}.yaml").write_text(spec)
-    found = json.loads(ddr("plan", "one.yaml", "two.yaml", "--json").stdout)
+    found = json.loads(ddr_here("plan", "one.yaml", "two.yaml", "--json").stdout)
     assert [(each["name"], each["trials"], each["fits"]) for each in found] == [
         ("one", 8, 4),
         ("two", 20, 10),
     ]
-    assert json.loads(ddr("plan", "one.yaml", "--json").stdout) == found[0]
-    lines = [line.split() for line in ddr("plan", "one.yaml", "two.yaml").stdout.splitlines()]
+    assert json.loads(ddr_here("plan", "one.yaml", "--json").stdout) == found[0]
+    lines = [line.split() for line in ddr_here("plan", "one.yaml", "two.yaml").stdout.splitlines()]
     assert ["two", "iris", "20", "10", "0", "20", "unknown"] in lines
     assert ["2", "specs", "28", "14", "0", "28", "unknown"] in lines
 
@@ -148,8 +148,12 @@ def test_several_specs_are_planned_in_one_table(ddr, work):
         ("status", "nowhere"),
     ],
 )
-def test_a_mistake_is_one_message(ddr, words):
-    assert_mistake(ddr(*words))
+def test_a_mistake_is_one_message(ddr_here, words):
+    assert_mistake(ddr_here(*words))
+
+
+def test_a_mistake_ends_the_program_with_its_code(ddr):
+    assert_mistake(ddr("run", "digits_ccdr_beta", "--set", "reducer.betta=1"))
 
 
 def test_an_option_that_is_not_there(ddr):
@@ -247,9 +251,9 @@ def test_several_complete_runs_say_so_and_do_nothing(ddr, work):
         (["--backend", "dask"], "needs the scheduler's address"),
     ],
 )
-def test_a_wrong_option_ends_before_anything_is_made(ddr, work, options, message):
+def test_a_wrong_option_ends_before_anything_is_made(ddr_here, work, options, message):
     (work / "tiny.yaml").write_text(TINY)
-    done = ddr("run", "tiny.yaml", *options)
+    done = ddr_here("run", "tiny.yaml", *options)
     assert (done.returncode, "Traceback" in done.stderr) == (2, False)
     assert message in " ".join(done.stderr.split())
     assert not (work / "results").exists()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import itertools
 import json
-import os
 import resource
 import shutil
 import subprocess
@@ -27,17 +26,15 @@ _CAP_DAC_OVERRIDE = 1
 
 
 @pytest.fixture
-def program(work, tmp_path):
+def program(work, environment):
     """Return a function that starts `ddr` with something done in its process beforehand."""
-    clean = {key: value for key, value in os.environ.items() if not key.startswith("DDR_")}
-    clean |= {"DDR_CACHE": str(tmp_path / "cache"), "DDR_OFFLINE": "1", "COLUMNS": "100"}
     begun = []
 
     def start(*words, before=None):
         process = subprocess.Popen(
             [sys.executable, "-m", "ddr_cli.cli.app", *words],
             cwd=work,
-            env=clean,
+            env=environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
