@@ -171,7 +171,7 @@ class DaskExecutor:
         """Return the name of the data set of a scratch folder on the cluster, sending it once."""
         if folder not in self._data:
             self._check_connection()
-            self._data[folder] = dask_data.send(self._client, folder, len(self._data))
+            self._data[folder] = dask_data.send(self._client, folder, self._tasks)
         return self._data[folder]
 
     def _ending(self, submitted: _Submitted) -> Ending | None:
