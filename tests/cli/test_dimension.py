@@ -12,7 +12,7 @@ IRIS = load_dataset("iris")
 
 
 @pytest.fixture
-def mine(work, ddr):
+def mine(work, ddr_here):
     """Make a card of three classes: on a line, in a cube, and too few."""
     rng = np.random.default_rng(0)
     points = {
@@ -25,7 +25,7 @@ def mine(work, ddr):
     ]
     (work / "points.csv").write_text("\n".join(["a,b,c,d,kind", *lines]) + "\n")
     card = ["--format", "csv", "--path", "points.csv", "--label", "kind", "--option", "header=true"]
-    made = ddr("data", "new", "mine", *card)
+    made = ddr_here("data", "new", "mine", *card)
     assert made.returncode == 0, made.stderr
     return points
 
@@ -42,8 +42,8 @@ def shown(graph, points, seed=0):
     return f"{found.dimension:.1f} ({low:.1f} to {high:.1f})"
 
 
-def test_each_class_is_estimated_by_both_graphs(ddr):
-    done = ddr("describe", "iris", "--dimension")
+def test_each_class_is_estimated_by_both_graphs(ddr_here):
+    done = ddr_here("describe", "iris", "--dimension")
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("iris (data set)")
     table = cells(done.stdout)
@@ -54,19 +54,19 @@ def test_each_class_is_estimated_by_both_graphs(ddr):
     assert "iris: 6 of 6 estimates" in done.stderr
 
 
-def test_options_choose_graph_seed_and_points(ddr):
+def test_options_choose_graph_seed_and_points(ddr_here):
     words = ["describe", "iris", "--dimension", "--seed", "4", "--method", "knn"]
-    table = cells(ddr(*words, "--whole").stdout)
+    table = cells(ddr_here(*words, "--whole").stdout)
     assert table["all points"] == ["150", shown("knn", IRIS.X, 4)]
-    done = ddr(*words, "--class", "setosa")
+    done = ddr_here(*words, "--class", "setosa")
     assert "random_state 4;" in done.stdout
     table = cells(done.stdout)
     assert table["setosa"] == ["50", shown("knn", IRIS.X[IRIS.y == 0], 4)]
     assert "virginica" not in table
 
 
-def test_a_class_too_small_has_a_reason_and_the_others_their_estimates(ddr, mine):
-    done = ddr("describe", "mine.yaml", "--dimension")
+def test_a_class_too_small_has_a_reason_and_the_others_their_estimates(ddr_here, mine):
+    done = ddr_here("describe", "mine.yaml", "--dimension")
     assert done.returncode == 0, done.stderr
     table = cells(done.stdout)
     assert table["few"] == ["12", "-", "-"]
@@ -87,16 +87,16 @@ def test_a_class_too_small_has_a_reason_and_the_others_their_estimates(ddr, mine
     ],
     ids=" ".join,
 )
-def test_a_mistake_is_said_in_one_sentence(ddr, words, message):
-    done = ddr("describe", *words)
+def test_a_mistake_is_said_in_one_sentence(ddr_here, words, message):
+    done = ddr_here("describe", *words)
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
     assert message in done.stderr
 
 
-def test_a_named_class_too_small_is_a_mistake(ddr, mine):
+def test_a_named_class_too_small_is_a_mistake(ddr_here, mine):
     assert len(mine["few"]) == 12
-    done = ddr("describe", "mine.yaml", "--dimension", "--class", "few")
+    done = ddr_here("describe", "mine.yaml", "--dimension", "--class", "few")
     assert done.returncode == 2
     assert "few: A dimension needs at least 20 distinct points to estimate, not 12." in done.stderr
 
