@@ -69,8 +69,8 @@ def describe(
     describers = {
         **dict.fromkeys(shipped_yaml("configs"), _describe_spec),
         **dict.fromkeys(PREPROCESSORS.names(), _describe_preprocessor),
-        **dict.fromkeys(CLASSIFIERS.names(), _describe_judge),
-        **dict.fromkeys(MEASURES.names(), _describe_judge),
+        **dict.fromkeys(CLASSIFIERS.names(), _describe_evaluator),
+        **dict.fromkeys(MEASURES.names(), _describe_evaluator),
         **dict.fromkeys(REDUCERS.names(), _describe_reducer),
         **dict.fromkeys(card_names(), _describe_dataset),
     }
@@ -153,10 +153,10 @@ def _describe_reducer(name: str) -> None:
     _print_facts(facts)
 
 
-def _describe_judge(name: str) -> None:
-    from ddr_cli.evaluation.registry import get_classifier_traits, judge_registry
+def _describe_evaluator(name: str) -> None:
+    from ddr_cli.evaluation.registry import evaluator_registry, get_classifier_traits
 
-    registry = judge_registry(name)
+    registry = evaluator_registry(name)
     factory = registry.load(name)
     traits = get_classifier_traits(factory())
     _print_estimator(registry.kind, name, factory, version=traits.version, paper=traits.paper)

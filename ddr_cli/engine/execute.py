@@ -18,7 +18,7 @@ from ddr_cli.engine.plan import Plan, make_plan
 from ddr_cli.engine.progress import Progress, Silent
 from ddr_cli.engine.provenance import Manifest
 from ddr_cli.engine.session import Session
-from ddr_cli.evaluation.registry import judge_registry
+from ddr_cli.evaluation.registry import evaluator_registry
 from ddr_cli.reducers.registry import REDUCERS
 
 if TYPE_CHECKING:
@@ -224,6 +224,8 @@ def _own_or_given(
 
 def _packages(plan: Plan) -> set[str]:
     """Return the distributions beside ours that provide a piece of the spec."""
-    origins = {judge_registry(piece.name).get(piece.name).origin for piece in plan.spec.judges}
+    origins = {
+        evaluator_registry(piece.name).get(piece.name).origin for piece in plan.spec.evaluators
+    }
     origins |= {REDUCERS.get(piece.name).origin for piece in plan.spec.reducers}
     return origins - {"ddr"}

@@ -41,7 +41,14 @@ from ddr_cli.engine.jobs import (
     places_by_neighbors,
 )
 from ddr_cli.engine.journal import FAILED, OK, one_line
-from ddr_cli.engine.judging import Judged, batches, judges_of, load_judge, scores_of, seeded
+from ddr_cli.engine.scoring import (
+    EmbeddedSplit,
+    batches,
+    evaluators_of,
+    load_evaluator,
+    scores_of,
+    seeded,
+)
 from ddr_cli.engine.trace import Trace
 from ddr_cli.engine.worker import deadline, memory_limit_text
 from ddr_cli.evaluation.preprocess import make_preprocessor
@@ -113,7 +120,7 @@ def run_unit(job: UnitJob) -> JobResult:
         embedding = None
         factory = REDUCERS.load(job.reducer)
         for name in {one.classifier for one in left}:
-            load_judge(name)
+            load_evaluator(name)
         for width in job.widths or (None,):
             trace.fitting()
             try:
@@ -248,15 +255,15 @@ def _evaluate(
         part if width is None else np.ascontiguousarray(part[:, :width])
         for part in (embedding.train, embedding.test)
     )
-    judged = Judged(train, test, split.points, split.labels)
+    embedded = EmbeddedSplit(train, test, split.points, split.labels)
     seconds = None if job.timeout is None else job.timeout - embedding.wall_seconds
     started = time.process_time()
     try:
         # Each trial has what the fit left of its time; together they have that for each.
         with deadline(None if seconds is None else seconds * len(batch)):
-            judges = judges_of(batch, job.seed)
+            evaluators = evaluators_of(batch, job.seed)
             started = time.process_time()
-            scores = scores_of(judges, judged, job.metrics)
+            scores = scores_of(evaluators, embedded, job.metrics)
     except _FAILURES as error:
         if len(batch) > 1:
             return [r for one in batch for r in _evaluate([one], embedding, split, job)]

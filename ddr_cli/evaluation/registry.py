@@ -102,6 +102,6 @@ MEASURES = Registry(
 )
 
 
-def judge_registry(name: str) -> Registry:
+def evaluator_registry(name: str) -> Registry:
     """Return the registry in which a classifier or measure called `name` is to be looked up."""
     return MEASURES if name in MEASURES.names() else CLASSIFIERS

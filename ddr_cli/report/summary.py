@@ -96,7 +96,7 @@ def summarize(run: Run) -> Summary:
     """
     items: dict[str, Items] = {
         "reducer": run.spec.reducers,
-        "classifier": run.spec.judges,
+        "classifier": run.spec.evaluators,
     }
     parameters = parameter_columns(run.trials)
     keys = ["reducer", "classifier", *parameters, "family"]

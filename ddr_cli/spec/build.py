@@ -70,12 +70,12 @@ def build(document: Document, *, name: str, path: Path | None = None) -> Spec:
     paper = read_paper(reader, raw.get("paper"))
     preprocess = read_components(reader, "preprocess", raw.get("preprocess", []))
     reducers = read_components(reader, "reducers", raw["reducers"]) if "reducers" in raw else None
-    judges = _read_judges(reader, raw)
-    lists = {"reducers": reducers, "classifiers": judges}
+    evaluators = _read_evaluators(reader, raw)
+    lists = {"reducers": reducers, "classifiers": evaluators}
     before = len(reader.problems)
     sweep = read_sweep(reader, raw.get("sweep", {}), lists)
     axes = sweep if len(reader.problems) == before else None
-    metrics = _read_metrics(reader, raw, judges)
+    metrics = _read_metrics(reader, raw, evaluators)
     plot = read_plot(reader, raw.get("plot", {}), sweep=axes, metrics=metrics)
     embeddings = read_embeddings(reader, raw.get("embeddings"))
     split = read_split(reader, raw["split"]) if "split" in raw else None
@@ -83,11 +83,11 @@ def build(document: Document, *, name: str, path: Path | None = None) -> Spec:
         reader.problem(
             ("split", "kind"), "the kind whole leaves no test points for classifiers; use measures."
         )
-    estimators = [*(reducers or ()), *(judges or ())]
+    estimators = [*(reducers or ()), *(evaluators or ())]
     dataset = _read_data(reader, raw, path.parent if path else None, split, estimators, sweep)
     reducer_labels = unique_labels(reader, reducers or (), _swept_names("reducers", sweep))
-    judge_labels = unique_labels(reader, judges or (), _swept_names("classifiers", sweep))
-    if preprocess is None or reducers is None or judges is None:
+    evaluator_labels = unique_labels(reader, evaluators or (), _swept_names("classifiers", sweep))
+    if preprocess is None or reducers is None or evaluators is None:
         raise reader.error()
     if reader.problems or plot is None or split is None or dataset is None:
         raise reader.error()
@@ -105,12 +105,12 @@ def build(document: Document, *, name: str, path: Path | None = None) -> Spec:
         ),
         classifiers=tuple(
             ClassifierSpec(name=item.name, label=label, params=item.params)
-            for item, label in zip(judges, judge_labels, strict=True)
+            for item, label in zip(evaluators, evaluator_labels, strict=True)
             if item.section == "classifiers"
         ),
         measures=tuple(
             MeasureSpec(name=item.name, label=label, params=item.params)
-            for item, label in zip(judges, judge_labels, strict=True)
+            for item, label in zip(evaluators, evaluator_labels, strict=True)
             if item.section == "measures"
         ),
         sweep=sweep,
@@ -124,7 +124,7 @@ def build(document: Document, *, name: str, path: Path | None = None) -> Spec:
     return spec
 
 
-def _read_judges(reader: Reader, raw: Mapping[str, Any]) -> list[Component] | None:
+def _read_evaluators(reader: Reader, raw: Mapping[str, Any]) -> list[Component] | None:
     """Return the classifiers, then the measures; None if any has a problem."""
     given = [section for section in ("classifiers", "measures") if section in raw]
     if not given:
@@ -136,12 +136,12 @@ def _read_judges(reader: Reader, raw: Mapping[str, Any]) -> list[Component] | No
 
 
 def _read_metrics(
-    reader: Reader, raw: Mapping[str, Any], judges: Sequence[Component] | None
+    reader: Reader, raw: Mapping[str, Any], evaluators: Sequence[Component] | None
 ) -> tuple[str, ...]:
     """Return the metrics of the classifiers and those that the measures give."""
     measured = [
         item.factory.scale.name  # type: ignore[attr-defined]  # what makes it a measure
-        for item in judges or ()
+        for item in evaluators or ()
         if item.section == "measures"
     ]
     given: tuple[str, ...] = ()

@@ -81,12 +81,12 @@ def expand(spec: Spec) -> list[Cell]:
         If a reducer or classifier of the spec is not installed.
     """
     reducers = settings_of(spec.reducers, spec.sweep)
-    judges = settings_of(spec.judges, spec.sweep)
+    evaluators = settings_of(spec.evaluators, spec.sweep)
     return [
-        Cell(split, reducer, judge)
+        Cell(split, reducer, evaluator)
         for split in split_keys(spec.split)
         for reducer in reducers
-        for judge in judges
+        for evaluator in evaluators
     ]
 
 
@@ -147,7 +147,7 @@ def count_trials(spec: Spec) -> int:
         return total
 
     splits = spec.split.repeats + spec.split.predefined
-    return splits * settings(spec.reducers) * settings(spec.judges)
+    return splits * settings(spec.reducers) * settings(spec.evaluators)
 
 
 def section_of(item: Item) -> str:

@@ -252,8 +252,8 @@ class Spec(StrictFrozen):
     embeddings: EmbeddingsSpec | None = None
 
     @property
-    def judges(self) -> tuple[ClassifierSpec | MeasureSpec, ...]:
-        """What judges an embedding: the classifiers, then the measures."""
+    def evaluators(self) -> tuple[ClassifierSpec | MeasureSpec, ...]:
+        """What scores an embedding: the classifiers, then the measures."""
         return (*self.classifiers, *self.measures)
 
     @property

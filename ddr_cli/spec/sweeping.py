@@ -81,7 +81,7 @@ def parse_values(text: str) -> Grid:
 
 
 def _items(spec: Spec, prefix: str) -> Sequence[Item]:
-    return spec.reducers if prefix == "reducer" else spec.judges
+    return spec.reducers if prefix == "reducer" else spec.evaluators
 
 
 def _parameters(spec: Spec, prefix: str) -> list[str]:

@@ -41,13 +41,13 @@ def measure(kind: str, name: str) -> dict[str, object]:
                 "values": np.abs(embedding).sum(axis=0).tolist(),
             }
         if kind == "measure":
-            judge = MEASURES.load(name)()
-            if "random_state" in judge.get_params():
-                judge.set_params(random_state=0)
+            evaluator = MEASURES.load(name)()
+            if "random_state" in evaluator.get_params():
+                evaluator.set_params(random_state=0)
             # Two species are one class, so that the measures of sub-classes have some.
             points = Embedded(X[:, :2], X, np.minimum(y, 1), 100, ("setosa", "others"), y)
-            version = get_classifier_traits(judge).version
-            return {"version": version, "values": [judge.score(points)]}
+            version = get_classifier_traits(evaluator).version
+            return {"version": version, "values": [evaluator.score(points)]}
         classifier = CLASSIFIERS.load(name)()
         if "random_state" in classifier.get_params():
             classifier.set_params(random_state=0)

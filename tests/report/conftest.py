@@ -68,7 +68,7 @@ def build_spec(
 
 def _settings(spec: Spec, piece: str) -> list[tuple[str, dict[str, Any]]]:
     found = []
-    for item in spec.reducers if piece == "reducer" else spec.judges:
+    for item in spec.reducers if piece == "reducer" else spec.evaluators:
         params = dict(item.params)
         if piece == "reducer":
             params["mode"] = item.mode

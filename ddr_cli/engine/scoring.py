@@ -14,14 +14,14 @@ from ddr_cli.engine.arrays import Labels
 from ddr_cli.engine.jobs import Evaluation
 from ddr_cli.evaluation.measures.base import Embedded
 from ddr_cli.evaluation.metrics import METRICS, RANKINGS, Metric, Ranking, get_metric
-from ddr_cli.evaluation.registry import get_classifier_traits, judge_registry
+from ddr_cli.evaluation.registry import evaluator_registry, get_classifier_traits
 
 Scores = dict[str, float]
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
-    """What is judged: an embedding of a split.
+class EmbeddedSplit:
+    """What is embedding: an embedding of a split.
 
     Parameters
     ----------
@@ -39,13 +39,13 @@ class Judged:
     labels: Labels
 
 
-def load_judge(name: str) -> Any:
+def load_evaluator(name: str) -> Any:
     """Return the class of a classifier or measure."""
-    return judge_registry(name).load(name)
+    return evaluator_registry(name).load(name)
 
 
 def is_measure(factory: Any) -> bool:
-    """Tell whether a judge is a measure."""
+    """Tell whether an evaluator is a measure."""
     return hasattr(factory, "score_many")
 
 
@@ -58,7 +58,7 @@ def batches(evaluations: Sequence[Evaluation]) -> list[list[Evaluation]]:
 
 
 def _batch_key(one: Evaluation) -> object:
-    factory = load_judge(one.classifier)
+    factory = load_evaluator(one.classifier)
     shared = get_classifier_traits(factory(**one.params)).shared
     if shared is None or not (is_measure(factory) or hasattr(factory, "predict_many")):
         return one.trial_id
@@ -74,38 +74,40 @@ def seeded(estimator: Any, seed: int) -> Any:
     return estimator
 
 
-def judges_of(batch: Sequence[Evaluation], seed: int) -> list[Any]:
+def evaluators_of(batch: Sequence[Evaluation], seed: int) -> list[Any]:
     """Return the classifiers or measures of trials that are evaluated together."""
-    return [seeded(load_judge(one.classifier)(**one.params), seed) for one in batch]
+    return [seeded(load_evaluator(one.classifier)(**one.params), seed) for one in batch]
 
 
-def scores_of(judges: Sequence[Any], judged: Judged, metrics: Sequence[str]) -> list[Scores]:
-    """Return the scores of judges of one class.
+def scores_of(
+    evaluators: Sequence[Any], embedding: EmbeddedSplit, metrics: Sequence[str]
+) -> list[Scores]:
+    """Return the scores of evaluators of one class.
 
     Parameters
     ----------
-    judges : sequence
+    evaluators : sequence
         Classifiers that differ in what they share, or measures.
-    judged : Judged
+    embedding : EmbeddedSplit
         The embedding.
     metrics : sequence of str
         The metrics of the spec; a measure gives its own alone.
     """
-    factory = type(judges[0])
-    settings = [judge.get_params(deep=False) for judge in judges]
+    factory = type(evaluators[0])
+    settings = [evaluator.get_params(deep=False) for evaluator in evaluators]
     if is_measure(factory):
-        values = [float(value) for value in factory.score_many(_embedded(judged), settings)]
+        values = [float(value) for value in factory.score_many(_embedded(embedding), settings)]
         undefined = [value for value in values if not np.isfinite(value)]
         if undefined:
             raise ValueError(f"the {factory.scale.title} can't be told here: it is {undefined[0]}")
         return [{factory.scale.name: value} for value in values]
-    n = judged.train.shape[0]
-    y_train, y_test = judged.labels.y[:n], judged.labels.y[n:]
+    n = embedding.train.shape[0]
+    y_train, y_test = embedding.labels.y[:n], embedding.labels.y[n:]
     own = [get_metric(name) for name in metrics if name in METRICS]
     rankings = {name: RANKINGS[name] for name in metrics if name in RANKINGS}
     if rankings and hasattr(factory, "decision_function"):
-        return [_ranked(judge, judged, y_train, own, rankings) for judge in judges]
-    predictions = _predict(judges, settings, judged, y_train)
+        return [_ranked(evaluator, embedding, y_train, own, rankings) for evaluator in evaluators]
+    predictions = _predict(evaluators, settings, embedding, y_train)
     return [
         {metric.name: float(metric(y_test, predicted)) for metric in own}
         for predicted in predictions
@@ -114,24 +116,24 @@ def scores_of(judges: Sequence[Any], judged: Judged, metrics: Sequence[str]) -> 
 
 def _ranked(
     classifier: Any,
-    judged: Judged,
+    embedding: EmbeddedSplit,
     y_train: NDArray[np.int64],
     metrics: Sequence[Metric],
     rankings: Mapping[str, Ranking],
 ) -> Scores:
     """Return the scores of one classifier, those of its decision values too."""
-    n = judged.train.shape[0]
-    labels = judged.labels
+    n = embedding.train.shape[0]
+    labels = embedding.labels
     if len(labels.classes) != 2:
         raise ValueError(
             f"{next(iter(rankings))} ranks two classes, and there are {len(labels.classes)}."
         )
-    classifier.fit(judged.train, y_train)
-    values = np.asarray(classifier.decision_function(judged.test))
+    classifier.fit(embedding.train, y_train)
+    values = np.asarray(classifier.decision_function(embedding.test))
     second = values if values.ndim == 1 else values[:, 1] - values[:, 0]
     groups = None if labels.groups is None else labels.groups[n:]
     scores = {
-        metric.name: float(metric(labels.y[n:], classifier.predict(judged.test)))
+        metric.name: float(metric(labels.y[n:], classifier.predict(embedding.test)))
         for metric in metrics
     }
     return scores | {
@@ -143,25 +145,27 @@ def _ranked(
 def _predict(
     classifiers: Sequence[Any],
     settings: Sequence[Mapping[str, Any]],
-    judged: Judged,
+    embedding: EmbeddedSplit,
     y_train: NDArray[np.int64],
 ) -> list[NDArray[Any]]:
     if len(classifiers) == 1:
-        return [classifiers[0].fit(judged.train, y_train).predict(judged.test)]
+        return [classifiers[0].fit(embedding.train, y_train).predict(embedding.test)]
     many: list[NDArray[Any]] = type(classifiers[0]).predict_many(
-        judged.train, y_train, judged.test, settings
+        embedding.train, y_train, embedding.test, settings
     )
     return many
 
 
-def _embedded(judged: Judged) -> Embedded:
-    parts = [judged.train, judged.test]
-    labels = judged.labels
+def _embedded(embedding: EmbeddedSplit) -> Embedded:
+    parts = [embedding.train, embedding.test]
+    labels = embedding.labels
     return Embedded(
-        sparse.vstack(parts, format="csr") if sparse.issparse(judged.train) else np.vstack(parts),
-        judged.original,
+        sparse.vstack(parts, format="csr")
+        if sparse.issparse(embedding.train)
+        else np.vstack(parts),
+        embedding.original,
         labels.y,
-        judged.train.shape[0],
+        embedding.train.shape[0],
         labels.classes,
         labels.subclasses,
     )
