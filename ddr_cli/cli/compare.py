@@ -119,8 +119,8 @@ def _draw(found: Comparison, path: Path) -> None:
 
 
 def _write(path: Path, content: bytes) -> None:
-    from ddr_cli.engine.files import clear_messages, write_aside
+    from ddr_cli.core.atomic import atomic_write, clear_messages
 
     with clear_messages(path):
-        write_aside(path, content)
+        atomic_write(path, content)
     typer.echo(f"  {path}")

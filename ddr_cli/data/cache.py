@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ddr_cli import __version__
+from ddr_cli.core.atomic import atomic_open
 from ddr_cli.data.card_model import Card, Layout, Scalar
 from ddr_cli.data.dataset import Dataset, PredefinedSplit
 from ddr_cli.data.fingerprint import canonical, fingerprint_of
-from ddr_cli.data.writing import replaced
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -88,7 +88,8 @@ def read_parsed(path: Path, card: Card) -> Dataset | None:
 
 def write_parsed(path: Path, dataset: Dataset) -> None:
     """Keep a data set at `path`, whole or not at all."""
-    with replaced(path) as file:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with atomic_open(path) as file:
         np.savez(file, allow_pickle=False, **_pack(dataset))
 
 

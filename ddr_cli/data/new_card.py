@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ddr_cli.core.atomic import atomic_write
 from ddr_cli.core.errors import InputError
 from ddr_cli.core.yaml_nodes import dump
 from ddr_cli.data.card import check_card
 from ddr_cli.data.dataset import Dataset
 from ddr_cli.data.load import read_found
 from ddr_cli.data.locate import Sources, locate
-from ddr_cli.data.writing import replaced
 
 
 def write_new_card(
@@ -88,9 +88,8 @@ def write_new_card(
         raise InputError(f"The files of {target} are not there.")
     dataset = read_found(card, found, card.choose(None), sources)
     content["expect"] = _expect(dataset)
-    text = dump(content)
-    with replaced(target) as file:
-        file.write(text.encode())
+    target.parent.mkdir(parents=True, exist_ok=True)
+    atomic_write(target, dump(content))
     return target, dataset
 
 

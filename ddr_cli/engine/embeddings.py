@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ddr_cli.engine.files import clear_messages, write_aside
+from ddr_cli.core.atomic import atomic_write, clear_messages
 from ddr_cli.engine.journal import OK
 from ddr_cli.engine.plan import Group, Plan, Unit
 
@@ -87,7 +87,7 @@ def write(
     path = path_of(folder, plan, trial.id)
     with clear_messages(path):
         path.parent.mkdir(exist_ok=True)
-        write_aside(path, (json.dumps(content, separators=(",", ":")) + "\n").encode())
+        atomic_write(path, json.dumps(content, separators=(",", ":")) + "\n")
 
 
 def _rounded(points: tuple[tuple[float, ...], ...]) -> list[list[float]]:

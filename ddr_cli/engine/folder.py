@@ -10,9 +10,9 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
+from ddr_cli.core.atomic import clear_messages
 from ddr_cli.core.errors import InputError
 from ddr_cli.engine import journal
-from ddr_cli.engine.files import clear_messages
 from ddr_cli.engine.journal import OK, journal_columns, metrics_of, read_rows
 from ddr_cli.engine.plan import Plan
 from ddr_cli.engine.provenance import read_manifest

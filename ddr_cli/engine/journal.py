@@ -16,8 +16,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
+from ddr_cli.core.atomic import atomic_write, clear_messages
 from ddr_cli.core.errors import InputError
-from ddr_cli.engine.files import clear_messages, write_aside
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -158,7 +158,7 @@ class Journal:
 
     def _rewrite(self, rows: Sequence[Row]) -> None:
         lines = [_line([_cell(row.get(column)) for column in self.columns]) for row in rows]
-        write_aside(self.path, "".join([_line(self.columns), *lines]).encode())
+        atomic_write(self.path, "".join([_line(self.columns), *lines]))
 
     def _write(self, text: str) -> None:
         before = os.fstat(self._file).st_size

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import ddr_cli
+from ddr_cli.core.atomic import atomic_write, clear_messages
 from ddr_cli.core.errors import InputError
-from ddr_cli.engine.files import clear_messages, write_aside
 
 if TYPE_CHECKING:
     from ddr_cli.engine.plan import Plan
@@ -133,7 +133,7 @@ class Manifest:
     def _write(self) -> None:
         text = json.dumps(self._content, indent=2, ensure_ascii=False) + "\n"
         with clear_messages(self._path):
-            write_aside(self._path, text.encode())
+            atomic_write(self._path, text)
 
 
 def _before(folder: Path) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from ddr_cli.engine.files import clear_messages, write_aside
+from ddr_cli.core.atomic import atomic_write, clear_messages
 from ddr_cli.report.assess import ArtefactResult, Assessment, PaperResult, assess, marks_for
 from ddr_cli.report.counts import COUNTS, count_text
 from ddr_cli.report.figures import draw
@@ -227,5 +227,5 @@ def _figure_stem(result: PaperResult, item: ArtefactResult, summary: Summary) ->
 def _write(path: Path, content: bytes) -> Path:
     with clear_messages(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_aside(path, content)
+        atomic_write(path, content)
     return path

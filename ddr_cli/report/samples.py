@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from ddr_cli.core.atomic import atomic_write, clear_messages
 from ddr_cli.core.errors import InputError
 from ddr_cli.data import Dataset
-from ddr_cli.engine.files import clear_messages, write_aside
 from ddr_cli.report.style import house_style, new_figure, rendered
 
 _COLUMNS = 10
@@ -58,7 +58,7 @@ def write_samples(dataset: Dataset, path: Path) -> Path:
     svg, png = rendered(figure)
     with clear_messages(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_aside(path, svg if path.suffix == ".svg" else png)
+        atomic_write(path, svg if path.suffix == ".svg" else png)
     return path
 
 

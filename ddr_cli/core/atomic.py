@@ -1,0 +1,60 @@
+"""Files that appear whole or not at all, and what is said when they can't be written."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from secrets import token_hex
+from typing import IO
+
+from ddr_cli.core.errors import InputError
+
+
+@contextmanager
+def atomic_open(path: Path, *, durable: bool = False) -> Iterator[IO[bytes]]:
+    """Give a binary file that appears at `path`, complete, if the block ends without an error.
+
+    Whoever reads at `path` meanwhile sees the old file or the new one, never a part; a `durable`
+    file also survives a power cut from then on.
+    """
+    aside = path.with_name(f".{path.name}.{token_hex(4)}.part")
+    try:
+        with aside.open("xb") as file:
+            yield file
+            if durable:
+                file.flush()
+                os.fsync(file.fileno())
+        aside.replace(path)
+    finally:
+        aside.unlink(missing_ok=True)
+    if durable:
+        sync_folder(path.parent)
+
+
+def atomic_write(path: Path, content: str | bytes) -> None:
+    """Write a whole file, durably; after an error, what was there before is still there."""
+    with atomic_open(path, durable=True) as file:
+        file.write(content.encode() if isinstance(content, str) else content)
+
+
+def sync_folder(folder: Path) -> None:
+    """Force a folder's entries to disk, so that a new or renamed file survives a power cut."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def clear_messages(path: Path) -> Iterator[None]:
+    """Turn an operating system's refusal (full disk, read-only folder) into an `InputError`."""
+    try:
+        yield
+    except OSError as error:
+        raise InputError(
+            f"{path} can't be read or written: {error.strerror or error}. What was there is "
+            "untouched; make room or choose another folder with --out, then run the same command."
+        ) from error
