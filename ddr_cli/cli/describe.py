@@ -136,8 +136,7 @@ def _print_dimensions(
 
 
 def _describe_reducer(name: str) -> None:
-    from ddr_cli.reducers.base import get_traits
-    from ddr_cli.reducers.registry import REDUCERS
+    from ddr_cli.reducers.registry import REDUCERS, get_traits
 
     factory = REDUCERS.load(name)
     traits = get_traits(factory())

@@ -13,7 +13,7 @@ from ddr_cli.engine.jobs import OUT_OF_SAMPLE, QUERIES, places_by_neighbors
 
 if TYPE_CHECKING:
     from ddr_cli.data import Sources
-    from ddr_cli.reducers.base import Traits
+    from ddr_cli.reducers.registry import Traits
     from ddr_cli.spec import Cell, Setting, Spec, SplitKey
 
 _WIDTH = "n_components"
@@ -263,8 +263,7 @@ class _Sketches:
         return most
 
     def _draw(self, setting: Setting) -> _Sketch:
-        from ddr_cli.reducers.base import get_traits
-        from ddr_cli.reducers.registry import REDUCERS
+        from ddr_cli.reducers.registry import REDUCERS, get_traits
 
         reducer = REDUCERS.load(setting.name)(**setting.params)
         traits = get_traits(reducer)

@@ -53,8 +53,7 @@ from ddr_cli.engine.trace import Trace
 from ddr_cli.engine.worker import deadline, memory_limit_text
 from ddr_cli.evaluation.preprocess import make_preprocessor
 from ddr_cli.numerics.neighbors import Neighbors, kneighbors
-from ddr_cli.reducers.base import get_traits
-from ddr_cli.reducers.registry import REDUCERS
+from ddr_cli.reducers.registry import REDUCERS, get_traits
 
 _UNLABELLED = -1
 _MOST_SHOWN = 3  # dimensions that a figure can show

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from ddr_cli.core.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from ddr_cli.reducers.base import Traits, get_traits
     from ddr_cli.reducers.ccdr import CCDR
     from ddr_cli.reducers.discriminative_projections import DiscriminativeProjections
     from ddr_cli.reducers.isomap import Isomap
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     from ddr_cli.reducers.nmmp import NMMP
     from ddr_cli.reducers.none import Identity
     from ddr_cli.reducers.pca import PCA
-    from ddr_cli.reducers.registry import REDUCERS
+    from ddr_cli.reducers.registry import REDUCERS, Traits, get_traits
     from ddr_cli.reducers.sde import SDE
     from ddr_cli.reducers.slle import SupervisedLLE
     from ddr_cli.reducers.ssde import SSDE
@@ -40,7 +39,6 @@ else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
-            "base": ["Traits", "get_traits"],
             "ccdr": ["CCDR"],
             "discriminative_projections": ["DiscriminativeProjections"],
             "isomap": ["Isomap"],
@@ -62,7 +60,7 @@ else:
             "nmmp": ["NMMP"],
             "none": ["Identity"],
             "pca": ["PCA"],
-            "registry": ["REDUCERS"],
+            "registry": ["REDUCERS", "Traits", "get_traits"],
             "sde": ["SDE"],
             "slle": ["SupervisedLLE"],
             "ssde": ["SSDE"],

@@ -28,9 +28,9 @@ from ddr_cli.numerics.neighbors import (
     knn_kernel,
     mean_squared_distance,
 )
-from ddr_cli.reducers.base import Traits
 from ddr_cli.reducers.ccdr_subsample import SubsampleAverage, average_subsamples
 from ddr_cli.reducers.labels import UNLABELLED, codes_among, encode_labels
+from ddr_cli.reducers.registry import Traits
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]

@@ -22,9 +22,9 @@ from ddr_cli.numerics.graph_embedding import laplacian_form, symmetric
 from ddr_cli.numerics.neighbors import CsrArray, Neighbors
 from ddr_cli.numerics.quotients import smallest_quotients
 from ddr_cli.numerics.span import leading_span
-from ddr_cli.reducers.base import Traits
 from ddr_cli.reducers.labels import UNLABELLED, encode_labels
 from ddr_cli.reducers.linear import LinearReducer
+from ddr_cli.reducers.registry import Traits
 from ddr_cli.reducers.values import Unlabelled, points_and_values
 
 Floats = NDArray[np.float64]

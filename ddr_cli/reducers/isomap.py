@@ -19,7 +19,7 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import KernelCenterer
 
 from ddr_cli.core.parameters import check_parameters
-from ddr_cli.reducers.base import Traits
+from ddr_cli.reducers.registry import Traits
 from ddr_cli.reducers.wrapped import WrappedEmbedding
 
 

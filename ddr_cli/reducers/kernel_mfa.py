@@ -12,10 +12,10 @@ import numpy as np
 from annotated_types import Ge, Gt
 from numpy.typing import ArrayLike, NDArray
 
-from ddr_cli.reducers.base import Traits
 from ddr_cli.reducers.discriminant import discriminant_directions
 from ddr_cli.reducers.kernel import Kernel, KernelDiscriminant
 from ddr_cli.reducers.mfa import PAPER, Margin, marginal_scatter
+from ddr_cli.reducers.registry import Traits
 
 
 class KernelMFA(KernelDiscriminant):

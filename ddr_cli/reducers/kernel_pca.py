@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn import decomposition
 from sklearn.utils import Tags
 
-from ddr_cli.reducers.base import Traits
+from ddr_cli.reducers.registry import Traits
 from ddr_cli.reducers.wrapped import WrappedEmbedding
 
 Kernel = (

@@ -31,7 +31,7 @@ from ddr_cli.numerics.neighbors import (
     knn_kernel,
     mean_squared_distance,
 )
-from ddr_cli.reducers.base import Traits
+from ddr_cli.reducers.registry import Traits
 
 Floats = NDArray[np.float64]
 

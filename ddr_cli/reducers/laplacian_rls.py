@@ -21,9 +21,9 @@ from sklearn.utils.validation import validate_data
 
 from ddr_cli.core.parameters import check_parameters
 from ddr_cli.numerics.neighbors import Neighbors
-from ddr_cli.reducers.base import Traits
 from ddr_cli.reducers.labels import UNLABELLED, encode_labels
 from ddr_cli.reducers.manifold_regularized import ACCEPTED, Kernel, ManifoldRegularized
+from ddr_cli.reducers.registry import Traits
 
 
 class LaplacianRLS(

@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from ddr_cli.numerics.eigen import generalized_eigenpairs
 from ddr_cli.numerics.regular_block import MAX_CONDITION, largest_regular_block
 from ddr_cli.numerics.scatter import scatter_matrices
-from ddr_cli.reducers.base import Traits
 from ddr_cli.reducers.discriminant import LinearDiscriminant
+from ddr_cli.reducers.registry import Traits
 
 
 class LDA(LinearDiscriminant):

@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from ddr_cli.numerics.class_neighbors import class_members
 from ddr_cli.numerics.local_scaling import local_scales, local_scaling_forms
-from ddr_cli.reducers.base import Traits
 from ddr_cli.reducers.discriminant import LinearDiscriminant, discriminant_directions
+from ddr_cli.reducers.registry import Traits
 
 Floats = NDArray[np.float64]
 EmbeddingType = Literal["plain", "weighted", "orthonormalized"]

@@ -17,7 +17,7 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.manifold import LocallyLinearEmbedding
 
 from ddr_cli.numerics.neighbors import Neighbors, kneighbors
-from ddr_cli.reducers.base import Traits
+from ddr_cli.reducers.registry import Traits
 from ddr_cli.reducers.wrapped import WrappedEmbedding
 
 Floats = NDArray[np.float64]

@@ -16,8 +16,8 @@ from ddr_cli.numerics.class_neighbors import within_class_graph
 from ddr_cli.numerics.large_margin import LargeMargin
 from ddr_cli.numerics.large_margin_solver import large_margin_metric
 from ddr_cli.numerics.metric_cone import MetricFit
-from ddr_cli.reducers.base import Traits
 from ddr_cli.reducers.metric_learner import Codes, Floats, MetricLearner
+from ddr_cli.reducers.registry import Traits
 
 
 class LMNN(MetricLearner):

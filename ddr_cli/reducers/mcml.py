@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike
 
 from ddr_cli.numerics.collapsing_metric import collapsing_metric
 from ddr_cli.numerics.metric_cone import MetricFit
-from ddr_cli.reducers.base import Traits
 from ddr_cli.reducers.metric_learner import Codes, Floats, MetricLearner
+from ddr_cli.reducers.registry import Traits
 
 
 class MCML(MetricLearner):

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ddr_cli.core.parameters import check_parameters
 from ddr_cli.numerics.eigen import top_eigenpairs
-from ddr_cli.reducers.base import Traits
+from ddr_cli.reducers.registry import Traits
 
 Floats = NDArray[np.float64]
 

@@ -19,8 +19,8 @@ from ddr_cli.numerics.class_neighbors import (
     within_class_graph,
 )
 from ddr_cli.numerics.graph_embedding import laplacian_form
-from ddr_cli.reducers.base import Traits
 from ddr_cli.reducers.discriminant import LinearDiscriminant, discriminant_directions
+from ddr_cli.reducers.registry import Traits
 
 Floats = NDArray[np.float64]
 Margin = Literal["pairs", "points"]

@@ -20,9 +20,9 @@ from sklearn.utils import Tags, check_random_state
 
 from ddr_cli.numerics.eigen import deterministic_signs
 from ddr_cli.numerics.stochastic_neighbors import expected_errors, expected_errors_gradient
-from ddr_cli.reducers.base import Traits
 from ddr_cli.reducers.linear import LinearReducer
 from ddr_cli.reducers.metric_learner import ordered_span
+from ddr_cli.reducers.registry import Traits
 
 Floats = NDArray[np.float64]
 

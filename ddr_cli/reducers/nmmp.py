@@ -17,8 +17,8 @@ from ddr_cli.numerics.class_neighbors import (
 )
 from ddr_cli.numerics.graph_embedding import laplacian_form
 from ddr_cli.numerics.ratio_of_traces import trace_ratio
-from ddr_cli.reducers.base import Traits
 from ddr_cli.reducers.discriminant import LinearDiscriminant, above_rounding
+from ddr_cli.reducers.registry import Traits
 
 
 class NMMP(LinearDiscriminant):

@@ -13,8 +13,8 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from ddr_cli.core.parameters import check_parameters
-from ddr_cli.reducers.base import Traits
 from ddr_cli.reducers.linear import LinearReducer
+from ddr_cli.reducers.registry import Traits
 
 _WIDE = 2000  # more features than this: a sparse fit doesn't form their covariance matrix
 

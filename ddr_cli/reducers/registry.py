@@ -1,93 +1,106 @@
-"""The reducers by the names that specs use; other packages add theirs as `ddr.reducers`."""
+"""The reducers by the names that specs use, and what each tells the engine about itself."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
 from ddr_cli.core.registry import Entry, Registry
+
+# Name, module and class, and what `ddr list` says of it.
+_OURS = [
+    ("none", "none:Identity", "no reduction: the data as they are"),
+    ("pca", "pca:PCA", "principal component analysis"),
+    ("lda", "lda:LDA", "Fisher's linear discriminant analysis"),
+    ("ccdr", "ccdr:CCDR", "classification constrained dimensionality reduction (Raich et al.)"),
+    ("nmmp", "nmmp:NMMP", "neighborhood minmax projections (Nie et al.)"),
+    ("lfda", "lfda:LFDA", "local Fisher discriminant analysis (Sugiyama)"),
+    (
+        "kernel_lfda",
+        "kernel_lfda:KernelLFDA",
+        "local Fisher discriminant analysis in a kernel's feature space",
+    ),
+    ("lpp", "lpp:LPP", "locality preserving projections (He, Niyogi)"),
+    ("mfa", "mfa:MFA", "marginal Fisher analysis (Yan et al.)"),
+    ("kernel_mfa", "kernel_mfa:KernelMFA", "marginal Fisher analysis in a kernel's feature space"),
+    (
+        "discriminative_projections",
+        "discriminative_projections:DiscriminativeProjections",
+        "discriminative projections of points and labels (Wang, Mahadevan)",
+    ),
+    (
+        "laplacian_rls",
+        "laplacian_rls:LaplacianRLS",
+        "Laplacian regularised least squares: manifold regularisation (Belkin et al.)",
+    ),
+    ("sde", "sde:SDE", "semidefinite embedding, or maximum variance unfolding (Weinberger, Saul)"),
+    ("ssde", "ssde:SSDE", "supervised semidefinite embedding (Zhang et al.)"),
+    ("slle", "slle:SupervisedLLE", "supervised locally linear embedding (de Ridder et al.)"),
+    ("lmnn", "lmnn:LMNN", "large margin nearest neighbour metric (Weinberger, Blitzer, Saul)"),
+    ("mcml", "mcml:MCML", "maximally collapsing metric learning (Globerson, Roweis)"),
+    ("nca", "nca:NCA", "neighbourhood components analysis (Goldberger et al.)"),
+    (
+        "laplacian_eigenmaps",
+        "laplacian_eigenmaps:LaplacianEigenmaps",
+        "Laplacian eigenmaps (Belkin, Niyogi)",
+    ),
+    ("mds", "mds:MDS", "classical multidimensional scaling (Torgerson)"),
+    ("isomap", "isomap:Isomap", "Isomap: scaling of geodesic distances (Tenenbaum et al.)"),
+    ("lle", "lle:LLE", "locally linear embedding (Roweis, Saul)"),
+    (
+        "kernel_pca",
+        "kernel_pca:KernelPCA",
+        "kernel principal component analysis (Schölkopf et al.)",
+    ),
+]
 
 REDUCERS = Registry(
     "reducer",
-    [
-        Entry("none", "ddr_cli.reducers.none:Identity", "no reduction: the data as they are"),
-        Entry("pca", "ddr_cli.reducers.pca:PCA", "principal component analysis"),
-        Entry("lda", "ddr_cli.reducers.lda:LDA", "Fisher's linear discriminant analysis"),
-        Entry(
-            "ccdr",
-            "ddr_cli.reducers.ccdr:CCDR",
-            "classification constrained dimensionality reduction (Raich et al.)",
-        ),
-        Entry("nmmp", "ddr_cli.reducers.nmmp:NMMP", "neighborhood minmax projections (Nie et al.)"),
-        Entry(
-            "lfda",
-            "ddr_cli.reducers.lfda:LFDA",
-            "local Fisher discriminant analysis (Sugiyama)",
-        ),
-        Entry(
-            "kernel_lfda",
-            "ddr_cli.reducers.kernel_lfda:KernelLFDA",
-            "local Fisher discriminant analysis in a kernel's feature space",
-        ),
-        Entry("lpp", "ddr_cli.reducers.lpp:LPP", "locality preserving projections (He, Niyogi)"),
-        Entry("mfa", "ddr_cli.reducers.mfa:MFA", "marginal Fisher analysis (Yan et al.)"),
-        Entry(
-            "kernel_mfa",
-            "ddr_cli.reducers.kernel_mfa:KernelMFA",
-            "marginal Fisher analysis in a kernel's feature space",
-        ),
-        Entry(
-            "discriminative_projections",
-            "ddr_cli.reducers.discriminative_projections:DiscriminativeProjections",
-            "discriminative projections of points and labels (Wang, Mahadevan)",
-        ),
-        Entry(
-            "laplacian_rls",
-            "ddr_cli.reducers.laplacian_rls:LaplacianRLS",
-            "Laplacian regularised least squares: manifold regularisation (Belkin et al.)",
-        ),
-        Entry(
-            "sde",
-            "ddr_cli.reducers.sde:SDE",
-            "semidefinite embedding, or maximum variance unfolding (Weinberger, Saul)",
-        ),
-        Entry(
-            "ssde", "ddr_cli.reducers.ssde:SSDE", "supervised semidefinite embedding (Zhang et al.)"
-        ),
-        Entry(
-            "slle",
-            "ddr_cli.reducers.slle:SupervisedLLE",
-            "supervised locally linear embedding (de Ridder et al.)",
-        ),
-        Entry(
-            "lmnn",
-            "ddr_cli.reducers.lmnn:LMNN",
-            "large margin nearest neighbour metric (Weinberger, Blitzer, Saul)",
-        ),
-        Entry(
-            "mcml",
-            "ddr_cli.reducers.mcml:MCML",
-            "maximally collapsing metric learning (Globerson, Roweis)",
-        ),
-        Entry(
-            "nca",
-            "ddr_cli.reducers.nca:NCA",
-            "neighbourhood components analysis (Goldberger et al.)",
-        ),
-        Entry(
-            "laplacian_eigenmaps",
-            "ddr_cli.reducers.laplacian_eigenmaps:LaplacianEigenmaps",
-            "Laplacian eigenmaps (Belkin, Niyogi)",
-        ),
-        Entry("mds", "ddr_cli.reducers.mds:MDS", "classical multidimensional scaling (Torgerson)"),
-        Entry(
-            "isomap",
-            "ddr_cli.reducers.isomap:Isomap",
-            "Isomap: scaling of geodesic distances (Tenenbaum et al.)",
-        ),
-        Entry("lle", "ddr_cli.reducers.lle:LLE", "locally linear embedding (Roweis, Saul)"),
-        Entry(
-            "kernel_pca",
-            "ddr_cli.reducers.kernel_pca:KernelPCA",
-            "kernel principal component analysis (Schölkopf et al.)",
-        ),
-    ],
+    [Entry(name, f"ddr_cli.reducers.{target}", summary) for name, target, summary in _OURS],
     group="ddr.reducers",
 )
+
+
+@dataclass(frozen=True)
+class Traits:
+    """What the engine may share between fits of a reducer, and what it needs to know of it.
+
+    A reducer states its traits in a method ``__ddr_traits__(self) -> Traits``, so they may depend
+    on its parameters; one without the method gets the defaults.
+
+    Parameters
+    ----------
+    version : int
+        Raised by hand whenever the reducer's numbers change; part of a trial's identity.
+    nested : bool
+        The first m columns of a wider fit are the m-dimensional fit.
+    transductive : bool
+        ``fit_transform(X, y)`` places points with ``y == -1`` along with the labelled ones.
+    out_of_sample : bool
+        ``transform`` places points that ``fit`` has not seen.
+    neighbors : bool
+        ``fit`` takes ``neighbors=``, a `ddr_cli.numerics.neighbors.Neighbors` of X for at least
+        `n_neighbors` neighbours, so that the search is done once for all fits of a split.
+    supervised : bool
+        ``fit`` uses y.
+    grids : mapping of str to sequence
+        The grid that ``ddr sweep --param`` uses when no values are given.
+    paper : str or None
+        The reference, as shown by ``ddr describe``.
+    """
+
+    version: int = 1
+    nested: bool = False
+    transductive: bool = False
+    out_of_sample: bool = True
+    neighbors: bool = False
+    supervised: bool = True
+    grids: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    paper: str | None = None
+
+
+def get_traits(reducer: Any) -> Traits:
+    """Return the traits of a reducer instance."""
+    declare = getattr(reducer, "__ddr_traits__", None)
+    return declare() if declare is not None else Traits()

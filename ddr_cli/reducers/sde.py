@@ -17,8 +17,8 @@ from sklearn.utils.validation import validate_data
 from ddr_cli.core.parameters import check_parameters
 from ddr_cli.numerics.mvu import Solver, unfold
 from ddr_cli.numerics.neighbors import Neighbors, kneighbors, knn_graph
-from ddr_cli.reducers.base import Traits
 from ddr_cli.reducers.mapped import MappedEmbedding
+from ddr_cli.reducers.registry import Traits
 from ddr_cli.reducers.regression_map import MapName
 
 Floats = NDArray[np.float64]

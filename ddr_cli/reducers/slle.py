@@ -20,9 +20,9 @@ from sklearn.utils import Tags
 
 from ddr_cli.core.parameters import check_parameters
 from ddr_cli.numerics.eigen import deterministic_signs
-from ddr_cli.reducers.base import Traits
 from ddr_cli.reducers.discriminant import labelled_points
 from ddr_cli.reducers.mapped import MappedEmbedding
+from ddr_cli.reducers.registry import Traits
 from ddr_cli.reducers.regression_map import MapName
 
 Floats = NDArray[np.float64]

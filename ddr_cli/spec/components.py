@@ -11,7 +11,7 @@ from pydantic import JsonValue, ValidationError
 from ddr_cli.core.errors import InputError, did_you_mean
 from ddr_cli.core.problems import KeyPath, as_clause, shown
 from ddr_cli.core.sentences import unknown_key
-from ddr_cli.reducers.base import get_traits
+from ddr_cli.reducers.registry import get_traits
 from ddr_cli.spec.estimators import (
     Factory,
     complete,

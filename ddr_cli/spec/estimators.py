@@ -15,7 +15,7 @@ from ddr_cli.core.registry import Registry
 from ddr_cli.evaluation import preprocess
 from ddr_cli.evaluation import registry as classifiers
 from ddr_cli.reducers import registry as reducers
-from ddr_cli.reducers.base import Traits, get_traits
+from ddr_cli.reducers.registry import Traits, get_traits
 
 Factory = Callable[..., Any]
 

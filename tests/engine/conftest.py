@@ -32,7 +32,7 @@ import numpy as np
 from annotated_types import Ge
 from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
 from ddr_cli.evaluation.registry import ClassifierTraits
-from ddr_cli.reducers.base import Traits
+from ddr_cli.reducers.registry import Traits
 
 Does = Literal[
     "nothing", "raise", "exit", "exit0", "die", "die_once", "hang", "spin", "gorge", "nan", "warn"

@@ -16,8 +16,7 @@ from sklearn.datasets import load_iris
 
 from ddr_cli.evaluation.measures.base import Embedded
 from ddr_cli.evaluation.registry import CLASSIFIERS, MEASURES, get_classifier_traits
-from ddr_cli.reducers.base import get_traits
-from ddr_cli.reducers.registry import REDUCERS
+from ddr_cli.reducers.registry import REDUCERS, get_traits
 
 FILE = Path(__file__).with_name("golden.json")
 OURS = [

@@ -11,8 +11,8 @@ from sklearn.datasets import load_iris
 
 from ddr_cli.data.synthetic_manifolds import swiss_roll
 from ddr_cli.numerics.neighbors import kneighbors
-from ddr_cli.reducers.base import get_traits
 from ddr_cli.reducers.laplacian_eigenmaps import LaplacianEigenmaps
+from ddr_cli.reducers.registry import get_traits
 
 RNG = np.random.default_rng(0)
 CLOUD = RNG.standard_normal((80, 4))

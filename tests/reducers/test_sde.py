@@ -10,7 +10,7 @@ from sklearn.exceptions import NotFittedError
 
 from ddr_cli.data.synthetic_manifolds import swiss_roll
 from ddr_cli.numerics.neighbors import kneighbors, knn_graph
-from ddr_cli.reducers.base import get_traits
+from ddr_cli.reducers.registry import get_traits
 from ddr_cli.reducers.sde import SDE
 
 IRIS, _ = load_iris(return_X_y=True)

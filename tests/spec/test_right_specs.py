@@ -83,7 +83,7 @@ def test_mode_defaults_to_what_the_reducer_can(
 ) -> None:
     class OnlyTransductive:
         def __ddr_traits__(self) -> object:
-            from ddr_cli.reducers.base import Traits
+            from ddr_cli.reducers.registry import Traits
 
             return Traits(transductive=True, out_of_sample=False)
 

@@ -9,7 +9,7 @@ import pytest
 
 from ddr_cli.core.errors import InputError
 from ddr_cli.core.problems import DocumentError
-from ddr_cli.reducers.base import Traits
+from ddr_cli.reducers.registry import Traits
 from ddr_cli.spec import expand, load_spec, make_spec, parse_values, with_sweep
 
 

@@ -454,7 +454,7 @@ class _Transductive:
         self.exact = exact
 
     def __ddr_traits__(self) -> object:
-        from ddr_cli.reducers.base import Traits
+        from ddr_cli.reducers.registry import Traits
 
         return Traits(transductive=self.exact, out_of_sample=not self.exact)
 
