@@ -23,8 +23,9 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator, eigsh, lobpcg, splu
 from threadpoolctl import threadpool_limits
 
+from ddr_cli.numerics.graphs import knn_graph, mean_squared_distance
 from ddr_cli.numerics.laplacian import laplacian_eigenpairs
-from ddr_cli.numerics.neighbors import kneighbors, knn_graph, mean_squared_distance
+from ddr_cli.numerics.neighbors import kneighbors
 
 Solver = Callable[[sp.csr_array, int], tuple[np.ndarray, np.ndarray]]
 

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ddr_cli.core.parameters import check_parameters
 from ddr_cli.evaluation.registry import ClassifierTraits
-from ddr_cli.numerics.nearest import CsrArray
+from ddr_cli.numerics.neighbors import CsrArray
 
 
 class LinearClassifier(ClassifierMixin, BaseEstimator):

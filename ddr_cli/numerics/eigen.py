@@ -30,14 +30,6 @@ def deterministic_signs(vectors: Floats) -> Floats:
 
     Entries within one part in a million of the largest count as equally large, and the first of
     them decides, so that rounding can't turn a column with two opposite extremes.
-
-    Parameters
-    ----------
-    vectors : ndarray of shape (n, m)
-
-    Returns
-    -------
-    ndarray of shape (n, m)
     """
     size = np.abs(vectors)
     first = np.argmax(size >= (1 - 1e-6) * size.max(axis=0), axis=0)
@@ -53,36 +45,14 @@ def top_eigenpairs(
     floor: float | None = None,
     tol: float = 1e-10,
 ) -> tuple[Floats, Floats]:
-    """Return the `m` largest eigenvalues of a symmetric matrix and their eigenvectors.
+    """Return the `m` largest eigenvalues of a symmetric matrix, descending, and eigenvectors.
 
-    Parameters
-    ----------
-    A : array or sparse of shape (n, n)
-        Symmetric.
-    m : int
-        Number of eigenpairs.
-    known : ndarray of shape (n, c), optional
-        Orthonormal eigenvectors that are known beforehand; the answer is exactly orthogonal to
-        them and doesn't count them.
-    floor : float, optional
-        A lower bound on the eigenvalues (default: the largest absolute row sum, negated).
-    tol : float, default=1e-10
-        Largest residual ``|A v - v theta|`` allowed, relative to ``max(1, |floor|)``.
-
-    Returns
-    -------
-    values : ndarray of shape (m,)
-        Descending, repeated ones as often as they occur.
-    vectors : ndarray of shape (n, m)
-        Orthonormal, signs by `deterministic_signs`. Up to rounding they don't depend on `m` where
-        the eigenvalue is simple; a repeated one has no preferred basis.
-
-    Raises
-    ------
-    ValueError
-        If there are fewer than `m` further eigenvectors.
-    numpy.linalg.LinAlgError
-        If the residual can't be brought below `tol`.
+    Repeated eigenvalues come as often as they occur. The vectors are orthonormal with
+    `deterministic_signs`; up to rounding they don't depend on `m` where the eigenvalue is simple.
+    Orthonormal eigenvectors that are `known` beforehand don't count, and the answer is exactly
+    orthogonal to them. `floor` is a lower bound on the eigenvalues (default: the largest absolute
+    row sum, negated), `tol` the largest residual ``|A v - v theta|`` allowed, relative to
+    ``max(1, |floor|)``: above it ``LinAlgError`` is raised.
     """
     n = A.shape[0]
     known = np.empty((n, 0)) if known is None else known
@@ -174,50 +144,3 @@ def _complete(
         values, vectors = _rayleigh_ritz(A, np.hstack([vectors, missed]), known)
         values, vectors = values[:m], vectors[:, :m]
     return values, vectors
-
-
-def generalized_eigenpairs(
-    A: Floats, B: Floats, m: int, *, largest: bool = True, rank_tol: float = 1e-10
-) -> tuple[Floats, Floats]:
-    """Return eigenpairs of ``A x = lambda B x`` for dense symmetric A and positive semidefinite B.
-
-    Where B is singular the problem is restricted to B's range: directions with an eigenvalue of B
-    below `rank_tol` times its largest are dropped, so every returned vector has a finite quotient
-    ``x'Ax / x'Bx``.
-
-    Parameters
-    ----------
-    A, B : ndarray of shape (d, d)
-    m : int
-        Number of eigenpairs.
-    largest : bool, default=True
-        The largest eigenvalues, descending; otherwise the smallest, ascending.
-    rank_tol : float, default=1e-10
-        Relative size at which an eigenvalue of B counts as zero.
-
-    Returns
-    -------
-    values : ndarray of shape (m,)
-    vectors : ndarray of shape (d, m)
-        With ``X' B X = I``; signs by `deterministic_signs`.
-
-    Raises
-    ------
-    ValueError
-        If the rank of B is below `m`.
-    """
-    scale, axes = np.linalg.eigh((B + B.T) / 2)
-    kept = scale > rank_tol * max(scale[-1], 0.0)
-    rank = int(kept.sum())
-    if not 1 <= m <= rank:
-        raise ValueError(
-            f"{m} dimensions are asked for, but the right-hand matrix has rank {rank}."
-        )
-    whiten = axes[:, kept] / np.sqrt(scale[kept])
-    small = whiten.T @ A @ whiten
-    small = (small + small.T) / 2
-    chosen = (rank - m, rank - 1) if largest else (0, m - 1)
-    values, rotation = scipy.linalg.eigh(small, subset_by_index=chosen)
-    if largest:
-        values, rotation = values[::-1], rotation[:, ::-1]
-    return values, deterministic_signs(whiten @ rotation)

@@ -1,4 +1,4 @@
-r"""What the graph-embedding family shares: the matrices :math:`X^T L X` and the span of the data.
+r"""What the graph-embedding family shares: scatter matrices, and the span of the data.
 
 The sum over all pairs :math:`\frac12 \sum_{ij} g_{ij} (x_i - x_j)(x_i - x_j)^T` is
 :math:`X^T (D - G) X` with :math:`D = \mathrm{diag}(G 1)`: two products instead of one outer product
@@ -15,31 +15,26 @@ import scipy.linalg
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
+from scipy.sparse.linalg import LinearOperator
+from threadpoolctl import threadpool_limits
 
-from ddr_cli.numerics.nearest import Points
+from ddr_cli.numerics.eigen import top_eigenpairs
+from ddr_cli.numerics.neighbors import Points
 
 Floats = NDArray[np.float64]
 
-_GRAM_RANK_TOL = 1e-11  # relative size at which a squared singular value counts as zero
+_SQUARE_TOL = 1e-11  # relative size at which a squared singular value counts as zero
+_COMPLETE = 1000  # up to this order a complete decomposition takes about a second
+
+
+def symmetric(S: Floats) -> Floats:
+    """Return a matrix without the rounding in its symmetry."""
+    return np.asarray((S + S.T) / 2)
 
 
 def laplacian_form(X: Floats, graph: Any) -> Floats:
-    r"""Return :math:`X^T L X`, L the Laplacian of a graph, for rows of X as points.
+    r"""Return :math:`X^T L X`, exactly symmetric, for the Laplacian L of a symmetric graph.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, d)
-        The points.
-    graph : sparse or array of shape (n, n)
-        Symmetric weights, whatever made them; the diagonal doesn't matter.
-
-    Returns
-    -------
-    ndarray of shape (d, d)
-        Exactly symmetric.
-
-    Notes
-    -----
     The form doesn't change when a connected component of the graph is moved as a whole. Each is
     moved to the origin first: a distance between components that is large against those inside
     them then costs no digits.
@@ -55,23 +50,22 @@ def laplacian_form(X: Floats, graph: Any) -> Floats:
     return symmetric(moved.T @ (degree[:, None] * moved - weights @ moved))
 
 
-def symmetric(S: Floats) -> Floats:
-    """Return a matrix without the rounding in its symmetry."""
-    return np.asarray((S + S.T) / 2)
+def scatter_matrices(X: Floats, y: NDArray[Any]) -> tuple[Floats, Floats]:
+    """Return the within-class and the between-class scatter, which add up to the total scatter."""
+    _, code, count = np.unique(y, return_inverse=True, return_counts=True)
+    means = np.zeros((len(count), X.shape[1]))
+    np.add.at(means, code, X)
+    means /= count[:, None]
+    inside = X - means[code]
+    outside = (means - X.mean(axis=0)) * np.sqrt(count)[:, None]
+    return inside.T @ inside, outside.T @ outside
 
 
 @dataclass(frozen=True, eq=False)
 class Span:
-    """An orthonormal basis of the space that points span, and their coordinates in it.
+    """An orthonormal basis of the space that points span: points = mean + coordinates @ basis.T.
 
-    Parameters
-    ----------
-    mean : ndarray of shape (d,)
-        What was subtracted from the points: their mean, or 0.
-    basis : ndarray of shape (d, r)
-        Orthonormal columns.
-    coordinates : ndarray of shape (n, r)
-        ``X - mean`` is ``coordinates @ basis.T``.
+    For points of shape (n, d) the basis is (d, r) and the coordinates are (n, r).
     """
 
     mean: Floats
@@ -85,28 +79,14 @@ class Span:
 
 
 def data_span(X: Points, *, centre: bool = True) -> Span:
-    """Return the span of the points, without the null space of their scatter.
+    """Return the span of the points, by decreasing singular value, without their null space.
 
     A direction in which no two points differ can't be told from any other such direction by a
     graph on the points, and makes both sides of every eigenproblem of this family singular. So
     it is left out beforehand, at no loss (Nie et al., Eq. 10); with more features than points
-    this also makes the problem smaller.
+    this also makes the problem smaller. Not centred, it is the span of the points instead of
+    their deviations from the mean.
 
-    Parameters
-    ----------
-    X : array or sparse of shape (n, d)
-        The points, all finite.
-    centre : bool, default=True
-        Span the deviations from the mean instead of the points themselves.
-
-    Returns
-    -------
-    Span
-        Of dimension 0 if all points are equal (or, not centred, 0). The basis vectors belong to
-        decreasing singular values.
-
-    Notes
-    -----
     Dense points: singular values, those below ``max(n, d)`` roundings of the largest count as 0.
     Sparse points are never made dense: the eigenvectors of the smaller of ``X X'`` and ``X' X``,
     the mean subtracted in the product, where singular values below 3e-6 of the largest count as 0.
@@ -128,16 +108,55 @@ def _sparse_span(X: Any, mean: Floats) -> Span:
     n, d = X.shape
     if d <= n:
         gram = (X.T @ X).toarray() - n * np.outer(mean, mean)
-        squares, vectors = scipy.linalg.eigh(symmetric(gram))
     else:
         along = X @ mean
         gram = (X @ X.T).toarray() - along[:, None] - along[None, :] + mean @ mean
-        squares, vectors = scipy.linalg.eigh(symmetric(gram))
+    squares, vectors = scipy.linalg.eigh(symmetric(gram))
     squares, vectors = squares[::-1], vectors[:, ::-1]
     rounding = max(n, d) * np.finfo(np.float64).eps * n * float(mean @ mean)
-    kept = squares > max(_GRAM_RANK_TOL * float(squares[0]), rounding)
+    kept = squares > max(_SQUARE_TOL * float(squares[0]), rounding)
     squares, vectors = squares[kept], vectors[:, kept]
     if d > n:
         basis = (X.T @ vectors - np.outer(mean, vectors.sum(axis=0))) / np.sqrt(squares)
         return Span(mean, basis, vectors * np.sqrt(squares))
     return Span(mean, vectors, X @ vectors - mean @ vectors)
+
+
+def leading_span(X: Points, rank: int | None = None) -> Span:
+    """Return the span of the points as they are, not centred, at most `rank` dimensions of it.
+
+    Where both n and d are large, Lanczos' iteration for the eigenvectors of the smaller of
+    ``X X'`` and ``X' X``, which is never formed: besides X only the basis is held, n x `rank` and
+    d x `rank` numbers.
+    """
+    small = min(X.shape)
+    if rank is None or small <= max(_COMPLETE, 4 * rank):
+        span = data_span(X, centre=False)
+        return Span(span.mean, span.basis[:, :rank], span.coordinates[:, :rank])
+    points: Any = sp.csr_array(X) if sp.issparse(X) else np.asarray(X)
+    points = points.astype(np.float64)
+    squares, vectors, total = _leading_squares(points, rank)
+    kept = squares > _SQUARE_TOL * squares[0]
+    squares, vectors = squares[kept], vectors[:, kept]
+    mean = np.zeros(X.shape[1])
+    if X.shape[0] > X.shape[1]:
+        return Span(mean, vectors, points @ vectors)
+    length = np.sqrt(squares * total)
+    return Span(mean, points.T @ vectors / length, vectors * length)
+
+
+def _leading_squares(X: Any, rank: int) -> tuple[Floats, Floats, float]:
+    """Return eigenpairs of the smaller Gram matrix in units of its trace, and the trace."""
+    wide = X.shape[0] <= X.shape[1]
+    first, second = (X, X.T) if wide else (X.T, X)
+    total = float((X * X).sum()) or 1.0
+
+    def apply(V: Floats) -> Floats:
+        return np.asarray(first @ (second @ V)) / total
+
+    order = min(X.shape)
+    gram = LinearOperator((order, order), matvec=apply, matmat=apply, dtype=np.float64)
+    # Thousands of products too short for threads: on a busy machine these mostly wait for another.
+    with threadpool_limits(1, user_api="blas"):
+        values, vectors = top_eigenpairs(gram, rank, floor=0.0)
+    return np.maximum(values, 0.0), vectors, total

@@ -1,27 +1,35 @@
-"""Kernel matrices between points, and the width that suits them."""
+r"""Similarities of all pairs of points: kernel matrices, and affinity by local scaling.
+
+The latter is :math:`a_{ij} = \exp(-\|x_i - x_j\|^2 / (\sigma_i \sigma_j))` with the distance
+:math:`\sigma_i` from a point to its k-th nearest, so that it adapts to the density and leaves
+nothing to tune: L. Zelnik-Manor and P. Perona, "Self-Tuning Spectral Clustering", NIPS 2004.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
 from sklearn.metrics.pairwise import pairwise_kernels
 
-from ddr_cli.numerics.nearest import Points
+from ddr_cli.numerics.graph_embedding import symmetric
+from ddr_cli.numerics.neighbors import Points, kneighbors
+
+Floats = NDArray[np.float64]
+
+_BLOCK = 2**21  # entries of one block of the affinity matrix: 16 MiB
+_SAME = 1e-12  # distances below this share of the data's spread are rounding: equal points
 
 
 def kernel_width(points: Points, gamma: Literal["scale"] | float) -> float:
     """Return `gamma`, or for "scale" the reciprocal of the points' total variance.
 
-    Parameters
-    ----------
-    points : array or sparse of shape (n, d)
-    gamma : "scale" or float
-        "scale" is ``1 / (d * points.var())``, as for scikit-learn's support vector machines; 1
-        where all values are equal.
+    That is ``1 / (d * points.var())``, as for scikit-learn's support vector machines; 1 where all
+    values are equal.
     """
     if gamma != "scale":
         return float(gamma)
@@ -40,16 +48,10 @@ def kernel_matrix(
     gamma: float,
     degree: int,
     coef0: float,
-) -> NDArray[np.float64]:
+) -> Floats:
     """Return the kernel's values between the rows of `A` and of `B`, in float64 and dense.
 
-    Parameters
-    ----------
-    A, B : array or sparse of shapes (n, d) and (m, d)
-    kernel : str or callable
-        A kernel of scikit-learn's ``pairwise_kernels``, or a function of two points.
-    gamma, degree, coef0
-        Parameters of those kernels that have them.
+    The kernel is one of scikit-learn's ``pairwise_kernels``, or a function of two points.
     """
     own = {} if callable(kernel) else {"gamma": gamma, "degree": degree, "coef0": coef0}
     K = pairwise_kernels(
@@ -58,3 +60,43 @@ def kernel_matrix(
     # A linear kernel of sparse points is sparse.
     sparse: bool = sp.issparse(K)
     return np.asarray(K.toarray() if sparse else K, dtype=np.float64)
+
+
+def local_scales(X: Floats, k: int) -> Floats:
+    """Return the distance of each point to its `k`-th nearest, positive.
+
+    A point with k or more duplicates, whose scale would be 0, has the distance to the nearest
+    point that is not its duplicate; if all points are equal, 1.
+    """
+    scales = kneighbors(X, k).distances[:, -1].copy()
+    same = _SAME * float(np.linalg.norm(X - X.mean(axis=0), axis=1).max())
+    for rows in _blocks(np.flatnonzero(scales <= same), len(X)):
+        distances = cdist(X[rows], X)
+        distances[distances <= same] = np.inf
+        scales[rows] = distances.min(axis=1)
+    scales[np.isinf(scales)] = 1.0
+    return scales
+
+
+def local_scaling_forms(X: Floats, scales: Floats) -> tuple[Floats, Floats]:
+    r"""Return :math:`X^T (D - A) X` and :math:`X^T D X` for the affinity A of all pairs.
+
+    A is dense, but only a block of its rows exists at a time.
+    """
+    # The Laplacian form is the same wherever the origin is, and most accurate with it inside.
+    moved = X - X.mean(axis=0)
+    difference = np.zeros_like(moved)
+    degree = np.zeros(len(X))
+    for rows in _blocks(np.arange(len(X)), len(X)):
+        affinity = np.exp(
+            -cdist(moved[rows], moved, "sqeuclidean") / np.outer(scales[rows], scales)
+        )
+        degree[rows] = affinity.sum(axis=1)
+        difference[rows] = degree[rows, None] * moved[rows] - affinity @ moved
+    return symmetric(moved.T @ difference), symmetric(X.T @ (degree[:, None] * X))
+
+
+def _blocks(rows: NDArray[np.intp], width: int) -> Iterator[NDArray[np.intp]]:
+    size = max(1, _BLOCK // width)
+    for start in range(0, len(rows), size):
+        yield rows[start : start + size]

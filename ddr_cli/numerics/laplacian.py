@@ -19,31 +19,11 @@ Floats = NDArray[np.float64]
 
 
 def laplacian_eigenpairs(G: Any, m: int) -> tuple[Floats, Floats]:
-    r"""Return the `m` smallest eigenvalues of ``L u = lambda D u`` without the constant vector.
+    r"""Return the `m` smallest eigenvalues of ``L u = lambda D u``, without the constant vector.
 
-    Parameters
-    ----------
-    G : sparse of shape (n, n)
-        Symmetric non-negative weights; every row has a positive sum.
-    m : int
-        Number of eigenpairs.
+    G has non-negative weights and no empty row. The values ascend in [0, 2]; of the vectors,
+    ``U' D U = I`` and ``U' D 1 = 0``, with `deterministic_signs`.
 
-    Returns
-    -------
-    values : ndarray of shape (m,)
-        :math:`\lambda`, ascending, in [0, 2].
-    vectors : ndarray of shape (n, m)
-        ``U' D U = I`` and ``U' D 1 = 0``; signs by `deterministic_signs`.
-
-    Raises
-    ------
-    ValueError
-        If the graph has fewer than `m` + 1 nodes.
-    numpy.linalg.LinAlgError
-        If the eigen-solver doesn't converge.
-
-    Notes
-    -----
     Solved as the largest eigenvalues :math:`1 - \lambda` of :math:`D^{-1/2} G D^{-1/2}`, which
     needs only products with a sparse matrix. The eigenvectors of :math:`\lambda = 0` are known in
     closed form (they are constant on the connected components), so they are written down and

@@ -1,46 +1,42 @@
-"""Nearest neighbours with a stated tie rule, and the graphs made of them.
+"""Exact nearest neighbours with a stated tie rule.
 
-Integer-valued data are full of equal distances, and a graph that depends on
-how a search tree happens to break them can't be reproduced. Here neighbours
-are ordered by distance, then by index, and the distances are exact.
+Integer-valued data are full of equal distances, and a graph that depends on how a search tree
+happens to break them can't be reproduced. Here neighbours are ordered by distance, then by index,
+and the distances are exact.
+
+No more than a block of the distance matrix exists at a time. Within it one matrix product gives
+every squared distance to within a rounding bound; each point that may be among the k nearest under
+that bound has its distance computed again from the coordinate differences.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from ddr_cli.numerics.nearest import CsrArray, Points, nearest
+CsrArray = sp.csr_array[Any, tuple[int, int]]
+Points = NDArray[Any] | CsrArray
+Floats = NDArray[np.float64]
+Indices = NDArray[np.intp]
 
-__all__ = [
-    "CsrArray",
-    "Neighbors",
-    "kneighbors",
-    "knn_affinity",
-    "knn_graph",
-    "knn_kernel",
-    "mean_squared_distance",
-]
+_CHUNK = 2**21  # entries of one block of the distance matrix: 16 MiB
+_PAIRS = 2**16  # pairs whose coordinate differences are held at a time
 
 
 @dataclass(frozen=True, eq=False)
 class Neighbors:
-    """The K nearest neighbours of each of n points.
+    """The K nearest neighbours of each of n points: two (n, K) arrays, nearest first.
 
-    Parameters
-    ----------
-    indices : ndarray of shape (n, K)
-        Neighbours, nearest first; among equally near ones the smaller index first.
-    distances : ndarray of shape (n, K)
-        Their Euclidean distances, ascending.
+    Among equally near ones the smaller index comes first.
     """
 
-    indices: NDArray[np.intp]
-    distances: NDArray[np.float64]
+    indices: Indices
+    distances: Floats
 
     @property
     def k(self) -> int:
@@ -51,13 +47,7 @@ class Neighbors:
         return int(self.indices.shape[0])
 
     def first(self, k: int) -> Neighbors:
-        """Return the `k` nearest: what a search for `k` would have given.
-
-        Raises
-        ------
-        ValueError
-            If fewer than `k` neighbours are known.
-        """
+        """Return the `k` nearest: what a search for `k` would have given."""
         if k > self.k:
             raise ValueError(f"{k} neighbours are asked for, but only {self.k} were searched for.")
         return Neighbors(self.indices[:, :k], self.distances[:, :k])
@@ -66,21 +56,8 @@ class Neighbors:
 def kneighbors(X: Points, k: int, *, queries: Points | None = None) -> Neighbors:
     """Return the exact `k` nearest neighbours among the rows of `X`.
 
-    Parameters
-    ----------
-    X : array or sparse of shape (n, d)
-        The points among which to search.
-    k : int
-        Number of neighbours.
-    queries : array or sparse of shape (q, d), optional
-        The points whose neighbours are wanted. Without it each row of `X` is asked for and is
-        never its own neighbour, not even among exact duplicates (those are neighbours of one
-        another, at distance 0).
-
-    Returns
-    -------
-    Neighbors
-        Of n (or q) points.
+    Without `queries` each row of `X` is asked for and is never its own neighbour, not even among
+    exact duplicates (those are neighbours of one another, at distance 0).
 
     Raises
     ------
@@ -100,124 +77,95 @@ def kneighbors(X: Points, k: int, *, queries: Points | None = None) -> Neighbors
             f"{k} nearest neighbours are asked for, but n_samples = {X.shape[0]}: "
             f"there can be at most {most}."
         )
-    indices, distances = nearest(X, k, queries)
+    base = _as_float(X, sparse=_is_sparse(X))
+    asked = base if queries is None else _as_float(queries, sparse=_is_sparse(X))
+    n, d = base.shape
+    centre = np.zeros(d) if _is_sparse(base) else base.mean(axis=0)
+    table, square = _product_table(base, centre)
+    if not np.isfinite(square).all():
+        raise ValueError("The squared distances overflow; rescale the data.")
+
+    indices = np.empty((asked.shape[0], k), dtype=np.intp)
+    distances = np.empty((asked.shape[0], k))
+    for rows in _blocks(asked.shape[0], max(1, _CHUNK // n)):
+        gap, own_square = _gaps(asked[rows], centre, table)
+        if queries is None:
+            gap[np.arange(gap.shape[0]), np.arange(rows.start, rows.stop)] = np.inf
+        # Rounding of the product, of the centring and of the distance itself, with room to spare.
+        slack = 8 * (d + 8) * np.finfo(float).eps * (own_square + square.max())
+        bound = _bound_on_kth(gap, k) + slack
+        row, column = np.divmod(np.flatnonzero(gap <= bound[:, None]), n)
+        exact = _squared_distances(asked, row + rows.start, base, column)
+        order = np.lexsort((column, exact, row))
+        first = np.searchsorted(row, np.arange(gap.shape[0]))
+        best = order[first[:, None] + np.arange(k)]
+        indices[rows] = column[best]
+        distances[rows] = np.sqrt(exact[best])
     indices.flags.writeable = False  # shared between fits
     distances.flags.writeable = False
     return Neighbors(indices, distances)
 
 
-def knn_affinity(
-    neighbors: Neighbors,
-    k: int,
-    n_points: int,
-    *,
-    weights: Literal["binary", "heat"] = "binary",
-    epsilon: float = 1.0,
-) -> CsrArray:
-    r"""Return the kernel :math:`K(x_i, x_j)`, non-zero where x_j is among the k nearest of x_i.
+def _is_sparse(X: Any) -> bool:
+    return bool(sp.issparse(X))
 
-    Parameters
-    ----------
-    neighbors : Neighbors
-        Of q points among `n_points`.
-    k : int
-        How many of the neighbours to use.
-    n_points : int
-        Number of points that were searched.
-    weights : {"binary", "heat"}
-        1, or :math:`\exp(-d^2 / \epsilon)`.
-    epsilon : float
-        Width of the heat kernel, in squared units of the data. With 0 only duplicates are
-        connected, with weight 1.
 
-    Returns
-    -------
-    csr_array of shape (q, n_points)
-        Weights that underflow to 0 are no edges and are left out.
+def _as_float(X: Any, *, sparse: bool) -> Any:
+    if not sparse:
+        return np.ascontiguousarray(X.toarray() if _is_sparse(X) else X, dtype=np.float64)
+    rows: Any = sp.csr_array(X).astype(np.float64)
+    if not rows.has_canonical_format:
+        rows = rows.copy()
+        rows.sum_duplicates()
+    return rows
+
+
+def _blocks(n: int, size: int) -> Iterator[slice]:
+    for start in range(0, n, size):
+        yield slice(start, min(start + size, n))
+
+
+def _squares(X: Any) -> Floats:
+    if _is_sparse(X):
+        return np.asarray(X.multiply(X).sum(axis=1)).ravel()
+    return np.asarray(np.einsum("ij,ij->i", X, X))
+
+
+def _product_table(base: Any, centre: Floats) -> tuple[Any, Floats]:
+    """Return T and |x|^2 such that (q, 1) T = |x|^2 - 2 q.x, all in one matrix product."""
+    if _is_sparse(base):
+        square = _squares(base)
+        return sp.vstack([-2 * base.T, sp.csr_array(square[None])]).tocsr(), square
+    shifted = base - centre
+    square = _squares(shifted)
+    return np.vstack([-2 * shifted.T, square]), square
+
+
+def _gaps(asked: Any, centre: Floats, table: Any) -> tuple[Floats, Floats]:
+    """Return |q - x|^2 - |q|^2 for every query and point, and |q|^2."""
+    ones = np.ones((asked.shape[0], 1))
+    if _is_sparse(asked):
+        return (sp.hstack([asked, sp.csr_array(ones)]).tocsr() @ table).toarray(), _squares(asked)
+    shifted = asked - centre
+    return np.hstack([shifted, ones]) @ table, _squares(shifted)
+
+
+def _bound_on_kth(gap: Floats, k: int) -> Floats:
+    """Return an upper bound on each row's k-th smallest entry.
+
+    The k-th smallest of the minima of disjoint groups of columns is one, and takes a third of the
+    time of partitioning whole rows.
     """
-    nearest_k = neighbors.first(k)
-    squared = nearest_k.distances**2
-    if weights == "binary":
-        values = np.ones_like(squared)
-    elif epsilon == 0:
-        values = (squared == 0).astype(float)
-    else:
-        values = np.exp(-squared / epsilon)
-    ends = np.arange(0, values.size + 1, k)
-    affinity = sp.csr_array(
-        (values.ravel(), nearest_k.indices.flatten(), ends), shape=(len(neighbors), n_points)
-    )
-    affinity.eliminate_zeros()
-    affinity.sort_indices()
-    return affinity
+    rows, n = gap.shape
+    width = max(1, n // (8 * k))
+    groups = n // width
+    minima = gap[:, : groups * width].reshape(rows, groups, width).min(axis=2)
+    return np.asarray(np.partition(minima, k - 1, axis=1)[:, k - 1])
 
 
-def knn_kernel(
-    neighbors: Neighbors,
-    k: int,
-    n_points: int,
-    *,
-    weights: Literal["binary", "heat"] = "binary",
-    epsilon: float = 1.0,
-) -> CsrArray:
-    """Return `knn_affinity` for new points, none of whose rows is empty.
-
-    A point so far away that all its heat underflows keeps an infinitesimal weight on its nearest
-    neighbour: averages under the kernel then take their limit.
-
-    Parameters
-    ----------
-    neighbors, k, n_points, weights, epsilon
-        As for `knn_affinity`.
-
-    Returns
-    -------
-    csr_array of shape (q, n_points)
-    """
-    kernel = knn_affinity(neighbors, k, n_points, weights=weights, epsilon=epsilon)
-    tiny = float(np.finfo(float).tiny)
-    lost = np.asarray(kernel.sum(axis=1)).ravel() < tiny
-    if not lost.any():
-        return kernel
-    closest = knn_affinity(neighbors, 1, n_points) * tiny
-    keep, replace = sp.diags_array(1.0 * ~lost), sp.diags_array(1.0 * lost)
-    return sp.csr_array(keep @ kernel + replace @ closest)
-
-
-def knn_graph(
-    neighbors: Neighbors,
-    k: int,
-    *,
-    kind: Literal["union", "mutual"] = "union",
-    weights: Literal["binary", "heat"] = "binary",
-    epsilon: float = 1.0,
-) -> CsrArray:
-    """Return the symmetric graph of the `k` nearest neighbours of n points.
-
-    Parameters
-    ----------
-    neighbors : Neighbors
-        Of the n points among themselves.
-    k : int
-        How many of the neighbours to use.
-    kind : {"union", "mutual"}
-        Two points are connected if either, or if each, is among the other's `k` nearest.
-    weights, epsilon
-        As for `knn_affinity`.
-
-    Returns
-    -------
-    csr_array of shape (n, n)
-        Symmetric, with an empty diagonal.
-    """
-    directed = knn_affinity(neighbors, k, len(neighbors), weights=weights, epsilon=epsilon)
-    combine = directed.maximum if kind == "union" else directed.minimum
-    graph = sp.csr_array(combine(directed.T))
-    graph.eliminate_zeros()
-    graph.sort_indices()
-    return graph
-
-
-def mean_squared_distance(neighbors: Neighbors, k: int) -> float:
-    """Return the mean of the squared distances from the points to their `k` nearest."""
-    return float(np.mean(neighbors.first(k).distances ** 2))
+def _squared_distances(A: Any, rows: Indices, B: Any, columns: Indices) -> Floats:
+    """Return |A[rows] - B[columns]|^2 from the differences, pair by pair."""
+    result = np.empty(len(rows))
+    for part in _blocks(len(rows), _PAIRS):
+        result[part] = _squares(A[rows[part]] - B[columns[part]])
+    return result

@@ -1,31 +1,27 @@
-"""Points that choose one another at random, near ones more often: the basis of NCA and MCML."""
+"""Points that choose one another at random, near ones more often: the basis of NCA and MCML.
+
+J. Goldberger, S. Roweis, G. Hinton and R. Salakhutdinov, "Neighbourhood Components Analysis", NIPS
+17, 2004; A. Globerson and S. Roweis, "Metric Learning by Collapsing Classes", NIPS 18, 2005.
+"""
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import OptimizeResult, minimize
 
 from ddr_cli.numerics.graph_embedding import symmetric
-
-Floats = NDArray[np.float64]
+from ddr_cli.numerics.metric import Floats, MetricFit, best_multiple, optimality_gap
 
 
 def choices(points: Floats) -> tuple[Floats, Floats]:
     r"""Return the squared distances of all pairs, and the logarithms of the softmax's sums.
 
     Point i chooses j with probability
-    :math:`p(j | i) = e^{-d_{ij}} / \sum_{k \ne i} e^{-d_{ik}}`.
-
-    Parameters
-    ----------
-    points : ndarray of shape (n, m)
-
-    Returns
-    -------
-    distances : ndarray of shape (n, n)
-        With infinity in the diagonal: no point chooses itself.
-    totals : ndarray of shape (n, 1)
-        :math:`\log \sum_k e^{-d_{ik}}`.
+    :math:`p(j | i) = e^{-d_{ij}} / \sum_{k \ne i} e^{-d_{ik}}`. The diagonal of the distances is
+    infinite: no point chooses itself. The logarithms are a column.
     """
     size = np.einsum("ij,ij->i", points, points)
     # In place: the matrices of all pairs are large, and new memory for each costs more than they.
@@ -51,36 +47,133 @@ def expected_errors(points: Floats, same: NDArray[np.bool_]) -> float:
 
     .. math:: n - \sum_i \sum_{j: y_j = y_i} p(j | i)
 
-    is neighbourhood components analysis' objective, with the sign that makes it a loss.
-
-    Parameters
-    ----------
-    points : ndarray of shape (n, m)
-    same : ndarray of shape (n, n)
-        Which pairs are of one class.
+    is neighbourhood components analysis' objective, with the sign that makes it a loss; `same`
+    tells which pairs are of one class.
     """
     distances, totals = choices(points)
     return float(len(points) - np.exp(-distances - totals)[same].sum())
 
 
 def expected_errors_gradient(X: Floats, same: NDArray[np.bool_], factor: Floats) -> Floats:
-    """Return the gradient of ``expected_errors(X @ factor, same)`` by `factor`.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, d)
-        The points before the map.
-    same : ndarray of shape (n, n)
-        Which pairs are of one class.
-    factor : ndarray of shape (d, m)
-        The map.
-
-    Returns
-    -------
-    ndarray of shape (d, m)
-    """
+    """Return the gradient of ``expected_errors(X @ factor, same)`` by `factor`."""
     distances, totals = choices(X @ factor)
     chance = np.exp(-distances - totals)
     right = np.where(same, chance, 0.0)
     hits = right.sum(axis=1, keepdims=True)
     return np.asarray(2 * pair_form(X, right - chance * hits) @ factor)
+
+
+_MEMORY = 20  # pairs of steps that L-BFGS keeps
+
+
+class Collapse:
+    r"""The divergence of the softmax of distances from the indicator of the classes.
+
+    .. math:: f(M) = \sum_i \mathrm{KL}(p_0(\cdot | i) \,\|\, p_M(\cdot | i)), \qquad
+        p_M(j | i) = \frac{e^{-d_M(x_i, x_j)}}{\sum_{k \ne i} e^{-d_M(x_i, x_k)}},
+
+    where :math:`p_0(j | i)` is the same for all other points j of the class of i and else 0. It is
+    convex in M. A point that is alone in its class has no term.
+    """
+
+    def __init__(self, X: Floats, code: NDArray[np.intp]) -> None:
+        self.X = X
+        same = code[:, None] == code
+        np.fill_diagonal(same, False)
+        others = same.sum(axis=1)
+        self._counted = others > 0
+        self._target = same / np.maximum(others, 1)[:, None]
+        self._constant = float(np.log(others[self._counted]).sum())
+
+    def value(self, factor: Floats) -> float:
+        """Return the objective of the metric ``factor @ factor.T``."""
+        return self._evaluate(factor)[0]
+
+    def value_and_gradient(self, factor: Floats) -> tuple[float, Floats]:
+        """Return the objective of the metric ``factor @ factor.T``, and its gradient there."""
+        value, chance = self._evaluate(factor)
+        np.subtract(self._target, chance, out=chance)
+        chance[~self._counted] = 0.0
+        return value, pair_form(self.X, chance)
+
+    def _evaluate(self, factor: Floats) -> tuple[float, Floats]:
+        distances, totals = choices(self.X @ factor)
+        diagonal = np.einsum("ii->i", distances)
+        diagonal[:] = 0.0
+        attained = float(np.vdot(self._target, distances))
+        diagonal[:] = np.inf
+        distances += totals
+        chance = np.exp(np.negative(distances, out=distances), out=distances)
+        return attained + float(totals[self._counted].sum()) - self._constant, chance
+
+
+def collapsing_metric(
+    X: Floats, code: NDArray[np.intp], *, tol: float = 1e-5, max_iter: int = 1000
+) -> MetricFit:
+    r"""Minimise `Collapse` over all metrics; the gradient of the answer is that by the factor.
+
+    The points are in units in which their distances are about 1, `tol` is the largest gap allowed,
+    relative to the objective at the start, the best multiple of the identity, and `max_iter` the
+    number of iterations of L-BFGS.
+
+    L-BFGS works on a square factor F of :math:`M = F F^T`, of full rank at the start, and so
+    needs no projection. The problem in F is not convex, that in M is: with its gradient G,
+    :math:`f(M') \ge f(M) + \mathrm{tr}(G (M' - M))` for any metric M', which is what the gap is
+    computed from, and 0 is never undercut.
+    """
+    problem, d = Collapse(X, code), X.shape[1]
+    identity = np.eye(d)
+    scale = best_multiple(lambda s: problem.value(math.sqrt(s) * identity))
+    state = _Descent(problem, math.sqrt(scale) * identity, tol)
+    if state.gap > state.enough:
+        minimize(
+            state.objective,
+            state.factor.ravel(),
+            jac=True,
+            method="L-BFGS-B",
+            callback=state.after_iteration,
+            options={
+                "maxiter": max_iter,
+                "maxfun": 20 * max_iter,
+                "maxcor": _MEMORY,
+                "ftol": 0.0,
+                "gtol": 0.0,
+            },
+        )
+    return MetricFit(
+        metric=state.factor @ state.factor.T,
+        objective_path=np.array(state.path),
+        gradient_norm=float(np.linalg.norm(2 * state.gradient @ state.factor)),
+        gap=state.gap,
+        converged=state.gap <= state.enough,
+    )
+
+
+class _Descent:
+    """The accepted iterates of a descent in the factor, and when it is near enough."""
+
+    def __init__(self, problem: Collapse, factor: Floats, tol: float) -> None:
+        self._problem = problem
+        self.path: list[float] = []
+        self._accept(factor, *problem.value_and_gradient(factor))
+        self.enough = tol * self.path[0]
+
+    def objective(self, flat: Floats) -> tuple[float, Floats]:
+        factor = flat.reshape(self.factor.shape)
+        self._last = (flat.copy(), *self._problem.value_and_gradient(factor))
+        return self._last[1], 2 * (self._last[2] @ factor).ravel()
+
+    def after_iteration(self, intermediate_result: OptimizeResult) -> None:
+        flat = intermediate_result.x
+        if not np.array_equal(flat, self._last[0]):
+            self.objective(flat)
+        self._accept(flat.reshape(self.factor.shape).copy(), *self._last[1:])
+        if self.gap <= self.enough:
+            raise StopIteration
+
+    def _accept(self, factor: Floats, value: float, gradient: Floats) -> None:
+        self.factor, self.gradient = factor, gradient
+        self.path.append(value)
+        along = float(np.sum(factor * (gradient @ factor)))
+        trace = float(np.sum(factor**2))
+        self.gap = min(value, optimality_gap(value, value - along, gradient, trace))

@@ -13,9 +13,9 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from ddr_cli.core.parameters import check_parameters
-from ddr_cli.numerics.eigen import deterministic_signs, generalized_eigenpairs
+from ddr_cli.numerics.eigen import deterministic_signs
+from ddr_cli.numerics.generalized_eigen import generalized_eigenpairs, well_conditioned_order
 from ddr_cli.numerics.graph_embedding import Span, data_span
-from ddr_cli.numerics.regular_block import largest_regular_block
 from ddr_cli.reducers.linear import LinearReducer
 
 Floats = NDArray[np.float64]
@@ -154,7 +154,7 @@ def discriminant_directions(
     if not above_rounding(within, between).any():
         raise ValueError("No two points of one class differ, so there is no ratio to maximise.")
     ridged = within + (reg * float(np.trace(within)) / r) * np.eye(r)
-    block = largest_regular_block(ridged)
+    block = well_conditioned_order(ridged)
     if block < m:
         raise ValueError(
             f"n_components={m}, but the within-class scatter is regular on {block} principal "

@@ -16,12 +16,11 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import validate_data
 
 from ddr_cli.core.parameters import check_parameters
-from ddr_cli.numerics.affinity import neighbor_affinity
 from ddr_cli.numerics.eigen import deterministic_signs
-from ddr_cli.numerics.graph_embedding import laplacian_form, symmetric
+from ddr_cli.numerics.generalized_eigen import smallest_generalized_eigenpairs
+from ddr_cli.numerics.graph_embedding import laplacian_form, leading_span, symmetric
+from ddr_cli.numerics.graphs import neighbor_affinity
 from ddr_cli.numerics.neighbors import CsrArray, Neighbors
-from ddr_cli.numerics.quotients import smallest_quotients
-from ddr_cli.numerics.span import leading_span
 from ddr_cli.reducers.labels import UNLABELLED, encode_labels
 from ddr_cli.reducers.linear import LinearReducer
 from ddr_cli.reducers.registry import Traits
@@ -209,7 +208,9 @@ class DiscriminativeProjections(LinearReducer, BaseEstimator):
         left, right = forms(U, target, W)
         # From here on in the units of X and of the labels.
         units = np.concatenate([1 / length, 1 / target.length])
-        self.eigenvalues_, vectors = smallest_quotients(left, right, self.n_components, units=units)
+        self.eigenvalues_, vectors = smallest_generalized_eigenpairs(
+            left, right, self.n_components, units=units
+        )
         gamma = units[:, None] * vectors
         if self.normalize == "unit_length":
             gamma /= np.linalg.norm(gamma, axis=0)

@@ -21,16 +21,9 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ddr_cli.core.parameters import check_parameters
-from ddr_cli.numerics.bridges import shortest_bridges
+from ddr_cli.numerics.graphs import knn_graph, knn_kernel, mean_squared_distance, shortest_bridges
 from ddr_cli.numerics.laplacian import laplacian_eigenpairs
-from ddr_cli.numerics.neighbors import (
-    CsrArray,
-    Neighbors,
-    kneighbors,
-    knn_graph,
-    knn_kernel,
-    mean_squared_distance,
-)
+from ddr_cli.numerics.neighbors import CsrArray, Neighbors, kneighbors
 from ddr_cli.reducers.registry import Traits
 
 Floats = NDArray[np.float64]

@@ -8,9 +8,12 @@ import numpy as np
 from annotated_types import Ge, Gt
 from numpy.typing import ArrayLike, NDArray
 
-from ddr_cli.numerics.eigen import generalized_eigenpairs
-from ddr_cli.numerics.regular_block import MAX_CONDITION, largest_regular_block
-from ddr_cli.numerics.scatter import scatter_matrices
+from ddr_cli.numerics.generalized_eigen import (
+    MAX_CONDITION,
+    generalized_eigenpairs,
+    well_conditioned_order,
+)
+from ddr_cli.numerics.graph_embedding import scatter_matrices
 from ddr_cli.reducers.discriminant import LinearDiscriminant
 from ddr_cli.reducers.registry import Traits
 
@@ -104,7 +107,7 @@ class LDA(LinearDiscriminant):
         within, between = scatter_matrices(span.coordinates, code)
         # Scatter within classes below the rounding of the total is none.
         rounding = float(np.finfo(float).eps * np.trace(within + between))
-        r = largest_regular_block(within, max_condition=self.max_condition, floor=rounding)
+        r = well_conditioned_order(within, max_condition=self.max_condition, floor=rounding)
         if r < m:
             raise ValueError(
                 f"n_components={m}, but the within-class scatter is regular on {r} principal "

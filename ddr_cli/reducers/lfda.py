@@ -12,8 +12,8 @@ import numpy as np
 from annotated_types import Ge
 from numpy.typing import ArrayLike, NDArray
 
-from ddr_cli.numerics.class_neighbors import class_members
-from ddr_cli.numerics.local_scaling import local_scales, local_scaling_forms
+from ddr_cli.numerics.graphs import class_members
+from ddr_cli.numerics.kernels import local_scales, local_scaling_forms
 from ddr_cli.reducers.discriminant import LinearDiscriminant, discriminant_directions
 from ddr_cli.reducers.registry import Traits
 

@@ -12,10 +12,9 @@ import numpy as np
 from annotated_types import Ge, Gt, Lt
 from numpy.typing import ArrayLike
 
-from ddr_cli.numerics.class_neighbors import within_class_graph
-from ddr_cli.numerics.large_margin import LargeMargin
-from ddr_cli.numerics.large_margin_solver import large_margin_metric
-from ddr_cli.numerics.metric_cone import MetricFit
+from ddr_cli.numerics.graphs import within_class_graph
+from ddr_cli.numerics.large_margin import LargeMargin, large_margin_metric
+from ddr_cli.numerics.metric import MetricFit
 from ddr_cli.reducers.metric_learner import Codes, Floats, MetricLearner
 from ddr_cli.reducers.registry import Traits
 

@@ -14,10 +14,12 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from ddr_cli.core.parameters import check_parameters
-from ddr_cli.numerics.eigen import deterministic_signs, generalized_eigenpairs
+from ddr_cli.numerics.eigen import deterministic_signs
+from ddr_cli.numerics.generalized_eigen import generalized_eigenpairs
 from ddr_cli.numerics.graph_embedding import data_span, laplacian_form, symmetric
-from ddr_cli.numerics.local_scaling import local_scales, local_scaling_forms
-from ddr_cli.numerics.neighbors import Neighbors, kneighbors, knn_graph, mean_squared_distance
+from ddr_cli.numerics.graphs import knn_graph, mean_squared_distance
+from ddr_cli.numerics.kernels import local_scales, local_scaling_forms
+from ddr_cli.numerics.neighbors import Neighbors, kneighbors
 from ddr_cli.reducers.discriminant import check_width
 from ddr_cli.reducers.linear import LinearReducer
 from ddr_cli.reducers.registry import Traits

@@ -14,8 +14,8 @@ from sklearn.utils import Tags
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ddr_cli.numerics.affinity import neighbor_affinity
 from ddr_cli.numerics.graph_embedding import laplacian_form, symmetric
+from ddr_cli.numerics.graphs import neighbor_affinity
 from ddr_cli.numerics.kernels import kernel_matrix, kernel_width
 from ddr_cli.numerics.neighbors import CsrArray, Neighbors
 

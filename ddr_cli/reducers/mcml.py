@@ -10,8 +10,8 @@ from typing import Annotated, Literal
 from annotated_types import Ge, Gt
 from numpy.typing import ArrayLike
 
-from ddr_cli.numerics.collapsing_metric import collapsing_metric
-from ddr_cli.numerics.metric_cone import MetricFit
+from ddr_cli.numerics.metric import MetricFit
+from ddr_cli.numerics.stochastic_neighbors import collapsing_metric
 from ddr_cli.reducers.metric_learner import Codes, Floats, MetricLearner
 from ddr_cli.reducers.registry import Traits
 
@@ -69,7 +69,7 @@ class MCML(MetricLearner):
 
     Notes
     -----
-    L-BFGS on a square factor of M; see `ddr_cli.numerics.collapsing_metric`. Where the classes can
+    L-BFGS on a square factor of M: `ddr_cli.numerics.stochastic_neighbors`. Where the classes can
     be collapsed completely, as with fewer points than features, the objective falls towards 0
     without attaining it while M grows without bound, and `tol` decides where that ends.
 

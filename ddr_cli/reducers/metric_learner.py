@@ -12,10 +12,9 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 
-from ddr_cli.numerics.canonical_order import canonical_order
 from ddr_cli.numerics.eigen import deterministic_signs
 from ddr_cli.numerics.graph_embedding import Span, data_span
-from ddr_cli.numerics.metric_cone import MetricFit
+from ddr_cli.numerics.metric import MetricFit, stable_order
 from ddr_cli.reducers.discriminant import check_width, labelled_points
 from ddr_cli.reducers.linear import LinearReducer
 
@@ -88,7 +87,7 @@ def ordered_span(
         The labels, sorted.
     """
     points, code, classes = labelled_points(estimator, X, y)
-    order, code = canonical_order(points, code)
+    order, code = stable_order(points, code)
     points = points[order]
     span = data_span(points)
     if estimator.n_components != "full" or span.rank == 0:

@@ -12,13 +12,13 @@ import numpy as np
 from annotated_types import Ge
 from numpy.typing import ArrayLike, NDArray
 
-from ddr_cli.numerics.class_neighbors import (
+from ddr_cli.numerics.graph_embedding import laplacian_form
+from ddr_cli.numerics.graphs import (
     between_class_graph,
     marginal_pairs,
     symmetrized,
     within_class_graph,
 )
-from ddr_cli.numerics.graph_embedding import laplacian_form
 from ddr_cli.reducers.discriminant import LinearDiscriminant, discriminant_directions
 from ddr_cli.reducers.registry import Traits
 

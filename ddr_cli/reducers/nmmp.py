@@ -10,13 +10,9 @@ from typing import Annotated, Literal
 from annotated_types import Ge
 from numpy.typing import ArrayLike
 
-from ddr_cli.numerics.class_neighbors import (
-    between_class_graph,
-    symmetrized,
-    within_class_graph,
-)
 from ddr_cli.numerics.graph_embedding import laplacian_form
-from ddr_cli.numerics.ratio_of_traces import trace_ratio
+from ddr_cli.numerics.graphs import between_class_graph, symmetrized, within_class_graph
+from ddr_cli.numerics.trace_ratio import trace_ratio
 from ddr_cli.reducers.discriminant import LinearDiscriminant, above_rounding
 from ddr_cli.reducers.registry import Traits
 

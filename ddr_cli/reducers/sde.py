@@ -15,8 +15,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import validate_data
 
 from ddr_cli.core.parameters import check_parameters
+from ddr_cli.numerics.graphs import knn_graph
 from ddr_cli.numerics.mvu import Solver, unfold
-from ddr_cli.numerics.neighbors import Neighbors, kneighbors, knn_graph
+from ddr_cli.numerics.neighbors import Neighbors, kneighbors
 from ddr_cli.reducers.mapped import MappedEmbedding
 from ddr_cli.reducers.registry import Traits
 from ddr_cli.reducers.regression_map import MapName
@@ -38,13 +39,11 @@ class SDE(MappedEmbedding):
         Dimensions of the embedding.
     n_neighbors : int, default=4
         The distance of two points is kept if either is among the other's `n_neighbors` nearest.
-    solver : {"auto", "interior", "lowrank", "cvxpy"}, default="auto"
-        "interior" is exact, about a minute for 1000 points; "lowrank" takes first-order steps on
-        a factor of K, for graphs of more than 6000 edges, where "auto" changes over; "cvxpy" is a
-        general solver, the reference for up to 100 points. What the last two can't prove to be
-        within `tol` is solved again by "interior" if the graph is not too large for it, and
-        refused otherwise; images of characters they can, a rolled sheet of 100 points or more
-        with few neighbours "lowrank" can't.
+    solver : {"auto", "interior", "cvxpy"}, default="auto"
+        "interior" is exact, about half a minute for 1000 points; "auto" is the same, but refuses a
+        graph of more than 10,000 edges, which would take an hour. "cvxpy" is a general solver, the
+        reference for up to 100 points; what it can't prove to be within `tol` is solved again by
+        "interior".
     tol : float, default=1e-3
         The largest duality gap, and the largest relative error of a distance, that is accepted.
     disconnected : {"connect", "raise"}, default="connect"

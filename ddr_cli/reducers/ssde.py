@@ -16,8 +16,9 @@ from sklearn.utils import Tags
 
 from ddr_cli.core.parameters import check_parameters
 from ddr_cli.numerics.eigen import deterministic_signs
+from ddr_cli.numerics.graphs import knn_graph
 from ddr_cli.numerics.mvu import Solver, Unfolding, unfold
-from ddr_cli.numerics.neighbors import kneighbors, knn_graph
+from ddr_cli.numerics.neighbors import kneighbors
 from ddr_cli.reducers.discriminant import labelled_points
 from ddr_cli.reducers.mapped import MappedEmbedding
 from ddr_cli.reducers.registry import Traits
@@ -47,7 +48,7 @@ class SSDE(MappedEmbedding):
         `n_neighbors` nearest of the class.
     centroid_scale : float, default=16.0
         The factor s. The paper has no such bound and gives no number.
-    solver : {"auto", "interior", "lowrank", "cvxpy"}, default="auto"
+    solver : {"auto", "interior", "cvxpy"}, default="auto"
         As for `ddr_cli.reducers.SDE`, for the classes.
     tol : float, default=1e-3
         The largest duality gap of a class, and the largest relative error of a distance, that is

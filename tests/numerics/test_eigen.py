@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import scipy.linalg
 import scipy.sparse as sp
 
-from ddr_cli.numerics.eigen import deterministic_signs, generalized_eigenpairs, top_eigenpairs
+from ddr_cli.numerics.eigen import deterministic_signs, top_eigenpairs
 
 
 def random_symmetric(n, seed=0):
@@ -81,34 +80,3 @@ def test_signs_make_the_largest_entry_positive_and_the_first_of_equal_ones_decid
     columns = np.array([[-3.0, 1.0, -2.0, 0.0], [2.0, -4.0, 2.0 * (1 + 1e-12), 0.0]])
     expected = [[3.0, -1.0, 2.0, 0.0], [-2.0, 4.0, -2.0 * (1 + 1e-12), 0.0]]
     assert deterministic_signs(columns).tolist() == expected
-
-
-def random_pair(d, rank, seed=0):
-    rng = np.random.default_rng(seed)
-    A = rng.standard_normal((d, d))
-    root = rng.standard_normal((d, rank))
-    return A + A.T, root @ root.T
-
-
-@pytest.mark.parametrize("largest", [True, False])
-def test_generalized_equals_scipy_where_the_right_side_is_definite(largest):
-    A, B = random_pair(12, 20)
-    values, X = generalized_eigenpairs(A, B, 5, largest=largest)
-    every = scipy.linalg.eigh(A, B, eigvals_only=True)
-    np.testing.assert_allclose(values, every[::-1][:5] if largest else every[:5], rtol=1e-9)
-    np.testing.assert_allclose(X.T @ B @ X, np.eye(5), atol=1e-9)
-    np.testing.assert_allclose(A @ X, B @ X * values, atol=1e-8)
-
-
-def test_generalized_stays_in_the_range_of_a_singular_right_side():
-    A, B = random_pair(12, 7)
-    values, X = generalized_eigenpairs(A, B, 7)
-    span = scipy.linalg.orth(B, rcond=1e-10)
-    expected = scipy.linalg.eigh(span.T @ A @ span, span.T @ B @ span, eigvals_only=True)[::-1]
-    np.testing.assert_allclose(values, expected, rtol=1e-9)
-    np.testing.assert_allclose(X, span @ (span.T @ X), atol=1e-9)
-
-
-def test_generalized_refuses_more_dimensions_than_the_rank():
-    with pytest.raises(ValueError, match="rank 7"):
-        generalized_eigenpairs(*random_pair(12, 7), 8)

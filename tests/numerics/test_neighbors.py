@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from ddr_cli.numerics import nearest
 from ddr_cli.numerics.neighbors import Neighbors, kneighbors
 
 
@@ -90,8 +89,8 @@ def test_the_first_k_equal_a_search_for_k_bit_for_bit(scale):
 def test_the_size_of_the_blocks_changes_nothing(monkeypatch, convert):
     X = convert(np.random.default_rng(3).standard_normal((90, 4)))
     whole = kneighbors(X, 6)
-    monkeypatch.setattr(nearest, "_CHUNK", 90 * 7)
-    monkeypatch.setattr(nearest, "_PAIRS", 13)
+    monkeypatch.setattr("ddr_cli.numerics.neighbors._CHUNK", 90 * 7)
+    monkeypatch.setattr("ddr_cli.numerics.neighbors._PAIRS", 13)
     pieces = kneighbors(X, 6)
     np.testing.assert_array_equal(whole.indices, pieces.indices)
     assert (whole.distances == pieces.distances).all()

@@ -12,7 +12,8 @@ from sklearn.datasets import load_iris
 from ddr_cli.data import Sources, load_dataset
 from ddr_cli.evaluation.knn import KNNClassifier
 from ddr_cli.evaluation.splits import make_split
-from ddr_cli.numerics.neighbors import kneighbors, knn_graph
+from ddr_cli.numerics.graphs import knn_graph
+from ddr_cli.numerics.neighbors import kneighbors
 from ddr_cli.reducers.registry import get_traits
 from ddr_cli.reducers.slle import SupervisedLLE
 from ddr_cli.reducers.ssde import SSDE

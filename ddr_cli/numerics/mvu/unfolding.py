@@ -17,57 +17,37 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
-from ddr_cli.numerics.bridges import shortest_bridges
 from ddr_cli.numerics.eigen import deterministic_signs
-from ddr_cli.numerics.mvu_cvxpy import solve_cvxpy
-from ddr_cli.numerics.mvu_faces import on_smallest_face
-from ddr_cli.numerics.mvu_framework import Floats, Framework, Indices, dual_bound
-from ddr_cli.numerics.mvu_interior import solve_interior
-from ddr_cli.numerics.mvu_lowrank import solve_lowrank
+from ddr_cli.numerics.graphs import shortest_bridges
+from ddr_cli.numerics.mvu.framework import Framework, dual_bound, on_smallest_face
+from ddr_cli.numerics.mvu.interior import solve_interior
+from ddr_cli.numerics.mvu.reference import solve_cvxpy
+from ddr_cli.numerics.neighbors import Floats, Indices
 
-Solver = Literal["auto", "interior", "lowrank", "cvxpy"]
+Solver = Literal["auto", "interior", "cvxpy"]
 
-MOST_BARS = 6000  # the equations for that many weights take 0.3 GB three times
+# 5000 take two minutes and 1.2 GB on one core; time grows with the cube, memory with the square.
+MOST_BARS = 10_000
 
 # Where the lengths leave next to no room the weights that prove a placement have no limit but
 # what bars that give way set them; the next is tried where the gap or the strain says so.
-_GIVES = (0.0, 1e-12, 1e-10, 1e-8)
+_COMPLIANCES = (0.0, 1e-12, 1e-10, 1e-8)
 
 
 @dataclass(frozen=True, eq=False)
 class Unfolding:
-    """The placement of n points, and how good it is.
+    """The placement of n points, and how good it is."""
 
-    Parameters
-    ----------
-    embedding : ndarray of shape (n, rank)
-        Coordinates along the principal axes, centred, in units of the data: ``embedding @
-        embedding.T`` is K. The rank is the smallest that keeps the distances within the
-        tolerance.
-    eigenvalues : ndarray of shape (rank,)
-        Of K, descending.
-    bound : float
-        No feasible K has a larger trace than this.
-    gap : float
-        Difference of trace and bound, relative to the bound.
-    strain : float
-        Largest relative error of a distance that is to be kept.
-    solver : str
-        Whose solution it is: ``"interior"``, ``"lowrank"`` or ``"cvxpy"``.
-    n_iter : int
-        Its iterations.
-    bridges : ndarray of shape (n_parts - 1, 2)
-        The pairs of points that were connected because the graph was in n_parts parts.
-    """
-
+    # Coordinates along the principal axes, centred, in units of the data; no more of them than keep
+    # the distances within the tolerance.
     embedding: Floats
-    eigenvalues: Floats
-    bound: float
-    gap: float
-    strain: float
-    solver: str
+    eigenvalues: Floats  # of K, descending
+    bound: float  # no feasible K has a larger trace
+    gap: float  # difference of trace and bound, relative to the bound
+    strain: float  # largest relative error of a distance that is to be kept
+    solver: str  # whose solution it is
     n_iter: int
-    bridges: NDArray[np.intp]
+    bridges: NDArray[np.intp]  # the pairs that were connected because the graph was in parts
 
 
 def unfold(
@@ -78,38 +58,12 @@ def unfold(
     tol: float = 1e-3,
     connect: bool = True,
 ) -> Unfolding:
-    """Return the maximum variance unfolding of a graph of points.
+    """Return the maximum variance unfolding of a symmetric graph of points.
 
-    Parameters
-    ----------
-    points : ndarray of shape (n, d)
-    graph : sparse of shape (n, n)
-        Symmetric; its non-zero entries are the edges.
-    solver : {"auto", "interior", "lowrank", "cvxpy"}, default="auto"
-        "interior" is exact; "lowrank" is for more edges than its memory allows (6000, where "auto"
-        changes over), and proves itself where the data have many dimensions; "cvxpy" is the slow
-        reference.
-    tol : float, default=1e-3
-        The largest gap, and the largest strain, that is accepted. A solution of "lowrank" or
-        "cvxpy" that fails is solved again by "interior" if it is of a size for that.
-    connect : bool, default=True
-        Whether to connect a graph in several parts, which has no largest trace, by
-        `shortest_bridges`.
+    "auto" is "interior", our own solver, which is exact; "cvxpy" is the slow reference, and what it
+    can't bring within `tol`, the largest gap and strain accepted, is solved again by "interior". A
+    graph in several parts has no largest trace: `shortest_bridges` connect them, or it is refused.
 
-    Returns
-    -------
-    Unfolding
-
-    Raises
-    ------
-    ValueError
-        If the problem is too large for `solver`, or the graph is in several parts and is not to
-        be connected.
-    numpy.linalg.LinAlgError
-        If no solution is good enough.
-
-    Notes
-    -----
     Equal points are one node of the programme with their number as its mass: their distance 0
     would leave no room for a strictly feasible K. Likewise what cliques of neighbours imply is
     used, not left to the solver to find.
@@ -182,15 +136,17 @@ def _solve(
 ) -> tuple[Floats, float, str, int]:
     """Return a factor Z of K, the bound, and who found it in how many iterations."""
     reduced = on_smallest_face(framework, places)
-    feasible = reduced.n_bars <= MOST_BARS
-    if solver == "auto":
-        solver = "interior" if feasible else "lowrank"
-    tried: list[tuple[Solver, float]] = [] if solver == "interior" else [(solver, 0.0)]
-    if solver == "interior" or feasible:
-        tried += [("interior", give) for give in _GIVES]
+    if solver == "auto" and reduced.n_bars > MOST_BARS:
+        raise ValueError(
+            f"The graph has {reduced.n_bars} edges, and more than {MOST_BARS} can take an "
+            f"hour and 5 GB: lower n_neighbors, take fewer points, or insist: solver='interior'."
+        )
+    attempts = [("interior", compliance) for compliance in _COMPLIANCES]
+    if solver == "cvxpy":
+        attempts.insert(0, ("cvxpy", 0.0))
     misses = []
-    for name, give in tried:
-        Z, bound, n_iter = _one_solver(reduced, name, tol, give)
+    for name, compliance in attempts:
+        Z, bound, n_iter = _one_solver(reduced, name, compliance)
         gap, strain = abs(bound - float(np.sum(Z**2))) / bound, framework.strain(Z)
         if max(gap, strain) <= tol:
             return Z, bound, name, n_iter
@@ -203,18 +159,13 @@ def _solve(
     )
 
 
-def _one_solver(
-    framework: Framework, name: str, tol: float, give: float
-) -> tuple[Floats, float, int]:
-    if name == "lowrank":
-        low = solve_lowrank(framework, tol=tol)
-        return low.factor, low.bound, low.n_iter
+def _one_solver(framework: Framework, name: str, compliance: float) -> tuple[Floats, float, int]:
     if name == "interior":
-        point = solve_interior(framework, give=give)
+        point = solve_interior(framework, compliance=compliance)
         # Its slack was factorised at every step, so the weights are feasible as they are.
         return point.factor, float(point.weights.sum()), point.n_iter
     gram, weights = solve_cvxpy(framework)
     values, vectors = np.linalg.eigh(gram)
     positive = values > 0
     factor = vectors[:, positive] * np.sqrt(values[positive])
-    return factor, dual_bound(framework, weights)[0], 0
+    return factor, dual_bound(framework, weights), 0

@@ -1,4 +1,4 @@
-r"""Maximum variance unfolding by a general solver: the reference that the others are held to.
+"""Maximum variance unfolding by a general solver: the reference that our own is held to.
 
 The dual is what is posed, one variable per bar and one matrix inequality; K is its multiplier.
 The primal has a variable per entry of K and takes minutes where this takes seconds. Even so the
@@ -14,36 +14,17 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
-from ddr_cli.numerics.mvu_framework import Floats, Framework
+from ddr_cli.numerics.mvu.framework import Framework
+from ddr_cli.numerics.neighbors import Floats
 
 MOST_NODES = 100  # 60 take a quarter of a minute, 100 several minutes, 200 hours
 
 
 def solve_cvxpy(framework: Framework) -> tuple[Floats, Floats]:
-    """Return the Gram matrix and the weights that Clarabel finds.
+    """Return the Gram matrix K in scaled coordinates and the weights that Clarabel finds.
 
-    Parameters
-    ----------
-    framework : Framework
-        Of at most `MOST_NODES` nodes.
-
-    Returns
-    -------
-    gram : ndarray of shape (n_nodes, n_nodes)
-        K, in scaled coordinates; positive semidefinite to the solver's tolerance.
-    weights : ndarray of shape (n_bars,)
-
-    Raises
-    ------
-    ValueError
-        If there are too many nodes.
-    numpy.linalg.LinAlgError
-        If the solver returns nothing.
-
-    Notes
-    -----
-    The solver's own verdict is not used, it may be ``optimal_inaccurate`` for a perfect answer and
-    for a wrong one: whoever calls judges by the gap.
+    K is positive semidefinite to the solver's tolerance. Its own verdict is not used: it may be
+    ``optimal_inaccurate`` for a perfect answer and for a wrong one. The caller judges by the gap.
     """
     if framework.n_nodes > MOST_NODES:
         raise ValueError(

@@ -4,9 +4,13 @@ The method is Helmberg, Rendl, Vanderbei and Wolkowicz's ("An Interior-Point Met
 Semidefinite Programming", SIAM J. Optimization 6, 1996) with Mehrotra's predictor and corrector.
 Two things are made of what is known of this programme. Every constraint has rank one, so the
 matrix of the equations for the weights is :math:`(B K B^T) \circ (B S^{-1} B^T)`, where a general
-solver factorises a system of the order of the number of entries of K. And K is the Gram matrix of
-the bars of a spanning tree in units of their lengths (see `ddr_cli.numerics.mvu_tree`): the nodes'
-own coordinates grow with the sheet that is unrolled, and the short bars drown in their rounding.
+solver factorises a system of the order of the number of entries of K.
+
+And K is the Gram matrix of the bars :math:`u_e = (y_i - y_j) / d_e` of the shortest spanning tree,
+one for every node but the first: the nodes' own coordinates grow with the sheet that is unrolled,
+and the short bars drown in their rounding. Of this one every diagonal entry is 1, and every other
+bar is a short sum of the tree's whose coefficients are at most 1: nothing is lost to cancellation,
+however far the nodes are from one another and however short some bars.
 """
 
 from __future__ import annotations
@@ -15,10 +19,12 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.linalg
+import scipy.sparse as sp
+from scipy.sparse.csgraph import breadth_first_order, minimum_spanning_tree
 from scipy.sparse.linalg import eigsh
 
-from ddr_cli.numerics.mvu_framework import Floats, Framework
-from ddr_cli.numerics.mvu_tree import TreeProgramme, tree_programme
+from ddr_cli.numerics.mvu.framework import Framework
+from ddr_cli.numerics.neighbors import CsrArray, Floats
 
 _SHORT = 0.95  # share of the way to the boundary that a step goes
 _GOOD = 1e-3  # an error that is already of use
@@ -29,16 +35,9 @@ _DENSE = 150  # below this order all eigenvalues are cheaper than one by iterati
 
 @dataclass(frozen=True, eq=False)
 class InteriorPoint:
-    """Where the iteration ended.
+    """Where the iteration ended: Z with K = Z Z' in scaled coordinates, and feasible weights.
 
-    Parameters
-    ----------
-    factor : ndarray of shape (n_nodes, n_nodes - 1)
-        Z with K = Z Z', in scaled coordinates.
-    weights : ndarray of shape (n_bars,)
-        Feasible for the dual, so their sum bounds the trace.
-    n_iter : int
-        Iterations taken.
+    Their sum bounds the trace.
     """
 
     factor: Floats
@@ -47,35 +46,22 @@ class InteriorPoint:
 
 
 def solve_interior(
-    framework: Framework, *, give: float = 0.0, tol: float = 1e-6, max_iter: int = 100
+    framework: Framework, *, compliance: float = 0.0, tol: float = 1e-6, max_iter: int = 100
 ) -> InteriorPoint:
     r"""Return the placement of largest trace, and the weights that prove it.
 
-    Parameters
-    ----------
-    framework : Framework
-    give : float, default=0
-        By this times its weight a bar's squared length gives way, relative to it: the programme is
-        :math:`\max \mathrm{tr} K - \|b^T K b - 1\|^2 / (2 g)`, which has a strictly feasible K
-        and weights that stay finite where the lengths leave no room.
-    tol : float, default=1e-6
-        The relative gap between trace and bound, and the relative error of the squared lengths,
-        at which to stop.
-    max_iter : int, default=100
-        Most iterations.
+    It stops when the relative gap between trace and bound, and the relative error of the squared
+    lengths, are below `tol`. Where the lengths leave next to no room (they do in many a cluster of
+    points in few dimensions) rounding ends the progress before; the caller judges the best iterate.
 
-    Returns
-    -------
-    InteriorPoint
-        The best iterate. Where the lengths leave next to no room (they do in many a cluster of
-        points in few dimensions) rounding ends the progress before `tol`; the caller judges.
+    By `compliance` times its weight a bar's squared length gives way, relative to it: the programme
+    is then :math:`\max \mathrm{tr} K - \|b^T K b - 1\|^2 / (2 g)`, which has a strictly feasible K
+    and weights that stay finite where the lengths leave no room.
 
-    Notes
-    -----
     Time grows with the cube, memory with the square of the number of bars.
     """
     programme = tree_programme(framework)
-    state = _Iteration(programme, give)
+    state = _Iteration(programme, compliance)
     best, best_error, found = (state.gram, state.weights), np.inf, 0
     mark, halved = np.inf, 0
     for n_iter in range(max_iter):
@@ -97,9 +83,9 @@ def solve_interior(
 class _Iteration:
     """The primal K, the dual (w, S = L_w - C) and one step from here to the next."""
 
-    def __init__(self, programme: TreeProgramme, give: float) -> None:
+    def __init__(self, programme: TreeProgramme, compliance: float) -> None:
         self.programme = programme
-        self.give = give
+        self.compliance = compliance
         N = programme.known
         r, m = programme.objective.shape[0], programme.bars.shape[0]
         # Along `known` both K and S are held at fixed positive values, so that both factorise.
@@ -118,9 +104,9 @@ class _Iteration:
     def error(self) -> float:
         """Return how far this point is from optimal: gap and lengths, both relative."""
         bound = float(self.weights.sum())
-        given = self.give * float(self.weights @ self.weights)
+        yielded = self.compliance * float(self.weights @ self.weights)
         trace = _inner(self.programme.objective, self.gram)
-        gap = max(_inner(self.gram, self.slack), abs(bound + given - trace))
+        gap = max(_inner(self.gram, self.slack), abs(bound + yielded - trace))
         return max(gap / bound, float(np.abs(self._misfit()).max()))
 
     def advance(self) -> bool:
@@ -138,7 +124,7 @@ class _Iteration:
         inverse = programme.squeeze(inverse)
         matrix = programme.between_bars(self.gram)
         matrix *= programme.between_bars(inverse)
-        matrix.flat[:: len(matrix) + 1] += self.give
+        matrix.flat[:: len(matrix) + 1] += self.compliance
         equations = _Equations(matrix, self.ridge)
         self.ridge = equations.ridge
         misfit = self._misfit()
@@ -169,7 +155,7 @@ class _Iteration:
         return True
 
     def _misfit(self) -> Floats:
-        return 1.0 + self.give * self.weights - self.programme.lengths(self.gram)
+        return 1.0 + self.compliance * self.weights - self.programme.lengths(self.gram)
 
     def _slack(self, weights: Floats) -> Floats:
         return self.programme.laplacian(weights) - self.programme.objective + self.pin
@@ -241,3 +227,83 @@ def _inside(start: Floats, towards: Floats, length: float) -> float:
         else:
             return length
     return 0.0
+
+
+_NOTHING = 1e-12  # a coefficient below this is the rounding of a sum along a path that cancels
+
+
+@dataclass(frozen=True, eq=False)
+class TreeProgramme:
+    """Maximise <C, K> s.t. :math:`b_e^T K b_e = 1`, K N = 0, K positive semidefinite.
+
+    The vectors :math:`b_e` are the rows of `bars`, with one column less than there are nodes; the
+    objective C is the moment of inertia, squeezed; the orthonormal columns of `known` are N; and
+    `placement` takes a factor of K to the scaled coordinates of the nodes.
+    """
+
+    bars: CsrArray
+    objective: Floats
+    known: Floats
+    placement: Floats
+
+    def squeeze(self, matrix: Floats) -> Floats:
+        """Return the symmetric matrix without rows and columns along `known`."""
+        N = self.known
+        if N.shape[1]:
+            matrix = matrix - N @ (N.T @ matrix)
+            matrix = matrix - (matrix @ N) @ N.T
+        return np.asarray((matrix + matrix.T) / 2)
+
+    def laplacian(self, weights: Floats) -> Floats:
+        r"""Return :math:`L_w = \sum_e w_e b_e b_e^T`, squeezed."""
+        B = self.bars
+        return self.squeeze((B.T @ sp.diags_array(weights) @ B).toarray())
+
+    def apply_laplacian(self, weights: Floats, columns: Floats) -> Floats:
+        """Return the product of `laplacian` with columns that are orthogonal to `known`."""
+        moved = self.bars.T @ (weights[:, None] * (self.bars @ columns))
+        return np.asarray(moved - self.known @ (self.known.T @ moved))
+
+    def between_bars(self, matrix: Floats) -> Floats:
+        """Return B M B' for a symmetric M."""
+        half = np.ascontiguousarray((self.bars @ matrix).T)
+        return np.asarray(self.bars @ half)
+
+    def lengths(self, gram: Floats) -> Floats:
+        r"""Return :math:`b_e^T K b_e`."""
+        products = self.bars.multiply(self.bars @ gram)
+        return np.asarray(products @ np.ones(products.shape[1]), dtype=np.float64)
+
+
+def tree_programme(framework: Framework) -> TreeProgramme:
+    """Return the framework's programme in the coordinates of its shortest spanning tree."""
+    n, m = framework.n_nodes, framework.n_bars
+    i, j, d = framework.heads, framework.tails, framework.lengths
+    paths = _paths(n, sp.csr_array((d, (i, j)), shape=(n, n)))
+    bar = np.arange(m)
+    differences = sp.csr_array(
+        (np.concatenate([1 / d, -1 / d]), (np.tile(bar, 2), np.concatenate([i, j]))), shape=(m, n)
+    )
+    bars = differences @ paths
+    bars[np.abs(bars) < _NOTHING] = 0.0
+    # The moment of inertia about the centre of mass, which `known` holds as the root of the masses.
+    placement = np.sqrt(framework.mass)[:, None] * paths
+    centre = np.sqrt(framework.mass / framework.mass.sum())
+    placement -= np.outer(centre, centre @ placement)
+    left, sizes, _ = np.linalg.svd(placement.T @ framework.known, full_matrices=False)
+    known = left[:, sizes > 1e-9 * float(np.linalg.norm(placement))]
+    programme = TreeProgramme(sp.csr_array(bars), np.empty((0, 0)), known, placement)
+    objective = programme.squeeze(placement.T @ placement)
+    return TreeProgramme(programme.bars, objective, known, placement)
+
+
+def _paths(n: int, graph: CsrArray) -> Floats:
+    """Return for each node the lengths of the tree's bars from the first node to it."""
+    tree = minimum_spanning_tree(graph)
+    order, parent = breadth_first_order(tree, 0, directed=False)
+    step = sp.csr_array(tree + tree.T)
+    paths = np.zeros((n, n - 1))
+    for column, node in enumerate(order[1:]):
+        paths[node] = paths[parent[node]]
+        paths[node, column] = step[node, parent[node]]
+    return paths

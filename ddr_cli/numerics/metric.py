@@ -28,28 +28,13 @@ _MULTIPLES = (math.log(1e-5), math.log(1e6))
 
 @dataclass(frozen=True, eq=False)
 class MetricFit:
-    """A metric that a solver has found, and how good it is.
-
-    Parameters
-    ----------
-    metric : ndarray of shape (r, r)
-        Symmetric, positive semidefinite.
-    objective_path : ndarray of shape (n_iter + 1,)
-        The objective at the start and after each iteration; it never rises.
-    gradient_norm : float
-        Frobenius norm of the gradient at the end, as the solver defines it.
-    gap : float
-        No metric whose trace is at most that of `metric` has an objective lower by more than
-        this.
-    converged : bool
-        Whether the gap is as small as was asked for.
-    """
+    """A metric that a solver has found, and how good it is."""
 
     metric: Floats
-    objective_path: Floats
-    gradient_norm: float
-    gap: float
-    converged: bool
+    objective_path: Floats  # at the start and after each iteration; it never rises
+    gradient_norm: float  # Frobenius norm of the gradient at the end, as the solver defines it
+    gap: float  # no metric of at most this one's trace has an objective lower by more than this
+    converged: bool  # whether the gap is as small as was asked for
 
     @property
     def n_iter(self) -> int:
@@ -60,12 +45,7 @@ class MetricFit:
 class PairForms:
     """Distances of pairs of points under a metric, and scatter matrices of weighted pairs.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, d)
-        The points.
-    starts, ends : ndarray of shape (p,)
-        The pairs, none of them twice.
+    No pair may stand twice.
     """
 
     def __init__(self, X: Floats, starts: Indices, ends: Indices) -> None:
@@ -94,17 +74,9 @@ class PairForms:
 
 
 def cone_factor(A: Floats) -> Floats:
-    """Return F such that ``F @ F.T`` is the positive semidefinite matrix nearest to A.
+    """Return F such that ``F @ F.T`` is the positive semidefinite matrix nearest to symmetric A.
 
-    Parameters
-    ----------
-    A : ndarray of shape (r, r)
-        Symmetric.
-
-    Returns
-    -------
-    ndarray of shape (r, rank)
-        Its columns are orthogonal, the longest last.
+    Its columns are orthogonal, the longest last.
     """
     values, vectors = scipy.linalg.eigh(A)
     above = values > 0
@@ -114,14 +86,7 @@ def cone_factor(A: Floats) -> Floats:
 def optimality_gap(objective: float, lower: float, slope: Floats, trace: float) -> float:
     """Return how far an objective is at most above that of any metric of no larger trace.
 
-    Parameters
-    ----------
-    objective : float
-        Of the metric at hand.
-    lower, slope : float and ndarray of shape (r, r)
-        The objective of any metric M is at least ``lower + tr(slope @ M)``.
-    trace : float
-        Of the metric at hand.
+    The objective of any metric M is at least ``lower + tr(slope @ M)``.
     """
     steepest = float(scipy.linalg.eigvalsh(slope, subset_by_index=(0, 0))[0])
     return max(0.0, objective - (lower + min(steepest, 0.0) * trace))
@@ -129,10 +94,30 @@ def optimality_gap(objective: float, lower: float, slope: Floats, trace: float) 
 
 def best_multiple(objective: Callable[[float], float]) -> float:
     """Return the s at which a function of s > 0, convex in it, is smallest, to some percent."""
-    found = minimize_scalar(
+    optimum = minimize_scalar(
         lambda exponent: objective(math.exp(exponent)),
         bounds=_MULTIPLES,
         method="bounded",
         options={"xatol": 0.05},
     )
-    return math.exp(found.x)
+    return math.exp(optimum.x)
+
+
+def stable_order(X: Any, code: Indices) -> tuple[Indices, Indices]:
+    """Return an order of the rows that is theirs alone, and the classes numbered along it.
+
+    An iterative method rounds differently when its sums run in another order, and where its
+    objective has several optima it may end at another. After this reordering the order of the
+    rows and the names of the classes change nothing at all, as long as no two equal points are of
+    different classes. ``X[order]`` is sorted, its first row's class is 0, the next new one 1, and
+    so on.
+    """
+    sparse: bool = sp.issparse(X)
+    if sparse:
+        # A row's product with a fixed vector is summed inside the row: the same wherever it is.
+        direction = np.random.default_rng(0).standard_normal(X.shape[1])
+        order = np.argsort(X @ direction, kind="stable")
+    else:
+        order = np.lexsort(X.T)
+    _, first, inverse = np.unique(code[order], return_index=True, return_inverse=True)
+    return order, np.argsort(np.argsort(first))[inverse]

@@ -9,13 +9,15 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose
 from sklearn.datasets import load_iris, load_wine
 
-from ddr_cli.numerics.canonical_order import canonical_order
-from ddr_cli.numerics.class_neighbors import within_class_graph
-from ddr_cli.numerics.collapsing_metric import Collapse, collapsing_metric
-from ddr_cli.numerics.large_margin import LargeMargin
-from ddr_cli.numerics.large_margin_solver import large_margin_metric
-from ddr_cli.numerics.metric_cone import PairForms, cone_factor
-from ddr_cli.numerics.stochastic_neighbors import expected_errors, expected_errors_gradient
+from ddr_cli.numerics.graphs import within_class_graph
+from ddr_cli.numerics.large_margin import LargeMargin, large_margin_metric
+from ddr_cli.numerics.metric import PairForms, cone_factor, stable_order
+from ddr_cli.numerics.stochastic_neighbors import (
+    Collapse,
+    collapsing_metric,
+    expected_errors,
+    expected_errors_gradient,
+)
 
 PUSH = 0.3
 
@@ -232,8 +234,8 @@ def test_the_canonical_order_is_the_points_own(convert):
     X, y = rng.integers(0, 3, size=(40, 6)).astype(float), rng.integers(0, 4, 40)
     y = y[np.unique(X, axis=0, return_inverse=True)[1]]  # equal points, equal classes
     shuffled, renamed = rng.permutation(40), np.array([2, 0, 3, 1])
-    order, code = canonical_order(convert(X), y)
-    other, other_code = canonical_order(convert(X[shuffled]), renamed[y[shuffled]])
+    order, code = stable_order(convert(X), y)
+    other, other_code = stable_order(convert(X[shuffled]), renamed[y[shuffled]])
     np.testing.assert_array_equal(X[order], X[shuffled][other])
     np.testing.assert_array_equal(code, other_code)
     assert len(set(zip(code, y[order], strict=True))) == len(set(y))

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from ddr_cli.numerics import local_scaling
-from ddr_cli.numerics.local_scaling import local_scales, local_scaling_forms
+from ddr_cli.numerics.kernels import local_scales, local_scaling_forms
 
 
 def affinity_by_definition(X, k):
@@ -28,7 +27,7 @@ def test_the_scale_is_the_distance_to_the_kth_nearest(points):
 
 @pytest.mark.parametrize("block", [2**21, 60, 1])
 def test_the_forms_are_the_sums_over_pairs(points, block, monkeypatch):
-    monkeypatch.setattr(local_scaling, "_BLOCK", block)
+    monkeypatch.setattr("ddr_cli.numerics.kernels._BLOCK", block)
     A, _ = affinity_by_definition(points, 7)
     laplacian, degree = local_scaling_forms(points, local_scales(points, 7))
     difference = points[:, None] - points[None]

@@ -1,0 +1,105 @@
+"""The generalised eigenproblem ``A x = lambda B x`` where B may be singular, or nearly so."""
+
+from __future__ import annotations
+
+import bisect
+
+import numpy as np
+import scipy.linalg
+from numpy.typing import NDArray
+
+from ddr_cli.numerics.eigen import deterministic_signs
+from ddr_cli.numerics.graph_embedding import symmetric
+
+Floats = NDArray[np.float64]
+
+MAX_CONDITION = 1e3
+"""Condition number up to which a block of a singular scatter matrix is used."""
+
+_SINGULAR = 1e10  # condition number from which a matrix counts as singular
+
+
+def generalized_eigenpairs(
+    A: Floats, B: Floats, m: int, *, largest: bool = True, rank_tol: float = 1e-10
+) -> tuple[Floats, Floats]:
+    """Return `m` eigenpairs of ``A x = lambda B x``, the largest descending or smallest ascending.
+
+    A is symmetric, B positive semidefinite. Where B is singular the problem is restricted to B's
+    range: directions with an eigenvalue of B below `rank_tol` times its largest are dropped, so
+    every returned vector has a finite quotient ``x'Ax / x'Bx``. Of the vectors X, ``X' B X = I``;
+    their signs are `deterministic_signs`.
+    """
+    scale, axes = np.linalg.eigh((B + B.T) / 2)
+    kept = scale > rank_tol * max(scale[-1], 0.0)
+    rank = int(kept.sum())
+    if not 1 <= m <= rank:
+        raise ValueError(
+            f"{m} dimensions are asked for, but the right-hand matrix has rank {rank}."
+        )
+    whiten = axes[:, kept] / np.sqrt(scale[kept])
+    small = symmetric(whiten.T @ A @ whiten)
+    chosen = (rank - m, rank - 1) if largest else (0, m - 1)
+    values, rotation = scipy.linalg.eigh(small, subset_by_index=chosen)
+    if largest:
+        values, rotation = values[::-1], rotation[:, ::-1]
+    return values, deterministic_signs(whiten @ rotation)
+
+
+def smallest_generalized_eigenpairs(
+    A: Floats, B: Floats, m: int, *, units: Floats, rank_tol: float = 1e-10
+) -> tuple[Floats, Floats]:
+    """Return the `m` smallest eigenpairs of positive semidefinite A and B, signs arbitrary.
+
+    Null vectors of B alone have an infinite quotient, those of both matrices 0/0; neither are
+    solutions, but both may be added to one without changing ``x'Bx``. Of the first kind just so
+    much is added that ``x'Ax`` becomes smallest. The second kind changes neither side: of the
+    solutions that differ by it, the one is returned whose entries times `units` (what 1 means
+    along each axis, positive) have the smallest sum of squares.
+    """
+    sizes, axes = np.linalg.eigh(symmetric(B))
+    regular = sizes > rank_tol * max(sizes[-1], 0.0)
+    rank = int(regular.sum())
+    if m > rank:
+        raise ValueError(
+            f"n_components={m}, but points and labels together offer {rank} dimensions only."
+        )
+    inside, null = axes[:, regular], axes[:, ~regular]
+    stiffness, turned = np.linalg.eigh(symmetric(null.T @ A @ null))
+    stiff = stiffness > rank_tol * float(abs(A).max())
+    infinite, free = null @ turned[:, stiff], null @ turned[:, ~stiff]
+    inside = inside - infinite @ ((infinite.T @ A @ inside) / stiffness[stiff, None])
+    values, combined = generalized_eigenpairs(
+        inside.T @ A @ inside, np.diag(sizes[regular]), m, largest=False, rank_tol=0
+    )
+    scaled = units[:, None] * (inside @ combined)
+    basis, _ = np.linalg.qr(units[:, None] * free)
+    return values, (scaled - basis @ (basis.T @ scaled)) / units[:, None]
+
+
+def well_conditioned_order(
+    S: Floats, *, max_condition: float = MAX_CONDITION, floor: float = 0.0
+) -> int:
+    """Return how many leading rows and columns of S make up a usable regular matrix.
+
+    All of them where the positive semidefinite S is regular. Otherwise the most on which its
+    condition number is at most `max_condition`: with n points in C classes the largest block that
+    is regular to the digits of a float has the order n - C, and its last directions are those in
+    which the training points of a class nearly coincide by chance, which a ratio with S below
+    prefers to all others. Condition numbers are those of S with its diagonal scaled to 1, so units
+    don't matter; diagonal values up to `floor`, the rounding that S carries, count as zero.
+    """
+    size = np.diagonal(S)
+    d = len(S) if (size > floor).all() else int(np.argmin(size > floor))
+    if d == 0:
+        return 0
+    correlation = S[:d, :d] / np.sqrt(np.outer(size[:d], size[:d]))
+
+    def irregular(order: int, limit: float) -> bool:
+        values = np.linalg.eigvalsh(correlation[:order, :order])
+        return bool(values[0] * limit <= values[-1])
+
+    if d == len(S) and not irregular(d, _SINGULAR):
+        return d
+    # By interlacing, a larger block has a smaller least and a larger greatest eigenvalue.
+    limit = min(max_condition, _SINGULAR)
+    return bisect.bisect_left(range(1, d + 1), True, key=lambda order: irregular(order, limit))

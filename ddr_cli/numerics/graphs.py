@@ -1,0 +1,245 @@
+r"""Graphs of points: of nearest neighbours, within and between classes, and bridges of components.
+
+A directed graph has a row per point with an entry for each of its neighbours; ties go to the
+nearer, then to the smaller index, as in `kneighbors`. Every function that returns an undirected
+one says so.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.sparse.csgraph import minimum_spanning_tree
+from scipy.spatial.distance import cdist
+
+from ddr_cli.numerics.neighbors import CsrArray, Floats, Indices, Neighbors, Points, kneighbors
+
+Codes = NDArray[np.intp]
+Weights = Literal["binary", "heat"]
+
+
+def knn_affinity(
+    neighbors: Neighbors,
+    k: int,
+    n_points: int,
+    *,
+    weights: Weights = "binary",
+    epsilon: float = 1.0,
+) -> CsrArray:
+    r"""Return the kernel of q queries and `n_points` points, non-zero for a query's `k` nearest.
+
+    It is 1 or :math:`\exp(-d^2 / \epsilon)`; with :math:`\epsilon = 0` only duplicates are
+    connected, with weight 1. Weights that underflow to 0 are no edges and are left out.
+    """
+    nearest = neighbors.first(k)
+    squared = nearest.distances**2
+    if weights == "binary":
+        values = np.ones_like(squared)
+    elif epsilon == 0:
+        values = (squared == 0).astype(float)
+    else:
+        values = np.exp(-squared / epsilon)
+    ends = np.arange(0, values.size + 1, k)
+    affinity = sp.csr_array(
+        (values.ravel(), nearest.indices.flatten(), ends), shape=(len(neighbors), n_points)
+    )
+    affinity.eliminate_zeros()
+    affinity.sort_indices()
+    return affinity
+
+
+def knn_kernel(
+    neighbors: Neighbors,
+    k: int,
+    n_points: int,
+    *,
+    weights: Weights = "binary",
+    epsilon: float = 1.0,
+) -> CsrArray:
+    """Return `knn_affinity` for new points, none of whose rows is empty.
+
+    A point so far away that all its heat underflows keeps an infinitesimal weight on its nearest
+    neighbour: averages under the kernel then take their limit.
+    """
+    kernel = knn_affinity(neighbors, k, n_points, weights=weights, epsilon=epsilon)
+    tiny = float(np.finfo(float).tiny)
+    lost = np.asarray(kernel.sum(axis=1)).ravel() < tiny
+    if not lost.any():
+        return kernel
+    closest = knn_affinity(neighbors, 1, n_points) * tiny
+    keep, replace = sp.diags_array(1.0 * ~lost), sp.diags_array(1.0 * lost)
+    return sp.csr_array(keep @ kernel + replace @ closest)
+
+
+def knn_graph(
+    neighbors: Neighbors,
+    k: int,
+    *,
+    kind: Literal["union", "mutual"] = "union",
+    weights: Weights = "binary",
+    epsilon: float = 1.0,
+) -> CsrArray:
+    """Return the symmetric graph of n points of which either (each) is the other's `k` nearest."""
+    return symmetrized(
+        knn_affinity(neighbors, k, len(neighbors), weights=weights, epsilon=epsilon), kind
+    )
+
+
+def neighbor_affinity(
+    X: Points,
+    k: int,
+    *,
+    weights: Weights = "heat",
+    epsilon: Literal["mean"] | float = "mean",
+    neighbors: Neighbors | None = None,
+) -> CsrArray:
+    """Return `knn_graph` of the points; the width "mean" is `mean_squared_distance`.
+
+    Neighbours that are known already, at least `k` of each point, spare the search.
+    """
+    if neighbors is None:
+        neighbors = kneighbors(X, k)
+    if len(neighbors) != X.shape[0]:
+        raise ValueError(
+            f"neighbors are given for {len(neighbors)} points, but X has {X.shape[0]}."
+        )
+    width = mean_squared_distance(neighbors, k) if epsilon == "mean" else float(epsilon)
+    return knn_graph(neighbors, k, weights=weights, epsilon=width)
+
+
+def mean_squared_distance(neighbors: Neighbors, k: int) -> float:
+    """Return the mean of the squared distances from the points to their `k` nearest."""
+    return float(np.mean(neighbors.first(k).distances ** 2))
+
+
+def symmetrized(graph: Any, kind: Literal["mutual", "union"]) -> CsrArray:
+    """Return the undirected graph of the pairs that are connected both ways, or either way.
+
+    The weight, which is not negative, is the smaller, or the larger, of the two.
+    """
+    directed = sp.csr_array(graph)
+    combine = directed.maximum if kind == "union" else directed.minimum
+    result = sp.csr_array(combine(directed.T))
+    result.eliminate_zeros()
+    result.sort_indices()
+    return result
+
+
+def class_members(code: Codes) -> list[Indices]:
+    """Return the row numbers of each class, ascending, for codes 0, 1, ..., L - 1."""
+    order = np.argsort(code, kind="stable")
+    return np.split(order, np.cumsum(np.bincount(code))[:-1])
+
+
+def half_of_class(size: int) -> int:
+    """Return the NMMP paper's number of within-class neighbours, n_i / 2 + 2.
+
+    Rounded down, and at most the n_i - 1 that there are.
+    """
+    return min(size // 2 + 2, size - 1)
+
+
+def within_class_graph(X: Points, code: Codes, k: int | Literal["half"]) -> CsrArray:
+    """Return the directed graph of the `k` nearest (or `half_of_class`) of one's own class."""
+    smallest = int(np.bincount(code).min())
+    if k != "half" and k >= smallest:
+        raise ValueError(
+            f"{k} neighbours inside the class are asked for, but the smallest class has "
+            f"n_samples = {smallest}: there can be at most {smallest - 1}."
+        )
+    starts, ends = [np.empty(0, dtype=np.intp)], [np.empty(0, dtype=np.intp)]
+    for rows in class_members(code):
+        count = half_of_class(len(rows)) if k == "half" else k
+        if count:
+            nearest = kneighbors(X[rows], count).indices
+            starts.append(np.repeat(rows, count))
+            ends.append(rows[nearest].ravel())
+    return _graph(np.concatenate(starts), np.concatenate(ends), X.shape[0])
+
+
+def between_class_graph(X: Points, code: Codes, k: int) -> CsrArray:
+    """Return the directed graph of the `k` nearest points of all other classes."""
+    n = X.shape[0]
+    outside = n - int(np.bincount(code).max())
+    if k > outside:
+        raise ValueError(
+            f"{k} neighbours of other classes are asked for, but the largest class leaves only "
+            f"{outside} points of others (n_samples = {n})."
+        )
+    starts, ends = [], []
+    for rows in class_members(code):
+        others = np.setdiff1d(np.arange(n), rows)
+        nearest = kneighbors(X[others], k, queries=X[rows]).indices
+        starts.append(np.repeat(rows, k))
+        ends.append(others[nearest].ravel())
+    return _graph(np.concatenate(starts), np.concatenate(ends), n)
+
+
+def marginal_pairs(X: Points, code: Codes, k: int) -> CsrArray:
+    """Return the symmetric graph of each class's `k` closest pairs of a member and an outsider.
+
+    A pair may be among the closest of both of its classes; among equally close ones that with the
+    smaller indices comes first. No pair of a point beyond its k nearest outsiders can be among the
+    k closest of its class, so these are all that is searched.
+    """
+    n = X.shape[0]
+    firsts, seconds = [], []
+    for rows in class_members(code):
+        others = np.setdiff1d(np.arange(n), rows)
+        if k > len(rows) * len(others):
+            raise ValueError(
+                f"{k} closest pairs of a class are asked for, but one class has n_samples = "
+                f"{len(rows)} and {len(others)} points outside it: {len(rows) * len(others)} pairs."
+            )
+        nearest = kneighbors(X[others], min(k, len(others)), queries=X[rows])
+        inside = np.repeat(rows, nearest.k)
+        outside = others[nearest.indices].ravel()
+        pair = (np.maximum(inside, outside), np.minimum(inside, outside))
+        closest = np.lexsort((*pair, nearest.distances.ravel()))[:k]
+        firsts.append(inside[closest])
+        seconds.append(outside[closest])
+    return symmetrized(_graph(np.concatenate(firsts), np.concatenate(seconds), n), "union")
+
+
+def _graph(starts: Indices, ends: Indices, n: int) -> CsrArray:
+    graph = sp.csr_array((np.ones(len(starts)), (starts, ends)), shape=(n, n))
+    graph.sort_indices()
+    return graph
+
+
+def shortest_bridges(points: Points, component: Indices) -> tuple[Indices, Indices]:
+    """Return the pairs of points that connect all components at the least total length.
+
+    Each two components, numbered from 0, are at the distance of their nearest points, of equally
+    near pairs the first; the bridges are the minimum spanning tree of these distances. No two
+    points of different components are equal.
+    """
+    count = int(component.max()) + 1
+    order = np.argsort(component, kind="stable")
+    starts = np.searchsorted(component[order], np.arange(count))
+    gaps = np.zeros((count, count))
+    head = np.zeros((count, count), dtype=np.intp)
+    tail = np.zeros((count, count), dtype=np.intp)
+    for a in range(count - 1):
+        members = np.flatnonzero(component == a)
+        closest, shortest = _nearest_member(points, members)
+        for b in range(a + 1, count):
+            others = order[starts[b] : starts[b + 1] if b + 1 < count else None]
+            best = others[int(shortest[others].argmin())]
+            gaps[a, b] = shortest[best]
+            head[a, b], tail[a, b] = members[closest[best]], best
+    tree = sp.coo_array(minimum_spanning_tree(sp.csr_array(gaps)))
+    return head[tree.row, tree.col], tail[tree.row, tree.col]
+
+
+def _nearest_member(points: Points, members: Indices) -> tuple[Indices, Floats]:
+    """Return for each point which of the members is nearest, and how far it is."""
+    if not isinstance(points, np.ndarray):
+        nearest = kneighbors(points[members], 1, queries=points)
+        return nearest.indices[:, 0], nearest.distances[:, 0]
+    distances = cdist(points[members], points)
+    first = distances.argmin(axis=0)
+    return first, distances[first, np.arange(len(first))]

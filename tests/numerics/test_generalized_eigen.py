@@ -1,0 +1,120 @@
+"""Generalised eigenproblems where the right-hand matrix is regular, and where it is not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.linalg
+
+from ddr_cli.numerics.generalized_eigen import (
+    generalized_eigenpairs,
+    smallest_generalized_eigenpairs,
+    well_conditioned_order,
+)
+
+RNG = np.random.default_rng(0)
+
+
+def semidefinite(d, rank):
+    root = RNG.standard_normal((d, rank))
+    return root @ root.T
+
+
+def test_a_regular_problem_is_scipys():
+    A, B = semidefinite(6, 4), semidefinite(6, 6)
+    values, X = smallest_generalized_eigenpairs(A, B, 3, units=np.ones(6))
+    expected, Y = scipy.linalg.eigh(A, B, subset_by_index=(0, 2))
+    np.testing.assert_allclose(values, expected, atol=1e-10)
+    assert scipy.linalg.subspace_angles(X, Y).max() < 1e-6
+    np.testing.assert_allclose(X.T @ B @ X, np.eye(3), atol=1e-10)
+
+
+def test_a_common_null_vector_is_no_solution_and_no_part_of_one():
+    null = np.array([1.0, 1.0, 0.0, -1.0, 0.0])
+    basis = scipy.linalg.null_space(null[None])
+    A, B = (basis @ semidefinite(4, 4) @ basis.T for _ in range(2))
+    values, X = smallest_generalized_eigenpairs(A, B, 4, units=np.ones(5))
+    expected = scipy.linalg.eigh(basis.T @ A @ basis, basis.T @ B @ basis, eigvals_only=True)
+    np.testing.assert_allclose(values, expected)
+    np.testing.assert_allclose(null @ X, 0, atol=1e-10)
+    np.testing.assert_allclose(A @ X, B @ X * values, atol=1e-9)
+
+
+@pytest.mark.parametrize("units", [np.ones(5), np.array([1.0, 10.0, 0.1, 3.0, 1.0])], ids=str)
+def test_solutions_have_the_smallest_length_in_the_units_asked_for(units):
+    null = np.array([1.0, 1.0, 0.0, -1.0, 0.0])
+    basis = scipy.linalg.null_space(null[None])
+    A, B = (basis @ semidefinite(4, 4) @ basis.T for _ in range(2))
+    values, X = smallest_generalized_eigenpairs(A, B, 2, units=units)
+    np.testing.assert_allclose(A @ X, B @ X * values, atol=1e-9)
+    np.testing.assert_allclose((units * null) @ (units[:, None] * X), 0, atol=1e-9)
+
+
+def test_a_null_vector_of_the_right_side_alone_is_used_to_lower_the_left_side():
+    A, B = semidefinite(5, 5), np.diag([1.0, 1.0, 1.0, 0.0, 0.0])
+    values, X = smallest_generalized_eigenpairs(A, B, 2, units=np.ones(5))
+    # As B's last two eigenvalues shrink, the two smallest quotients tend to these.
+    expected = scipy.linalg.eigh(A, B + 1e-9 * np.eye(5), eigvals_only=True, subset_by_index=(0, 1))
+    np.testing.assert_allclose(values, expected, rtol=1e-5)
+    np.testing.assert_allclose(A @ X, B @ X * values, atol=1e-9)
+    np.testing.assert_allclose(X.T @ B @ X, np.eye(2), atol=1e-10)
+
+
+def test_no_more_directions_than_the_right_side_has():
+    with pytest.raises(ValueError, match=r"n_components=4, but points and labels .* offer 3"):
+        smallest_generalized_eigenpairs(np.eye(5), semidefinite(5, 3), 4, units=np.ones(5))
+
+
+def condition_in_equal_units(S):
+    unit = np.sqrt(np.diag(S))
+    return np.linalg.cond(S / unit / unit[:, None])
+
+
+@pytest.mark.parametrize("limit", [1.5, 1e2, 1e3, 1e9])
+def test_it_is_the_largest_block_within_the_limit(limit):
+    factor = RNG.normal(size=(14, 20)) * np.geomspace(100, 0.01, 20)
+    S = factor.T @ factor
+    within = [r for r in range(1, 15) if condition_in_equal_units(S[:r, :r]) <= limit]
+    assert well_conditioned_order(S, max_condition=limit) == max(within)
+
+
+def test_a_regular_matrix_is_used_whole_whatever_its_units():
+    factor = RNG.normal(size=(30, 4)) * [1e-6, 1.0, 1e3, 1e6]
+    assert well_conditioned_order(factor.T @ factor) == 4
+
+
+def test_what_is_no_more_than_rounding_is_zero():
+    assert well_conditioned_order(np.diag([1e-14, 1e-15]), floor=1e-13) == 0
+    assert well_conditioned_order(np.diag([2.0, 1.0, 1e-14]), floor=1e-13) == 2
+    assert well_conditioned_order(np.zeros((0, 0))) == 0
+
+
+def random_pair(d, rank, seed=0):
+    rng = np.random.default_rng(seed)
+    A = rng.standard_normal((d, d))
+    root = rng.standard_normal((d, rank))
+    return A + A.T, root @ root.T
+
+
+@pytest.mark.parametrize("largest", [True, False])
+def test_generalized_equals_scipy_where_the_right_side_is_definite(largest):
+    A, B = random_pair(12, 20)
+    values, X = generalized_eigenpairs(A, B, 5, largest=largest)
+    every = scipy.linalg.eigh(A, B, eigvals_only=True)
+    np.testing.assert_allclose(values, every[::-1][:5] if largest else every[:5], rtol=1e-9)
+    np.testing.assert_allclose(X.T @ B @ X, np.eye(5), atol=1e-9)
+    np.testing.assert_allclose(A @ X, B @ X * values, atol=1e-8)
+
+
+def test_generalized_stays_in_the_range_of_a_singular_right_side():
+    A, B = random_pair(12, 7)
+    values, X = generalized_eigenpairs(A, B, 7)
+    span = scipy.linalg.orth(B, rcond=1e-10)
+    expected = scipy.linalg.eigh(span.T @ A @ span, span.T @ B @ span, eigvals_only=True)[::-1]
+    np.testing.assert_allclose(values, expected, rtol=1e-9)
+    np.testing.assert_allclose(X, span @ (span.T @ X), atol=1e-9)
+
+
+def test_generalized_refuses_more_dimensions_than_the_rank():
+    with pytest.raises(ValueError, match="rank 7"):
+        generalized_eigenpairs(*random_pair(12, 7), 8)
