@@ -35,8 +35,7 @@ from threadpoolctl import threadpool_limits
 
 from ddr_cli.data import Dataset, load_dataset
 from ddr_cli.engine import make_plan, read_trials, run_spec
-from ddr_cli.evaluation.preprocess import make_preprocessor
-from ddr_cli.evaluation.registry import CLASSIFIERS
+from ddr_cli.evaluation.registry import CLASSIFIERS, make_preprocessor
 from ddr_cli.evaluation.splits import make_split
 from ddr_cli.reducers.registry import REDUCERS
 from ddr_cli.spec import Spec, load_spec, make_spec

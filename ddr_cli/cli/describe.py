@@ -62,8 +62,7 @@ def describe(
     """Describe a data set, reducer, classifier, measure, preprocessing step or shipped spec."""
     from ddr_cli.core.resources import shipped_yaml
     from ddr_cli.data.card import card_names
-    from ddr_cli.evaluation.preprocess import PREPROCESSORS
-    from ddr_cli.evaluation.registry import CLASSIFIERS, MEASURES
+    from ddr_cli.evaluation.registry import CLASSIFIERS, MEASURES, PREPROCESSORS
     from ddr_cli.reducers.registry import REDUCERS
 
     describers = {
@@ -153,17 +152,17 @@ def _describe_reducer(name: str) -> None:
 
 
 def _describe_evaluator(name: str) -> None:
-    from ddr_cli.evaluation.registry import evaluator_registry, get_classifier_traits
+    from ddr_cli.evaluation.registry import evaluator_registry, get_evaluator_traits
 
     registry = evaluator_registry(name)
     factory = registry.load(name)
-    traits = get_classifier_traits(factory())
+    traits = get_evaluator_traits(factory())
     _print_estimator(registry.kind, name, factory, version=traits.version, paper=traits.paper)
     _print_facts({"default grids": ", ".join(traits.grids) or None})
 
 
 def _describe_preprocessor(name: str) -> None:
-    from ddr_cli.evaluation.preprocess import PREPROCESSORS
+    from ddr_cli.evaluation.registry import PREPROCESSORS
 
     _print_estimator("preprocessing step", name, PREPROCESSORS.load(name))
 

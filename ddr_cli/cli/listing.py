@@ -52,7 +52,7 @@ def _registry(kind: Kind) -> Registry:
 
         return MEASURES
     if kind is Kind.preprocessors:
-        from ddr_cli.evaluation.preprocess import PREPROCESSORS
+        from ddr_cli.evaluation.registry import PREPROCESSORS
 
         return PREPROCESSORS
     if kind is Kind.formats:

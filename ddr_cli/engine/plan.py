@@ -338,7 +338,7 @@ class _Identify:
 
 
 def _step(name: str, params: Mapping[str, Any]) -> dict[str, Any]:
-    from ddr_cli.evaluation.preprocess import PREPROCESSORS
+    from ddr_cli.evaluation.registry import PREPROCESSORS
 
     version = getattr(PREPROCESSORS.load(name), "version", 1)
     return {"name": name, "params": params, "version": version}

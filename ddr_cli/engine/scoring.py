@@ -12,9 +12,9 @@ from scipy import sparse
 
 from ddr_cli.engine.arrays import Labels
 from ddr_cli.engine.jobs import Evaluation
-from ddr_cli.evaluation.measures.base import Embedded
+from ddr_cli.evaluation.measures import Embedded
 from ddr_cli.evaluation.metrics import METRICS, RANKINGS, Metric, Ranking, get_metric
-from ddr_cli.evaluation.registry import evaluator_registry, get_classifier_traits
+from ddr_cli.evaluation.registry import evaluator_registry, get_evaluator_traits
 
 Scores = dict[str, float]
 
@@ -59,7 +59,7 @@ def batches(evaluations: Sequence[Evaluation]) -> list[list[Evaluation]]:
 
 def _batch_key(one: Evaluation) -> object:
     factory = load_evaluator(one.classifier)
-    shared = get_classifier_traits(factory(**one.params)).shared
+    shared = get_evaluator_traits(factory(**one.params)).shared
     if shared is None or not (is_measure(factory) or hasattr(factory, "predict_many")):
         return one.trial_id
     rest = tuple((name, repr(one.params[name])) for name in sorted(one.params) if name != shared)

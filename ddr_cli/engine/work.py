@@ -51,7 +51,7 @@ from ddr_cli.engine.scoring import (
 )
 from ddr_cli.engine.trace import Trace
 from ddr_cli.engine.worker import deadline, memory_limit_text
-from ddr_cli.evaluation.preprocess import make_preprocessor
+from ddr_cli.evaluation.registry import make_preprocessor
 from ddr_cli.numerics.neighbors import Neighbors, kneighbors
 from ddr_cli.reducers.registry import REDUCERS, get_traits
 

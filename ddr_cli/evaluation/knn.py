@@ -13,7 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ddr_cli.core.parameters import check_parameters
-from ddr_cli.evaluation.registry import ClassifierTraits
+from ddr_cli.evaluation.registry import EvaluatorTraits
 from ddr_cli.numerics.neighbors import kneighbors
 
 Ties = Literal["nearest", "smallest_label"]
@@ -163,8 +163,8 @@ class KNNClassifier(ClassifierMixin, BaseEstimator):
         tags.input_tags.sparse = True
         return tags
 
-    def __ddr_traits__(self) -> ClassifierTraits:
-        return ClassifierTraits(
+    def __ddr_traits__(self) -> EvaluatorTraits:
+        return EvaluatorTraits(
             version=1,
             shared="n_neighbors",
             grids={"n_neighbors": tuple(range(1, 16))},

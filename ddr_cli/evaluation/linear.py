@@ -14,7 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ddr_cli.core.parameters import check_parameters
-from ddr_cli.evaluation.registry import ClassifierTraits
+from ddr_cli.evaluation.registry import EvaluatorTraits
 from ddr_cli.numerics.neighbors import CsrArray
 
 
@@ -143,8 +143,8 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         tags.input_tags.sparse = True
         return tags
 
-    def __ddr_traits__(self) -> ClassifierTraits:
-        return ClassifierTraits(
+    def __ddr_traits__(self) -> EvaluatorTraits:
+        return EvaluatorTraits(
             version=1,
             grids={"alpha": (0.0, 1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0)},
             paper="Raich, Costa, Damelin, Hero, CCDR, section V-A",

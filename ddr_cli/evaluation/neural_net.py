@@ -16,7 +16,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ddr_cli.core.parameters import check_parameters
-from ddr_cli.evaluation.registry import ClassifierTraits
+from ddr_cli.evaluation.registry import EvaluatorTraits
 
 _MOMENTUM = 0.9
 
@@ -164,8 +164,8 @@ class NeuralNetClassifier(ClassifierMixin, BaseEstimator):
     def _scaled(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
         return points if self._scaler is None else self._scaler.transform(points)
 
-    def __ddr_traits__(self) -> ClassifierTraits:
-        return ClassifierTraits(
+    def __ddr_traits__(self) -> EvaluatorTraits:
+        return EvaluatorTraits(
             version=1,
             grids={"learning_rate": (0.01, 0.03, 0.1, 0.3), "max_iter": (250, 500, 1000, 2000)},
             paper="Raich, Costa, Damelin, Hero, CCDR, section V-A",

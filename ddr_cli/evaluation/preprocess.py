@@ -1,70 +1,311 @@
-"""Which preprocessing steps there are; every one is fitted on the training part alone.
+"""The preprocessing steps: scikit-learn's, behind parameters that specs can check.
 
-A step is a scikit-learn transformer. Its class attribute ``version`` (1 where
-there is none) is raised by hand whenever its numbers change, and is part of a
-trial's identity.
+Every one is fitted on the training part alone. Its class attribute ``version`` (1 where there is
+none) is raised by hand whenever its numbers change, and is part of a trial's identity.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from abc import ABC, abstractmethod
+from typing import Annotated, Any, ClassVar, Literal, Self
 
-from ddr_cli.core.errors import InputError, did_you_mean
-from ddr_cli.core.registry import Entry, Registry
+import numpy as np
+import scipy.sparse as sp
+from annotated_types import Ge, Gt, Lt
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.decomposition import PCA, TruncatedSVD
+from sklearn.feature_extraction.text import TfidfTransformer
+from sklearn.preprocessing import Normalizer, StandardScaler
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-_STEPS = "ddr_cli.evaluation.steps"
+from ddr_cli.core.parameters import check_parameters
 
-PREPROCESSORS = Registry(
-    "preprocessor",
-    [
-        Entry(
-            "pca",
-            f"{_STEPS}:PrincipalComponents",
-            "principal components: a number, a share of variance, or all but the null space",
-        ),
-        Entry("svd", f"{_STEPS}:SingularVectors", "leading singular vectors, not centred; sparse"),
-        Entry("standardize", f"{_STEPS}:Standardize", "mean 0 and standard deviation 1"),
-        Entry("rescale", f"{_STEPS}:Rescale", "the training part's range to [0, 1]"),
-        Entry("unit_length", f"{_STEPS}:UnitLength", "every row to Euclidean length 1"),
-        Entry("tfidf", f"{_STEPS}:Tfidf", "word counts times the words' rarity"),
-    ],
-    "ddr.preprocessors",
-)
+_DENSE_LIMIT = 2**27  # entries: 1 GiB
+_WIDE = 2000  # more features than this: a sparse fit doesn't form their covariance matrix
 
 
-def make_preprocessor(name: str, **params: Any) -> Any:
-    """Return an unfitted preprocessing step.
+def _is_sparse(X: Any) -> bool:
+    return bool(sp.issparse(X))
+
+
+class _Checked(TransformerMixin, BaseEstimator):
+    """A step, and what data it takes."""
+
+    version: ClassVar[int]
+    _accepts_sparse: ClassVar[bool] = True
+
+    def _validated(self, X: ArrayLike, *, reset: bool) -> Any:
+        accepted = ("csr", "csc") if self._accepts_sparse else False
+        return validate_data(self, X, accept_sparse=accepted, dtype=np.float64, reset=reset)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self._accepts_sparse
+        return tags
+
+
+class _Step(_Checked, ABC):
+    """One of scikit-learn's transformers, made when the training data are known."""
+
+    @abstractmethod
+    def _fitted(self, points: Any) -> Any:
+        """Return the transformer for the training data."""
+
+    def fit(self, X: ArrayLike, y: object = None) -> Self:  # noqa: ARG002 (scikit-learn's call)
+        """Fit the step on the training part.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Training points.
+        y : object
+            Ignored.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If a parameter or the data is not valid.
+        """
+        check_parameters(self)
+        self.transformer_ = self._fitted(self._validated(X, reset=True))
+        return self
+
+    def transform(self, X: ArrayLike) -> Any:
+        """Apply the fitted step.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_queries, n_features)
+            Any points.
+
+        Returns
+        -------
+        ndarray or sparse matrix of shape (n_queries, n_features_out)
+        """
+        check_is_fitted(self)
+        return self.transformer_.transform(self._validated(X, reset=False))
+
+
+class _Projection(_Step):
+    """A step with new features, named after its class."""
+
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[Any]:
+        """Return the names of the new features."""
+        check_is_fitted(self)
+        names: NDArray[Any] = self.transformer_.get_feature_names_out(input_features)
+        return names
+
+
+def fit_pca(points: Any, n_components: int | float | str, *, whiten: bool = False) -> PCA:
+    """Return scikit-learn's PCA of the points, nothing about it left to chance.
+
+    "full" is all components whose variance is more than rounding. Dense points: LAPACK's singular
+    values. Sparse ones, which must not be centred: the eigenvectors of the covariance matrix, or
+    ARPACK from a fixed start for a number of components of more than 2000 features.
+    """
+    sparse, number = _is_sparse(points), not isinstance(n_components, float | str)
+    if number and n_components > (most := min(points.shape)):
+        raise ValueError(
+            f"n_components={n_components}, but n_samples={points.shape[0]} points with n_features="
+            f"{points.shape[1]} span at most {most} dimensions; choose a smaller number or 'full'."
+        )
+    solver = "covariance_eigh" if sparse else "full"
+    if sparse and number and points.shape[1] > _WIDE:
+        solver = "arpack"
+    count = None if n_components == "full" else n_components
+    fitted = PCA(count, whiten=whiten, svd_solver=solver, random_state=0).fit(points)
+    if n_components == "full":
+        # A covariance matrix carries the rounding in the variances, singular values in the roots.
+        size = fitted.explained_variance_ if sparse else fitted.singular_values_
+        floor = max(points.shape) * np.finfo(points.dtype).eps * size.max()
+        rank = max(1, int(np.count_nonzero(size > floor)))
+        for name in (
+            "components_",
+            "explained_variance_",
+            "explained_variance_ratio_",
+            "singular_values_",
+        ):
+            setattr(fitted, name, getattr(fitted, name)[:rank])
+        fitted.n_components_ = rank
+    return fitted
+
+
+class PrincipalComponents(_Projection):
+    """Project on the principal components of the training part (centred).
 
     Parameters
     ----------
-    name : str
-        One of ``PREPROCESSORS.names()``.
-    **params
-        The step's parameters.
+    n_components : int, float or "full", default="full"
+        How many; or, strictly between 0 and 1, the smallest number that explains this share of
+        the variance; or all with any variance at all, so that nothing but the null space of the
+        training part is dropped (199 for 200 points in general position).
+    whiten : bool, default=False
+        Scale every component to unit variance.
 
-    Returns
-    -------
-    scikit-learn transformer
-
-    Raises
-    ------
-    InputError
-        If there is no such step, or a parameter is unknown or not valid.
+    Notes
+    -----
+    Solved by full singular values, so nothing is random. Sparse training data are made dense, up
+    to 2^27 entries; beyond that use `svd`.
     """
-    # Not at the top, so that listing the steps needs neither NumPy nor pydantic.
-    from ddr_cli.core.parameters import check_parameters, parameter_model
 
-    factory = PREPROCESSORS.load(name)
-    known = parameter_model(factory).model_fields
-    for given in params:
-        if given not in known:
-            raise InputError(
-                f"The preprocessor '{name}' has no parameter '{given}'."
-                f"{did_you_mean(given, known)} It takes {', '.join(known) or 'none'}."
+    version = 1
+
+    def __init__(
+        self,
+        n_components: Literal["full"]
+        | Annotated[int, Ge(1)]
+        | Annotated[float, Gt(0), Lt(1)] = "full",
+        whiten: bool = False,
+    ) -> None:
+        self.n_components = n_components
+        self.whiten = whiten
+
+    def _fitted(self, points: Any) -> Any:
+        if _is_sparse(points):
+            if np.prod(points.shape, dtype=float) > _DENSE_LIMIT:
+                raise ValueError(
+                    f"pca would make a sparse matrix of shape {points.shape} dense; use svd."
+                )
+            points = points.toarray()
+        return fit_pca(points, self.n_components, whiten=self.whiten)
+
+
+class SingularVectors(_Projection):
+    """Project on the leading right singular vectors of the training part, for sparse data.
+
+    Nothing is centred: subtracting the mean would make sparse data dense. So the first vector
+    mostly points to the mean, and the result is not PCA's.
+
+    Parameters
+    ----------
+    n_components : int, default=100
+        How many, below the number of training points and of features.
+    """
+
+    version = 1
+
+    def __init__(self, n_components: Annotated[int, Ge(1)] = 100) -> None:
+        self.n_components = n_components
+
+    def _fitted(self, points: Any) -> Any:
+        if self.n_components >= min(points.shape):
+            raise ValueError(
+                f"svd: n_components={self.n_components} must be below both n_samples="
+                f"{points.shape[0]} and n_features={points.shape[1]} of the training part; "
+                "choose a smaller number."
             )
-    step = factory(**params)
-    try:
-        check_parameters(step)
-    except ValueError as error:
-        raise InputError(f"The preprocessor '{name}': {error}") from error
-    return step
+        # Lanczos to machine precision; the fixed seed is that of its starting vector.
+        return TruncatedSVD(self.n_components, algorithm="arpack", random_state=0).fit(points)
+
+
+class Standardize(OneToOneFeatureMixin, _Step):
+    """Subtract each feature's mean and divide by its standard deviation.
+
+    A constant feature is not divided. Sparse data are divided only: centring would make them
+    dense.
+    """
+
+    version = 1
+
+    def _fitted(self, points: Any) -> Any:
+        return StandardScaler(with_mean=not _is_sparse(points)).fit(points)
+
+
+class Rescale(OneToOneFeatureMixin, _Checked):
+    """Map the training part's range to [0, 1]; other points may fall outside.
+
+    Parameters
+    ----------
+    by : {"feature", "all"}, default="feature"
+        The range of each feature on its own, or one range for the whole matrix, which keeps the
+        geometry (grey values of images).
+    """
+
+    version = 1
+    _accepts_sparse = False
+
+    def __init__(self, by: Literal["feature", "all"] = "feature") -> None:
+        self.by = by
+
+    def fit(self, X: ArrayLike, y: object = None) -> Self:  # noqa: ARG002 (scikit-learn's call)
+        """Find the range of the training part.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Training points.
+        y : object
+            Ignored.
+
+        Returns
+        -------
+        self
+        """
+        check_parameters(self)
+        points = self._validated(X, reset=True)
+        axis = 0 if self.by == "feature" else None
+        self.low_ = points.min(axis=axis)
+        spread = points.max(axis=axis) - self.low_
+        self.range_ = np.where(spread > 0, spread, 1.0)
+        return self
+
+    def transform(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Apply the range of the training part.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_queries, n_features)
+            Any points.
+
+        Returns
+        -------
+        ndarray of shape (n_queries, n_features)
+        """
+        check_is_fitted(self)
+        points: NDArray[np.float64] = self._validated(X, reset=False)
+        scaled: NDArray[np.float64] = (points - self.low_) / self.range_
+        return scaled
+
+
+class UnitLength(OneToOneFeatureMixin, _Step):
+    """Scale every row to Euclidean length 1; a row of zeros stays."""
+
+    version = 1
+
+    def _fitted(self, points: Any) -> Any:
+        return Normalizer().fit(points)
+
+
+class Tfidf(OneToOneFeatureMixin, _Step):
+    """Weigh word counts by how rare the word is in the training part.
+
+    The weight of a word is its count times ln((1 + n) / (1 + df)) + 1, for n training documents of
+    which df hold the word (scikit-learn's smoothed idf, finite for words that no training
+    document holds).
+
+    Parameters
+    ----------
+    norm : {"none", "l2"}, default="none"
+        Whether each document is then scaled to Euclidean length 1.
+    """
+
+    version = 1
+
+    def __init__(self, norm: Literal["none", "l2"] = "none") -> None:
+        self.norm = norm
+
+    def _fitted(self, points: Any) -> Any:
+        smallest = points.data.min(initial=0.0) if _is_sparse(points) else points.min()
+        if smallest < 0:
+            raise ValueError("Negative values in data: tfidf needs word counts.")
+        return TfidfTransformer(norm=None if self.norm == "none" else self.norm).fit(points)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = True
+        return tags

@@ -1,4 +1,8 @@
-"""Which classifiers and measures there are, and what each tells the engine about itself."""
+"""The tables of classifiers, measures and preprocessing steps, and what these say of themselves.
+
+A classifier or a measure scores an embedding: each trial has one of either, its evaluator.
+Importing this module loads none of them, nor NumPy.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +10,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ddr_cli.core.errors import InputError, did_you_mean
 from ddr_cli.core.registry import Entry, Registry
 
 
 @dataclass(frozen=True)
-class ClassifierTraits:
+class EvaluatorTraits:
     """What the engine may share between fits of a classifier, and what it needs to know of it.
 
-    A classifier states its traits in a method ``__ddr_traits__(self) -> ClassifierTraits``; one
+    A classifier states its traits in a method ``__ddr_traits__(self) -> EvaluatorTraits``; one
     without the method gets the defaults. So does a measure, which has ``score_many(embedded,
     settings)`` where a classifier has ``predict_many``.
 
@@ -36,10 +41,10 @@ class ClassifierTraits:
     paper: str | None = None
 
 
-def get_classifier_traits(classifier: Any) -> ClassifierTraits:
+def get_evaluator_traits(evaluator: Any) -> EvaluatorTraits:
     """Return the traits of a classifier's or measure's instance."""
-    declare = getattr(classifier, "__ddr_traits__", None)
-    return declare() if declare is not None else ClassifierTraits()
+    declare = getattr(evaluator, "__ddr_traits__", None)
+    return declare() if declare is not None else EvaluatorTraits()
 
 
 CLASSIFIERS = Registry(
@@ -69,32 +74,32 @@ MEASURES = Registry(
     [
         Entry(
             "same_class",
-            "ddr_cli.evaluation.measures.neighborhoods:SameClass",
+            "ddr_cli.evaluation.measures:SameClass",
             "share of points with one of their class among the K nearest",
         ),
         Entry(
             "topology",
-            "ddr_cli.evaluation.measures.neighborhoods:Topology",
+            "ddr_cli.evaluation.measures:Topology",
             "share of points whose nearest neighbour stays among the K nearest",
         ),
         Entry(
             "separability",
-            "ddr_cli.evaluation.measures.separation:Separability",
+            "ddr_cli.evaluation.measures:Separability",
             "leave-one-out accuracy in the embedding over that in the original space",
         ),
         Entry(
             "subclass_silhouette",
-            "ddr_cli.evaluation.measures.separation:SubclassSilhouette",
+            "ddr_cli.evaluation.measures:SubclassSilhouette",
             "silhouette of the sub-classes of merged classes",
         ),
         Entry(
             "subclass_accuracy",
-            "ddr_cli.evaluation.measures.separation:SubclassAccuracy",
+            "ddr_cli.evaluation.measures:SubclassAccuracy",
             "leave-one-out accuracy on the sub-classes of merged classes",
         ),
         Entry(
             "intrinsic_dimension",
-            "ddr_cli.evaluation.measures.intrinsic:IntrinsicDimension",
+            "ddr_cli.evaluation.measures:IntrinsicDimension",
             "geodesic-entropic-graph estimate of the dimension of a class or of all points",
         ),
     ],
@@ -105,3 +110,57 @@ MEASURES = Registry(
 def evaluator_registry(name: str) -> Registry:
     """Return the registry in which a classifier or measure called `name` is to be looked up."""
     return MEASURES if name in MEASURES.names() else CLASSIFIERS
+
+
+_STEPS = "ddr_cli.evaluation.preprocess"
+
+PREPROCESSORS = Registry(
+    "preprocessor",
+    [
+        Entry(
+            "pca",
+            f"{_STEPS}:PrincipalComponents",
+            "principal components: a number, a share of variance, or all but the null space",
+        ),
+        Entry("svd", f"{_STEPS}:SingularVectors", "leading singular vectors, not centred; sparse"),
+        Entry("standardize", f"{_STEPS}:Standardize", "mean 0 and standard deviation 1"),
+        Entry("rescale", f"{_STEPS}:Rescale", "the training part's range to [0, 1]"),
+        Entry("unit_length", f"{_STEPS}:UnitLength", "every row to Euclidean length 1"),
+        Entry("tfidf", f"{_STEPS}:Tfidf", "word counts times the words' rarity"),
+    ],
+    "ddr.preprocessors",
+)
+
+
+def make_preprocessor(name: str, **params: Any) -> Any:
+    """Return an unfitted preprocessing step, a scikit-learn transformer.
+
+    Parameters
+    ----------
+    name : str
+        One of ``PREPROCESSORS.names()``.
+    **params
+        The step's parameters.
+
+    Raises
+    ------
+    InputError
+        If there is no such step, or a parameter is unknown or not valid.
+    """
+    # Not at the top, so that listing the steps needs neither NumPy nor pydantic.
+    from ddr_cli.core.parameters import check_parameters, parameter_model
+
+    factory = PREPROCESSORS.load(name)
+    known = parameter_model(factory).model_fields
+    for key in params:
+        if key not in known:
+            raise InputError(
+                f"The preprocessor '{name}' has no parameter '{key}'."
+                f"{did_you_mean(key, known)} It takes {', '.join(known) or 'none'}."
+            )
+    step = factory(**params)
+    try:
+        check_parameters(step)
+    except ValueError as error:
+        raise InputError(f"The preprocessor '{name}': {error}") from error
+    return step

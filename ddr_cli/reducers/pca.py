@@ -5,18 +5,15 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 import numpy as np
-import scipy.sparse as sp
 from annotated_types import Ge, Gt, Lt
 from numpy.typing import ArrayLike, NDArray
-from sklearn import decomposition
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from ddr_cli.core.parameters import check_parameters
+from ddr_cli.evaluation.preprocess import fit_pca
 from ddr_cli.reducers.linear import LinearReducer
 from ddr_cli.reducers.registry import Traits
-
-_WIDE = 2000  # more features than this: a sparse fit doesn't form their covariance matrix
 
 
 class PCA(LinearReducer, BaseEstimator):
@@ -88,31 +85,12 @@ class PCA(LinearReducer, BaseEstimator):
             dtype=[np.float64, np.float32],
             ensure_min_samples=2,
         )
-        most = min(points.shape)
-        if not isinstance(self.n_components, float | str) and self.n_components > most:
-            raise ValueError(
-                f"n_components={self.n_components}, but {points.shape[0]} points with "
-                f"{points.shape[1]} features span at most {most} dimensions."
-            )
-        wanted = None if self.n_components == "full" else self.n_components
-        fitted = decomposition.PCA(wanted, svd_solver=self._solver(points), random_state=0).fit(
-            points
-        )
-        kept = slice(None)
-        if self.n_components == "full":
-            kept = slice(max(1, _rank(fitted, points)))
+        fitted = fit_pca(points, self.n_components)
         self.mean_ = fitted.mean_
-        self.components_ = fitted.components_[kept]
-        self.explained_variance_ = fitted.explained_variance_[kept]
-        self.explained_variance_ratio_ = fitted.explained_variance_ratio_[kept]
+        self.components_ = fitted.components_
+        self.explained_variance_ = fitted.explained_variance_
+        self.explained_variance_ratio_ = fitted.explained_variance_ratio_
         return self
-
-    def _solver(self, points: Any) -> str:
-        sparse: bool = sp.issparse(points)
-        if not sparse:
-            return "full"
-        counted = not isinstance(self.n_components, float | str)
-        return "arpack" if counted and points.shape[1] > _WIDE else "covariance_eigh"
 
     def __ddr_traits__(self) -> Traits:
         """Return what the engine may share between fits."""
@@ -123,15 +101,3 @@ class PCA(LinearReducer, BaseEstimator):
             grids={"n_components": tuple(range(1, 21))},
             paper='Jolliffe, "Principal Component Analysis", Springer, 2002',
         )
-
-
-def _rank(fitted: Any, points: Any) -> int:
-    """Return the number of directions whose variance is more than rounding.
-
-    A covariance matrix carries the rounding in the variances, a decomposition of the data in
-    their square roots.
-    """
-    size = np.maximum(fitted.explained_variance_, 0)
-    if fitted.svd_solver == "full":
-        size = np.sqrt(size)
-    return int(np.sum(size > size[0] * max(points.shape) * np.finfo(points.dtype).eps))

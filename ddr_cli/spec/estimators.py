@@ -12,7 +12,6 @@ from pydantic import JsonValue, ValidationError
 from ddr_cli.core.errors import InputError
 from ddr_cli.core.parameters import parameter_model
 from ddr_cli.core.registry import Registry
-from ddr_cli.evaluation import preprocess
 from ddr_cli.evaluation import registry as classifiers
 from ddr_cli.reducers import registry as reducers
 from ddr_cli.reducers.registry import Traits, get_traits
@@ -37,7 +36,7 @@ def registry_of(section: str) -> Registry:
         "reducers": reducers.REDUCERS,
         "classifiers": classifiers.CLASSIFIERS,
         "measures": classifiers.MEASURES,
-        "preprocess": preprocess.PREPROCESSORS,
+        "preprocess": classifiers.PREPROCESSORS,
     }[section]
 
 
@@ -103,7 +102,7 @@ def version_of(section: str, factory: Factory, params: Mapping[str, Any]) -> int
     """Return the version of the numbers of a reducer, classifier or measure."""
     if section == "reducers":
         return reducer_traits(factory, params).version
-    return classifiers.get_classifier_traits(make(factory, params)).version
+    return classifiers.get_evaluator_traits(make(factory, params)).version
 
 
 def declared_grids(
@@ -112,7 +111,7 @@ def declared_grids(
     """Return the grids that a reducer, classifier or measure offers for its parameters."""
     if section == "reducers":
         return reducer_traits(factory, params).grids
-    return classifiers.get_classifier_traits(make(factory, params)).grids
+    return classifiers.get_evaluator_traits(make(factory, params)).grids
 
 
 def _is_plain(value: object) -> bool:

@@ -12,8 +12,7 @@ from ddr_cli.core.registry import Registry
 from ddr_cli.data.card import load_card
 from ddr_cli.data.formats import FORMATS
 from ddr_cli.data.synthetic import GENERATORS
-from ddr_cli.evaluation.preprocess import PREPROCESSORS
-from ddr_cli.evaluation.registry import CLASSIFIERS
+from ddr_cli.evaluation.registry import CLASSIFIERS, PREPROCESSORS
 from ddr_cli.reducers.registry import REDUCERS
 
 REGISTRIES = [CLASSIFIERS, FORMATS, GENERATORS, PREPROCESSORS, REDUCERS]

@@ -31,7 +31,7 @@ from typing import Annotated, Literal
 import numpy as np
 from annotated_types import Ge
 from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
-from ddr_cli.evaluation.registry import ClassifierTraits
+from ddr_cli.evaluation.registry import EvaluatorTraits
 from ddr_cli.reducers.registry import Traits
 
 Does = Literal[
@@ -149,7 +149,7 @@ class FaultyClassifier(ClassifierMixin, BaseEstimator):
         return [cls(**one).fit(X_train, y_train).predict(X_test) for one in settings]
 
     def __ddr_traits__(self):
-        return ClassifierTraits(shared="k")
+        return EvaluatorTraits(shared="k")
 '''
 
 _ENTRY_POINTS = """

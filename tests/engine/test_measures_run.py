@@ -10,8 +10,7 @@ import pytest
 from ddr_cli.core.errors import InputError
 from ddr_cli.data import load_dataset
 from ddr_cli.engine import read_trials, run_spec
-from ddr_cli.evaluation.measures.base import Embedded
-from ddr_cli.evaluation.measures.neighborhoods import SameClass, Topology
+from ddr_cli.evaluation.measures import Embedded, SameClass, Topology
 from ddr_cli.reducers import LDA, PCA
 from ddr_cli.spec import Spec, make_spec
 

@@ -13,8 +13,7 @@ from ddr_cli.data import load_dataset
 from ddr_cli.engine import describe_plan, read_manifest, read_trials, run_spec, run_status
 from ddr_cli.engine.execute import RunOutcome
 from ddr_cli.engine.folder import locked
-from ddr_cli.evaluation.preprocess import make_preprocessor
-from ddr_cli.evaluation.registry import CLASSIFIERS
+from ddr_cli.evaluation.registry import CLASSIFIERS, make_preprocessor
 from ddr_cli.evaluation.splits import make_split
 from ddr_cli.reducers.registry import REDUCERS
 

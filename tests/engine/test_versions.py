@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris
 
-from ddr_cli.evaluation.measures.base import Embedded
-from ddr_cli.evaluation.registry import CLASSIFIERS, MEASURES, get_classifier_traits
+from ddr_cli.evaluation.measures import Embedded
+from ddr_cli.evaluation.registry import CLASSIFIERS, MEASURES, get_evaluator_traits
 from ddr_cli.reducers.registry import REDUCERS, get_traits
 
 FILE = Path(__file__).with_name("golden.json")
@@ -45,14 +45,14 @@ def measure(kind: str, name: str) -> dict[str, object]:
                 evaluator.set_params(random_state=0)
             # Two species are one class, so that the measures of sub-classes have some.
             points = Embedded(X[:, :2], X, np.minimum(y, 1), 100, ("setosa", "others"), y)
-            version = get_classifier_traits(evaluator).version
+            version = get_evaluator_traits(evaluator).version
             return {"version": version, "values": [evaluator.score(points)]}
         classifier = CLASSIFIERS.load(name)()
         if "random_state" in classifier.get_params():
             classifier.set_params(random_state=0)
         predicted = classifier.fit(X[::2], y[::2]).predict(X[1::2])
         values = [float(np.flatnonzero(predicted == label).sum()) for label in range(3)]
-        return {"version": get_classifier_traits(classifier).version, "values": values}
+        return {"version": get_evaluator_traits(classifier).version, "values": values}
 
 
 @pytest.mark.parametrize(("kind", "name"), OURS)

@@ -7,16 +7,17 @@ import pytest
 import scipy.sparse as sp
 
 from ddr_cli.evaluation.dimension import estimate_dimension
-from ddr_cli.evaluation.measures.base import Embedded
-from ddr_cli.evaluation.measures.intrinsic import IntrinsicDimension
-from ddr_cli.evaluation.measures.neighborhoods import SameClass, Topology
-from ddr_cli.evaluation.measures.separation import (
+from ddr_cli.evaluation.measures import (
+    Embedded,
+    IntrinsicDimension,
+    SameClass,
     Separability,
     SubclassAccuracy,
     SubclassSilhouette,
+    Topology,
 )
 from ddr_cli.evaluation.metrics import MEASURED, METRICS, get_scale
-from ddr_cli.evaluation.registry import CLASSIFIERS, MEASURES, get_classifier_traits
+from ddr_cli.evaluation.registry import CLASSIFIERS, MEASURES, get_evaluator_traits
 
 RNG = np.random.default_rng(0)
 ORIGINAL = RNG.normal(size=(60, 5))
@@ -121,5 +122,5 @@ def test_names_of_measures_and_their_scales_are_nobody_elses():
     for name in MEASURES.names():
         factory = MEASURES.load(name)
         assert get_scale(factory.scale.name) is factory.scale
-        assert get_classifier_traits(factory()).version >= 1
+        assert get_evaluator_traits(factory()).version >= 1
     assert get_scale("somebody_elses").better == "higher"

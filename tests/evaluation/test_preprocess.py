@@ -11,7 +11,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from ddr_cli.core.errors import InputError
 from ddr_cli.core.parameters import parameter_model
-from ddr_cli.evaluation.preprocess import PREPROCESSORS, make_preprocessor
+from ddr_cli.evaluation.registry import PREPROCESSORS, make_preprocessor
 
 
 @parametrize_with_checks(
@@ -179,7 +179,7 @@ def test_wrong_settings_are_the_users_mistake(name, parameters, message):
 @pytest.mark.parametrize(
     ("name", "parameters", "message"),
     [
-        ("pca", {"n_components": 6}, "n_components=6 is more than n_samples=40"),
+        ("pca", {"n_components": 6}, "n_components=6, but n_samples=40"),
         ("svd", {"n_components": 5}, "n_components=5 must be below"),
         ("tfidf", {}, "tfidf needs word counts"),
     ],

@@ -7,7 +7,7 @@ import pytest
 
 from ddr_cli.data import Sources, load_dataset
 from ddr_cli.evaluation.knn import KNNClassifier
-from ddr_cli.evaluation.preprocess import make_preprocessor
+from ddr_cli.evaluation.registry import make_preprocessor
 from ddr_cli.evaluation.splits import make_split
 from ddr_cli.reducers.nmmp import NMMP
 

@@ -1,0 +1,373 @@
+"""Measures: what an embedding is like, scored without predicting anything.
+
+A measure is an estimator-like object with parameters in its signature, a class attribute ``scale``
+(a `ddr_cli.evaluation.metrics.Scale`), and the class method ``score_many(embedded, settings)``,
+which returns one number per setting. Other packages add theirs as ``ddr.measures``.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Annotated, Any, ClassVar, Literal
+
+import numpy as np
+import scipy.sparse as sp
+from annotated_types import Ge, Gt
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.metrics import silhouette_samples
+
+from ddr_cli.core.errors import did_you_mean
+from ddr_cli.core.parameters import check_parameters
+from ddr_cli.evaluation.dimension import estimate_dimension
+from ddr_cli.evaluation.knn import elect
+from ddr_cli.evaluation.metrics import MEASURED, Scale
+from ddr_cli.evaluation.registry import EvaluatorTraits
+from ddr_cli.numerics.neighbors import kneighbors
+
+Part = Literal["all", "test"]
+Codes = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Embedded:
+    """An embedding with all that is known of its points, the training part first.
+
+    Parameters
+    ----------
+    points : array or sparse of shape (n, m)
+        The embedding.
+    original : array or sparse of shape (n, d)
+        The points as the reducer got them, after preprocessing.
+    y : ndarray of shape (n,)
+        Class of each point, an index into `classes`; test points have theirs too.
+    n_train : int
+        How many of them are training points.
+    classes : tuple of str
+        The classes' names.
+    subclasses : ndarray of shape (n,), optional
+        The class of each point before classes were merged.
+    """
+
+    points: Any
+    original: Any
+    y: Codes
+    n_train: int
+    classes: tuple[str, ...]
+    subclasses: Codes | None = None
+
+    def part(self, which: Part) -> Embedded:
+        """Return all of it, or the test points alone (none of them then is a training point)."""
+        if which == "all":
+            return self
+        rows = slice(self.n_train, None)
+        if len(self.y) == self.n_train:
+            raise ValueError("There are no test points; use part: all.")
+        below = None if self.subclasses is None else self.subclasses[rows]
+        return Embedded(
+            self.points[rows], self.original[rows], self.y[rows], 0, self.classes, below
+        )
+
+    @cached_property
+    def known_subclasses(self) -> Codes:
+        """The sub-classes; a ValueError if no classes were merged."""
+        if self.subclasses is None:
+            raise ValueError("This data set has no merged classes, hence no sub-classes.")
+        return self.subclasses
+
+
+class Measure(BaseEstimator, ABC):
+    """A number that says what an embedding is like."""
+
+    scale: ClassVar[Scale]
+
+    @abstractmethod
+    def score(self, embedded: Embedded) -> float:
+        """Return the number for one embedding.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is out of range, or the embedding lacks what is needed.
+        """
+
+    @classmethod
+    def score_many(cls, embedded: Embedded, settings: Sequence[Mapping[str, Any]]) -> list[float]:
+        """Return the number for each of several settings of the parameters."""
+        scores = []
+        for setting in settings:
+            measure = cls(**setting)
+            check_parameters(measure)
+            scores.append(measure.score(embedded))
+        return scores
+
+    def __ddr_traits__(self) -> EvaluatorTraits:
+        return EvaluatorTraits(version=1)
+
+
+class _Neighborhood(Measure, ABC):
+    """The share of points for which something is among the `n_neighbors` nearest others.
+
+    C. Wang and S. Mahadevan, "Learning Locality-Preserving Discriminative Features", sections 4.1
+    and 4.2, Figs. 3, 6 and 7.
+    """
+
+    def __init__(self, n_neighbors: Annotated[int, Ge(1)] = 1, part: Part = "all") -> None:
+        self.n_neighbors = n_neighbors
+        self.part = part
+
+    def score(self, embedded: Embedded) -> float:
+        """Return the share, in 0..1."""
+        return self.score_many(embedded, [self.get_params()])[0]
+
+    @classmethod
+    def score_many(cls, embedded: Embedded, settings: Sequence[Mapping[str, Any]]) -> list[float]:
+        """Return the share for each setting; all but `part` is searched once."""
+        measures = [cls(**setting) for setting in settings]
+        for measure in measures:
+            check_parameters(measure)
+        first: dict[Part, NDArray[np.intp]] = {}
+        for part in {measure.part for measure in measures}:
+            most = max(measure.n_neighbors for measure in measures if measure.part == part)
+            hits = cls._hits(embedded.part(part), most)
+            # The place, from 0, at which each point's nearest have it, or one beyond them all.
+            first[part] = np.where(hits.any(axis=1), hits.argmax(axis=1), hits.shape[1])
+        return [float(np.mean(first[item.part] < item.n_neighbors)) for item in measures]
+
+    @staticmethod
+    @abstractmethod
+    def _hits(embedded: Embedded, k: int) -> NDArray[np.bool_]:
+        """Return which of each point's k nearest, nearest first, are what is looked for."""
+
+    def __ddr_traits__(self) -> EvaluatorTraits:
+        return EvaluatorTraits(
+            version=1,
+            shared="n_neighbors",
+            grids={"n_neighbors": tuple(range(1, 11))},
+            paper='Wang, Mahadevan, "Learning Locality-Preserving Discriminative Features"',
+        )
+
+
+class SameClass(_Neighborhood):
+    """The share of points with a point of their class among the nearest in the embedding.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=1
+        How many of the nearest others are looked at.
+    part : {"all", "test"}, default="all"
+        Which points: all, or the test points among themselves.
+    """
+
+    scale = MEASURED["same_class"]
+
+    @staticmethod
+    def _hits(embedded: Embedded, k: int) -> NDArray[np.bool_]:
+        nearest = kneighbors(embedded.points, k).indices
+        return np.asarray(embedded.y[nearest] == embedded.y[:, None])
+
+
+class Topology(_Neighborhood):
+    """The share of points whose nearest neighbour before stays among the nearest after.
+
+    Before is the space that the reducer got, after preprocessing; after is the embedding.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=1
+        How many of the nearest others in the embedding are looked at.
+    part : {"all", "test"}, default="all"
+        Which points: all, or the test points among themselves.
+    """
+
+    scale = MEASURED["topology"]
+
+    @staticmethod
+    def _hits(embedded: Embedded, k: int) -> NDArray[np.bool_]:
+        before = kneighbors(embedded.original, 1).indices
+        return np.asarray(kneighbors(embedded.points, k).indices == before)
+
+
+class _LeaveOneOut(Measure, ABC):
+    """Recognition by nearest neighbours.
+
+    M. Sugiyama, "Local Fisher Discriminant Analysis for Supervised Dimensionality Reduction", ICML
+    2006, marks embeddings by eye: separable, and multimodality preserved. `Separability` and
+    `SubclassAccuracy` are the two in numbers.
+    """
+
+    def __init__(self, n_neighbors: Annotated[int, Ge(1)] = 9, part: Part = "all") -> None:
+        self.n_neighbors = n_neighbors
+        self.part = part
+
+    def _accuracy(self, X: Any, y: Codes) -> float:
+        """Return the share of points whose nearest others vote for their class."""
+        _, code = np.unique(y, return_inverse=True)
+        votes = code[kneighbors(X, self.n_neighbors).indices]
+        return float(np.mean(elect(votes, int(code.max()) + 1) == code))
+
+    def __ddr_traits__(self) -> EvaluatorTraits:
+        return EvaluatorTraits(version=1, grids={"n_neighbors": (1, 3, 5, 7, 9, 15)})
+
+
+class Separability(_LeaveOneOut):
+    """Leave-one-out k-nearest-neighbour accuracy, over that before the reducer.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=9
+        Neighbours that vote.
+    part : {"all", "test"}, default="all"
+        Which points: all, or the test points among themselves.
+    """
+
+    scale = MEASURED["separability"]
+
+    def score(self, embedded: Embedded) -> float:
+        """Return the ratio: 1 where as many points are recognised as before."""
+        chosen = embedded.part(self.part)
+        before = self._accuracy(chosen.original, chosen.y)
+        if before == 0:
+            raise ValueError("No point is recognised before the reducer, so there is no ratio.")
+        return self._accuracy(chosen.points, chosen.y) / before
+
+
+class SubclassAccuracy(_LeaveOneOut):
+    """Leave-one-out k-nearest-neighbour accuracy on the sub-classes, within each merged class.
+
+    A point is compared with those of its own class only, and points of classes that were not
+    merged don't count.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=9
+        Neighbours that vote.
+    part : {"all", "test"}, default="all"
+        Which points: all, or the test points among themselves.
+    """
+
+    scale = MEASURED["subclass_accuracy"]
+
+    def score(self, embedded: Embedded) -> float:
+        """Return the accuracy over all points of merged classes."""
+        right = total = 0.0
+        for points, subclass in _merged(embedded.part(self.part)):
+            right += len(subclass) * self._accuracy(points, subclass)
+            total += len(subclass)
+        return right / total
+
+
+class SubclassSilhouette(Measure):
+    """Mean silhouette of the sub-classes, within each merged class.
+
+    Parameters
+    ----------
+    part : {"all", "test"}, default="all"
+        Which points: all, or the test points among themselves.
+
+    References
+    ----------
+    P. J. Rousseeuw, "Silhouettes", J. Comput. Appl. Math. 20 (1987).
+    """
+
+    scale = MEASURED["silhouette"]
+
+    def __init__(self, part: Part = "all") -> None:
+        self.part = part
+
+    def score(self, embedded: Embedded) -> float:
+        """Return the mean over all points of merged classes, in -1..1."""
+        values = [
+            silhouette_samples(points, subclass)
+            for points, subclass in _merged(embedded.part(self.part))
+        ]
+        return float(np.mean(np.concatenate(values)))
+
+
+def _merged(embedded: Embedded) -> list[tuple[Any, Codes]]:
+    """Return points and sub-classes of each class that was merged from several."""
+    merged = []
+    for code in np.unique(embedded.y):
+        rows = np.flatnonzero(embedded.y == code)
+        below = embedded.known_subclasses[rows]
+        if len(np.unique(below)) > 1:
+            merged.append((embedded.points[rows], below))
+    if not merged:
+        raise ValueError("No class of this data set was merged from several.")
+    return merged
+
+
+class IntrinsicDimension(Measure):
+    """Costa and Hero's geodesic-entropic-graph estimate; see `estimate_dimension`.
+
+    Parameters
+    ----------
+    method : {"gmst", "knn"}, default="gmst"
+        Geodesic minimal spanning tree, or graph of nearest neighbours.
+    of_class : str, optional
+        The name of a class; all points if not given.
+    part : {"all", "test"}, default="all"
+        Which points.
+    n_neighbors : int, optional
+        Of the neighbourhood graph, or of the graph of nearest neighbours.
+    gamma : float, default=1.0
+        Power of the edge lengths.
+    n_subsamples, n_bootstraps : int, default=5
+        Subsamples per size, and repetitions of the whole.
+    random_state : int, optional
+        Seed of the subsamples; in a run, the split's if not given.
+    """
+
+    scale = MEASURED["dimension"]
+
+    def __init__(
+        self,
+        method: Literal["gmst", "knn"] = "gmst",
+        of_class: str | None = None,
+        part: Part = "all",
+        n_neighbors: Annotated[int, Ge(1)] | None = None,
+        gamma: Annotated[float, Gt(0)] = 1.0,
+        n_subsamples: Annotated[int, Ge(1)] = 5,
+        n_bootstraps: Annotated[int, Ge(1)] = 5,
+        random_state: int | None = None,
+    ) -> None:
+        self.method = method
+        self.of_class = of_class
+        self.part = part
+        self.n_neighbors = n_neighbors
+        self.gamma = gamma
+        self.n_subsamples = n_subsamples
+        self.n_bootstraps = n_bootstraps
+        self.random_state = random_state
+
+    def score(self, embedded: Embedded) -> float:
+        """Return the estimate."""
+        chosen = embedded.part(self.part)
+        sparse: bool = sp.issparse(chosen.points)
+        points = chosen.points.toarray() if sparse else chosen.points
+        if self.of_class is not None:
+            if self.of_class not in chosen.classes:
+                hint = did_you_mean(self.of_class, chosen.classes)
+                names = ", ".join(chosen.classes)
+                raise ValueError(f"There is no class '{self.of_class}'.{hint} There are {names}.")
+            points = points[chosen.y == chosen.classes.index(self.of_class)]
+        return estimate_dimension(
+            np.asarray(points),
+            graph=self.method,
+            n_neighbors=self.n_neighbors,
+            gamma=self.gamma,
+            n_subsamples=self.n_subsamples,
+            n_bootstraps=self.n_bootstraps,
+            random_state=self.random_state,
+        ).dimension
+
+    def __ddr_traits__(self) -> EvaluatorTraits:
+        return EvaluatorTraits(
+            version=1,
+            grids={"method": ("gmst", "knn")},
+            paper='Costa, Hero, "Geodesic entropic graphs for dimension and entropy estimation in '
+            'manifold learning", IEEE Trans. Signal Processing 52, 2004',
+        )
