@@ -95,7 +95,7 @@ def test_sparse_pca_equals_dense(counts):
 
 def test_sparse_pca_does_not_eat_the_memory():
     huge = sp.csr_array((20_000, 100_000))
-    with pytest.raises(ValueError, match="use svd instead"):
+    with pytest.raises(ValueError, match="dense; use svd"):
         make_preprocessor("pca", n_components=2).fit(huge)
 
 
