@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
+import itertools
+import json
 import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
+
+if TYPE_CHECKING:
+    from ddr_cli.spec.model import Spec
 
 # Before NumPy is loaded: several threads in each of several processes take twice the time of one.
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
@@ -29,3 +38,177 @@ def data_mirror() -> Path:
     if mirror is None:
         pytest.skip("the real data is not here: set DDR_DATA to a mirror to run this test")
     return mirror
+
+
+# -- made-up result folders, written in the formats of a real run --------------------------------
+
+SIZES = {"train": 4435, "test": 2000}
+
+
+def build_spec(
+    name: str,
+    *,
+    reducers: Sequence[Mapping[str, Any]],
+    classifiers: Sequence[Mapping[str, Any]] = ({"name": "knn", "params": {"n_neighbors": 3}},),
+    measures: Mapping[str, str] | None = None,
+    sweep: Mapping[str, Sequence[Any]] | None = None,
+    repeats: int = 50,
+    kind: str = "resample",
+    predefined: bool = True,
+    paper: Mapping[str, str] | None = None,
+    metric: str = "error",
+    log: bool = False,
+    title: str = "A made-up run",
+) -> Spec:
+    """Return a spec; `measures` gives the metric of each measure, with K in the neighbourhood."""
+    from ddr_cli.spec.model import Spec
+
+    swept = list(sweep or {})
+    metrics = list(dict.fromkeys(measures.values())) if measures else [metric]
+    classifiers = () if measures else classifiers
+    return Spec.from_resolved(
+        {
+            "name": name,
+            "title": title,
+            "paper": dict(paper) if paper else None,
+            "dataset": {"name": "landsat", "options": {}},
+            "split": {
+                "kind": kind,
+                "repeats": 1 if kind == "predefined" else repeats,
+                "seed": 0,
+                "train": 20 if kind == "per_class" else None,
+                "predefined": predefined,
+            },
+            "reducers": [
+                {"mode": "out_of_sample", "label": item["name"], "params": {}, **item}
+                for item in reducers
+            ],
+            "classifiers": [{"label": item["name"], "params": {}, **item} for item in classifiers],
+            "measures": [
+                {"name": name, "label": name, "params": {"n_neighbors": 1}}
+                for name in measures or ()
+            ],
+            "sweep": {key: list(values) for key, values in (sweep or {}).items()},
+            "metrics": metrics,
+            "plot": {"x": swept[0] if swept else "reducer", "y": metrics[0], "log": log},
+        }
+    )
+
+
+def _settings(spec: Spec, piece: str) -> list[tuple[str, dict[str, Any]]]:
+    found = []
+    for item in spec.reducers if piece == "reducer" else spec.evaluators:
+        params = dict(item.params)
+        if piece == "reducer":
+            params["mode"] = item.mode
+        names = [key.partition(".")[2] for key in spec.sweep if key.startswith(f"{piece}.")]
+        names = [name for name in names if name in params]
+        grids = [spec.sweep[f"{piece}.{name}"] for name in names]
+        found += [
+            (item.name, params | dict(zip(names, values, strict=True)))
+            for values in itertools.product(*grids)
+        ]
+    return found
+
+
+def _splits(spec: Spec) -> list[str]:
+    own = ["predefined"] if spec.split.predefined or spec.split.kind == "predefined" else []
+    if spec.split.kind == "predefined":
+        return own
+    return own + [f"{spec.split.kind}-{index}" for index in range(spec.split.repeats)]
+
+
+@dataclass(frozen=True)
+class Made:
+    """A made-up trial: what its value may depend on."""
+
+    reducer: str
+    classifier: str
+    params: Mapping[str, Any]
+    split: str
+
+    @property
+    def index(self) -> int | None:
+        """The number of the re-split, None on the predefined split."""
+        return None if self.split == "predefined" else int(self.split.rpartition("-")[2])
+
+
+Error = Callable[[Made], float]
+
+
+def build_results(
+    results: Path,
+    spec: Spec,
+    error: Error,
+    *,
+    keep: int | None = None,
+    failed_splits: Sequence[str] = (),
+    shuffled: bool = False,
+    metric_of: Mapping[str, str] | None = None,
+    seconds: Mapping[str, float] | None = None,
+) -> Path:
+    """Write a result folder whose every trial is `error`'s; only the first `keep` rows if given.
+
+    A measure's value stands in the column that `metric_of` names; `seconds` gives a reducer's time.
+    """
+    from ddr_cli.engine.journal import Journal, journal_columns
+
+    folder = results / spec.name
+    folder.mkdir(parents=True)
+    rows = []
+    for split, (reducer, own), (classifier, other) in itertools.product(
+        _splits(spec), _settings(spec, "reducer"), _settings(spec, "classifier")
+    ):
+        params = {f"reducer.{name}": value for name, value in own.items()}
+        params |= {f"classifier.{name}": value for name, value in other.items()}
+        failed = split in failed_splits
+        rows.append(
+            {
+                "trial_id": hashlib.sha256(
+                    repr((split, reducer, classifier, params)).encode()
+                ).hexdigest()[:16],
+                "dataset": "landsat",
+                "split": split,
+                "split_hash": hashlib.sha256(split.encode()).hexdigest()[:16],
+                "reducer": reducer,
+                "classifier": classifier,
+                **params,
+                (metric_of or {}).get(classifier, spec.metrics[0]): None
+                if failed
+                else float(error(Made(reducer, classifier, params, split))),
+                "status": "failed" if failed else "ok",
+                "reason": "ValueError: made up" if failed else "",
+                "fit_seconds": (seconds or {}).get(reducer, 0.5),
+                "eval_seconds": 0.1,
+            }
+        )
+    manifest = {
+        "spec": spec.resolved(),
+        "planned": len(rows),
+        "sizes": {spec.split.kind: {**SIZES, "test": 0} if spec.split.kind == "whole" else SIZES},
+        "environments": [],
+        "sessions": [],
+    }
+    (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+    names = {key for row in rows for key in row if "." in key}
+    kept = rows[:keep]
+    if shuffled:
+        kept.sort(key=lambda row: row["trial_id"])
+    with Journal(folder / "trials.csv", journal_columns(names, spec.metrics)) as journal:
+        journal.append(kept)
+    return folder
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Path:
+    return tmp_path / "results"
+
+
+@pytest.fixture(scope="session")
+def make_spec() -> Callable[..., Spec]:
+    return build_spec
+
+
+@pytest.fixture(scope="session")
+def write_results() -> Callable[..., Path]:
+    return build_results

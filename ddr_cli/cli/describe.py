@@ -101,7 +101,7 @@ def describe(
 
 def _write_picture(name: str, picture: Path, data_dir: list[Path] | None, offline: bool) -> None:
     from ddr_cli.data import load_dataset
-    from ddr_cli.report import write_samples
+    from ddr_cli.figures.image_samples import write_samples
 
     dataset = load_dataset(name, sources=sources(data_dir, offline))
     typer.echo(f"picture: {write_samples(dataset, picture)}")
@@ -119,18 +119,30 @@ def _print_dimensions(
 
     from ddr_cli.data import load_dataset
     from ddr_cli.engine import make_progress
-    from ddr_cli.report.dimensions import dimensions_notes, dimensions_table, estimate_dimensions
+    from ddr_cli.evaluation.dimension import Graph, estimate_group_dimensions
+    from ddr_cli.report.terminal import dimension_notes, dimension_table
 
-    found = estimate_dimensions(
-        load_dataset(name, sources=sources(data_dir, offline)),
-        groups=groups,
-        methods=(method.value,) if method else ("gmst", "knn"),
-        random_state=seed,
-        progress=make_progress(unit="estimates"),
-    )
+    dataset = load_dataset(name, sources=sources(data_dir, offline))
+    methods: Sequence[Graph] = (method.value,) if method else ("gmst", "knn")
+    progress = make_progress(unit="estimates")
+    total = len(dataset.target_names if groups is None else groups) * len(methods)
+    progress.begin(dataset.name, total, 0)
+    try:
+        found = estimate_group_dimensions(
+            dataset.X,
+            dataset.y,
+            dataset.target_names,
+            groups=groups,
+            methods=methods,
+            random_state=seed,
+            owner=dataset.name,
+            advance=lambda done: progress.advance(int(done), int(not done)),
+        )
+    finally:
+        progress.end()
     typer.echo("")
-    Console().print(dimensions_table(found))
-    for note in dimensions_notes(found):
+    Console().print(dimension_table(dataset.name, found, methods))
+    for note in dimension_notes(found, methods, seed):
         typer.echo(note)
 
 

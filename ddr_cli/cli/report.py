@@ -2,32 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ddr_cli.report.formats import Format
+from ddr_cli.report import Format
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from ddr_cli.report import ReportOutcome
-    from ddr_cli.report.assess import PaperResult
-
-_STYLES = {
-    "reproduced": "green",
-    "better": "green",
-    "holds": "green",
-    "worse": "red",
-    "differs": "red",
-    "fails": "red",
-    "undecided": "yellow",
-    "unverifiable": "yellow",
-    "not run": "dim",
-    "not applicable": "dim",
-}
 
 
 def report(
@@ -81,59 +64,12 @@ def _conclude(outcome: ReportOutcome, results: Path) -> None:
 def _show(outcome: ReportOutcome) -> None:
     from rich.console import Console
 
+    from ddr_cli.report.terminal import paper_tables
+
     console = Console()
     for result in outcome.assessment.papers:
-        for table in _tables(result):
+        for table in paper_tables(result):
             console.print(table)
     others = [summary.run for summary in outcome.assessment.others]
     if others:
         console.print("Other runs: " + "; ".join(f"{run.name} ({run.progress})" for run in others))
-
-
-def _tables(result: PaperResult) -> Iterable[Table]:
-    from rich.table import Table
-
-    from ddr_cli.report.tables import described, ours_text, printed_text
-
-    numbers = Table(title=f"{result.paper.short}: printed numbers", title_justify="left")
-    for head in ("", "printed", "ours, the paper's setting", "ours, re-splits"):
-        numbers.add_column(head, justify="right" if "ours" in head else "left")
-    for item in result.artefacts:
-        where = item.artefact.where
-        if item.unverifiable:
-            verdict = _coloured("unverifiable")
-            numbers.add_row(f"{where}: {item.artefact.title}", "no number", verdict, verdict)
-        for each in item.numbers if item.summaries else ():
-            views = [
-                f"{ours_text(judged, each.printed.metric)}\n{_coloured(judged.verdict)}"
-                for judged in (each.own, each.resplits)
-            ]
-            what = f"{where}: {described(item.artefact, each)}"
-            numbers.add_row(what, printed_text(each), *views)
-        for sign in item.marks if item.summaries else ():
-            views = [
-                f"{judged.sign or judged.reason}\n{_coloured(judged.verdict)}"
-                for judged in (sign.own, sign.resplits)
-            ]
-            numbers.add_row(f"{where}: {sign.mark.id}", sign.mark.printed or "–", *views)
-    if numbers.row_count:
-        states = [f"{item.artefact.where}: {item.state}" for item in result.artefacts if item.state]
-        numbers.caption = "\n".join(states)
-        yield numbers
-    claims = Table(title=f"{result.paper.short}: claims", title_justify="left")
-    for head in ("", "the paper says", "the paper's setting", "re-splits"):
-        claims.add_column(head)
-    for claim in result.claims:
-        if {claim.own.verdict, claim.resplits.verdict} != {"not run"}:
-            claims.add_row(
-                result.paper.artefact(claim.claim.artefact).where,
-                " ".join(claim.claim.sentence.split()),
-                _coloured(claim.own.verdict),
-                _coloured(claim.resplits.verdict),
-            )
-    if claims.row_count:
-        yield claims
-
-
-def _coloured(verdict: str) -> str:
-    return f"[{_STYLES[verdict]}]{verdict}[/]"

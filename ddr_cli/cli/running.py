@@ -217,9 +217,9 @@ def _show(outcome: RunOutcome, files: Sequence[Path]) -> None:
         typer.echo(f"{outcome.folder.name}: all {outcome.skipped} trials were done before.")
     from rich.console import Console
 
-    from ddr_cli.report import overview
+    from ddr_cli.report import run_table
 
-    Console().print(overview(outcome.folder))
+    Console().print(run_table(outcome.folder))
     wrote = [outcome.folder / "trials.csv", *(path for path in files if path.suffix != ".svg")]
     for path in wrote:
         typer.echo(f"  {path}")

@@ -11,8 +11,8 @@ over subsamples of several sizes, therefore gives
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,10 +22,14 @@ from scipy.sparse.csgraph import shortest_path
 from scipy.spatial.distance import pdist, squareform
 from sklearn.utils.validation import check_array
 
+from ddr_cli.core.errors import InputError, did_you_mean
 from ddr_cli.numerics.neighbors import kneighbors
 
 Floats = NDArray[np.float64]
+Graph = Literal["gmst", "knn"]
 _FEWEST = 20
+# All distances of a sample are held at once, in several arrays: about 3 GB for so many points.
+_MOST = 10_000
 DEFAULT_NEIGHBORS = {"gmst": 8, "knn": 5}
 DEFAULT_SIZES = np.linspace(0.5, 0.98, 9)
 
@@ -225,3 +229,88 @@ def _check(
         raise ValueError(
             f"n_neighbors={n_neighbors} is not valid: here it can be from 1 to {most}."
         )
+
+
+@dataclass(frozen=True)
+class GroupDimension:
+    """The estimates for one class (None: all points) by graph, or the reason why there are none."""
+
+    name: str | None
+    samples: int
+    estimates: dict[Graph, DimensionEstimate] = field(default_factory=dict)
+    reason: str | None = None
+
+    @property
+    def title(self) -> str:
+        """The class's name as shown."""
+        return "all points" if self.name is None else self.name
+
+
+def estimate_group_dimensions(
+    X: Any,
+    y: NDArray[np.int64],
+    class_names: Sequence[str],
+    *,
+    groups: Sequence[str | None] | None = None,
+    methods: Sequence[Graph] = ("gmst", "knn"),
+    random_state: int = 0,
+    owner: str = "the data set",
+    advance: Callable[[bool], None] = lambda _: None,
+) -> list[GroupDimension]:
+    """Estimate the intrinsic dimension of classes, dense or sparse.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+    y : ndarray of shape (n_samples,)
+        The class of each sample as an index of `class_names`.
+    class_names : sequence of str
+    groups : sequence of str or None, optional
+        Names of classes, None for all points; each class if not given.
+    methods : sequence of {"gmst", "knn"}
+        See `estimate_dimension`.
+    random_state : int, default=0
+        Seed of every estimate, so that it doesn't depend on which others are requested.
+    owner : str
+        What the samples are called in messages.
+    advance : callable
+        Called after each estimate with whether there is one.
+
+    Raises
+    ------
+    InputError
+        If there is no such class, or no group has an estimate.
+    """
+    for name in groups or ():
+        if name is not None and name not in class_names:
+            raise InputError(
+                f"{owner} has no class '{name}'.{did_you_mean(name, class_names)} "
+                f"It has {', '.join(class_names)}."
+            )
+
+    def estimated(name: str | None) -> GroupDimension:
+        points = X if name is None else X[y == class_names.index(name)]
+        n = int(points.shape[0])
+        group = GroupDimension(name, n)
+        reason = "There are no points." if n == 0 else None
+        if n > _MOST:
+            reason = (
+                f"{n} points are too many, at most {_MOST}: all their distances are held at once."
+            )
+        for method in methods:
+            if reason is None:
+                dense = points.toarray() if hasattr(points, "toarray") else points
+                try:
+                    group.estimates[method] = estimate_dimension(
+                        dense, graph=method, random_state=random_state
+                    )
+                except ValueError as error:
+                    reason = str(error)
+            advance(reason is None)
+        return replace(group, reason=reason)
+
+    found = [estimated(name) for name in (class_names if groups is None else groups)]
+    if not any(group.estimates for group in found):
+        reasons = "; ".join(f"{group.title}: {group.reason}" for group in found)
+        raise InputError(f"No intrinsic dimension could be estimated for {owner}. {reasons}")
+    return found

@@ -1,7 +1,6 @@
-"""The predicates that a claim may use, as data; `ddr_cli.report.claims` evaluates them.
+"""The predicates that a claim may use, as data; `ddr_cli.verdicts.claims` holds their tests.
 
 The thresholds stand in the paper's file, set before any run and the same for every method.
-Values are in the metric's own unit (an error rate of 0.09 is 9 %).
 """
 
 from __future__ import annotations
@@ -9,7 +8,7 @@ from __future__ import annotations
 from typing import Annotated, ClassVar, Literal, Self
 
 from annotated_types import Ge, Gt, Le
-from pydantic import Field, model_validator
+from pydantic import model_validator
 
 from ddr_cli.core.models import Frozen
 
@@ -134,7 +133,7 @@ class WithinOf(_Base):
     compares: ClassVar[bool] = True
 
 
-Predicate = Annotated[
+Predicate = (
     ValueNear
     | BelowAt
     | MinimumIn
@@ -145,6 +144,5 @@ Predicate = Annotated[
     | BetterThan
     | BetterAlong
     | AtLeastValue
-    | WithinOf,
-    Field(discriminator="name"),
-]
+    | WithinOf
+)

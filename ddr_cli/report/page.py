@@ -9,19 +9,24 @@ from dataclasses import dataclass
 
 import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
 
-from ddr_cli.report.assess import Assessment
-from ddr_cli.report.counts import counts_of
-from ddr_cli.report.differences import differences, outcome, told_apart
-from ddr_cli.report.matrices import legend, matrix_of
-from ddr_cli.report.names import metric_name, number, setting_text
-from ddr_cli.report.summary import Summary
-from ddr_cli.report.tables import described, ours_text, printed_text, shown_views, time_text
-from ddr_cli.report.times import times_of
+from ddr_cli.comparison.names import metric_name, number
+from ddr_cli.comparison.summary import Row, Summary
+from ddr_cli.report.differences import differences, outcome
+from ddr_cli.report.tables import (
+    SIGN_LEGEND,
+    described,
+    matrix_of,
+    ours_text,
+    printed_text,
+    shown_views,
+    time_text,
+)
+from ddr_cli.verdicts.assess import Assessment
+from ddr_cli.verdicts.printed import time_ratios
 
 # A verdict is told by sign and word as well as by colour.
-_SIGNS = {
+_BADGES = {
     "reproduced": "✓",
     "better": "▲",
     "worse": "▼",
@@ -39,39 +44,27 @@ _SVG_LIMIT = 100_000  # characters from which a figure is shown as PNG, if that 
 
 
 @dataclass(frozen=True)
-class Picture:
-    """A figure in both its forms, and the name that makes its ids its own on the page."""
+class PageFigure:
+    """A run's figure as the page shows it: SVG, or PNG where so many points make it far smaller.
 
-    name: str
-    svg: str
-    png: bytes
-
-    def inline(self, description: str) -> Markup:
-        """Return the figure as an element, described for those who can't see it.
-
-        It is drawn as SVG, its ids prefixed, unless it has so many points that its PNG is much
-        smaller.
-        """
-        image = b64encode(self.png).decode()
-        if len(self.svg) > _SVG_LIMIT and len(image) < len(self.svg):
-            label = Markup.escape(description)
-            return Markup(f'<img alt="{label}" src="data:image/png;base64,{image}">')
-        body = self.svg[self.svg.index("<svg") :]
-        body = re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>{self.name}-", body)
-        label = Markup.escape(description)
-        return Markup(body.replace("<svg ", f'<svg role="img" aria-label="{label}" ', 1))
-
-
-def render_page(assessment: Assessment, pictures: Mapping[str, Picture]) -> str:
-    """Return the HTML of a report.
-
-    Parameters
-    ----------
-    assessment : Assessment
-        What is shown.
-    pictures : mapping of str to Picture
-        The figure of each run, by the run's name.
+    `svg` is what follows ``<svg ``, with ids of its own on the page; `png` is in base 64.
     """
+
+    svg: str | None
+    png: str
+
+    @classmethod
+    def of(cls, name: str, svg: str, png: bytes) -> PageFigure:
+        """Return the figure of the run called `name`."""
+        image = b64encode(png).decode()
+        if len(svg) > _SVG_LIMIT and len(image) < len(svg):
+            return cls(None, image)
+        body = svg[svg.index("<svg ") + len("<svg ") :]
+        return cls(re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>{name}-", body), image)
+
+
+def render_page(assessment: Assessment, pictures: Mapping[str, PageFigure]) -> str:
+    """Return the HTML of a report, with the figure of each run by its name."""
     environment = Environment(
         loader=PackageLoader("ddr_cli.report"),
         autoescape=True,
@@ -79,33 +72,26 @@ def render_page(assessment: Assessment, pictures: Mapping[str, Picture]) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["badge"] = badge
     template = environment.get_template("report.html.j2")
     return template.render(
         papers=assessment.papers,
         others=assessment.others,
         pictures=pictures,
-        counts=counts_of(assessment),
+        badges=_BADGES,
+        counts=assessment.counts(),
         described=described,
         printed_text=printed_text,
         ours_text=ours_text,
         shown_views=shown_views,
         matrix_of=matrix_of,
-        mark_legend=legend(),
-        times_of=times_of,
+        sign_legend=SIGN_LEGEND,
+        time_ratios=time_ratios,
         time_text=time_text,
         outcome=outcome,
-        told_apart=told_apart,
         differences=differences,
         summary_table=summary_table,
         ran=ran,
     )
-
-
-def badge(verdict: str) -> Markup:
-    """Return a verdict as a coloured word with its sign."""
-    kind = verdict.replace(" ", "-")
-    return Markup('<span class="verdict {}">{} {}</span>').format(kind, _SIGNS[verdict], verdict)
 
 
 def ran(summary: Summary) -> str:
@@ -128,7 +114,7 @@ def summary_table(summary: Summary) -> tuple[list[str], list[list[str]]]:
     lines = []
     for index, row in summary.rows.iterrows():
         metric = row["metric"]
-        setting = setting_text(summary.setting(int(index)))  # type: ignore[call-overload]  # a RangeIndex
+        setting = Row(summary, int(index)).setting  # type: ignore[call-overload]  # a RangeIndex
         interval = (
             ""
             if pd.isna(row["low"])

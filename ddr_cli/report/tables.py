@@ -1,114 +1,77 @@
-"""The tables of a report, one row per printed number: as data (CSV) and for a reader."""
+"""Tables of a report: as data (CSV), for a reader, and in the paper's own rows and columns."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from ddr_cli.papers.schema import Artefact
-from ddr_cli.report.claims import ClaimResult
-from ddr_cli.report.names import is_rate, method_name, number
-from ddr_cli.report.signs import MarkResult
-from ddr_cli.report.times import TimeResult, ratio_text, times_of
-from ddr_cli.report.verdicts import Judged, NumberResult
+from ddr_cli.comparison.names import is_rate, method_name, number
+from ddr_cli.papers.schema import Artefact, Kept
+from ddr_cli.verdicts.assess import ArtefactResult, Assessment
+from ddr_cli.verdicts.claims import ClaimResult
+from ddr_cli.verdicts.printed import (
+    MEDIAN_NAMES,
+    MarkResult,
+    MarkVerdict,
+    NumberResult,
+    NumberVerdict,
+    TimeRatio,
+    time_ratios,
+)
+from ddr_cli.verdicts.rows import View
+
+_SIGNS: Mapping[Kept, str] = {"both": "○", "separable": "△", "multimodal": "✕", "neither": "–"}
+_MEANINGS: Mapping[Kept, str] = {
+    "both": "classes separate and the sub-classes are kept",
+    "separable": "classes separate, sub-classes are lost",
+    "multimodal": "sub-classes are kept, classes do not separate",
+    "neither": "neither",
+}
+SIGN_LEGEND = tuple(f"{sign} {_MEANINGS[kept]}" for kept, sign in _SIGNS.items())
+"""What each mark means."""
+
+# -- cells ----------------------------------------------------------------------------------------
 
 
-def number_data(results: Sequence[NumberResult]) -> pd.DataFrame:
-    """Return the printed numbers of an artefact beside ours, one row each, in full precision."""
-    records = []
-    times = times_of(results)
-    for result in results:
-        printed = result.printed
-        record: dict[str, Any] = {
-            "id": printed.id,
-            "row": printed.row,
-            "column": printed.column,
-            "where": printed.where,
-            "reading": printed.reading,
-            "metric": printed.metric,
-            "printed": printed.value.value if printed.value else None,
-            "printed_sd": printed.sd.value if printed.sd else None,
-        }
-        for view, judged in (("own", result.own), ("resplits", result.resplits)):
-            row = judged.row
-            record |= {
-                f"{view}_{name}": None if row is None else row[name]
-                for name in ("split", "n", "mean", "sd", "low", "high", "level")
-            }
-            record |= {
-                f"{view}_setting": judged.setting,
-                f"{view}_verdict": judged.verdict,
-                f"{view}_reason": judged.reason,
-            }
-        if times:
-            time = times.get(printed.id)
-            record |= {
-                "fit_seconds_than": time.other if time else None,
-                "printed_fit_seconds_ratio": time.printed_ratio if time else None,
-                "fit_seconds_ratio": time.ratio if time else None,
-            }
-        records.append(record)
-    return pd.DataFrame(records)
-
-
-def number_table(artefact: Artefact, results: Sequence[NumberResult]) -> pd.DataFrame:
-    """Return the same for a reader: printed, ours with its spread and n, verdict."""
-    records = []
-    views = shown_views(results)
-    times = times_of(results)
-    for result in results:
-        printed = result.printed
-        record = {"": described(artefact, result), "printed": printed_text(result)}
-        for view, heading in views:
-            judged = getattr(result, view)
-            record[f"ours, {heading}"] = ours_text(judged, printed.metric)
-            record[f"verdict, {heading}"] = judged.verdict
-        if times:
-            time = times.get(printed.id)
-            record["training time, printed"] = time_text(time, "printed_ratio")
-            record["training time, ours"] = time_text(time, "ratio")
-        records.append(record)
-    return pd.DataFrame(records)
-
-
-def time_text(time: TimeResult | None, which: str) -> str:
-    """Return a ratio of times with what it is a multiple of."""
-    return "" if time is None else f"{ratio_text(getattr(time, which))} {time.other}"
-
-
-def described(artefact: Artefact, result: NumberResult) -> str:
-    """Return what a printed number is: its place in the table, or what it was measured with."""
-    printed = result.printed
-    if printed.row or printed.column:
-        text = ", ".join(part for part in (printed.row, printed.column) if part)
+def described(artefact: Artefact, result: NumberResult | MarkResult) -> str:
+    """Return what is printed: its place in the table, or what it was measured with."""
+    if isinstance(result, MarkResult):
+        return result.entry.id
+    entry = result.entry
+    if entry.row or entry.column:
+        text = ", ".join(part for part in (entry.row, entry.column) if part)
     else:
-        text = f"{method_name(printed.select.reducer)}, {method_name(printed.select.classifier)}"
+        text = f"{method_name(entry.select.reducer)}, {method_name(entry.select.classifier)}"
         if result.own.row is not None:
             text = f"{result.own.row['reducer_label']}, {result.own.row['classifier_label']}"
     setting = result.own.setting or result.resplits.setting
     if setting and artefact.kind == "curve":
         text += f" at {setting}"
-    return f"{text} ({printed.reading})" if printed.reading else text
+    return f"{text} ({entry.reading})" if entry.reading else text
 
 
-def printed_text(result: NumberResult) -> str:
-    """Return a printed number with its standard deviation, as printed."""
-    printed = result.printed
-    if printed.value is None:
+def printed_text(result: NumberResult | MarkResult) -> str:
+    """Return a number with its standard deviation as printed, or a mark with its meaning."""
+    if isinstance(result, MarkResult):
+        return _mark_words(result.entry.printed)
+    entry = result.entry
+    if entry.value is None:
         return "–"
-    text = printed.value.text + (f" ± {printed.sd.text}" if printed.sd else "")
-    if is_rate(printed.metric) and "%" not in text:
-        return f"{text} ({100 * printed.value.value:.4g} %)"
+    text = entry.value.text + (f" ± {entry.sd.text}" if entry.sd else "")
+    if is_rate(entry.metric) and "%" not in text:
+        return f"{text} ({100 * entry.value.value:.4g} %)"
     return text
 
 
-def ours_text(judged: Judged, metric: str, *, with_n: bool = True) -> str:
+def ours_text(verdict: NumberVerdict, metric: str, *, with_n: bool = True) -> str:
     """Return our number: mean ± standard deviation (n), or why there is none."""
-    row = judged.row
+    row = verdict.row
     if row is None:
-        return judged.reason or "–"
+        return verdict.reason or "–"
     if row["n"] == 1:
         return number(row["mean"], metric)
     spread = number(row["sd"], metric)
@@ -116,12 +79,41 @@ def ours_text(judged: Judged, metric: str, *, with_n: bool = True) -> str:
     return f"{text} (n = {row['n']})" if with_n else text
 
 
-def shown_views(results: Sequence[NumberResult | MarkResult]) -> list[tuple[str, str]]:
-    """Return the views worth showing, ``own`` or ``resplits``, and their headings.
+def our_words(result: NumberResult | MarkResult, view: View) -> str:
+    """Return our number or mark through one view, a mark with its meaning and medians."""
+    if isinstance(result, MarkResult):
+        verdict: MarkVerdict = getattr(result, view)
+        return f"{_mark_words(verdict.kept)} ({verdict.detail})"
+    return ours_text(getattr(result, view), result.entry.metric)
+
+
+def _mark_words(kept: Kept | None) -> str:
+    return "no mark" if kept is None else f"{_SIGNS[kept]} ({_MEANINGS[kept]})"
+
+
+def ratio_text(ratio: float) -> str:
+    """Return a ratio to two digits, such as ``140 x`` or ``0.35 x``."""
+    if np.isnan(ratio):
+        return "–"
+    if ratio == 0:
+        return "0 ×"  # the sign is meant
+    if ratio >= 10:
+        digits = 1 - int(np.floor(np.log10(ratio)))
+        return f"{round(ratio, digits):.0f} ×"  # the sign is meant
+    return f"{ratio:.2g} ×"  # the sign is meant
+
+
+def time_text(time: TimeRatio | None, which: str) -> str:
+    """Return a ratio of times, ``printed`` or ``ours``, with what it is a multiple of."""
+    return "" if time is None else f"{ratio_text(getattr(time, which))} {time.other}"
+
+
+def shown_views(results: Sequence[NumberResult | MarkResult]) -> list[tuple[View, str]]:
+    """Return the views worth showing and their headings.
 
     One is enough where the paper's own setting is random splits, or where there are none.
     """
-    both = [("own", "the paper's setting"), ("resplits", "re-splits")]
+    both: list[tuple[View, str]] = [("own", "the paper's setting"), ("resplits", "re-splits")]
     if not results:
         return both
     if all(each.resplits.verdict == "not applicable" for each in results):
@@ -133,8 +125,87 @@ def shown_views(results: Sequence[NumberResult | MarkResult]) -> list[tuple[str,
     return both
 
 
+# -- a row per printed number, mark or claim ------------------------------------------------------
+
+
+def number_data(results: Sequence[NumberResult]) -> pd.DataFrame:
+    """Return the printed numbers of an artefact beside ours, in full precision."""
+    records = []
+    times = time_ratios(results)
+    for result in results:
+        entry = result.entry
+        record: dict[str, Any] = {
+            "id": entry.id,
+            "row": entry.row,
+            "column": entry.column,
+            "where": entry.where,
+            "reading": entry.reading,
+            "metric": entry.metric,
+            "printed": entry.value.value if entry.value else None,
+            "printed_sd": entry.sd.value if entry.sd else None,
+        }
+        for view, verdict in (("own", result.own), ("resplits", result.resplits)):
+            row = verdict.row
+            record |= {
+                f"{view}_{name}": None if row is None else row[name]
+                for name in ("split", "n", "mean", "sd", "low", "high", "level")
+            }
+            record |= {
+                f"{view}_setting": verdict.setting,
+                f"{view}_verdict": verdict.verdict,
+                f"{view}_reason": verdict.reason,
+            }
+        if times:
+            time = times.get(entry.id)
+            record |= {
+                "fit_seconds_than": time.other if time else None,
+                "printed_fit_seconds_ratio": time.printed if time else None,
+                "fit_seconds_ratio": time.ours if time else None,
+            }
+        records.append(record)
+    return pd.DataFrame(records)
+
+
+def number_table(artefact: Artefact, results: Sequence[NumberResult]) -> pd.DataFrame:
+    """Return the same for a reader: printed, ours with its spread and n, verdict."""
+    records = []
+    views = shown_views(results)
+    times = time_ratios(results)
+    for result in results:
+        record = {"": described(artefact, result), "printed": printed_text(result)}
+        for view, heading in views:
+            verdict: NumberVerdict = getattr(result, view)
+            record[f"ours, {heading}"] = ours_text(verdict, result.entry.metric)
+            record[f"verdict, {heading}"] = verdict.verdict
+        if times:
+            time = times.get(result.entry.id)
+            record["training time, printed"] = time_text(time, "printed")
+            record["training time, ours"] = time_text(time, "ours")
+        records.append(record)
+    return pd.DataFrame(records)
+
+
+def mark_data(results: Sequence[MarkResult]) -> pd.DataFrame:
+    """Return marks beside ours, with the medians in full precision."""
+    records = []
+    for result in results:
+        entry = result.entry
+        record: dict[str, Any] = {
+            "row": entry.row,
+            "column": entry.column,
+            "reading": entry.reading,
+            "printed": entry.printed,
+        }
+        for view, verdict in (("own", result.own), ("resplits", result.resplits)):
+            record |= {f"{view}_mark": verdict.kept, f"{view}_n": verdict.n or None}
+            record |= {f"{view}_{name}": value for name, value in (verdict.medians or {}).items()}
+            record |= {f"{view}_verdict": verdict.verdict, f"{view}_reason": verdict.reason}
+        records.append(record)
+    return pd.DataFrame(records)
+
+
 def claim_table(results: Sequence[ClaimResult]) -> pd.DataFrame:
-    """Return the claims of a paper, one row each, with both verdicts and their numbers."""
+    """Return the claims of a paper with both verdicts and their numbers."""
     return pd.DataFrame(
         [
             {
@@ -149,3 +220,188 @@ def claim_table(results: Sequence[ClaimResult]) -> pd.DataFrame:
             for result in results
         ]
     )
+
+
+def count_text(assessment: Assessment) -> str:
+    """Return the counts as Markdown tables: in the paper's own setting / over re-splits."""
+    parts = []
+    for counts in assessment.counts():
+        records = [
+            {counts.kind: paper.paper.short}
+            | {
+                verdict: f"{own} / {over}"
+                for verdict, (own, over) in zip(counts.verdicts, found, strict=True)
+            }
+            for paper, found in counts.rows
+        ]
+        if records:
+            parts.append(to_markdown(pd.DataFrame(records)))
+    return "\n".join(parts)
+
+
+# -- the paper's own form -------------------------------------------------------------------------
+
+_Cell = tuple[str, str | None]
+"""A text, and the verdict that belongs to it."""
+
+
+@dataclass(frozen=True)
+class MatrixRow:
+    """One row of the paper's table as several named lines (such as "printed") of cells."""
+
+    name: str
+    lines: tuple[tuple[str, tuple[_Cell, ...]], ...]
+    remarks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """A table in the paper's form."""
+
+    columns: tuple[str, ...]
+    rows: tuple[MatrixRow, ...]
+
+    def frame(self) -> pd.DataFrame:
+        """Return the same as a table of texts, verdicts on lines of their own."""
+        return pd.DataFrame(
+            [[name, *line] for row in self.rows for name, *line in _text_lines(row)],
+            columns=["", " ", *self.columns],
+        )
+
+
+def _text_lines(row: MatrixRow) -> Iterator[list[str]]:
+    name = row.name
+    for line, cells in row.lines:
+        yield [name, line, *(text for text, _ in cells)]
+        name = ""
+        if any(verdict for _, verdict in cells):
+            yield ["", "verdict", *(verdict or "" for _, verdict in cells)]
+
+
+def matrix_of(result: ArtefactResult) -> Matrix | None:
+    """Return an artefact's table in the paper's form, None if it has none."""
+    if not result.marks and not result.artefact.is_matrix:
+        return None
+    results: Sequence[NumberResult | MarkResult] = result.marks or result.numbers
+    rows: dict[str, dict[str, Any]] = {}
+    for each in results:
+        row, reading = str(each.entry.row), each.entry.reading
+        name = f"{row} ({reading})" if reading else row
+        rows.setdefault(name, {})[str(each.entry.column)] = each
+    columns = tuple(dict.fromkeys(str(each.entry.column) for each in results))
+    views, times = shown_views(results), time_ratios(result.numbers)
+    found = []
+    for name, own in rows.items():
+        named = _mark_lines(own, views) if result.marks else _number_lines(own, views, times)
+        lines = tuple(
+            (line, tuple(cells.get(column, ("", None)) for column in columns))
+            for line, cells in named
+        )
+        remarks = dict.fromkeys(each.entry.remark for each in own.values() if each.entry.remark)
+        found.append(MatrixRow(name, lines, tuple(remarks)))
+    return Matrix(columns, tuple(found))
+
+
+def _number_lines(
+    own: Mapping[str, NumberResult],
+    views: Sequence[tuple[View, str]],
+    times: Mapping[str, TimeRatio],
+) -> Iterator[tuple[str, dict[str, _Cell]]]:
+    """Yield each line's name and its cells by column."""
+    if any(each.entry.value for each in own.values()):
+        yield "printed", {column: (printed_text(each), None) for column, each in own.items()}
+    for view, heading in views:
+        verdicts: dict[str, NumberVerdict] = {name: getattr(own[name], view) for name in own}
+        # Over how many splits all of the row's means are stands at its head, unless that differs.
+        sizes = {int(each.row["n"]) for each in verdicts.values() if each.row is not None}
+        n = sizes.pop() if len(sizes) == 1 else None
+        head = f"ours, {heading}" if n is None or n == 1 else f"ours, {heading}, n = {n}"
+        yield (
+            head,
+            {
+                column: (
+                    ours_text(verdict, own[column].entry.metric, with_n=n is None),
+                    verdict.verdict,
+                )
+                for column, verdict in verdicts.items()
+            },
+        )
+    timed = {name: times.get(each.entry.id) for name, each in own.items() if each.entry.seconds}
+    other = next((time.other for time in timed.values() if time), None)
+    if other is not None:
+        for which in ("printed", "ours"):
+            yield (
+                f"time / {other}'s, {which}",
+                {
+                    column: ("1" if time is None else ratio_text(getattr(time, which)), None)
+                    for column, time in timed.items()
+                },
+            )
+
+
+def _mark_lines(
+    own: Mapping[str, MarkResult], views: Sequence[tuple[View, str]]
+) -> Iterator[tuple[str, dict[str, _Cell]]]:
+    yield "printed", {name: (_sign(each.entry.printed), None) for name, each in own.items()}
+    for view, heading in views:
+        verdicts: dict[str, MarkVerdict] = {name: getattr(own[name], view) for name in own}
+        yield (
+            f"ours, {heading}",
+            {
+                name: (_sign(each.kept) or each.reason or "", each.verdict)
+                for name, each in verdicts.items()
+            },
+        )
+        for metric, words in MEDIAN_NAMES.items():
+            yield (
+                words,
+                {
+                    name: (number(each.medians[metric], metric), None)
+                    for name, each in verdicts.items()
+                    if each.medians is not None
+                },
+            )
+
+
+def _sign(kept: Kept | None) -> str:
+    return "" if kept is None else _SIGNS[kept]
+
+
+# -- forms ----------------------------------------------------------------------------------------
+
+# Ten digits: more than any result carries, fewer than the last bits that platforms differ in.
+_FLOAT_FORMAT = "%.10g"
+
+_LATEX = str.maketrans(
+    {
+        "β": r"$\beta$",
+        "±": r"$\pm$",
+        "≈": r"$\approx$",
+        "–": "--",
+        "→": r"$\to$",
+        "○": r"$\circ$",
+        "△": r"$\triangle$",
+        "✕": r"$\times$",
+        "\N{MULTIPLICATION SIGN}": r"$\times$",
+        "μ": r"$\mu$",
+    }
+)
+
+
+def to_csv(table: pd.DataFrame) -> str:
+    """Return a table as CSV, numbers to ten digits."""
+    return table.to_csv(index=False, float_format=_FLOAT_FORMAT, lineterminator="\n")
+
+
+def to_markdown(table: pd.DataFrame) -> str:
+    """Return a table of texts as GitHub's Markdown."""
+    lines = [list(table.columns), ["---"] * table.shape[1], *table.to_numpy().tolist()]
+    rows = [" | ".join(str(cell).replace("|", "\\|") for cell in line) for line in lines]
+    return "".join(f"| {row} |\n" for row in rows)
+
+
+def to_latex(table: pd.DataFrame) -> str:
+    """Return a table of texts as a LaTeX tabular (package booktabs)."""
+    columns = "l" * table.shape[1]
+    text: str = table.to_latex(index=False, escape=True, column_format=columns)
+    return text.translate(_LATEX)

@@ -1,13 +1,17 @@
-"""A run as one table for the terminal."""
+"""What a terminal shows of runs, verdicts, comparisons and dimensions: rich tables."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pandas as pd
 from rich.table import Table
 
-from ddr_cli.report.names import (
+from ddr_cli.comparison.methods import Comparison, Ranks
+from ddr_cli.comparison.names import (
+    difference_text,
     family_name,
     lower_is_better,
     metric_axis,
@@ -16,33 +20,37 @@ from ddr_cli.report.names import (
     plain,
     setting_text,
 )
-from ddr_cli.report.runs import load_run
-from ddr_cli.report.summary import summarize, swept_columns
+from ddr_cli.comparison.runs import load_run
+from ddr_cli.comparison.summary import summarize, swept_columns
+from ddr_cli.report.tables import described, ours_text, printed_text
+from ddr_cli.verdicts.assess import PaperResult
 
-MOST_ROWS = 40
-MOST_COLUMNS = 4
+if TYPE_CHECKING:
+    from ddr_cli.evaluation.dimension import DimensionEstimate, Graph, GroupDimension
+
+_MOST_ROWS = 40
+_MOST_COLUMNS = 4
+_COLOURS = {
+    "reproduced": "green",
+    "better": "green",
+    "holds": "green",
+    "worse": "red",
+    "differs": "red",
+    "fails": "red",
+    "undecided": "yellow",
+    "unverifiable": "yellow",
+    "not run": "dim",
+    "not applicable": "dim",
+}
+
+# -- a run ----------------------------------------------------------------------------------------
 
 
-def overview(folder: Path) -> Table:
-    """Return a run as a table: settings down, families of splits across.
+def run_table(folder: Path) -> Table:
+    """Return a run's first metric as a table: settings down, families of splits across.
 
     Classifiers are across too if that makes four columns at the most. Of more than 40 settings only
     the best of each reducer and classifier is shown.
-
-    Parameters
-    ----------
-    folder : Path
-        A result folder, of a complete or a partial run.
-
-    Returns
-    -------
-    rich.table.Table
-        Of the spec's first metric.
-
-    Raises
-    ------
-    InputError
-        If the folder holds no run or its files are damaged.
     """
     summary = summarize(load_run(folder))
     run = summary.run
@@ -53,9 +61,9 @@ def overview(folder: Path) -> Table:
     table = Table(title=f"{run.spec.title or run.name}: {metric_axis(metric)}{partial}")
     down = ["reducer_label", *(name for name in swept if name.startswith("reducer."))]
     across = ["classifier_label", *(name for name in swept if name.startswith("classifier."))]
-    if len(set(_tuples(cells, down))) > MOST_ROWS:
+    if len(set(_tuples(cells, down))) > _MOST_ROWS:
         _fill_with_best(table, cells, metric, swept)
-    elif len(set(_tuples(cells, [*across, "split"]))) > MOST_COLUMNS:
+    elif len(set(_tuples(cells, [*across, "split"]))) > _MOST_COLUMNS:
         _fill_with_all(table, cells, metric, [*down, *across], ["split"])
     else:
         _fill_with_all(table, cells, metric, down, [*across, "split"])
@@ -119,3 +127,154 @@ def _head(column: str) -> str:
 def _cell(mean: float, sd: float, metric: str) -> str:
     spread = "" if pd.isna(sd) else f" ± {number(sd, metric, unit=False)}"
     return number(mean, metric, unit=False) + spread
+
+
+# -- verdicts -------------------------------------------------------------------------------------
+
+
+def paper_tables(result: PaperResult) -> Iterable[Table]:
+    """Yield the verdicts on what a paper prints and on its claims, where there are results."""
+    numbers = Table(title=f"{result.paper.short}: printed numbers", title_justify="left")
+    for head in ("", "printed", "ours, the paper's setting", "ours, re-splits"):
+        numbers.add_column(head, justify="right" if "ours" in head else "left")
+    for item in result.artefacts:
+        where = item.artefact.where
+        if item.unverifiable:
+            verdict = _coloured("unverifiable")
+            numbers.add_row(f"{where}: {item.artefact.title}", "no number", verdict, verdict)
+        for each in item.numbers if item.summaries else ():
+            views = [
+                f"{ours_text(verdict, each.entry.metric)}\n{_coloured(verdict.verdict)}"
+                for verdict in (each.own, each.resplits)
+            ]
+            what = f"{where}: {described(item.artefact, each)}"
+            numbers.add_row(what, printed_text(each), *views)
+        for mark in item.marks if item.summaries else ():
+            views = [
+                f"{verdict.kept or verdict.reason}\n{_coloured(verdict.verdict)}"
+                for verdict in (mark.own, mark.resplits)
+            ]
+            numbers.add_row(f"{where}: {mark.entry.id}", mark.entry.printed or "–", *views)
+    if numbers.row_count:
+        states = [f"{item.artefact.where}: {item.state}" for item in result.artefacts if item.state]
+        numbers.caption = "\n".join(states)
+        yield numbers
+    claims = Table(title=f"{result.paper.short}: claims", title_justify="left")
+    for head in ("", "the paper says", "the paper's setting", "re-splits"):
+        claims.add_column(head)
+    for claim in result.claims:
+        if {claim.own.verdict, claim.resplits.verdict} != {"not run"}:
+            claims.add_row(
+                result.paper.artefact(claim.claim.artefact).where,
+                " ".join(claim.claim.sentence.split()),
+                _coloured(claim.own.verdict),
+                _coloured(claim.resplits.verdict),
+            )
+    if claims.row_count:
+        yield claims
+
+
+def _coloured(verdict: str) -> str:
+    return f"[{_COLOURS[verdict]}]{verdict}[/]"
+
+
+# -- methods against methods ----------------------------------------------------------------------
+
+
+def comparison_tables(found: Comparison) -> Iterable[Table]:
+    """Yield the differences of each run's methods, and their ranks over several runs."""
+    for run, rows in found.rows.groupby("run", sort=False):
+        yield _difference_table(found, str(run), rows)
+    if found.ranks is not None:
+        yield _rank_table(found.ranks)
+
+
+def _difference_table(found: Comparison, run: str, rows: pd.DataFrame) -> Table:
+    table = Table(title=f"{run}: {metric_axis(found.metric)}", title_justify="left")
+    table.add_column("method")
+    for head in ("mean ± sd", f"less {found.against}", "95 % corrected interval", "p"):
+        table.add_column(head, justify="right")
+    for row in rows.to_dict("records"):
+        name = f"{row['method']} ({row['setting']})" if row["setting"] else row["method"]
+        mean = f"{number(row['mean'], found.metric, unit=False)} ± "
+        cells = ["", "", ""]
+        # A method has no difference to itself, and none has an interval without known sizes.
+        if not pd.isna(row.get("difference")):
+            cells[0] = difference_text(row["difference"], found.metric, unit=False)
+        if not pd.isna(row.get("p_value")):
+            low, high = (
+                difference_text(row[end], found.metric, unit=False) for end in ("low", "high")
+            )
+            cells[1:] = f"{low} to {high}", f"{row['p_value']:.2g}"
+        table.add_row(name, mean + number(row["sd"], found.metric, unit=False), *cells)
+    return table
+
+
+def _rank_table(ranks: Ranks) -> Table:
+    table = Table(title=f"Ranks over {len(ranks.means)} runs", title_justify="left")
+    table.add_column("method")
+    table.add_column("average rank", justify="right")
+    for method, rank in ranks.average.items():
+        table.add_row(str(method), f"{rank:.2f}")
+    if not pd.isna(ranks.p_value):
+        table.caption = (
+            f"Friedman's test of no difference: chi² {ranks.statistic:.2f}, p = {ranks.p_value:.2g}"
+        )
+    else:
+        table.caption = "Friedman's test needs three runs and three methods in common or more."
+    return table
+
+
+# -- intrinsic dimensions -------------------------------------------------------------------------
+
+
+def dimension_table(
+    dataset: str, groups: Sequence[GroupDimension], methods: Sequence[Graph]
+) -> Table:
+    """Return the estimates for the classes of a data set."""
+    table = Table(title=f"{dataset}: intrinsic dimension", title_justify="left")
+    table.add_column("class")
+    table.add_column("samples", justify="right")
+    for method in methods:
+        table.add_column("GMST" if method == "gmst" else "k-NN graph", justify="right")
+    parts = any(_parts(group) > 1 for group in groups)
+    if parts:
+        table.add_column("parts", justify="right")
+    for group in groups:
+        cells = [_range(group.estimates.get(method)) for method in methods]
+        cells += [str(_parts(group) or "")] if parts else []
+        table.add_row(group.title, str(group.samples), *cells)
+    return table
+
+
+def _range(estimate: DimensionEstimate | None) -> str:
+    if estimate is None:
+        return "-"
+    low, high = estimate.dimensions.min(), estimate.dimensions.max()
+    return f"{estimate.dimension:.1f} ({low:.1f} to {high:.1f})"
+
+
+def _parts(group: GroupDimension) -> int:
+    return group.estimates["gmst"].components if "gmst" in group.estimates else 0
+
+
+def dimension_notes(
+    groups: Sequence[GroupDimension], methods: Sequence[Graph], random_state: int
+) -> list[str]:
+    """Return what the estimates rest on, and why some are missing, as sentences."""
+    from ddr_cli.evaluation.dimension import DEFAULT_NEIGHBORS, DEFAULT_SIZES
+
+    graphs = {
+        "gmst": f"GMST: minimal spanning tree of geodesic distances over "
+        f"{DEFAULT_NEIGHBORS['gmst']} neighbours",
+        "knn": f"k-NN graph: {DEFAULT_NEIGHBORS['knn']} nearest neighbours",
+    }
+    first, last = DEFAULT_SIZES[0], DEFAULT_SIZES[-1]
+    notes = [
+        f"random_state {random_state}; median (and range) of the repetitions, each over "
+        f"subsamples of {len(DEFAULT_SIZES)} sizes from {first:.0%} to {last:.0%} of the distinct "
+        "points.",
+        "; ".join(graphs[method] for method in methods) + ".",
+    ]
+    notes += [f"{group.title}: {group.reason}" for group in groups if group.reason is not None]
+    return notes

@@ -10,7 +10,7 @@ from pydantic import JsonValue
 from ddr_cli.core.errors import InputError, did_you_mean
 from ddr_cli.core.problems import as_clause, shown
 from ddr_cli.evaluation.metrics import METRICS, RANKINGS
-from ddr_cli.papers.load import load_paper
+from ddr_cli.papers.schema import load_paper
 from ddr_cli.spec.grids import is_geometric, is_positive
 from ddr_cli.spec.model import EmbeddingsSpec, PaperRef, PlotSpec, SplitSpec
 from ddr_cli.spec.reading import Reader

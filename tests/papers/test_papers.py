@@ -5,9 +5,15 @@ from pydantic import ValidationError
 
 from ddr_cli.core.errors import InputError
 from ddr_cli.core.resources import shipped_yaml
-from ddr_cli.papers.load import load_paper, paper_names, read_paper
-from ddr_cli.papers.printed import Quantity
-from ddr_cli.papers.selectors import MethodSelector, Near, Selector
+from ddr_cli.papers.schema import (
+    MethodSelector,
+    Near,
+    Quantity,
+    Selector,
+    load_paper,
+    paper_names,
+    read_paper,
+)
 from ddr_cli.spec import expand, load_spec
 
 PAPERS = paper_names()
@@ -161,7 +167,7 @@ def test_a_file_is_read(tmp_path):
         (
             "value: 9 %, where",
             "value: nine, where",
-            "15:66: artefacts.printed.value: 'nine' is no number",
+            "15:66: artefacts.printed.value: 'nine' is not a number",
         ),
         ("kind: curve", "kind: curves", "kind"),
         ("kind: curve", "kind: marks", "needs 'marks' and 'thresholds'"),

@@ -1,7 +1,7 @@
 import pytest
 
 from ddr_cli.report import write_report
-from ddr_cli.report.counts import count_text, counts_of
+from ddr_cli.report.tables import count_text
 
 CCDR = {
     "name": "ccdr",
@@ -25,7 +25,7 @@ def outcome(results, write_results, make_spec):
 
 
 def test_the_counts_are_those_of_the_verdicts(outcome):
-    numbers, claims = counts_of(outcome.assessment)
+    numbers, claims = outcome.assessment.counts()
     (result,) = outcome.assessment.papers
     for counts, views in (
         (numbers, (result.counts("own"), result.counts("resplits"))),

@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 from ddr_cli.cli.report import report as report_command
 from ddr_cli.core.errors import InputError
 from ddr_cli.report import Format, check_report, write_report, write_run
-from ddr_cli.report.record import regressions
-from ddr_cli.report.writing import to_latex, to_markdown
+from ddr_cli.report.tables import to_latex, to_markdown
+from ddr_cli.verdicts.record import PaperRecord, RecordedVerdicts, regressions
 
 CCDR = {
     "name": "ccdr",
@@ -269,8 +269,12 @@ def test_nothing_half_written_stays(written):
 # -- the record and --check ------------------------------------------------------------------
 
 
-def _record(**verdicts):
-    return {"ccdr": {"numbers": {"fig2.a": {"own": "reproduced", **verdicts}}, "claims": {}}}
+def _record(own="reproduced", claim=None):
+    def both(verdict):
+        return RecordedVerdicts(own=verdict, resplits="not applicable")
+
+    claims = {} if claim is None else {"c": both(claim)}
+    return {"ccdr": PaperRecord(numbers={"fig2.a": both(own)}, claims=claims)}
 
 
 @pytest.mark.parametrize(
@@ -283,14 +287,10 @@ def _record(**verdicts):
         (_record(), _record(own="not run"), 1),
         (_record(own="worse"), _record(own="not run"), 1),
         (_record(own="worse"), _record(), 0),
-        (_record(), {}, 1),
+        (_record(), {}, 2),
         ({}, _record(own="worse"), 0),
-        (_record(), {"ccdr": {"numbers": {}, "claims": {}}}, 0),
-        (
-            {"ccdr": {"numbers": {}, "claims": {"c": {"own": "holds"}}}},
-            {"ccdr": {"numbers": {}, "claims": {"c": {"own": "fails"}}}},
-            1,
-        ),
+        (_record(), {"ccdr": PaperRecord(numbers={}, claims={})}, 0),
+        (_record(claim="holds"), _record(claim="fails"), 1),
     ],
 )
 def test_what_counts_as_worse(recorded, now, count):
@@ -326,7 +326,7 @@ def test_the_command_checks_against_the_record(written, tmp_path):
     assert "fig2-knn-minimum (re-splits): holds before, fails now" in done.output
 
     (results / "verdicts.json").write_text('{"ccdr": {"numbers": {"a": {"own": "fine"}}}}')
-    with pytest.raises(InputError, match="no record of verdicts"):
+    with pytest.raises(InputError, match="is not a record of verdicts"):
         check_report(results)
     (results / "verdicts.json").unlink()
     done = _run(results, "--check")

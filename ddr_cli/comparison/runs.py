@@ -1,0 +1,149 @@
+"""A result folder read: its manifest and journal, how far the run is, how large its splits are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ddr_cli.core.errors import InputError
+from ddr_cli.data.card import load_card
+from ddr_cli.engine.journal import read_trials
+from ddr_cli.engine.provenance import FILE_NAME as MANIFEST
+from ddr_cli.engine.provenance import read_manifest
+from ddr_cli.spec.model import Spec, is_card_path
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def split_family(split: str) -> str:
+    """Return the family of a split's name: ``resample-7`` belongs to ``resample``."""
+    stem, _, index = split.rpartition("-")
+    return stem if stem and index.isdigit() else split
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """What a result folder holds; `trials` is the journal with a column `family` of splits."""
+
+    folder: Path
+    manifest: Mapping[str, Any]
+    spec: Spec
+    trials: pd.DataFrame
+
+    @property
+    def name(self) -> str:
+        """The name of the spec."""
+        return self.folder.name
+
+    @property
+    def title(self) -> str:
+        """The spec's title, or its name."""
+        return self.spec.title or self.name
+
+    @property
+    def ok(self) -> pd.DataFrame:
+        """The trials that ended well."""
+        return self.trials[self.trials["status"] == "ok"]
+
+    @property
+    def planned(self) -> int:
+        """The number of trials that the spec asks for."""
+        return int(self.manifest["planned"])
+
+    @property
+    def failed(self) -> int:
+        """The number of trials that failed, timed out or were killed."""
+        return len(self.trials) - len(self.ok)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every planned trial has a row, well or not."""
+        return len(self.trials) >= self.planned
+
+    @property
+    def progress(self) -> str:
+        """How far the run is, such as ``12 of 650 trials done``."""
+        text = f"{len(self.ok)} of {self.planned} trials done"
+        return f"{text}, {self.failed} failed" if self.failed else text
+
+    def sizes(self, family: str) -> tuple[int, int] | None:
+        """Return the sizes of the training and the test part of a family of splits, if known."""
+        return split_sizes(self.manifest, self.spec, family)
+
+    def planned_splits(self, family: str) -> int:
+        """Return how many splits of a family the spec asks for."""
+        return 1 if family == "predefined" else self.spec.split.repeats
+
+
+def load_run(folder: Path) -> Run:
+    """Read a result folder; an `InputError` names what is missing or damaged."""
+    path = folder / MANIFEST
+    if not path.is_file():
+        raise InputError(
+            f"{folder} is not a run's folder: it holds no {MANIFEST}. "
+            "Name the folder that 'ddr run' wrote, such as results/landsat_ccdr_beta."
+        )
+    manifest = read_manifest(folder)
+    try:
+        spec = Spec.from_resolved(manifest["spec"])
+        int(manifest["planned"])
+    except (ValueError, TypeError, KeyError, InputError) as error:
+        reason = f"it lacks {error}" if isinstance(error, KeyError) else str(error).rstrip(".")
+        raise InputError(
+            f"{path} is damaged: {reason}. Restore it, or run the spec again with --fresh."
+        ) from None
+    trials = read_trials(folder)
+    return Run(folder, manifest, spec, trials.assign(family=trials["split"].map(split_family)))
+
+
+def find_runs(results: Path) -> dict[str, Run]:
+    """Return every run below a results folder by name, sorted; there must be one."""
+    if not results.is_dir():
+        raise InputError(f"There is no folder {results}. Name the folder that 'ddr run' wrote to.")
+    folders = sorted(path.parent for path in results.glob(f"*/{MANIFEST}"))
+    if not folders:
+        hint = (
+            f" It is itself a run's folder: name the folder above it, {results.parent}."
+            if (results / MANIFEST).is_file()
+            else " 'ddr run digits_ccdr_beta' makes one without any download."
+        )
+        raise InputError(f"{results} holds no results.{hint}")
+    return {folder.name: load_run(folder) for folder in folders}
+
+
+def split_sizes(manifest: Mapping[str, Any], spec: Spec, family: str) -> tuple[int, int] | None:
+    """Return the sizes of the training and the test part of a family of splits.
+
+    The manifest's ``sizes``, where it has them, are what was drawn. None where neither it nor the
+    data set's card tells, and where all points are trained on: then repeats share no split, and no
+    correction is due.
+    """
+    if family == "whole":
+        return None
+    recorded = manifest.get("sizes", {}).get(family)
+    if recorded is not None:
+        return int(recorded["train"]), int(recorded["test"])
+    if is_card_path(spec.dataset.name):
+        return None
+    try:
+        card = load_card(spec.dataset.name)
+    except InputError:
+        return None
+    if family in ("predefined", "resample"):
+        return card.predefined
+    total, train = card.n_samples, spec.split.train
+    if total is None or train is None:
+        return None
+    match family:
+        case "per_class":
+            if not card.classes:
+                return None
+            size = int(train) * len(card.classes)
+        case "fraction":
+            size = int(train * total + 0.5)
+        case _:
+            size = int(train)
+    return size, total - size

@@ -1,0 +1,236 @@
+"""From a journal to one row per method, setting and family of splits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ddr_cli.comparison.names import (
+    family_name,
+    lower_is_better,
+    method_name,
+    setting_text,
+)
+from ddr_cli.comparison.runs import Run
+from ddr_cli.core.errors import InputError
+from ddr_cli.engine import journal, provenance
+from ddr_cli.engine.journal import parameter_text
+from ddr_cli.evaluation.statistics import mean_interval, split_interval
+from ddr_cli.spec.model import ClassifierSpec, MeasureSpec, ReducerSpec
+
+MEAN_LEVEL = 0.95
+"""Level of the corrected interval of a mean and of a difference."""
+
+PIECES = ("reducer", "classifier")
+Item = ReducerSpec | ClassifierSpec | MeasureSpec
+
+
+@dataclass(frozen=True, eq=False)
+class Summary:
+    """The summary of a run, and for each of its rows the index labels of its trials, by split."""
+
+    run: Run
+    rows: pd.DataFrame
+    members: tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row of one run's summary."""
+
+    summary: Summary
+    index: int
+
+    def __getitem__(self, column: str) -> Any:
+        return self.summary.rows.at[self.index, column]
+
+    @property
+    def family(self) -> str:
+        """The family of splits."""
+        return str(self["split"])
+
+    @property
+    def setting(self) -> str:
+        """The swept parameters that its method has, such as ``β = 0.562``."""
+        values = {
+            name: self[name]
+            for name in swept_columns(self.summary.run)
+            if name in self.summary.rows and not _is_missing(self[name])
+        }
+        return setting_text(values)
+
+    @property
+    def title(self) -> str:
+        """The method and its setting, such as ``CCDR, k-NN at β = 0.562``."""
+        name = f"{self['reducer_label']}, {self['classifier_label']}"
+        return f"{name} at {self.setting}" if self.setting else name
+
+    @property
+    def trials(self) -> pd.DataFrame:
+        """The trials behind it, in order of split."""
+        trials: pd.DataFrame = self.summary.run.trials.loc[self.summary.members[self.index]]
+        return trials
+
+    @property
+    def values(self) -> pd.Series[Any]:
+        """The metric's values, in order of split."""
+        values: pd.Series[Any] = self.trials[self["metric"]].astype(float)
+        return values
+
+
+def best_index(means: pd.Series[Any], metric: str) -> int:
+    """Return the index label of the best mean, the first where several are equal."""
+    best: Any = means.idxmin() if lower_is_better(metric) else means.idxmax()
+    return int(best)
+
+
+def swept_columns(run: Run) -> list[str]:
+    """Return the parameters that the spec sweeps over more than one value, in its order."""
+    return [name for name, values in run.spec.sweep.items() if len(values) > 1]
+
+
+def summarize(run: Run) -> Summary:
+    """Summarise a run: a row per method, setting, family of splits and metric.
+
+    Beside the columns that say what a row is stand `n` (trials that ended well), `planned`, `mean`,
+    `sd` (n - 1 in the denominator), `low`, `high`, `level`, `interval` (what varies between `low`
+    and `high`), `mean_low` and `mean_high` (Nadeau and Bengio's corrected interval of the mean) and
+    `mean_level`. A predefined split is one value and has no interval. A measure has a row of its
+    own metric alone.
+    """
+    parameters = [
+        name for name in run.trials.columns if name.partition(".")[0] in PIECES and "." in name
+    ]
+    keys = ["reducer", "classifier", *parameters, "family"]
+    records: list[dict[str, Any]] = []
+    order: list[tuple[Any, ...]] = []
+    members: list[Any] = []
+    # Sums depend on their order in the last digit, and the journal's is that of finishing.
+    ok = run.ok.assign(_index=run.ok["split"].map(_split_index)).sort_values(
+        "_index", kind="stable"
+    )
+    for key, group in ok.groupby(keys, dropna=False, sort=False):
+        setting: dict[str, Any] = dict(zip(keys, key, strict=True))
+        items = {piece: _item_of(run, piece, setting) for piece in PIECES}
+        for position, metric in enumerate(run.spec.metrics):
+            # A measure fills the column of its own metric alone.
+            scored = group[group[metric].notna()]
+            if scored.empty:
+                continue
+            row = {"dataset": group["dataset"].iloc[0]}
+            for piece in PIECES:
+                row[piece] = setting[piece]
+                row[f"{piece}_label"] = method_name(items[piece][1].label)
+            row |= {name: setting[name] for name in parameters}
+            records.append(row | _statistics(run, setting["family"], metric, scored[metric]))
+            members.append(scored.index.to_numpy())
+            order.append(
+                (
+                    *(place for place, _ in items.values()),
+                    *(_sort_key(setting[name]) for name in parameters),
+                    setting["family"] != "predefined",
+                    setting["family"],
+                    position,
+                )
+            )
+    sequence = sorted(range(len(records)), key=order.__getitem__)
+    rows = pd.DataFrame([records[i] for i in sequence], columns=_columns(parameters))
+    # A gap among whole numbers would turn the column into objects, which no axis can be made of.
+    rows = rows.astype({name: run.trials[name].dtype for name in parameters})
+    return Summary(run, rows, tuple(members[i] for i in sequence))
+
+
+def _columns(parameters: list[str]) -> list[str]:
+    return [
+        *("dataset", "reducer", "reducer_label", "classifier", "classifier_label"),
+        *parameters,
+        *("split", "metric", "n", "planned", "mean", "sd", "low", "high", "level", "interval"),
+        *("mean_low", "mean_high", "mean_level"),
+    ]
+
+
+def _statistics(run: Run, family: str, metric: str, column: pd.Series[Any]) -> dict[str, Any]:
+    values = column.to_numpy(dtype=float)
+    n = len(values)
+    found: dict[str, Any] = {
+        "split": family,
+        "metric": metric,
+        "n": n,
+        "planned": run.planned_splits(family),
+        "mean": float(np.mean(values)),
+        "interval": "one split: no interval",
+    }
+    if n < 2:
+        return found
+    splits = split_interval(values, run.spec.plot.interval)
+    found |= {
+        "sd": float(np.std(values, ddof=1)),
+        "low": splits.low,
+        "high": splits.high,
+        "level": splits.level,
+        "interval": f"{100 * splits.level:g} % of {family_name(family, n)}",
+    }
+    sizes = run.sizes(family)
+    if sizes is not None:
+        mean = mean_interval(values, MEAN_LEVEL, n_train=sizes[0], n_test=sizes[1])
+        found |= {"mean_low": mean.low, "mean_high": mean.high, "mean_level": mean.level}
+    return found
+
+
+def _split_index(split: str) -> int:
+    index = split.rpartition("-")[2]
+    return int(index) if index.isdigit() else -1
+
+
+def _sort_key(value: Any) -> tuple[int, float, str]:
+    if _is_missing(value):
+        return (0, 0.0, "")
+    if isinstance(value, bool | str) or not np.isscalar(value):
+        return (2, 0.0, str(value))
+    return (1, float(value), "")  # type: ignore[arg-type]  # a NumPy or Python number
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or value is pd.NA or (isinstance(value, float) and np.isnan(value))
+
+
+def find_item(run: Run, piece: str, setting: Mapping[str, Any]) -> tuple[int, Item] | None:
+    """Return the spec's item that a setting comes from, and its position among its like."""
+    items: Sequence[Item] = run.spec.reducers if piece == "reducer" else run.spec.evaluators
+    swept = {name.partition(".")[2] for name in run.spec.sweep if name.startswith(f"{piece}.")}
+    for place, item in enumerate(items):
+        fixed = {name: value for name, value in item.params.items() if name not in swept}
+        if isinstance(item, ReducerSpec):
+            fixed["mode"] = item.mode
+        if item.name == setting[piece] and all(
+            same_value(setting.get(f"{piece}.{name}"), value) for name, value in fixed.items()
+        ):
+            return place, item
+    return None
+
+
+def _item_of(run: Run, piece: str, setting: Mapping[str, Any]) -> tuple[int, Item]:
+    found = find_item(run, piece, setting)
+    if found is None:
+        raise InputError(
+            f"{run.folder / journal.FILE_NAME} holds a {piece} '{setting[piece]}' whose parameters "
+            f"are not in {provenance.FILE_NAME}; one of the two files is another run's. Run the "
+            "spec again with --fresh."
+        )
+    return found
+
+
+def same_value(found: Any, wanted: Any) -> bool:
+    """Compare a value read from a table with one from YAML: 4.0 is 4, a gap is null."""
+    if _is_missing(wanted) or _is_missing(found):
+        return _is_missing(wanted) and _is_missing(found)
+    if isinstance(wanted, bool) or isinstance(found, bool | np.bool_):
+        return str(found) == str(wanted)
+    try:
+        return bool(np.isclose(float(found), float(wanted), rtol=1e-9, atol=0.0))
+    except (TypeError, ValueError):
+        return str(found) == parameter_text(wanted)

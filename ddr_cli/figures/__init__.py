@@ -1,0 +1,72 @@
+"""Figures, one kind of chart per module; here, which kind a run's figure is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from ddr_cli.comparison.summary import Summary, swept_columns
+from ddr_cli.figures.curves import draw_curves
+from ddr_cli.figures.dot_plot import draw_category_plot, draw_dot_plot
+from ddr_cli.figures.embeddings import read_embeddings
+from ddr_cli.figures.heat_map import draw_heat_maps
+from ddr_cli.figures.picture import Picture
+from ddr_cli.figures.scatter import draw_embeddings
+from ddr_cli.figures.style import house_style, new_figure
+from ddr_cli.verdicts.printed import QuotedNumber
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_MOST_PANELS = 4
+
+
+def draw(summary: Summary, quoted: Sequence[QuotedNumber] = ()) -> Figure:
+    """Draw the metric that a run's spec plots, with the numbers that papers quote for it.
+
+    A run that kept embeddings shows those. With one swept parameter there are curves: the
+    predefined split and the re-splits side by side where both were run. With two, a panel per value
+    of the second, or heat maps where it has many. With one that has words for values, a line for
+    each of them. Otherwise a dot per method, for the best of its settings.
+    """
+    embeddings = read_embeddings(summary)
+    picture = Picture(summary, summary.run.spec.plot.y, quoted)
+    with house_style():
+        if embeddings:
+            return draw_embeddings(summary.run, embeddings)
+        if picture.rows.empty:
+            figure = new_figure(6.4, 1.6)
+            picture.finish(figure)
+            return figure
+        words = _words_of(summary, picture.rows)
+        if words is not None:
+            return draw_category_plot(picture, words)
+        x, second = _axes_of(summary, picture.rows)
+        if x is None:
+            return draw_dot_plot(picture)
+        if second is None or picture.rows[second].nunique() <= _MOST_PANELS:
+            return draw_curves(picture, x, second)
+        return draw_heat_maps(picture, x, second)
+
+
+def _words_of(summary: Summary, rows: pd.DataFrame) -> str | None:
+    """Return the one swept parameter if its values are words, which no axis orders."""
+    swept = [name for name in swept_columns(summary.run) if name in rows]
+    if len(swept) != 1 or pd.api.types.is_numeric_dtype(rows[swept[0]]):
+        return None
+    return swept[0] if all(isinstance(value, str) for value in rows[swept[0]]) else None
+
+
+def _axes_of(summary: Summary, rows: pd.DataFrame) -> tuple[str | None, str | None]:
+    """Return the parameter along the x axis and the one that panels differ in."""
+    swept = [
+        name
+        for name in swept_columns(summary.run)
+        if name in rows and pd.api.types.is_numeric_dtype(rows[name]) and rows[name].nunique() > 1
+    ]
+    swept.sort(key=lambda name: name != summary.run.spec.plot.x)
+    if not swept or len(swept) > 2:
+        return None, None
+    return swept[0], swept[1] if len(swept) == 2 else None

@@ -1,0 +1,178 @@
+"""Curves of a metric against a swept parameter, the predefined split beside the re-splits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter
+
+from ddr_cli.comparison.names import parameter_name, setting_text
+from ddr_cli.figures.picture import Picture, is_steep, value_axis
+from ddr_cli.figures.style import NEUTRAL, PAPER_COLOUR, Look, new_figure
+from ddr_cli.verdicts.printed import QuotedNumber
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_DASHED = (0, (4, 2))
+_FEW = 3
+
+# Where most of a steep curve is flat, a second row of panels shows the flat part: the values up to
+# this factor above the smallest.
+_FLAT = 1.4
+
+
+def draw_curves(picture: Picture, x: str, second: str | None = None) -> Figure:
+    """Draw the metric against a swept parameter, a panel per value of a second one.
+
+    There is a column per family of splits (or per value of `second`, where there is one family); a
+    second row enlarges the flat part of a steep curve.
+    """
+    families = picture.families
+    levels = [None] if second is None else sorted(picture.rows[second].dropna().unique())
+    flat_top = _flat_top(picture) if second is None else None
+    panels = [(family, level) for level in levels for family in families]
+    columns = len(families) if len(families) > 1 else len(panels)
+    complete = len(panels) // columns
+    lines = complete if flat_top is None else complete + 1
+    width = 6.4 if columns == 1 else min(4.6 * columns, 12.0)
+    figure = new_figure(width, 1.1 + 2.9 * lines)
+    grid = figure.subplots(lines, columns, sharex=True, sharey="row", squeeze=False)
+    for place, (family, level) in enumerate(panels):
+        axes = grid[place // columns, place % columns]
+        rows = picture.rows[picture.rows["split"] == family]
+        title = picture.family_title(family)
+        if second is not None:
+            rows = rows[(rows[second] == level) | rows[second].isna()]
+            title = f"{setting_text({second: level})} · {title}"
+        _panel(picture, axes, rows, x, family)
+        axes.set_title(title, loc="left")
+        if flat_top is not None:
+            _panel(picture, grid[-1, place], rows, x, family)
+            grid[-1, place].set_title("the same, enlarged", loc="left", style="italic")
+    for axes in grid[-1, :]:
+        axes.set_xlabel(parameter_name(x))
+    means, shown = picture.rows["mean"], picture.shown_values()
+    near = shown if flat_top is None else shown[shown <= flat_top]
+    for number, line in enumerate(grid):
+        line[0].set_ylabel(picture.axis)
+        value_axis(line[0], means if number < complete else near, "y", picture.metric)
+    if flat_top is not None:
+        grid[-1, 0].set_ylim(near.min() - 0.06 * (flat_top - near.min()), flat_top)
+    _parameter_axis(picture, grid[0, 0], x)
+    picture.finish(figure, _handles(picture, x))
+    return figure
+
+
+def _flat_top(picture: Picture) -> float | None:
+    """Return up to where to enlarge, None if the values are all of one size anyway."""
+    means = picture.rows["mean"]
+    top = _FLAT * float(means.min())
+    return top if is_steep(means) and (means <= top).mean() >= 0.5 else None
+
+
+def _panel(picture: Picture, axes: Axes, rows: pd.DataFrame, x: str, family: str) -> None:
+    places = np.sort(picture.rows[x].dropna().unique().astype(float))
+    hollow = family == "predefined"
+    for method in picture.methods:
+        own = picture.of(method, rows)
+        if own.empty:
+            continue
+        style = picture.look(method)
+        line: dict[str, Any] = {
+            "color": style.colour,
+            "linestyle": _DASHED if hollow else _line(picture, style),
+            "marker": style.marker,
+            "markerfacecolor": "white" if hollow else style.colour,
+        }
+        if own[x].notna().any():
+            own = own[own[x].notna()].sort_values(x)
+            at = own[x].to_numpy(dtype=float)
+        else:
+            # A method without the parameter is the same everywhere: a level line.
+            own = own.loc[[own.index[0]] * 2]
+            at = places[[0, -1]]
+            line |= {"marker": "", "linestyle": style.line, "linewidth": 1.2}
+        axes.plot(at, own["mean"].to_numpy(), **line)
+        if own["low"].notna().any():
+            axes.fill_between(at, own["low"], own["high"], color=style.colour, alpha=0.14, lw=0)
+            for end in ("low", "high"):
+                axes.plot(at, own[end], color=style.colour, linestyle=style.line, lw=0.7)
+    for quoted in picture.quoted:
+        _quoted(picture, axes, quoted, x, family)
+
+
+def _line(picture: Picture, style: Look) -> Any:
+    """Return a method's dashes; few methods need none, and dashes also tell a predefined split."""
+    return "-" if len(picture.methods) <= _FEW or "predefined" in picture.families else style.line
+
+
+def _quoted(picture: Picture, axes: Axes, quoted: QuotedNumber, x: str, family: str) -> None:
+    row = picture.row(quoted.row)
+    if row["split"] != family or pd.isna(row[x]):
+        return
+    # Below the curves, so that it hides none of their points; its text stands in the legend.
+    axes.plot(
+        [float(row[x]) if quoted.at is None else quoted.at],
+        [quoted.value * picture.scale],
+        zorder=1.8,
+        **_star(picture, quoted),
+    )
+
+
+def _star(picture: Picture, quoted: QuotedNumber) -> dict[str, Any]:
+    return {
+        "linestyle": "",
+        "marker": "*",
+        "markersize": 15,
+        "color": picture.look(picture.method_of(quoted)).colour,
+        "markeredgecolor": PAPER_COLOUR,
+        "markeredgewidth": 0.8,
+    }
+
+
+def _parameter_axis(picture: Picture, axes: Axes, x: str) -> None:
+    values = np.sort(picture.rows[x].dropna().unique().astype(float))
+    if picture.run.spec.plot.log:
+        axes.set_xscale("log")
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        axes.xaxis.set_minor_formatter(NullFormatter())
+    elif np.allclose(values, np.round(values)):
+        axes.xaxis.set_major_locator(MaxNLocator(nbins=12, integer=True))
+
+
+def _handles(picture: Picture, x: str) -> list[Any]:
+    handles: list[Any] = []
+    for method in picture.methods:
+        style = picture.look(method)
+        level = picture.of(method, picture.rows)[x].isna().all()
+        handles.append(
+            Line2D(
+                [],
+                [],
+                color=style.colour,
+                marker="" if level else style.marker,
+                linestyle=style.line if level else _line(picture, style),
+                label=picture.name(method),
+            )
+        )
+    if "predefined" in picture.families:
+        handles.append(
+            Line2D(
+                [],
+                [],
+                color=NEUTRAL,
+                linestyle=_DASHED,
+                marker="o",
+                markerfacecolor="white",
+                label="predefined split",
+            )
+        )
+    for quoted in picture.quoted:
+        text = f"{quoted.text} ({picture.name(picture.method_of(quoted))})"
+        handles.append(Line2D([], [], label=text, **_star(picture, quoted)))
+    return [*handles, *picture.interval_handle()]

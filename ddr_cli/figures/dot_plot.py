@@ -1,0 +1,145 @@
+"""Dot plots: a dot per method, for runs without a sweep or with more swept parameters than axes.
+
+Or, over a swept parameter without an order (such as the class that is looked at), a dot per method
+on a line for each of its values.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.lines import Line2D
+
+from ddr_cli.comparison.names import plain
+from ddr_cli.comparison.summary import best_index, swept_columns
+from ddr_cli.figures.picture import Picture, value_axis
+from ddr_cli.figures.style import NEUTRAL, PAPER_COLOUR, PAPER_FILL, look, new_figure
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_SHIFT = 0.17  # between two families of splits
+_SPREAD = 0.5  # of all methods over one line
+
+
+def draw_dot_plot(picture: Picture) -> Figure:
+    """Draw one line per method: its best setting's mean, interval and quoted number.
+
+    They are grouped by classifier, so that reducers are compared line by line; a colour and a
+    marker per classifier.
+    """
+    group = 1 if picture.run.spec.plot.x != "classifier" else 0
+    groups = list(dict.fromkeys(method[group] for method in picture.methods))
+    methods = sorted(picture.methods, key=lambda method: groups.index(method[group]))
+    figure = new_figure(7.4, 1.5 + 0.42 * len(methods))
+    axes = figure.subplots()
+    several = len(picture.families) > 1
+    for family in picture.families:
+        shift = 0.0 if not several else -_SHIFT if family == picture.families[0] else _SHIFT
+        rows = picture.rows[picture.rows["split"] == family]
+        for place, method in enumerate(methods):
+            means = picture.of(method, rows)["mean"]
+            if len(means):
+                row = picture.row(best_index(means, picture.metric))
+                style = look(groups.index(method[group]))
+                hollow = family == "predefined"
+                _dot(axes, row, place + shift, style.colour, style.marker, hollow=hollow)
+        if family == picture.families[0]:
+            for quoted in picture.quoted:
+                place = methods.index(picture.method_of(quoted))
+                _star(axes, quoted.value * picture.scale, place + shift)
+    axes.set_yticks(range(len(methods)), [picture.name(method) for method in methods])
+    axes.set_ylim(len(methods) - 0.4, -0.6)
+    for place in range(1, len(methods)):
+        if methods[place][group] != methods[place - 1][group]:
+            axes.axhline(place - 0.5, color=NEUTRAL, linewidth=0.6)
+    axes.grid(visible=False, axis="y")
+    axes.set_xlabel(picture.axis)
+    value_axis(axes, picture.rows["mean"], "x", picture.metric)
+    if swept_columns(picture.run):
+        axes.set_title("Best setting of each method", loc="left")
+    handles = [
+        _handle("o", NEUTRAL, picture.family_title(family), hollow=family == "predefined")
+        for family in picture.families
+    ]
+    picture.finish(figure, [*handles, *picture.quoted_handle(), *picture.interval_handle()])
+    return figure
+
+
+def draw_category_plot(picture: Picture, x: str) -> Figure:
+    """Draw a line per value of the parameter, a dot per method, a panel per family of splits."""
+    measured = set(picture.rows[x])
+    values = [value for value in picture.run.spec.sweep[x] if value in measured]
+    methods, families = picture.methods, picture.families
+    height = 1.5 + max(0.42, 0.2 * len(methods)) * len(values)
+    figure = new_figure(7.4 if len(families) == 1 else 10.0, height)
+    grid = figure.subplots(1, len(families), sharey=True, sharex=True, squeeze=False)[0]
+    for axes, family in zip(grid, families, strict=True):
+        rows = picture.rows[picture.rows["split"] == family]
+        for number, method in enumerate(methods):
+            shift = _SPREAD * ((number + 0.5) / len(methods) - 0.5)
+            style = picture.look(method)
+            for _, row in picture.of(method, rows).iterrows():
+                _dot(axes, row, values.index(row[x]) + shift, style.colour, style.marker)
+        for quoted in picture.quoted:
+            row = picture.row(quoted.row)
+            if row["split"] == family:
+                _star(axes, quoted.value * picture.scale, values.index(row[x]))
+        axes.set_title(picture.family_title(family), loc="left")
+        axes.grid(visible=False, axis="y")
+        axes.set_xlabel(picture.axis)
+    grid[0].set_yticks(range(len(values)), [plain(value) for value in values])
+    grid[0].set_ylim(len(values) - 0.5, -0.5)
+    value_axis(grid[0], picture.rows["mean"], "x", picture.metric)
+    handles = [
+        _handle(picture.look(method).marker, picture.look(method).colour, picture.name(method))
+        for method in methods
+    ]
+    picture.finish(figure, [*handles, *picture.quoted_handle(), *picture.interval_handle()])
+    return figure
+
+
+def _dot(
+    axes: Axes,
+    row: pd.Series[Any],
+    place: float,
+    colour: str,
+    marker: str,
+    *,
+    hollow: bool = False,
+) -> None:
+    if not np.isnan(row["low"]):
+        ends = [row["low"], row["high"]]
+        axes.plot(ends, [place] * 2, color=colour, lw=3, alpha=0.4, solid_capstyle="butt")
+    axes.plot(
+        [row["mean"]],
+        [place],
+        marker=marker,
+        markersize=6,
+        color=colour,
+        markerfacecolor="white" if hollow else colour,
+        zorder=4,
+    )
+
+
+def _star(axes: Axes, value: float, place: float) -> None:
+    axes.plot(
+        [value],
+        [place],
+        marker="*",
+        markersize=14,
+        color=PAPER_FILL,
+        markeredgecolor=PAPER_COLOUR,
+        markeredgewidth=0.8,
+        zorder=3,
+    )
+
+
+def _handle(marker: str, colour: str, label: str, *, hollow: bool = False) -> Line2D:
+    face = "white" if hollow else colour
+    return Line2D(
+        [], [], linestyle="", marker=marker, color=colour, markerfacecolor=face, label=label
+    )

@@ -1,0 +1,1 @@
+"""The papers' printed numbers and claims judged over our journals: quote, rows, test, verdict."""

@@ -1,0 +1,219 @@
+"""Set all runs of a results folder beside the papers: what was asked, what came out, how often."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ddr_cli.comparison.runs import find_runs
+from ddr_cli.comparison.summary import Summary, summarize
+from ddr_cli.core.errors import InputError
+from ddr_cli.papers.schema import Artefact, Paper, load_paper, paper_names
+from ddr_cli.verdicts.claims import ClaimResult, judge_claim
+from ddr_cli.verdicts.printed import (
+    MarkResult,
+    NumberResult,
+    QuotedNumber,
+    judge_marks,
+    judge_numbers,
+    quoted_numbers,
+)
+from ddr_cli.verdicts.rows import View
+
+_NUMBER_VERDICTS = (
+    *("reproduced", "better", "worse", "differs"),
+    *("unverifiable", "not run", "not applicable"),
+)
+_CLAIM_VERDICTS = ("holds", "fails", "undecided", "not run", "not applicable")
+_ALWAYS_COUNTED = ("reproduced", "better", "worse", "holds", "fails")
+
+
+@dataclass(frozen=True)
+class ArtefactResult:
+    """An artefact, the runs that make it (those there are) and the verdicts on what it prints.
+
+    `own` are the runs whose figure belongs here: several artefacts may look at one run.
+    """
+
+    artefact: Artefact
+    summaries: tuple[Summary, ...]
+    numbers: tuple[NumberResult, ...]
+    marks: tuple[MarkResult, ...] = ()
+    own: tuple[Summary, ...] = ()
+
+    @property
+    def judged(self) -> tuple[NumberResult | MarkResult, ...]:
+        """Everything that the paper prints here."""
+        return (*self.numbers, *self.marks)
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """The specs that have no results."""
+        there = {summary.run.name for summary in self.summaries}
+        return tuple(name for name in self.artefact.specs if name not in there)
+
+    @property
+    def state(self) -> str:
+        """What there is: empty if all runs are complete, else which are missing or partial."""
+        parts = [f"not run: {name}" for name in self.missing]
+        parts += [
+            f"{summary.run.name}: {summary.run.progress}"
+            for summary in self.summaries
+            if not summary.run.is_complete or summary.run.failed
+        ]
+        return "; ".join(parts)
+
+    @property
+    def has_results(self) -> bool:
+        """Whether any complete run is there."""
+        return any(summary.run.is_complete for summary in self.summaries)
+
+    @property
+    def unverifiable(self) -> bool:
+        """Whether we have results for which the paper prints no number."""
+        return self.has_results and not self.judged
+
+
+@dataclass(frozen=True)
+class PaperResult:
+    """A paper with all its artefacts and claims evaluated."""
+
+    paper: Paper
+    artefacts: tuple[ArtefactResult, ...]
+    claims: tuple[ClaimResult, ...]
+
+    def counts(self, view: View) -> Mapping[str, int]:
+        """Return how often each verdict was given to a number or mark.
+
+        A printed number counts once: other readings of it are shown, but not counted.
+        """
+        verdicts = [
+            getattr(each, view).verdict
+            for result in self.artefacts
+            for each in result.judged
+            if each.entry.reading is None
+        ]
+        verdicts += ["unverifiable" for result in self.artefacts if result.unverifiable]
+        return Counter(verdicts)
+
+    def claim_counts(self, view: View) -> Mapping[str, int]:
+        """Return the same for the claims."""
+        return Counter(getattr(claim, view).verdict for claim in self.claims)
+
+
+@dataclass(frozen=True)
+class Counts:
+    """How often each verdict was given to one kind of thing.
+
+    `verdicts` are those that occur, and the most common ones; `rows` holds for each paper and
+    verdict how often in its own setting and over re-splits.
+    """
+
+    kind: str
+    verdicts: tuple[str, ...]
+    rows: tuple[tuple[PaperResult, tuple[tuple[int, int], ...]], ...]
+
+
+@dataclass(frozen=True)
+class Assessment:
+    """All papers with results, and the runs that belong to none."""
+
+    papers: tuple[PaperResult, ...]
+    others: tuple[Summary, ...]
+
+    def counts(self) -> tuple[Counts, Counts]:
+        """Return the counts for what is printed, and for the claims."""
+        numbers = [(each.counts("own"), each.counts("resplits")) for each in self.papers]
+        claims = [(each.claim_counts("own"), each.claim_counts("resplits")) for each in self.papers]
+        return (
+            self._counted("printed numbers and marks", _NUMBER_VERDICTS, numbers),
+            self._counted("claims", _CLAIM_VERDICTS, claims),
+        )
+
+    def _counted(
+        self,
+        kind: str,
+        verdicts: Sequence[str],
+        counts: Sequence[tuple[Mapping[str, int], Mapping[str, int]]],
+    ) -> Counts:
+        shown = tuple(
+            name
+            for name in verdicts
+            if name in _ALWAYS_COUNTED or any(name in view for views in counts for view in views)
+        )
+        rows = tuple(
+            (paper, tuple((own.get(name, 0), over.get(name, 0)) for name in shown))
+            for paper, (own, over) in zip(self.papers, counts, strict=True)
+        )
+        return Counts(kind, shown, rows)
+
+
+def assess(results: Path, paper: str | None = None) -> Assessment:
+    """Evaluate a results folder, for one paper alone or for all with the runs of none.
+
+    An `InputError` says if the folder holds no runs, one of them is damaged, or `paper` is unknown
+    or has none.
+    """
+    runs = find_runs(results)
+    names = paper_names() if paper is None else [paper]
+    papers = [load_paper(name) for name in names]
+    specs = {spec for each in papers for artefact in each.artefacts for spec in artefact.specs}
+    if paper is not None:
+        runs = {name: run for name, run in runs.items() if name in specs}
+    if not runs:
+        first = papers[0].artefacts[0].specs[0]
+        raise InputError(
+            f"{results} holds no results of the paper '{paper}'. 'ddr run {first}' makes some."
+        )
+    summaries = {name: summarize(run) for name, run in runs.items()}
+    assessed = [_assess_paper(each, summaries) for each in papers]
+    return Assessment(
+        tuple(each for each in assessed if any(item.summaries for item in each.artefacts)),
+        tuple(summary for name, summary in summaries.items() if name not in specs),
+    )
+
+
+def _assess_paper(paper: Paper, summaries: Mapping[str, Summary]) -> PaperResult:
+    homes = {
+        name: _home(paper, summary)
+        for name, summary in summaries.items()
+        if any(name in artefact.specs for artefact in paper.artefacts)
+    }
+    return PaperResult(
+        paper,
+        tuple(
+            ArtefactResult(
+                artefact,
+                tuple(summaries[name] for name in artefact.specs if name in summaries),
+                judge_numbers(artefact, summaries),
+                judge_marks(artefact, summaries),
+                tuple(summaries[name] for name in artefact.specs if homes.get(name) == artefact.id),
+            )
+            for artefact in paper.artefacts
+        ),
+        tuple(
+            judge_claim(claim, paper.artefact(claim.artefact), summaries) for claim in paper.claims
+        ),
+    )
+
+
+def _home(paper: Paper, summary: Summary) -> str:
+    """Return the artefact that a run's figure is shown with: figures before tables."""
+    using = [artefact for artefact in paper.artefacts if summary.run.name in artefact.specs]
+    drawn = [artefact for artefact in using if artefact.kind in ("curve", "embedding")]
+    names = [artefact.id for artefact in drawn or using]
+    said = summary.run.spec.paper
+    return said.artefact if said is not None and said.artefact in names else names[0]
+
+
+def quoted_for(summary: Summary) -> list[QuotedNumber]:
+    """Return the numbers that the papers quote for what one run measured."""
+    return [
+        number
+        for name in paper_names()
+        for artefact in load_paper(name).artefacts
+        if summary.run.name in artefact.specs
+        for number in quoted_numbers(judge_numbers(artefact, {summary.run.name: summary}), summary)
+    ]

@@ -1,0 +1,431 @@
+"""The claims of a paper judged: rows -> test -> verdict.
+
+A claim is looked at twice: on the paper's own split or setting, by the means, and over repeated
+random splits. There, a claim about a difference (better, a gain, a rise) holds when the mean
+difference is large enough *and* Nadeau and Bengio's corrected interval of the paired differences
+lies above zero; with the first alone it is undecided. A claim about a level, a place or flatness is
+decided by the means, with the interval beside it. The thresholds stand in the paper's file; what
+each predicate means, in `ddr_cli.papers.predicates`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from ddr_cli.comparison.methods import paired
+from ddr_cli.comparison.names import (
+    difference_text,
+    family_name,
+    lower_is_better,
+    number,
+    parameter_name,
+    plain,
+)
+from ddr_cli.comparison.summary import MEAN_LEVEL, Row, Summary
+from ddr_cli.core.errors import InputError
+from ddr_cli.evaluation.statistics import PairedDifferences, corrected_interval
+from ddr_cli.papers import predicates
+from ddr_cli.papers.schema import Artefact, Claim, Selector
+from ddr_cli.verdicts.rows import (
+    Lookup,
+    NotApplicableError,
+    NotSweptError,
+    UnansweredError,
+    View,
+    family_of,
+    nearest_place,
+)
+
+ClaimVerdict = Literal["holds", "fails", "undecided", "not run", "not applicable"]
+
+DECIDED = ("holds", "fails", "undecided")
+"""The verdicts that our results give."""
+
+Places = list[tuple[float, Row]]
+"""A series: places on a grid in ascending order, and the row at each."""
+
+_EXACT = 1e-9  # A difference of 1.00 points is not above one point for a rounding error.
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Whether a claim holds through one view, with the numbers that say so."""
+
+    verdict: ClaimVerdict
+    detail: str
+
+
+@dataclass(frozen=True)
+class ClaimResult:
+    """A claim and what became of it, in the paper's own setting and over re-splits.
+
+    With `same_splits` the paper's setting is itself repeated random splits: then both look at the
+    same numbers, and only the second asks for the corrected interval.
+    """
+
+    claim: Claim
+    own: Finding
+    resplits: Finding
+    same_splits: bool = False
+
+    @property
+    def differs(self) -> bool:
+        """Whether both views decide and disagree."""
+        verdicts = {self.own.verdict, self.resplits.verdict}
+        return len(verdicts) == 2 and verdicts <= set(DECIDED)
+
+
+def judge_claim(claim: Claim, artefact: Artefact, summaries: Mapping[str, Summary]) -> ClaimResult:
+    """Return the result of a claim."""
+    summary = summaries.get(claim.select.spec or artefact.specs[0])
+    return ClaimResult(
+        claim,
+        _finding(claim, artefact, summaries, "own"),
+        _finding(claim, artefact, summaries, "resplits"),
+        summary is not None and family_of(summary.run, "own") == family_of(summary.run, "resplits"),
+    )
+
+
+def _finding(
+    claim: Claim, artefact: Artefact, summaries: Mapping[str, Summary], view: View
+) -> Finding:
+    rows = Lookup(summaries, artefact.specs[0], view, claim.metric)
+    test = _TESTS[type(claim.predicate)]
+    seen = ClaimView(claim, rows, means_only=view == "own")
+    try:
+        holds, detail = test(seen, claim.predicate)
+        by_means = holds or test(replace(seen, means_only=True), claim.predicate)[0]
+    except NotApplicableError as error:
+        return Finding("not applicable", str(error))
+    except UnansweredError as error:
+        return Finding("not run", str(error))
+    return Finding("holds" if holds else "undecided" if by_means else "fails", detail)
+
+
+@dataclass(frozen=True)
+class ClaimView:
+    """A claim through one view: its rows, and what a comparison of two of them shows.
+
+    With `means_only` the means alone decide, as in the paper's own setting they always do. What
+    needs an answer that our results don't have raises an `UnansweredError`.
+    """
+
+    claim: Claim
+    rows: Lookup
+    means_only: bool
+
+    @property
+    def lower_is_better(self) -> bool:
+        """In which direction the claim's metric improves."""
+        return lower_is_better(self.claim.metric)
+
+    def row(self) -> Row:
+        """Return the claim's row."""
+        return self.rows.row(self.claim.select)
+
+    def pair(self) -> tuple[Row, Row]:
+        """Return the claim's row and the one that it is compared with."""
+        return self.row(), self.rows.row(self._than)
+
+    @property
+    def _than(self) -> Selector:
+        assert self.claim.than is not None  # which the paper's file has been checked for
+        return self.claim.than
+
+    def series(self) -> Places:
+        """Return the claim's rows along its parameter."""
+        return self.rows.series(self.claim.select, self.claim.along or "")
+
+    def within(self, low: float | None, high: float | None) -> Places:
+        """Return the part of the series from `low` to `high`, both included."""
+        return [
+            (place, row)
+            for place, row in self.series()
+            if (low is None or place >= low) and (high is None or place <= high)
+        ]
+
+    def common(self, low: float | None, high: float | None) -> list[tuple[float, Row, Row]]:
+        """Return the places of `within` that the other series has too, and both rows.
+
+        Where the other one has no such parameter it is the same everywhere.
+        """
+        ours = self.within(low, high)
+        try:
+            others = self.rows.series(self._than, self.claim.along or "")
+        except NotSweptError:
+            level = self.rows.row(self._than)
+            return [(place, row, level) for place, row in ours]
+        # A grid of dividing steps has its places to the last digit only within one spec.
+        return [
+            (place, row, other)
+            for place, row in ours
+            for at, other in others
+            if np.isclose(place, at, rtol=1e-9, atol=0.0)
+        ]
+
+    def at(self, target: float) -> tuple[float, Row]:
+        """Return the place of the series nearest to the target, and its row."""
+        places = dict(self.series())
+        place = nearest_place(places, target)
+        return place, places[place]
+
+    def show(self, value: float) -> str:
+        """Return a value of the claim's metric as text."""
+        return number(value, self.claim.metric)
+
+    def show_difference(self, value: float, *, unit: bool = True) -> str:
+        """Return a difference of two values as text."""
+        return difference_text(value, self.claim.metric, unit=unit)
+
+    def place(self, value: float) -> str:
+        """Return a place as text, such as ``β = 0.562``."""
+        return f"{parameter_name(self.claim.along or '', short=True)} = {plain(value)}"
+
+    def is_above(self, first: Row, second: Row, margin: float = 0.0) -> tuple[float, bool, str]:
+        """Return the mean of first - second, whether first is shown to be above, and the words.
+
+        The mean difference must be at least `margin` and, by the means, above zero; over re-splits
+        the lower end of its corrected interval must be above zero.
+        """
+        differences = _paired(first, second)
+        mean = float(differences.values.mean())
+        if self.means_only:
+            return mean, mean > 0 and mean >= margin, ""
+        low, high = _needed_interval(first, differences)
+        return mean, low > 0 and mean >= margin, self._words(first, differences, low, high)
+
+    def is_above_on_average(self, pairs: list[tuple[Row, Row]]) -> tuple[bool, str]:
+        """Tell whether the first rows are above the second ones on average, and in which words.
+
+        By the means there is nothing to add. Over re-splits the differences of all pairs are
+        averaged split by split, and the corrected interval of that average must lie above zero.
+        """
+        differences = [_paired(first, second) for first, second in pairs]
+        if self.means_only:
+            return True, ""
+        if len({each.splits for each in differences}) > 1:
+            raise UnansweredError("the places were not all run on the same splits")
+        average = PairedDifferences(
+            np.mean([each.values for each in differences], axis=0), differences[0].splits
+        )
+        row = pairs[0][0]
+        low, high = _needed_interval(row, average)
+        return low > 0, self._words(row, average, low, high, what="average difference")
+
+    def compared(self, first: Row, second: Row) -> str:
+        """Return the words for the difference first - second, empty where there is no interval."""
+        differences = _paired(first, second)
+        interval = None if self.rows.view == "own" else _interval(first, differences)
+        return "" if interval is None else self._words(first, differences, *interval)
+
+    def spread(self, row: Row) -> str:
+        """Return the words for the corrected interval of a row's mean, over re-splits."""
+        if self.rows.view == "own" or np.isnan(row["mean_low"]):
+            return ""
+        return (
+            f" ({100 * MEAN_LEVEL:g} % corrected interval {self.show(row['mean_low'])} to "
+            f"{self.show(row['mean_high'])} over {family_name(row.family, row['n'])})"
+        )
+
+    def _words(
+        self,
+        row: Row,
+        differences: PairedDifferences,
+        low: float,
+        high: float,
+        what: str = "difference",
+    ) -> str:
+        mean = self.show_difference(float(differences.values.mean()))
+        return (
+            f"; {what} {mean}, {100 * MEAN_LEVEL:g} % corrected interval "
+            f"{self.show_difference(low, unit=False)} to "
+            f"{self.show_difference(high, unit=False)} over "
+            f"{family_name(row.family, len(differences.values))}"
+        )
+
+
+def _paired(first: Row, second: Row) -> PairedDifferences:
+    try:
+        return paired(first, second)
+    except InputError as error:
+        raise UnansweredError(str(error).rstrip(".")) from None
+
+
+def _interval(row: Row, differences: PairedDifferences) -> tuple[float, float] | None:
+    sizes = row.summary.run.sizes(row.family)
+    if len(differences.values) < 2 or sizes is None:
+        return None
+    found = corrected_interval(differences, MEAN_LEVEL, n_train=sizes[0], n_test=sizes[1])
+    return found.low, found.high
+
+
+def _needed_interval(row: Row, differences: PairedDifferences) -> tuple[float, float]:
+    interval = _interval(row, differences)
+    if interval is None:
+        raise UnansweredError("a corrected interval needs two re-splits or more")
+    return interval
+
+
+# -- the test behind each predicate: whether it holds, and the numbers that say so ----------------
+
+
+def _gain(seen: ClaimView, at_least: float) -> tuple[float, float, bool, str]:
+    """Return the gain over the other row, that row's value, whether it is shown, and the words."""
+    ours, other = seen.pair()
+    pair = (other, ours) if seen.lower_is_better else (ours, other)
+    gain, shown, words = seen.is_above(*pair, at_least)
+    text = (
+        f"{seen.show(ours['mean'])} ({ours.title}) against "
+        f"{seen.show(other['mean'])} ({other.title})"
+    )
+    return gain, float(other["mean"]), shown, text + words
+
+
+def _better_than(seen: ClaimView, test: predicates.BetterThan) -> tuple[bool, str]:
+    _, _, shown, words = _gain(seen, test.at_least)
+    return shown, words
+
+
+def _relative_gain(seen: ClaimView, test: predicates.RelativeGain) -> tuple[bool, str]:
+    gain, other, shown, words = _gain(seen, 0.0)
+    share = gain / other
+    text = f"{100 * share:.1f} % gained, {100 * test.at_least:g} % asked: {words}"
+    return shown and share >= test.at_least, text
+
+
+def _value_near(seen: ClaimView, test: predicates.ValueNear) -> tuple[bool, str]:
+    place, row = seen.at(test.at)
+    excess = (row["mean"] - test.value) * (1 if seen.lower_is_better else -1)
+    text = f"{seen.show(row['mean'])} at {seen.place(place)}{seen.spread(row)}"
+    return excess <= test.tolerance, f"{text}; the paper says {seen.show(test.value)}"
+
+
+def _below_at(seen: ClaimView, test: predicates.BelowAt) -> tuple[bool, str]:
+    place, row = seen.at(test.at)
+    text = f"{seen.show(row['mean'])} at {seen.place(place)}{seen.spread(row)}"
+    return bool(row["mean"] < test.value), text
+
+
+def _minimum_in(seen: ClaimView, test: predicates.MinimumIn) -> tuple[bool, str]:
+    found = seen.series()
+    place, row = min(found, key=lambda item: item[1]["mean"])
+    inside = test.low <= place <= test.high
+    # The best on the other side of the border shows how much the minimum's place means.
+    others = [item for item in found if (test.low <= item[0] <= test.high) != inside]
+    if not others:
+        raise UnansweredError("the grid lies on one side of the range")
+    other_place, other = min(others, key=lambda item: item[1]["mean"])
+    if test.low == test.high:
+        side = "elsewhere" if inside else "there"
+    else:
+        side = f"{'outside' if inside else 'within'} {plain(test.low)} to {plain(test.high)}"
+    text = (
+        f"minimum {seen.show(row['mean'])} at {seen.place(place)}; best {side}: "
+        f"{seen.show(other['mean'])} at {seen.place(other_place)}"
+    )
+    return inside, text + seen.compared(other, row)
+
+
+def _flat_in(seen: ClaimView, test: predicates.FlatIn) -> tuple[bool, str]:
+    found = seen.within(test.low, test.high)
+    if len(found) < 2:
+        raise UnansweredError("the grid has fewer than two places there")
+    low = min(found, key=lambda item: item[1]["mean"])
+    high = max(found, key=lambda item: item[1]["mean"])
+    spread = high[1]["mean"] - low[1]["mean"]
+    text = (
+        f"from {seen.show(low[1]['mean'])} ({seen.place(low[0])}) to "
+        f"{seen.show(high[1]['mean'])} ({seen.place(high[0])}), "
+        f"{seen.show_difference(spread)} where at most "
+        f"{seen.show_difference(test.tolerance)} count as flat"
+    )
+    return bool(spread <= test.tolerance), text + seen.compared(high[1], low[1])
+
+
+def _better_along(seen: ClaimView, test: predicates.BetterAlong) -> tuple[bool, str]:
+    found = seen.common(test.low, test.high)
+    if not found:
+        raise UnansweredError("the two have no place in common there")
+    sign = -1 if seen.lower_is_better else 1
+    gains = [sign * (ours["mean"] - other["mean"]) for _, ours, other in found]
+    better = sum(gain > 0 and gain >= test.at_least for gain in gains)
+    least = min(range(len(found)), key=gains.__getitem__)
+    place, ours, other = found[least]
+    text = (
+        f"better at {better} of {len(found)} places, {100 * test.share:g} % asked; least so "
+        f"{seen.show(ours['mean'])} against {seen.show(other['mean'])} at "
+        f"{seen.place(place)}"
+    )
+    pairs = [(mine, its) if sign > 0 else (its, mine) for _, mine, its in found]
+    shown, words = seen.is_above_on_average(pairs)
+    return shown and better >= test.share * len(found) - _EXACT, text + words
+
+
+def _at_least_value(seen: ClaimView, test: predicates.AtLeastValue) -> tuple[bool, str]:
+    row = seen.row()
+    excess = (row["mean"] - test.value) * (-1 if seen.lower_is_better else 1)
+    text = f"{seen.show(row['mean'])} ({row.title}){seen.spread(row)}"
+    return excess >= -_EXACT, f"{text}; asked: {seen.show(test.value)} or better"
+
+
+def _within_of(seen: ClaimView, test: predicates.WithinOf) -> tuple[bool, str]:
+    ours, other = seen.pair()
+    difference = float(ours["mean"] - other["mean"])
+    text = (
+        f"{seen.show(ours['mean'])} ({ours.title}) and {seen.show(other['mean'])} "
+        f"({other.title}): {seen.show_difference(difference)} apart where at most "
+        f"{seen.show_difference(test.tolerance)} count as alike"
+    )
+    return abs(difference) <= test.tolerance + _EXACT, text + seen.compared(ours, other)
+
+
+def _stays_within(seen: ClaimView, test: predicates.StaysWithin) -> tuple[bool, str]:
+    low, high = test.low - test.slack, test.high + test.slack
+    longest: Places = []
+    current: Places = []
+    for place, row in seen.series():
+        current = [*current, (place, row)] if low <= row["mean"] <= high else []
+        if _ratio(current) > _ratio(longest):
+            longest = current
+    band = f"{seen.show(low)} to {seen.show(high)}"
+    if not longest:
+        return False, f"nowhere within {band}"
+    ends = f"{seen.place(longest[0][0])} to {plain(longest[-1][0])}"
+    means = [row["mean"] for _, row in longest]
+    text = f"{seen.show(min(means))} to {seen.show(max(means))} from {ends}; band {band}"
+    return _ratio(longest) >= test.span, text
+
+
+def _ratio(places: Places) -> float:
+    return places[-1][0] / places[0][0] if places else 0.0
+
+
+def _rises_towards(seen: ClaimView, test: predicates.RisesTowards) -> tuple[bool, str]:
+    found = seen.series()
+    end_place, end = found[0] if test.end == "low" else found[-1]
+    start_place, start = seen.at(test.start)
+    _, shown, words = seen.is_above(end, start, test.at_least)
+    text = (
+        f"{seen.show(start['mean'])} at {seen.place(start_place)}, "
+        f"{seen.show(end['mean'])} at {seen.place(end_place)}{words}"
+    )
+    return shown, text
+
+
+_TESTS: Mapping[type, Callable[[ClaimView, Any], tuple[bool, str]]] = {
+    predicates.ValueNear: _value_near,
+    predicates.BelowAt: _below_at,
+    predicates.MinimumIn: _minimum_in,
+    predicates.FlatIn: _flat_in,
+    predicates.StaysWithin: _stays_within,
+    predicates.RisesTowards: _rises_towards,
+    predicates.RelativeGain: _relative_gain,
+    predicates.BetterThan: _better_than,
+    predicates.BetterAlong: _better_along,
+    predicates.AtLeastValue: _at_least_value,
+    predicates.WithinOf: _within_of,
+}

@@ -1,0 +1,135 @@
+"""The verdicts of the last report, kept beside the results so that a later one can be compared."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import TypeAdapter, ValidationError
+
+from ddr_cli.core.errors import InputError
+from ddr_cli.core.models import Frozen
+from ddr_cli.verdicts.assess import Assessment
+from ddr_cli.verdicts.claims import ClaimVerdict
+from ddr_cli.verdicts.printed import Verdict
+
+FILE_NAME = "verdicts.json"
+
+# A verdict of a higher rank is better news; what the paper never printed can't get worse.
+_RANKS: dict[Verdict | ClaimVerdict, int] = {
+    "not run": 0,
+    "worse": 1,
+    "differs": 1,
+    "fails": 1,
+    "undecided": 2,
+    "reproduced": 3,
+    "better": 3,
+    "holds": 3,
+    "unverifiable": 3,
+    "not applicable": 3,
+}
+
+
+class RecordedVerdicts(Frozen):
+    """The verdicts on one printed number, mark or claim through both views."""
+
+    own: Verdict | ClaimVerdict
+    resplits: Verdict | ClaimVerdict
+
+
+class PaperRecord(Frozen):
+    """The verdicts on one paper by the ids of its printed numbers (and marks) and claims."""
+
+    numbers: dict[str, RecordedVerdicts]
+    claims: dict[str, RecordedVerdicts]
+
+
+Record = dict[str, PaperRecord]
+"""By paper."""
+
+_FILE = TypeAdapter(Record)
+
+
+@dataclass(frozen=True)
+class Regression:
+    """A verdict that is worse than the recorded one."""
+
+    key: str
+    view: str
+    recorded: str
+    now: str
+
+    def __str__(self) -> str:
+        where = "the paper's setting" if self.view == "own" else "re-splits"
+        return f"{self.key} ({where}): {self.recorded} before, {self.now} now"
+
+
+def record_of(assessment: Assessment) -> Record:
+    """Return the verdicts of an assessment."""
+    return {
+        result.paper.name: PaperRecord(
+            numbers={
+                f"{item.artefact.id}.{each.entry.id}": RecordedVerdicts(
+                    own=each.own.verdict, resplits=each.resplits.verdict
+                )
+                for item in result.artefacts
+                for each in item.judged
+            },
+            claims={
+                each.claim.id: RecordedVerdicts(
+                    own=each.own.verdict, resplits=each.resplits.verdict
+                )
+                for each in result.claims
+            },
+        )
+        for result in assessment.papers
+    }
+
+
+def read_record(results: Path) -> Record:
+    """Return the recorded verdicts of a results folder, empty if none were recorded."""
+    path = results / FILE_NAME
+    if not path.is_file():
+        return {}
+    try:
+        return _FILE.validate_json(path.read_bytes())
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise InputError(
+            f"{path} is not a record of verdicts ({place}: {first['msg']}). Delete it; "
+            f"'ddr report {results}' writes it anew."
+        ) from None
+
+
+def record_text(record: Record) -> str:
+    """Return a record as the text of its file."""
+    return json.dumps(_FILE.dump_python(record), indent=1, sort_keys=True) + "\n"
+
+
+def regressions(recorded: Record, now: Record, paper: str | None = None) -> list[Regression]:
+    """Return the verdicts that are worse now than recorded, of one paper or of all.
+
+    A paper whose results are gone is "not run" now; a number or claim that its file no longer
+    holds is left out.
+    """
+    current = dict(_flat(now))
+    found = []
+    for key, verdict in _flat(recorded):
+        name, _, entry, view = key
+        if paper not in (None, name):
+            continue
+        verdict_now = current.get(key, verdict if name in now else "not run")
+        if _RANKS[verdict_now] < _RANKS[verdict]:
+            found.append(Regression(f"{name} {entry}", view, verdict, verdict_now))
+    return found
+
+
+def _flat(record: Record) -> Iterator[tuple[tuple[str, str, str, str], Verdict | ClaimVerdict]]:
+    for paper, recorded in record.items():
+        for kind, entries in (("numbers", recorded.numbers), ("claims", recorded.claims)):
+            for name, verdicts in entries.items():
+                yield (paper, kind, name, "own"), verdicts.own
+                yield (paper, kind, name, "resplits"), verdicts.resplits

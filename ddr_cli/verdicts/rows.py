@@ -1,0 +1,134 @@
+"""Row lookup: the rows of our results that a paper's file speaks of."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import pandas as pd
+
+from ddr_cli.comparison.names import method_name
+from ddr_cli.comparison.runs import Run
+from ddr_cli.comparison.summary import Row, Summary, best_index, same_value
+from ddr_cli.papers.schema import Near, Selector
+
+# A grid answers a question about a place on it when it has one within this factor.
+_NEAR_FACTOR = 1.5
+
+View = Literal["own", "resplits"]
+"""A way to look at a run: in the paper's own split or setting, or over repeated random splits."""
+
+
+class UnansweredError(Exception):
+    """Our results have no answer yet; the message says why, for the table."""
+
+
+class NotApplicableError(UnansweredError):
+    """The question makes no sense through this view, whatever is run."""
+
+
+class NotSweptError(UnansweredError):
+    """The rows have no value of the parameter that orders them."""
+
+
+def family_of(run: Run, view: View) -> str | None:
+    """Return the run's family of splits under a view, None if it has none."""
+    split = run.spec.split
+    if view == "own":
+        return "predefined" if split.predefined else split.kind
+    return None if split.kind in ("predefined", "whole") else split.kind
+
+
+@dataclass(frozen=True)
+class Lookup:
+    """Rows of one metric through one view; `default` is the run of selectors that name none.
+
+    Its methods raise an `UnansweredError` if a run is missing or partial, nothing matches, or some
+    of the matching rows' trials failed.
+    """
+
+    summaries: Mapping[str, Summary]
+    default: str
+    view: View
+    metric: str
+
+    def row(self, selector: Selector) -> Row:
+        """Return the one row that a selector means."""
+        summary, rows = self._matching(selector)
+        if len(rows) > 1 and selector.pick == "only":
+            raise UnansweredError(f"{len(rows)} rows of {summary.run.name} match, not one")
+        return self._best(summary, rows)
+
+    def series(self, selector: Selector, along: str) -> list[tuple[float, Row]]:
+        """Return the rows that a selector means along a swept parameter, in its order."""
+        summary, rows = self._matching(selector)
+        if along not in rows or rows[along].isna().any():
+            raise NotSweptError(f"{summary.run.name} does not sweep {along} of {selector.reducer}")
+        found: list[tuple[float, Row]] = []
+        for place, group in rows.groupby(along, sort=True):
+            if len(group) > 1 and selector.pick == "only":
+                raise UnansweredError(f"{len(group)} rows of {summary.run.name} match at {place}")
+            row = self._best(summary, group)
+            found.append((float(place), row))  # type: ignore[arg-type]  # a number of the grid
+        return found
+
+    def _matching(self, selector: Selector) -> tuple[Summary, pd.DataFrame]:
+        name = selector.spec or self.default
+        if name not in self.summaries:
+            raise UnansweredError(f"no results yet: ddr run {name}")
+        summary = self.summaries[name]
+        run = summary.run
+        if not run.is_complete:
+            raise UnansweredError(run.progress)
+        family = family_of(run, self.view)
+        if family is None and run.spec.split.kind == "whole":
+            raise NotApplicableError("all points are embedded: nothing to re-split")
+        if family is None:
+            raise UnansweredError("run on the predefined split only")
+        rows = summary.rows
+        rows = rows[
+            (rows["reducer"] == selector.reducer)
+            & (rows["classifier"] == selector.classifier)
+            & (rows["split"] == family)
+            & (rows["metric"] == self.metric)
+        ]
+        if selector.label is not None:
+            rows = rows[rows["reducer_label"] == method_name(selector.label)]
+        for column, value in selector.params.items():
+            if column not in rows:
+                raise UnansweredError(f"{name} has no parameter {column}")
+            meant = nearest_place(rows[column], value.near) if isinstance(value, Near) else value
+            rows = rows[[same_value(each, meant) for each in rows[column]]]
+        if rows.empty:
+            raise UnansweredError(f"{name} has no such row")
+        return summary, rows
+
+    def _best(self, summary: Summary, rows: pd.DataFrame) -> Row:
+        # A part is not a result: rows some of whose trials did not end well are refused.
+        complete = rows[rows["n"] == rows["planned"]]
+        if complete.empty:
+            worst = rows.iloc[0]
+            raise UnansweredError(f"{worst['n']} of {worst['planned']} trials ended well")
+        return Row(summary, best_index(complete["mean"], self.metric))
+
+
+def nearest_place(places: Iterable[Any], target: float) -> float:
+    """Return the place of a grid closest to `target`, by ratio where all are positive.
+
+    It must be within a factor of 1.5; a place at or below zero must be met.
+    """
+    numbers = sorted({float(place) for place in places if not pd.isna(place)})
+    if not numbers:
+        raise UnansweredError("no such parameter in the results")
+
+    def distance(place: float) -> float:
+        if place > 0 and target > 0:
+            return abs(math.log(place / target))
+        return math.inf if place != target else 0.0
+
+    best = min(numbers, key=distance)
+    if distance(best) > math.log(_NEAR_FACTOR):
+        raise UnansweredError(f"the grid has no place near {target:g}")
+    return best

@@ -1,0 +1,114 @@
+"""Methods against each other: paired in a run, ranked across runs."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from ddr_cli.comparison.methods import compare
+from ddr_cli.core.errors import InputError
+from ddr_cli.figures.rank_diagram import draw_ranks
+from ddr_cli.figures.style import rendered
+
+REDUCERS = [{"name": "none"}, {"name": "pca"}, {"name": "lda"}]
+# By run, the errors of the three methods.
+LEVELS = {
+    "one": {"none": 0.30, "pca": 0.20, "lda": 0.10},
+    "two": {"none": 0.25, "pca": 0.26, "lda": 0.05},
+    "three": {"none": 0.30, "pca": 0.20, "lda": 0.10},
+    "four": {"none": 0.40, "pca": 0.20, "lda": 0.19},
+}
+
+
+@pytest.fixture
+def folders(results, make_spec, write_results):
+    def error_of(name):
+        def error(trial):
+            return LEVELS[name][trial.reducer] + 0.001 * ((trial.index or 0) % 3)
+
+        return error
+
+    return [
+        write_results(
+            results, make_spec(name, reducers=REDUCERS, repeats=6, predefined=False), error_of(name)
+        )
+        for name in LEVELS
+    ]
+
+
+def test_differences_are_paired_and_corrected(results, make_spec, write_results):
+    rng = np.random.default_rng(0)
+    noise = rng.normal(scale=0.01, size=(3, 20))
+    place = {"none": 0, "pca": 1, "lda": 2}
+
+    def error(trial):
+        return 0.2 - 0.01 * place[trial.reducer] + noise[place[trial.reducer], trial.index]
+
+    spec = make_spec("run", reducers=REDUCERS, repeats=20, predefined=False)
+    found = compare([write_results(results, spec, error)], against="pca")
+    assert found.against == "PCA"
+    rows = found.rows.set_index("method")
+    values = (noise[2] - 0.02) - (noise[1] - 0.01)
+    half = stats.t.ppf(0.975, 19) * values.std(ddof=1) * np.sqrt(1 / 20 + 2000 / 4435)
+    lda = rows.loc["LDA"]
+    assert lda["difference"] == pytest.approx(values.mean())
+    assert (lda["low"], lda["high"]) == pytest.approx((values.mean() - half, values.mean() + half))
+    assert lda["p_value"] > stats.ttest_1samp(values, 0).pvalue
+    assert pd.isna(rows.at["PCA", "difference"])
+
+
+def test_ranks_are_friedmans(folders):
+    ranks = compare(folders).ranks
+    assert ranks is not None
+    assert dict(ranks.average) == {"LDA": 1.0, "PCA": 2.25, "no reduction": 2.75}
+    columns = [[LEVELS[run][name] for run in LEVELS] for name in ("none", "pca", "lda")]
+    known = stats.friedmanchisquare(*columns)
+    assert (ranks.statistic, ranks.p_value) == pytest.approx((known.statistic, known.pvalue))
+
+
+def test_the_diagram_is_the_same_bytes_each_time(folders):
+    pytest.importorskip("scikit_posthocs", reason="the extra 'stats' is not installed")
+    found = compare(folders)
+    assert rendered(draw_ranks(found)) == rendered(draw_ranks(found))
+
+
+def test_what_cannot_be_compared_is_said(folders, results, make_spec, write_results):
+    with pytest.raises(InputError, match="Did you mean 'PCA'"):
+        compare(folders, against="pcs")
+    with pytest.raises(InputError, match="no metric 'accuracy'"):
+        compare(folders, metric="accuracy")
+    with pytest.raises(InputError, match="three runs"):
+        draw_ranks(compare(folders[:2]))
+    single = make_spec("single", reducers=REDUCERS, kind="predefined", predefined=False)
+    with pytest.raises(InputError, match="can't be compared on one"):
+        compare([write_results(results, single, lambda _: 0.1)])
+    other = make_spec("other", reducers=[{"name": "lpp"}], repeats=6, predefined=False)
+    with pytest.raises(InputError, match="fewer than two methods in common"):
+        compare([folders[0], write_results(results, other, lambda _: 0.1)])
+
+
+def test_on_the_command_line(folders, tmp_path):
+    table = tmp_path / "ranks.csv"
+    command = [sys.executable, "-m", "ddr_cli.cli.app", "compare", *map(str, folders)]
+    done = subprocess.run(
+        [*command, "--csv", str(table)],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "COLUMNS": "120"},
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "average rank" in done.stdout
+    assert "Friedman" in done.stdout
+    assert len(pd.read_csv(table)) == 12
+    wrong = subprocess.run(
+        [*command, "--against", "x"], capture_output=True, text=True, check=False
+    )
+    assert wrong.returncode == 2
+    assert "No method is called 'x'" in wrong.stderr

@@ -1,0 +1,169 @@
+import json
+import shutil
+
+import numpy as np
+import pytest
+from matplotlib.colors import to_rgb
+
+from ddr_cli.comparison.runs import load_run
+from ddr_cli.comparison.summary import summarize
+from ddr_cli.core.errors import InputError
+from ddr_cli.figures import draw
+from ddr_cli.figures.embeddings import read_embeddings
+from ddr_cli.figures.style import class_look, rendered
+from ddr_cli.report import write_run
+
+LDA = {"name": "lda", "label": "FDA", "params": {"n_components": 2}}
+LFDA = {"name": "lfda", "params": {"n_components": 2}}
+
+
+def _content(reducer, columns=2, n=12, **more):
+    points = np.random.default_rng(columns).normal(size=(n, columns))
+    return {
+        "reducer": reducer,
+        "mode": "out_of_sample",
+        "params": {"n_components": columns},
+        "split": "resample-0",
+        "split_hash": "0",
+        "n_components": columns,
+        "classes": ["A or C", "B"],
+        "y": [0, 1] * (n // 2),
+        "part": ["train"] * (n // 2) + ["test"] * (n // 2),
+        "subclass_names": None,
+        "subclasses": None,
+        "coordinates": points[:, :3].round(4).tolist(),
+        "prototypes": None,
+        **more,
+    }
+
+
+@pytest.fixture
+def made(tmp_path, write_results, make_spec):
+    """Return a function: embeddings -> the folder of a run with them."""
+
+    def build(*contents, reducers=(LDA, LFDA), **more):
+        spec = make_spec("run", reducers=reducers, predefined=False, repeats=4, **more)
+        folder = write_results(
+            tmp_path, spec, lambda trial: 0.1 if trial.reducer == "lda" else 0.05
+        )
+        (folder / "embeddings").mkdir()
+        for number, content in enumerate(contents):
+            text = content if isinstance(content, str) else json.dumps(content)
+            (folder / "embeddings" / f"{number}.json").write_text(text, encoding="utf-8")
+        return folder
+
+    return build
+
+
+def _drawn(folder):
+    return draw(summarize(load_run(folder)))
+
+
+def _legend(figure):
+    return [text.get_text() for text in figure.legends[0].get_texts()]
+
+
+def test_a_panel_per_reducer_in_the_order_of_the_spec(made):
+    figure = _drawn(made(_content("lfda"), _content("lda")))
+    assert [axes.get_title(loc="left") for axes in figure.axes] == ["FDA", "LFDA"]
+    notes = [[text.get_text() for text in axes.texts] for axes in figure.axes]
+    assert notes == [["error 10.00 %"], ["error 5.00 %"]]
+    assert _legend(figure) == ["A or C", "B", "training point", "test point"]
+
+
+def test_training_points_are_pale_and_all_points_are_drawn(made):
+    figure = _drawn(made(_content("lda")))
+    lines = figure.axes[0].lines
+    assert sum(len(line.get_xdata()) for line in lines) == 12
+    assert {round(line.get_alpha(), 2) for line in lines} == {0.35, 0.85}
+
+
+def test_without_a_test_part_nothing_is_pale(made):
+    figure = _drawn(made(_content("lda", part=["train"] * 12)))
+    assert {round(line.get_alpha(), 2) for line in figure.axes[0].lines} == {0.85}
+    assert _legend(figure) == ["A or C", "B"]
+
+
+def test_sub_classes_have_their_class_s_colour_and_a_marker_of_their_own(made):
+    subclasses = [0, 1, 2, 1] * 3
+    content = _content("lda", subclass_names=["A", "B", "C"], subclasses=subclasses)
+    figure = _drawn(made(content))
+    assert _legend(figure)[:3] == ["A or C: A", "A or C: C", "B"]
+    first, second, other = figure.legends[0].legend_handles[:3]
+    assert first.get_color() == second.get_color() != other.get_color()
+    assert first.get_marker() != second.get_marker()
+
+
+def test_one_dimension_is_a_strip_per_class(made):
+    reducers = [{"name": "lda", "params": {"n_components": 1}}]
+    folder = made(_content("lda", 1, prototypes=[[0.0], [1.0]]), reducers=reducers)
+    (axes,) = _drawn(folder).axes
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["A or C", "B"]
+    heights = [line.get_ydata() for line in axes.lines if line.get_marker() == "o"]
+    assert np.abs(np.concatenate(heights)).max() <= 0.35
+
+
+def test_three_dimensions_are_drawn_in_perspective_with_labelled_prototypes(made):
+    reducers = [{"name": "lda", "params": {"n_components": 3}}]
+    prototypes = [[0.0, 0.0, 0.0], [1.0, 1.0, 1.0]]
+    figure = _drawn(made(_content("lda", 3, prototypes=prototypes), reducers=reducers))
+    (axes,) = figure.axes
+    assert axes.name == "3d"
+    assert {text.get_text().strip() for text in axes.texts} >= {"LDA", "A or C", "B"}
+    assert sum(line.get_marker() == "*" for line in axes.lines) == 2
+    rendered(figure)
+
+
+def test_of_many_dimensions_the_plane_is_drawn_and_said(made):
+    reducers = [{"name": "lda", "params": {"n_components": 9}}]
+    (axes,) = _drawn(made(_content("lda", 9), reducers=reducers)).axes
+    assert axes.get_title(loc="left") == "LDA, first 2 of 9 dimensions"
+
+
+def test_a_swept_dimension_has_a_panel_each(made):
+    contents = [_content("lda", columns) for columns in (3, 1, 2)]
+    folder = made(*contents, reducers=[LDA], sweep={"reducer.n_components": [1, 2, 3]})
+    titles = [each.title for each in read_embeddings(summarize(load_run(folder)))]
+    assert titles == ["FDA, dim = 1", "FDA, dim = 2", "FDA, dim = 3"]
+
+
+def test_what_is_of_another_setting_is_left_out(made):
+    folder = made(_content("lda"), _content("lda", 3), _content("pca"))
+    assert [each.title for each in read_embeddings(summarize(load_run(folder)))] == ["FDA"]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "{",
+        "[]",
+        _content("lda", y=[0, 1]),
+        _content("lda", coordinates=[[0.0] * 4] * 12),
+        {key: value for key, value in _content("lda").items() if key != "classes"},
+    ],
+)
+def test_a_damaged_file_is_named(made, content):
+    folder = made(content)
+    with pytest.raises(InputError, match=r"0\.json is damaged.*ddr run run"):
+        read_embeddings(summarize(load_run(folder)))
+
+
+def test_many_points_stay_below_a_megabyte_and_the_same(made, tmp_path):
+    n = 6000
+    contents = [_content(name, n=n) for name in ("lda", "lfda")]
+    folder = made(*contents)
+    write_run(folder)
+    svg = (folder / "figure.svg").read_bytes()
+    assert len(svg) < 1_000_000
+    assert b"data:image/png" in svg
+    copy = tmp_path / "copy" / "run"
+    shutil.copytree(folder, copy)
+    write_run(copy)
+    assert (copy / "figure.svg").read_bytes() == svg
+
+
+def test_ten_classes_differ_in_colour_and_a_hundred_in_look():
+    looks = [class_look(code) for code in range(100)]
+    assert len({to_rgb(look.colour) for look in looks[:10]}) == 10
+    assert len({look.marker for look in looks[:10]}) == 10
+    assert len({(look.colour, look.marker) for look in looks}) == 100

@@ -1,0 +1,232 @@
+import io
+import itertools
+
+import numpy as np
+import pytest
+from matplotlib.colors import to_hex, to_rgb
+from PIL import Image
+
+from ddr_cli.comparison.runs import load_run
+from ddr_cli.comparison.summary import summarize
+from ddr_cli.figures import draw
+from ddr_cli.figures.style import look, rendered
+from ddr_cli.verdicts.printed import QuotedNumber
+
+CCDR = {
+    "name": "ccdr",
+    "mode": "transductive",
+    "params": {"beta": 0.5, "n_components": 14, "n_neighbors": 4},
+}
+NONE = {"name": "none"}
+CLASSIFIERS = [{"name": "knn", "params": {"n_neighbors": 3}}, {"name": "linear"}]
+BETAS = [0.01, 0.1, 1.0, 10.0]
+
+
+def _error(trial):
+    """Return 9 % for kNN and 10 % for linear, a point more over re-splits, steep in dimension."""
+    value = 0.09 if trial.classifier == "knn" else 0.10
+    if trial.index is not None:
+        value += 0.01 + (trial.index - 4.5) / 1000
+    return value * (5 if trial.params.get("reducer.n_components") == 1 else 1)
+
+
+@pytest.fixture
+def summary_of(tmp_path, write_results, make_spec):
+    def build(name="run", keep=None, error=_error, **more):
+        more = {"reducers": [CCDR], "classifiers": CLASSIFIERS, "repeats": 10, **more}
+        folder = write_results(tmp_path, make_spec(name, **more), error, keep=keep)
+        return summarize(load_run(folder))
+
+    return build
+
+
+def _legend(figure):
+    return [text.get_text() for text in figure.legends[0].get_texts()]
+
+
+def test_curves_show_both_kinds_of_split_side_by_side(summary_of):
+    figure = draw(summary_of(sweep={"reducer.beta": BETAS}, log=True))
+    own, over = figure.axes
+    assert own.get_title(loc="left") == "Predefined split (n = 1)"
+    assert over.get_title(loc="left") == "Mean over 10 re-splits"
+    assert own.get_ylabel() == "error rate (%)"
+    assert {axes.get_xlabel() for axes in figure.axes} == {"β"}
+    assert own.get_xscale() == "log"
+    assert own.get_ylim() == over.get_ylim()
+    # One line per classifier on the left; on the right also the two ends of each band.
+    assert [len(axes.lines) for axes in figure.axes] == [2, 6]
+    assert [len(axes.collections) for axes in figure.axes] == [0, 2]
+    assert own.lines[0].get_ydata() == pytest.approx(np.full(4, 9.0))
+    assert over.lines[0].get_ydata() == pytest.approx(np.full(4, 10.0))
+    assert own.lines[0].get_markerfacecolor() == "white"
+    assert own.lines[0].get_linestyle() == "--"
+    assert _legend(figure) == ["k-NN", "linear", "predefined split", "80 % of 10 re-splits"]
+
+
+def test_the_band_is_the_interval_over_repetitions(summary_of):
+    over = draw(summary_of(sweep={"reducer.beta": BETAS})).axes[1]
+    heights = over.collections[0].get_paths()[0].vertices[:, 1]
+    assert heights.min() == pytest.approx(100 * np.quantile(0.10 + np.arange(-4.5, 5) / 1000, 0.1))
+    assert heights.max() == pytest.approx(100 * np.quantile(0.10 + np.arange(-4.5, 5) / 1000, 0.9))
+
+
+def test_quoted_numbers_are_marked_and_named(summary_of):
+    summary = summary_of(sweep={"reducer.beta": BETAS}, log=True)
+    rows = summary.rows
+    row = rows.index[
+        (rows["split"] == "predefined")
+        & (rows["classifier"] == "knn")
+        & (rows["reducer.beta"] == 1.0)
+    ][0]
+    figure = draw(summary, [QuotedNumber(int(row), 0.086, "paper: 8.6 %", at=0.5)])
+    own, over = figure.axes
+    stars = [line for line in own.lines if line.get_marker() == "*"]
+    assert [(*star.get_xdata(), *star.get_ydata()) for star in stars] == [(0.5, 8.6)]
+    assert stars[0].get_zorder() < 2
+    assert not [line for line in over.lines if line.get_marker() == "*"]
+    assert "paper: 8.6 % (k-NN)" in _legend(figure)
+
+
+def test_a_method_without_the_parameter_is_a_level_line(summary_of):
+    figure = draw(summary_of(reducers=[CCDR, NONE], sweep={"reducer.beta": BETAS}))
+    level = figure.axes[0].lines[2]
+    assert list(level.get_xdata()) == [0.01, 10.0]
+    assert level.get_marker() in ("", "None")
+    assert _legend(figure)[:4] == [
+        "CCDR, k-NN",
+        "CCDR, linear",
+        "no reduction, k-NN",
+        "no reduction, linear",
+    ]
+
+
+def test_the_flat_part_of_a_steep_curve_is_enlarged(summary_of):
+    figure = draw(summary_of(sweep={"reducer.n_components": [1, 2, 3, 4]}))
+    assert len(figure.axes) == 4
+    assert figure.axes[0].get_yscale() == "log"
+    assert figure.axes[2].get_yscale() == "linear"
+    assert figure.axes[2].get_ylim()[1] < 15
+    assert figure.axes[2].get_xlabel() == "embedding dimension"
+
+
+def test_without_a_sweep_there_is_a_dot_per_method(summary_of):
+    figure = draw(summary_of(reducers=[NONE, CCDR]))
+    (axes,) = figure.axes
+    labels = [label.get_text() for label in axes.get_yticklabels()]
+    assert labels == ["no reduction, k-NN", "CCDR, k-NN", "no reduction, linear", "CCDR, linear"]
+    assert axes.get_xlabel() == "error rate (%)"
+    assert "Mean over 10 re-splits" in _legend(figure)
+
+
+def test_two_swept_parameters_have_a_panel_per_value_or_a_map(summary_of):
+    few = summary_of(
+        "few",
+        sweep={"reducer.beta": BETAS, "reducer.n_neighbors": [3, 4, 5]},
+        predefined=False,
+    )
+    assert [axes.get_title(loc="left").split(" · ")[0] for axes in draw(few).axes] == [
+        "k = 3",
+        "k = 4",
+        "k = 5",
+    ]
+    many = summary_of(
+        "many",
+        sweep={"reducer.beta": BETAS, "reducer.n_neighbors": list(range(2, 9))},
+        predefined=False,
+    )
+    figure = draw(many)
+    assert len(figure.axes) == 3  # two methods and the colour bar
+    assert figure.axes[0].images[0].get_array().shape == (7, 4)
+
+
+def test_three_swept_parameters_show_the_best_of_each_method(summary_of):
+    sweep = {
+        "reducer.beta": [0.1, 1.0],
+        "reducer.n_neighbors": [3, 4],
+        "reducer.n_components": [1, 2],
+    }
+    (axes,) = draw(summary_of(sweep=sweep)).axes
+    assert axes.get_title(loc="left") == "Best setting of each method"
+    means = {
+        round(float(line.get_xdata()[0]), 6) for line in axes.lines if line.get_marker() == "o"
+    }
+    assert means == {9.0, 10.0}  # never the steep 1-dimensional setting
+
+
+@pytest.mark.parametrize("keep", [0, 6])
+def test_an_unfinished_run_says_so(summary_of, keep):
+    figure = draw(summary_of(keep=keep, sweep={"reducer.beta": BETAS}))
+    assert f"[{keep} of 88 trials done]" in figure.get_suptitle().replace("\n", " ")
+
+
+def test_pictures_are_small_and_the_same_every_time(summary_of):
+    summary = summary_of(sweep={"reducer.beta": BETAS}, log=True)
+    svg, png = rendered(draw(summary))
+    assert (svg, png) == rendered(draw(summary))
+    assert len(svg) < 200_000
+    assert len(png) < 200_000
+    assert b"<dc:date>" not in svg
+    image = Image.open(io.BytesIO(png))
+    assert image.width > 1000
+    assert not image.info.get("Software")
+
+
+def test_neighbouring_looks_differ_in_every_channel():
+    def lightness(colour):
+        red, green, blue = (int(to_hex(colour)[i : i + 2], 16) / 255 for i in (1, 3, 5))
+        return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+    for position in range(4):
+        one, two = look(position), look(position + 1)
+        assert one.marker != two.marker
+        assert one.line != two.line
+        assert abs(lightness(one.colour) - lightness(two.colour)) > 0.1
+
+
+def test_eight_reducers_and_one_measure_are_told_apart_by_three_signs(summary_of):
+    names = ("pca", "lda", "lpp", "lfda", "nmmp", "mfa", "ccdr", "none")
+    figure = draw(
+        summary_of(
+            reducers=[{"name": name} for name in names],
+            measures={"same_class": "same_class"},
+            sweep={"classifier.n_neighbors": [1, 2, 3]},
+            predefined=False,
+        )
+    )
+    (axes,) = figure.axes
+    lines = [line for line in axes.lines if line.get_marker() not in ("", "None")]
+    assert len(lines) == 8
+    assert len({to_hex(line.get_color()) for line in lines}) == 8
+    assert len({line.get_marker() for line in lines}) == 8
+    assert len({str(line._unscaled_dash_pattern) for line in lines}) == 8
+    assert _legend(figure)[:8] == [
+        *("PCA", "LDA", "LPP", "LFDA", "NMMP", "MFA", "CCDR", "no reduction")
+    ]
+    assert axes.get_ylabel() == "points with a neighbour of their class (%)"
+    assert axes.get_xlabel() == "neighbours K in the embedding"
+
+
+def test_the_first_looks_survive_greyscale():
+    # Neighbouring lines differ in lightness, so that a print without colour tells them apart.
+    greys = [np.dot(to_rgb(look(place).colour), [0.299, 0.587, 0.114]) for place in range(8)]
+    assert min(abs(a - b) for a, b in itertools.pairwise(greys)) > 0.05
+    assert len({(look(place).colour, look(place).marker) for place in range(20)}) == 20
+
+
+def test_words_along_the_sweep_are_lines_in_the_order_of_the_spec(summary_of):
+    measures = {"intrinsic_dimension": "dimension"}
+    figure = draw(
+        summary_of(
+            reducers=[NONE],
+            classifiers=[{"name": "knn", "params": {"of_class": None}}],
+            sweep={"classifier.of_class": ["red soil", "cotton", "grey soil"]},
+            kind="whole",
+            predefined=False,
+            metric=measures["intrinsic_dimension"],
+        )
+    )
+    (axes,) = figure.axes
+    labels = [label.get_text() for label in axes.get_yticklabels()]
+    assert labels == ["red soil", "cotton", "grey soil"]
+    assert axes.get_title(loc="left") == "Mean over 10 runs on all points"
+    assert axes.get_xlabel() == "intrinsic dimension"

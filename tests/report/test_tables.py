@@ -1,0 +1,109 @@
+import pytest
+
+from ddr_cli.comparison.runs import load_run
+from ddr_cli.comparison.summary import summarize
+from ddr_cli.papers.schema import Artefact
+from ddr_cli.report.tables import matrix_of, number_data, ratio_text, to_latex, to_markdown
+from ddr_cli.verdicts.assess import ArtefactResult
+from ddr_cli.verdicts.printed import judge_numbers, time_ratios
+
+SECONDS = {"lmnn": 50.0, "nmmp": 0.5, "none": 0.0}
+ACCURACY = {"none": 0.90, "lmnn": 0.95, "nmmp": 0.97}
+
+
+def _entry(reducer, column, value, **more):
+    select = {"reducer": reducer, "classifier": "knn"}
+    return {
+        "id": f"iris-{reducer}",
+        "row": "Iris",
+        "column": column,
+        "select": select,
+        "metric": "accuracy",
+        "where": "Table 4",
+        **({} if value is None else {"value": value, "sd": "1 %"}),
+        **more,
+    }
+
+
+NMMP = {"reducer": "nmmp", "classifier": "knn"}
+PRINTED = [
+    _entry("none", "baseline", None),
+    _entry("lmnn", "LMNN", "96.2 %", seconds={"value": 4.91, "than": NMMP}),
+    _entry("nmmp", "NMMP", "96.5 %", seconds={"value": 0.02}, remark="So it is."),
+]
+
+
+@pytest.fixture
+def result(tmp_path, write_results, make_spec):
+    spec = make_spec(
+        "iris",
+        reducers=[{"name": name} for name in SECONDS],
+        kind="per_class",
+        predefined=False,
+        repeats=4,
+        metric="accuracy",
+    )
+    folder = write_results(tmp_path, spec, lambda trial: ACCURACY[trial.reducer], seconds=SECONDS)
+    artefact = Artefact.model_validate(
+        {
+            "id": "table4",
+            "title": "Accuracy",
+            "where": "Table 4",
+            "kind": "table",
+            "specs": ["iris"],
+            "asked": "?",
+            "printed": PRINTED,
+        }
+    )
+    summaries = {"iris": summarize(load_run(folder))}
+    return ArtefactResult(
+        artefact, tuple(summaries.values()), tuple(judge_numbers(artefact, summaries))
+    )
+
+
+def test_the_papers_table_has_ours_under_each_number(result):
+    frame = matrix_of(result).frame()
+    assert list(frame.columns) == ["", " ", "baseline", "LMNN", "NMMP"]
+    assert frame.to_numpy().tolist() == [
+        ["Iris", "printed", "–", "96.2 % ± 1 %", "96.5 % ± 1 %"],
+        [
+            "",
+            "ours, random splits, n = 4",
+            "90.00 ± 0.00 %",
+            "95.00 ± 0.00 %",
+            "97.00 ± 0.00 %",
+        ],
+        ["", "verdict", "unverifiable", "worse", "reproduced"],
+        ["", "time / NMMP's, printed", "", "250 \N{MULTIPLICATION SIGN}", "1"],
+        ["", "time / NMMP's, ours", "", "100 \N{MULTIPLICATION SIGN}", "1"],
+    ]
+    assert matrix_of(result).rows[0].remarks == ("So it is.",)
+
+
+def test_the_matrix_as_text(result):
+    frame = matrix_of(result).frame()
+    assert "| Iris | printed | – | 96.2 % ± 1 % |" in to_markdown(frame)
+    assert r"100 $\times$" in to_latex(frame)
+    assert r"96.2 \% $\pm$ 1 \%" in to_latex(frame)
+
+
+def test_times_stand_in_the_data_as_ratios(result):
+    found = time_ratios(result.numbers)
+    assert set(found) == {"iris-lmnn"}
+    assert found["iris-lmnn"].ours == 100.0
+    assert found["iris-lmnn"].printed == pytest.approx(245.5)
+    rows = number_data(result.numbers).set_index("id")
+    assert rows.at["iris-lmnn", "fit_seconds_ratio"] == 100.0
+    assert rows.at["iris-lmnn", "fit_seconds_than"] == "NMMP"
+
+
+@pytest.mark.parametrize(
+    ("ratio", "text"),
+    [(245.5, "250"), (12.4, "12"), (1.234, "1.2"), (0.034, "0.034"), (0.0, "0"), (9.99, "10")],
+)
+def test_a_ratio_has_two_digits(ratio, text):
+    assert ratio_text(ratio) == f"{text} \N{MULTIPLICATION SIGN}"
+
+
+def test_no_ratio_is_a_dash():
+    assert ratio_text(float("nan")) == "–"

@@ -1,0 +1,326 @@
+import math
+import zlib
+
+import numpy as np
+import pytest
+
+from ddr_cli.comparison.methods import paired
+from ddr_cli.comparison.runs import load_run
+from ddr_cli.comparison.summary import summarize
+from ddr_cli.core.errors import InputError
+from ddr_cli.papers.schema import Artefact, Claim
+from ddr_cli.verdicts.claims import judge_claim
+from ddr_cli.verdicts.rows import Lookup
+
+CCDR = {"name": "ccdr", "mode": "transductive", "params": {"n_components": 14, "beta": 0.5}}
+NONE = {"name": "none"}
+DIMS = list(range(1, 11))
+BETAS = [0.01, 0.1, 1.0, 10.0]
+ARTEFACT = Artefact(id="a", title="A", where="Fig. 1", kind="curve", specs=("run",), asked="?")
+
+
+def _noise(*key, scale):
+    return np.random.default_rng(zlib.crc32(repr(key).encode())).normal(0, scale)
+
+
+def _luck(trial):
+    """Return how much harder a split is than the next one, for every method alike; 0 on average."""
+    return 0.01 if trial.index % 2 else -0.01
+
+
+def _claim(predicate, along=None, than=None, reducer="ccdr", **select):
+    return Claim.model_validate(
+        {
+            "id": "c",
+            "artefact": "a",
+            "sentence": "It is so.",
+            "where": "Section 1",
+            "select": {"reducer": reducer, "classifier": "knn", **select},
+            "along": along,
+            "than": than,
+            "predicate": predicate,
+        }
+    )
+
+
+def _valley(bottom):
+    return lambda dim: 0.08 + 0.002 * abs(dim - bottom)
+
+
+@pytest.fixture(scope="module")
+def along_dimension(tmp_path_factory, write_results, make_spec):
+    """Return a function: a curve over dimensions 1 to 10, own and over re-splits -> summaries."""
+
+    def build(own, over, noise=0.0):
+        def error(trial):
+            dim = trial.params["reducer.n_components"]
+            if trial.index is None:
+                return own(dim)
+            return over(dim) + _luck(trial) + _noise(trial.split, dim, scale=noise)
+
+        spec = make_spec("run", reducers=[CCDR], sweep={"reducer.n_components": DIMS}, repeats=20)
+        folder = write_results(tmp_path_factory.mktemp("made"), spec, error)
+        return {"run": summarize(load_run(folder))}
+
+    return build
+
+
+@pytest.fixture(scope="module")
+def valleys(along_dimension):
+    """Return a curve whose minimum is at 4 on the paper's own split and at 7 over re-splits."""
+    return along_dimension(_valley(4), _valley(7))
+
+
+def _verdicts(claim, summaries):
+    result = judge_claim(claim, ARTEFACT, summaries)
+    return result.own.verdict, result.resplits.verdict
+
+
+@pytest.mark.parametrize(
+    ("predicate", "verdicts"),
+    [
+        ({"name": "minimum_in", "low": 4, "high": 4}, ("holds", "fails")),
+        ({"name": "minimum_in", "low": 6, "high": 8}, ("fails", "holds")),
+        ({"name": "minimum_in", "low": 3, "high": 8}, ("holds", "holds")),
+        ({"name": "value_near", "at": 4, "value": 0.081, "tolerance": 0.002}, ("holds", "fails")),
+        ({"name": "value_near", "at": 4, "value": 0.2}, ("holds", "holds")),
+        ({"name": "below_at", "at": 4, "value": 0.0801}, ("holds", "fails")),
+        ({"name": "below_at", "at": 4, "value": 0.08}, ("fails", "fails")),
+        ({"name": "flat_in", "low": 4, "high": 6, "tolerance": 0.0041}, ("holds", "holds")),
+        ({"name": "flat_in", "low": 4, "tolerance": 0.0061}, ("fails", "holds")),
+        ({"name": "flat_in", "high": 4, "tolerance": 0.0059}, ("fails", "fails")),
+        (
+            {"name": "stays_within", "low": 0.08, "high": 0.084, "slack": 1e-9, "span": 3},
+            ("holds", "fails"),
+        ),
+        (
+            {"name": "stays_within", "low": 0.07, "high": 0.0839, "slack": 0.0002, "span": 1.7},
+            ("holds", "holds"),
+        ),
+        ({"name": "stays_within", "low": 0.2, "high": 0.3, "span": 2}, ("fails", "fails")),
+        ({"name": "rises_towards", "end": "low", "start": 4, "at_least": 0.005}, ("holds",) * 2),
+        ({"name": "rises_towards", "end": "high", "start": 7, "at_least": 0.0}, ("holds",) * 2),
+        ({"name": "rises_towards", "end": "high", "start": 4, "at_least": 0.0}, ("holds", "fails")),
+        (
+            {"name": "rises_towards", "end": "low", "start": 4, "at_least": 0.0061},
+            ("fails", "fails"),
+        ),
+    ],
+)
+def test_predicates_on_curves_with_a_known_shape(valleys, predicate, verdicts):
+    assert _verdicts(_claim(predicate, along="reducer.n_components"), valleys) == verdicts
+
+
+LEVEL = {"reducer": "none", "classifier": "knn"}
+
+
+@pytest.mark.parametrize(
+    ("predicate", "verdicts"),
+    [
+        ({"name": "better_along"}, ("fails", "fails")),
+        ({"name": "better_along", "low": 2, "high": 7}, ("holds", "holds")),
+        ({"name": "better_along", "share": 0.7}, ("holds", "holds")),
+        ({"name": "better_along", "share": 0.71}, ("fails", "fails")),
+        ({"name": "better_along", "low": 2, "high": 7, "at_least": 0.004}, ("fails", "fails")),
+        ({"name": "better_along", "low": 3, "high": 5, "at_least": 0.004}, ("holds", "holds")),
+    ],
+)
+def test_one_curve_is_compared_with_a_level(
+    tmp_path, write_results, make_spec, predicate, verdicts
+):
+    # A valley with its bottom at 4 is below 8.7 % from 1 to 7.
+    def error(trial):
+        luck = 0.0 if trial.index is None else _luck(trial)
+        if trial.reducer == "none":
+            return 0.087 + luck
+        return _valley(4)(trial.params["reducer.n_components"]) + luck
+
+    spec = make_spec("run", reducers=[CCDR, NONE], sweep={"reducer.n_components": DIMS}, repeats=20)
+    summaries = {"run": summarize(load_run(write_results(tmp_path, spec, error)))}
+    claim = _claim(predicate, along="reducer.n_components", than=LEVEL)
+    assert _verdicts(claim, summaries) == verdicts
+
+
+@pytest.mark.parametrize(("noise", "verdict"), [(0.001, "holds"), (0.2, "undecided")])
+def test_two_curves_need_the_interval_of_their_average_difference(
+    tmp_path, write_results, make_spec, noise, verdict
+):
+    def error(trial):
+        dim = trial.params["reducer.n_components"]
+        if trial.index is None:
+            return 0.1 if trial.reducer == "ccdr" else 0.11
+        # The noise of a split is the same everywhere on the curve, so that averaging the places
+        # does not wash it out, and its mean is 0, so that the means alone say better.
+        tilt = noise if trial.index % 2 else -noise
+        return (0.1 + tilt if trial.reducer == "ccdr" else 0.11) + dim / 1000
+
+    pca = {"name": "pca", "params": {"n_components": 14}}
+    spec = make_spec("run", reducers=[CCDR, pca], sweep={"reducer.n_components": DIMS}, repeats=20)
+    summaries = {"run": summarize(load_run(write_results(tmp_path, spec, error)))}
+    claim = _claim(
+        {"name": "better_along"},
+        along="reducer.n_components",
+        than={"reducer": "pca", "classifier": "knn"},
+    )
+    result = judge_claim(claim, ARTEFACT, summaries)
+    assert (result.own.verdict, result.resplits.verdict) == ("holds", verdict)
+    assert "better at 10 of 10 places" in result.resplits.detail
+    assert "average difference +1.00 points" in result.resplits.detail
+
+
+def test_a_rise_within_the_noise_is_not_shown_over_re_splits(along_dimension):
+    def slope(dim):
+        return 0.09 + 0.0005 * dim
+
+    claim = _claim(
+        {"name": "rises_towards", "end": "high", "start": 1}, along="reducer.n_components"
+    )
+    summaries = along_dimension(slope, slope, noise=0.01)
+    result = judge_claim(claim, ARTEFACT, summaries)
+    assert (result.own.verdict, result.resplits.verdict) == ("holds", "undecided")
+    assert result.differs
+    assert "corrected interval" in result.resplits.detail
+    assert "over 20 re-splits" in result.resplits.detail
+
+
+@pytest.fixture
+def methods(tmp_path, write_results, make_spec):
+    """Return a function: errors of CCDR and none, own and over re-splits -> summaries."""
+
+    def build(own, over, noise=0.0, **more):
+        def error(trial):
+            if trial.index is None:
+                return own[trial.reducer]
+            noisy = _noise(trial.split, trial.reducer, scale=noise)
+            return over[trial.reducer] + _luck(trial) + noisy
+
+        spec = make_spec("run", reducers=[CCDR, NONE], repeats=20, **more)
+        return {"run": summarize(load_run(write_results(tmp_path, spec, error)))}
+
+    return build
+
+
+THAN = {"reducer": "none", "classifier": "knn"}
+
+
+@pytest.mark.parametrize(
+    ("predicate", "over", "noise", "verdict"),
+    [
+        ({"name": "better_than"}, {"ccdr": 0.085, "none": 0.095}, 0.001, "holds"),
+        ({"name": "better_than"}, {"ccdr": 0.085, "none": 0.0853}, 0.01, "undecided"),
+        ({"name": "better_than"}, {"ccdr": 0.095, "none": 0.085}, 0.001, "fails"),
+        ({"name": "better_than", "at_least": 0.02}, {"ccdr": 0.085, "none": 0.095}, 0.0, "fails"),
+        ({"name": "relative_gain", "at_least": 0.1}, {"ccdr": 0.08, "none": 0.1}, 0.001, "holds"),
+        ({"name": "relative_gain", "at_least": 0.3}, {"ccdr": 0.08, "none": 0.1}, 0.001, "fails"),
+        ({"name": "relative_gain", "at_least": 0.1}, {"ccdr": 0.08, "none": 0.1}, 0.2, "undecided"),
+        ({"name": "within_of", "tolerance": 0.01}, {"ccdr": 0.08, "none": 0.09}, 0.0, "holds"),
+        ({"name": "within_of", "tolerance": 0.01}, {"ccdr": 0.09, "none": 0.08}, 0.0, "holds"),
+        ({"name": "within_of", "tolerance": 0.009}, {"ccdr": 0.09, "none": 0.08}, 0.0, "fails"),
+        ({"name": "at_least_value", "value": 0.08}, {"ccdr": 0.08, "none": 0.1}, 0.0, "holds"),
+        ({"name": "at_least_value", "value": 0.079}, {"ccdr": 0.08, "none": 0.1}, 0.0, "fails"),
+    ],
+)
+def test_differences_over_re_splits_need_the_corrected_interval(
+    methods, predicate, over, noise, verdict
+):
+    summaries = methods({"ccdr": 0.08, "none": 0.1}, over, noise)
+    assert _verdicts(_claim(predicate, than=THAN), summaries)[1] == verdict
+
+
+def test_the_correction_is_what_decides(methods):
+    # A mean difference of 1 point with a standard deviation of 2.2 over 20 re-splits: the naive
+    # interval excludes zero, the corrected one, about three times as wide, does not.
+    summaries = methods({"ccdr": 0.08, "none": 0.1}, {"ccdr": 0.08, "none": 0.092}, noise=0.014)
+    claim = _claim({"name": "better_than"}, than=THAN)
+    lookup = Lookup(summaries, "run", "resplits", "error")
+    rows = [lookup.row(selector) for selector in (claim.than, claim.select)]
+    values = paired(*rows).values
+    naive = values.mean() - 2.093 * values.std(ddof=1) / math.sqrt(20)
+    assert naive > 0
+    assert _verdicts(claim, summaries) == ("holds", "undecided")
+
+
+def test_a_metric_that_rises_is_better_when_higher(methods):
+    own = {"ccdr": 0.9, "none": 0.8}
+    claim = _claim({"name": "better_than"}, than=THAN).model_copy(update={"metric": "accuracy"})
+    assert _verdicts(claim, methods(own, own, metric="accuracy")) == ("holds", "holds")
+
+
+def test_the_numbers_stand_beside_the_verdict(methods):
+    summaries = methods({"ccdr": 0.0815, "none": 0.0965}, {"ccdr": 0.09, "none": 0.09})
+    claim = _claim({"name": "relative_gain", "at_least": 0.1}, than=THAN)
+    result = judge_claim(claim, ARTEFACT, summaries)
+    assert result.own.detail == (
+        "15.5 % gained, 10 % asked: 8.15 % (CCDR, k-NN) against 9.65 % (no reduction, k-NN)"
+    )
+    assert result.differs
+
+
+def test_a_claim_on_random_splits_of_the_papers_own(methods):
+    means = {"ccdr": 0.08, "none": 0.1}
+    summaries = methods(means, means, kind="per_class", predefined=False)
+    assert _verdicts(_claim({"name": "better_than"}, than=THAN), summaries) == ("holds", "holds")
+
+
+@pytest.mark.parametrize(("value", "verdict"), [(0.9, "holds"), (0.91, "fails")])
+def test_a_value_or_better_of_a_metric_that_rises(methods, value, verdict):
+    means = {"ccdr": 0.9, "none": 0.8}
+    claim = _claim({"name": "at_least_value", "value": value})
+    claim = claim.model_copy(update={"metric": "accuracy"})
+    assert _verdicts(claim, methods(means, means, metric="accuracy")) == (verdict, verdict)
+
+
+def test_a_label_tells_items_of_one_reducer_apart(tmp_path, write_results, make_spec):
+    small = {**CCDR, "label": "small", "params": {**CCDR["params"], "n_components": 2}}
+    spec = make_spec("run", reducers=[CCDR, small], repeats=4)
+
+    def error(trial):
+        return 0.2 if trial.params["reducer.n_components"] == 2 else 0.1
+
+    summaries = {"run": summarize(load_run(write_results(tmp_path, spec, error)))}
+    than = {"reducer": "ccdr", "classifier": "knn", "label": "small"}
+    claim = _claim({"name": "better_than"}, than=than, label="ccdr")
+    result = judge_claim(claim, ARTEFACT, summaries)
+    assert result.own.detail == "10.00 % (CCDR, k-NN) against 20.00 % (small, k-NN)"
+    unlabelled = _claim({"name": "better_than"}, than=than)
+    assert "2 rows of run match" in judge_claim(unlabelled, ARTEFACT, summaries).own.detail
+
+
+def test_all_points_have_nothing_to_re_split(methods):
+    means = {"ccdr": 0.08, "none": 0.1}
+    summaries = methods(means, means, kind="whole", predefined=False)
+    result = judge_claim(_claim({"name": "better_than"}, than=THAN), ARTEFACT, summaries)
+    assert (result.own.verdict, result.resplits.verdict) == ("holds", "not applicable")
+    assert "nothing to re-split" in result.resplits.detail
+    assert not result.differs
+
+
+def test_a_missing_run_is_not_run():
+    result = judge_claim(_claim({"name": "better_than"}, than=THAN), ARTEFACT, {})
+    assert (result.own.verdict, result.resplits.verdict) == ("not run", "not run")
+    assert "ddr run run" in result.own.detail
+    assert not result.differs
+
+
+def test_a_grid_without_the_place_is_not_run(valleys):
+    claim = _claim({"name": "below_at", "at": 30, "value": 0.1}, along="reducer.n_components")
+    result = judge_claim(claim, ARTEFACT, valleys)
+    assert result.own.verdict == "not run"
+    assert "no place near 30" in result.own.detail
+
+
+def test_rows_of_other_splits_are_no_pairs(methods):
+    summaries = methods({"ccdr": 0.08, "none": 0.1}, {"ccdr": 0.08, "none": 0.1})
+    trials = summaries["run"].run.trials
+    trials.loc[(trials["reducer"] == "none") & (trials["split"] == "resample-3"), "split_hash"] = (
+        "x"
+    )
+    claim = _claim({"name": "better_than"}, than=THAN)
+    result = judge_claim(claim, ARTEFACT, summaries)
+    assert (result.own.verdict, result.resplits.verdict) == ("holds", "not run")
+    assert "not run on the same splits" in result.resplits.detail
+    own, over = (
+        Lookup(summaries, "run", view, "error").row(claim.select) for view in ("own", "resplits")
+    )
+    with pytest.raises(InputError, match="not run on the same splits"):
+        paired(over, own)

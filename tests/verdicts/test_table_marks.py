@@ -1,0 +1,136 @@
+import dataclasses
+
+import pytest
+
+from ddr_cli.comparison.runs import load_run
+from ddr_cli.comparison.summary import summarize
+from ddr_cli.papers.schema import Artefact
+from ddr_cli.report.tables import mark_data, matrix_of
+from ddr_cli.verdicts.assess import ArtefactResult
+from ddr_cli.verdicts.printed import judge_marks
+
+MEASURES = {
+    "separability": "separability",
+    "subclass_silhouette": "silhouette",
+    "subclass_accuracy": "subclass_accuracy",
+}
+THRESHOLDS = {"separability": 0.94, "silhouette": 0.2, "subclass_accuracy": 0.8}
+
+
+@pytest.fixture
+def judged(tmp_path, write_results, make_spec):
+    """Return a function: values of the three measures per reducer, printed mark -> result."""
+
+    def build(values, printed, repeats=1):
+        spec = make_spec(
+            "grid",
+            reducers=[{"name": "lfda", "label": "mine"}],
+            measures=MEASURES,
+            kind="whole",
+            predefined=False,
+            repeats=repeats,
+        )
+
+        def error(trial):
+            value = values[trial.classifier]
+            return value[trial.index] if isinstance(value, list) else value
+
+        folder = write_results(tmp_path, spec, error, metric_of=MEASURES)
+        artefact = Artefact.model_validate(
+            {
+                "id": "marks",
+                "title": "Marks",
+                "where": "Table 1",
+                "kind": "marks",
+                "specs": ["grid"],
+                "asked": "?",
+                "thresholds": THRESHOLDS,
+                "marks": [
+                    {
+                        "row": "LFDA",
+                        "column": "Letter",
+                        "printed": printed,
+                        "select": {"reducer": "lfda", "label": "mine"},
+                    }
+                ],
+            }
+        )
+        summaries = {"grid": summarize(load_run(folder))}
+        results = judge_marks(artefact, summaries)
+        return ArtefactResult(artefact, tuple(summaries.values()), (), tuple(results))
+
+    return build
+
+
+def _values(separability, silhouette, accuracy):
+    return {
+        "separability": separability,
+        "subclass_silhouette": silhouette,
+        "subclass_accuracy": accuracy,
+    }
+
+
+@pytest.mark.parametrize(
+    ("values", "sign"),
+    [
+        (_values(0.94, 0.2, 0.1), "both"),
+        (_values(0.94, 0.19, 0.8), "both"),
+        (_values(0.94, 0.19, 0.79), "separable"),
+        (_values(0.939, 0.3, 0.1), "multimodal"),
+        (_values(0.5, 0.1, 0.5), "neither"),
+    ],
+)
+def test_thresholds_give_the_mark(judged, values, sign):
+    (result,) = judged(values, "both").marks
+    assert result.own.kept == sign
+    assert result.resplits.verdict == "not applicable"
+
+
+@pytest.mark.parametrize(
+    ("printed", "verdict"),
+    [
+        ("separable", "reproduced"),
+        ("neither", "better"),
+        ("both", "worse"),
+        ("multimodal", "worse"),
+        (None, "unverifiable"),
+    ],
+)
+def test_a_mark_is_judged_by_what_it_keeps(judged, printed, verdict):
+    assert judged(_values(0.95, 0.0, 0.5), printed).marks[0].own.verdict == verdict
+
+
+def test_the_median_over_the_repeats_decides(judged):
+    # The mean of the silhouettes is above the threshold, their median is not.
+    result = judged(_values(0.99, [0.1, 0.15, 0.9], 0.5), "separable", repeats=3).marks[0]
+    assert (result.own.kept, result.own.n) == ("separable", 3)
+    assert result.own.medians["silhouette"] == 0.15
+    assert result.own.detail == "accuracy kept 99.00 %, silhouette 0.15, sub-class accuracy 50.00 %"
+
+
+def test_the_matrix_shows_printed_ours_verdict_and_medians(judged):
+    result = judged(_values(0.99, 0.5, 0.9), "separable")
+    frame = matrix_of(result).frame()
+    assert list(frame.columns) == ["", " ", "Letter"]
+    assert frame.to_numpy().tolist() == [
+        ["LFDA", "printed", "△"],
+        ["", "ours, all points", "○"],
+        ["", "verdict", "better"],
+        ["", "accuracy kept", "99.00 %"],
+        ["", "silhouette", "0.5"],
+        ["", "sub-class accuracy", "90.00 %"],
+    ]
+    (row,) = mark_data(result.marks).to_dict("records")
+    assert (row["own_mark"], row["own_silhouette"], row["own_verdict"]) == ("both", 0.5, "better")
+
+
+def test_a_missing_measure_is_not_run(judged):
+    result = judged(_values(0.99, 0.5, 0.9), "both")
+    artefact, (summary,) = result.artefact, result.summaries
+    trials = summary.run.trials
+    rest = trials[trials["classifier"] != "subclass_silhouette"]
+    run = dataclasses.replace(
+        summary.run, trials=rest, manifest={**summary.run.manifest, "planned": 2}
+    )
+    (mark,) = judge_marks(artefact, {"grid": summarize(run)})
+    assert (mark.own.verdict, mark.own.detail) == ("not run", "grid has no such row")
