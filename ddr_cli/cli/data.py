@@ -112,18 +112,18 @@ def fetch(
     offline: Offline = False,
 ) -> None:
     """Download data sets that are neither in a mirror nor in the cache, and verify them."""
-    from ddr_cli.data.status import bring
+    from ddr_cli.data.status import fetch_missing
 
     places = sources(data_dir, offline)
     failed = []
     for card in _cards(names, everything=everything):
         try:
-            typer.echo(f"{card.name}: {bring(card, places)}")
+            typer.echo(f"{card.name}: {fetch_missing(card, places)}")
         except DataUnavailableError as error:
             typer.echo(f"{error}", err=True)
             failed.append(card.name)
     if failed:
-        raise DataUnavailableError(f"Not all data sets can be had; not here: {', '.join(failed)}.")
+        raise DataUnavailableError(f"Unavailable data sets: {', '.join(failed)}.")
 
 
 @app.command("verify")
@@ -160,7 +160,7 @@ def import_(
 ) -> None:
     """Copy a data set's files into the cache, if they are what its card says."""
     from ddr_cli.data.card import load_card
-    from ddr_cli.data.imports import import_dataset
+    from ddr_cli.data.store.imports import import_dataset
 
     card = load_card(name)
     dataset = import_dataset(card, paths, sources(None, offline=True))

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ddr_cli.data.card import Card, card_names, load_card
     from ddr_cli.data.dataset import Dataset, PredefinedSplit
     from ddr_cli.data.load import load_dataset
-    from ddr_cli.data.locate import Sources
+    from ddr_cli.data.store.locate import Sources
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
@@ -21,7 +21,7 @@ else:
             "card": ["Card", "card_names", "load_card"],
             "dataset": ["Dataset", "PredefinedSplit"],
             "load": ["load_dataset"],
-            "locate": ["Sources"],
+            "store.locate": ["Sources"],
         },
     )
 

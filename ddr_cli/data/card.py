@@ -1,23 +1,339 @@
-"""Data sets' cards: their names, and reading one. No NumPy is loaded for it."""
+"""Data sets' cards: what one may say, their names, and reading one. No NumPy is loaded for it."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
-from pathlib import Path
-from typing import Any
+from pathlib import Path, PurePosixPath
+from typing import Annotated, Any, Literal
+
+from annotated_types import Ge, Gt, MinLen
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, model_validator
 
 from ddr_cli.core.document import Document, Rules
-from ddr_cli.core.errors import InputError
+from ddr_cli.core.errors import InputError, did_you_mean
 from ddr_cli.core.marked_yaml import read_document
-from ddr_cli.core.models import validated
+from ddr_cli.core.models import Frozen, validated
 from ddr_cli.core.registry import Entry, Registry
 from ddr_cli.core.resources import shipped_yaml
-from ddr_cli.data.card_model import Card
 
-__all__ = ["Card", "card_names", "check_card", "load_card", "read_card"]
+Scalar = bool | int | float | str
+Options = Mapping[str, Scalar]
 
 # A card may state thousands of classes, and many classes are called by a number.
 _RULES = Rules(max_bytes=2**20, max_values=50_000, any_key=True)
+_TYPE_NAMES: dict[type, str] = {
+    bool: "true or false",
+    int: "a whole number",
+    float: "a number",
+    str: "text",
+}
+
+
+def _as_label(value: object) -> object:
+    # YAML reads the 1 of `keep: [1, 2]` as a number; in a card every class is named by text.
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+Label = Annotated[str, BeforeValidator(_as_label)]
+Fingerprint = Annotated[str, Field(pattern=r"^sha256:[0-9a-f]{64}$")]
+
+
+def is_inside(name: str) -> bool:
+    """Return whether a path stays below the folder that it is joined to."""
+    path = PurePosixPath(name)
+    return not path.is_absolute() and ".." not in path.parts
+
+
+class Url(Frozen):
+    """Where a file can be downloaded: as it is, or as a `member` of an archive."""
+
+    url: Annotated[str, Field(pattern=r"^https?://")]
+    member: str | None = None
+
+
+def _as_url(value: object) -> object:
+    return {"url": value} if isinstance(value, str) else value
+
+
+class CardFile(Frozen):
+    """One raw file.
+
+    Parameters
+    ----------
+    path : str
+        Where it is in a mirror, ``<folder>/<file>``, or beside a user's own card.
+    also : tuple of str
+        Other paths under which the same content comes, such as unpacked.
+    role : {"train", "test"}, optional
+        Its part of a predefined split.
+    urls : tuple of Url
+        Where it can be downloaded, the best first.
+    sha256 : str, optional
+        The checksum of the file at `urls`, where the distributor's bytes are known.
+    bytes : int, optional
+        Its size.
+    """
+
+    path: Annotated[str, MinLen(1)]
+    also: tuple[str, ...] = ()
+    role: Literal["train", "test"] | None = None
+    urls: tuple[Annotated[Url, BeforeValidator(_as_url)], ...] = ()
+    sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] | None = None
+    bytes: Annotated[int, Gt(0)] | None = None
+
+    @model_validator(mode="after")
+    def _stays_inside(self) -> CardFile:
+        if self.urls and not is_inside(self.path):
+            raise ValueError(f"a file with 'urls' goes into the cache; its path {self.path} can't")
+        return self
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All paths under which the content may be found."""
+        return (self.path, *self.also)
+
+    @property
+    def file_name(self) -> str:
+        """The last part of `path`."""
+        return PurePosixPath(self.path).name
+
+
+class Call(BaseModel):
+    """A format or a generator; all keys but the name are its options."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+    name: str
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """All keys but the name."""
+        return dict(self.model_extra or {})
+
+
+def _as_call(value: object) -> object:
+    return {"name": value} if isinstance(value, str) else value
+
+
+AsCall = Annotated[Call, BeforeValidator(_as_call)]
+
+
+class Layout(Frozen):
+    """Files that hold the data set, in the order of the rows, and the format that reads them."""
+
+    files: Annotated[tuple[CardFile, ...], MinLen(1)]
+    format: AsCall
+
+
+class Option(Frozen):
+    """What a spec may choose about a data set: one of `choices`, or any value of that type."""
+
+    default: Scalar
+    choices: tuple[Scalar, ...] | None = None
+    summary: str = ""
+
+
+class SplitSizes(Frozen):
+    """How many rows each part of the predefined split has."""
+
+    train: Annotated[int, Ge(1)]
+    test: Annotated[int, Ge(1)]
+
+
+class Expect(Frozen):
+    """What the loaded arrays must be; what is left out is not checked."""
+
+    samples: Annotated[int, Ge(1)] | None = None
+    features: Annotated[int, Ge(1)] | None = None
+    classes: dict[Label, Annotated[int, Ge(1)]] | None = None
+    split: SplitSizes | None = None
+    fingerprint: Fingerprint | None = None
+
+
+class Variant(Frozen):
+    """What the arrays must be when other options than the default are chosen."""
+
+    options: dict[str, Scalar]
+    expect: Expect
+
+
+class Card(Frozen):
+    """A data set's card.
+
+    Parameters
+    ----------
+    name, title : str
+        How it is called in specs, and in tables.
+    version : int
+        Raised when the loaded numbers change.
+    description, citation, licence, home : str
+        What it is, how to cite it, its terms, its home page.
+    papers : tuple of str
+        The papers that use it.
+    files, format, alternatives
+        The layout that is looked for first, and other layouts that hold the same data.
+    generate : Call, optional
+        The generator that makes it; it then has no files.
+    options : mapping of str to Option
+        Options of the format or generator that a spec may choose.
+    names : mapping of str to str, optional
+        The classes' names for the labels of the files, in the order of the classes.
+    keep : tuple of str, optional
+        Only rows of these classes are kept.
+    merge : mapping of str to tuple of str, optional
+        New classes, each with the classes it is made of; other rows are left out.
+    image_shape : (int, int), optional
+        Height and width, where the files don't say.
+    decimals : int, optional
+        X is rounded to so many decimals, so that the last bits of a platform's logarithm or sine
+        don't change the fingerprint.
+    split : {"by_file"}, optional
+        The predefined split: each file's role says in which part its rows are.
+    expect : Expect
+        What the arrays must be.
+    variants : tuple of Variant
+        What they must be with other options.
+    """
+
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$")]
+    title: str
+    version: Annotated[int, Ge(1)] = 1
+    description: str = ""
+    citation: str = ""
+    licence: str = ""
+    home: str = ""
+    papers: tuple[str, ...] = ()
+    files: tuple[CardFile, ...] = ()
+    format: AsCall | None = None
+    alternatives: tuple[Layout, ...] = ()
+    generate: AsCall | None = None
+    options: dict[str, Option] = Field(default_factory=dict)
+    keep: tuple[Label, ...] | None = None
+    merge: dict[Label, tuple[Label, ...]] | None = None
+    names: dict[Label, Label] | None = None
+    image_shape: tuple[Annotated[int, Ge(1)], Annotated[int, Ge(1)]] | None = None
+    decimals: Annotated[int, Ge(0)] | None = None
+    split: Literal["by_file"] | None = None
+    expect: Expect = Expect()
+    variants: tuple[Variant, ...] = ()
+
+    _path: Path | None = PrivateAttr(default=None)
+    _shipped: bool = PrivateAttr(default=False)
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Card:
+        if self.generate is None and (not self.files or self.format is None):
+            raise ValueError("a card needs 'files' and 'format', or 'generate'")
+        if self.generate is not None and (self.files or self.format or self.alternatives):
+            raise ValueError("a card with 'generate' can't have 'files', 'format', 'alternatives'")
+        if self.split == "by_file":
+            for layout in self.layouts:
+                if {file.role for file in layout.files} != {"train", "test"}:
+                    raise ValueError(
+                        "'split: by_file' needs a role, train or test, for every file, and both"
+                    )
+        for variant in self.variants:
+            unknown = variant.options.keys() - self.options.keys()
+            if unknown:
+                raise ValueError(f"a variant names the option '{min(unknown)}', which is not there")
+        return self
+
+    def with_path(self, path: Path, *, shipped: bool) -> Card:
+        """Return this card with the file that it was read from."""
+        card = self.model_copy()
+        card._path, card._shipped = path, shipped
+        return card
+
+    @property
+    def path(self) -> Path | None:
+        """The card's file."""
+        return self._path
+
+    @property
+    def shipped(self) -> bool:
+        """Whether the card ships with ddr."""
+        return self._shipped
+
+    @property
+    def embedded(self) -> bool:
+        """Whether the data set needs no file."""
+        return self.generate is not None
+
+    @property
+    def layouts(self) -> tuple[Layout, ...]:
+        """All layouts in the order in which they are looked for; none for generated data."""
+        if self.format is None:
+            return ()
+        return (Layout(files=self.files, format=self.format), *self.alternatives)
+
+    @property
+    def n_samples(self) -> int | None:
+        """The number of rows, where the card states it."""
+        return self.expect.samples
+
+    @property
+    def n_features(self) -> int | None:
+        """The number of columns, where the card states it."""
+        return self.expect.features
+
+    @property
+    def classes(self) -> dict[str, int]:
+        """The number of rows of each class, as far as the card states them."""
+        return dict(self.expect.classes or {})
+
+    @property
+    def fingerprint(self) -> str | None:
+        """The fingerprint with the default options, where the card states it."""
+        return self.expect.fingerprint
+
+    @property
+    def predefined(self) -> tuple[int, int] | None:
+        """The sizes of the predefined split's training and test part, if there is one."""
+        sizes = self.expect.split
+        return None if sizes is None else (sizes.train, sizes.test)
+
+    def choose(self, options: Options | None) -> dict[str, Scalar]:
+        """Return the value of every option, the default where `options` says nothing."""
+        given = dict(options or {})
+        for name in given.keys() - self.options.keys():
+            hint = did_you_mean(name, self.options)
+            names = ", ".join(self.options)
+            there = f"Its options are {names}." if names else "It has none."
+            raise InputError(f"The data set '{self.name}' has no option '{name}'.{hint} {there}")
+        return {
+            name: self._checked(name, option, given.get(name, option.default))
+            for name, option in self.options.items()
+        }
+
+    def _checked(self, name: str, option: Option, value: Scalar) -> Scalar:
+        if option.choices is not None:
+            # 1, 1.0 and true are equal to Python, but not what the card says.
+            if (type(value), value) not in [(type(choice), choice) for choice in option.choices]:
+                choices = [str(choice) for choice in option.choices]
+                raise InputError(
+                    f"The data set '{self.name}' can't have {name}: {value!r}."
+                    f"{did_you_mean(str(value), choices)} The values are {', '.join(choices)}."
+                )
+            return value
+        wanted = type(option.default)
+        if wanted is float and type(value) is int:
+            return float(value)
+        if type(value) is not wanted:
+            raise InputError(
+                f"The data set '{self.name}' can't have {name}: {value!r}; it must be "
+                f"{_TYPE_NAMES[wanted]}."
+            )
+        return value
+
+    def expected(self, options: Options | None = None) -> Expect:
+        """Return what the arrays must be with these options; empty where the card doesn't say."""
+        chosen = self.choose(options)
+        if chosen == self.choose(None):
+            return self.expect
+        for variant in self.variants:
+            if self.choose(variant.options) == chosen:
+                return variant.expect
+        return Expect()
 
 
 def card_names() -> list[str]:
@@ -73,30 +389,12 @@ def load_card(name_or_path: str | Path, *, base: Path | None = None) -> Card:
 
 
 def read_card(path: Path, *, shipped: bool = False) -> Card:
-    """Read and check a card.
-
-    Parameters
-    ----------
-    path : Path
-        Its file.
-    shipped : bool
-        Whether it ships with ddr, so that nothing lies beside it.
-
-    Raises
-    ------
-    InputError
-        If the card is wrong: every problem, each with file, line and column.
-    """
-    document = read_document(path, _RULES)
-    return validated(document, Card, "a card").at(path, shipped=shipped)
+    """Read and check a card; beside one that ships with ddr nothing is looked for."""
+    card = validated(read_document(path, _RULES), Card, "a card")
+    return card.with_path(path, shipped=shipped)
 
 
 def check_card(content: dict[str, Any], path: Path) -> Card:
-    """Return the card of `content`, as if it were read from `path`.
-
-    Raises
-    ------
-    InputError
-        If the card is wrong.
-    """
-    return validated(Document(str(path), content), Card, "a card").at(path, shipped=False)
+    """Return the card of `content`, as if it were read from `path`."""
+    card = validated(Document(str(path), content), Card, "a card")
+    return card.with_path(path, shipped=False)

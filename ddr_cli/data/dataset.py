@@ -1,15 +1,34 @@
-"""A data set as the rest of the program sees it: arrays, names and a fingerprint."""
+"""A data set: its arrays and their fingerprint, and how they are made of a source's arrays.
+
+Mirrors pack archives anew, so a checksum of a file says little; the fingerprint is taken over the
+arrays in one canonical form (little-endian, C order, -0.0 as 0.0, one NaN, CSR without duplicates
+or stored zeros) and is the same from any packing and on any platform.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from ddr_cli.core.errors import DataUnavailableError, InputError, did_you_mean
+from ddr_cli.data.formats import Features, RawData
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
-    from ddr_cli.data.raw import Features
+    from ddr_cli.data.card import Card, CardFile, Expect, Options
+
+# Part of the hash: a change of the canonical form must change every fingerprint.
+_FORM = b"ddr data set, canonical form 1"
+_BLOCK_ROWS = 1024
+
+
+class DataMismatchError(DataUnavailableError):
+    """Files are there, but they are not the data set that the card describes."""
 
 
 @dataclass(frozen=True)
@@ -41,8 +60,7 @@ class Dataset:
     target_names : tuple of str
         The classes' names.
     fingerprint : str
-        ``"sha256:<hex>"`` over all of this but the name and title; see
-        `ddr_cli.data.fingerprint`.
+        ``"sha256:<hex>"`` over the arrays and the names of classes and subclasses.
     split : PredefinedSplit, optional
         The split that the data set comes with.
     image_shape : (int, int), optional
@@ -83,11 +101,263 @@ class Dataset:
     @property
     def class_counts(self) -> dict[str, int]:
         """How many rows each class has."""
-        counts: Any = _bincount(self.y, len(self.target_names))
+        counts = np.bincount(self.y, minlength=len(self.target_names)).tolist()
         return dict(zip(self.target_names, counts, strict=True))
 
 
-def _bincount(y: NDArray[np.int64], n_classes: int) -> list[int]:
-    import numpy as np
+def assemble(card: Card, raw: RawData, files: Sequence[CardFile] = ()) -> Dataset:
+    """Return the data set that a card makes of a source's arrays."""
+    _check_shapes(card, raw)
+    if card.names is not None:
+        raw = replace(raw, labels=_renamed(raw.labels, card.names, card.name))
+    if card.keep is not None:
+        raw = keep_classes(raw, card.keep)
+    if card.merge is not None:
+        raw = merge_classes(raw, card.merge)
+    X: Any = canonical(raw.X)
+    if card.decimals is not None:
+        values = X if isinstance(X, np.ndarray) else X.data
+        np.round(values, card.decimals, out=values)
+        X = canonical(X)
+    names = label_names(raw.labels)
+    order = card.merge or card.keep or (card.names.values() if card.names else ())
+    y, target_names = _encode(names, order)
+    groups = subclasses = subclass_names = None
+    if raw.groups is not None:
+        groups = np.unique(raw.groups, return_inverse=True)[1].astype(np.int64)
+    if raw.subclasses is not None:
+        subclasses, subclass_names = _encode(label_names(raw.subclasses))
+    dataset = Dataset(
+        name=card.name,
+        title=card.title,
+        X=X,
+        y=y,
+        target_names=target_names,
+        fingerprint="",
+        split=_split_by_file(raw, files) if card.split == "by_file" else None,
+        image_shape=raw.image_shape or card.image_shape,
+        feature_names=raw.feature_names,
+        groups=groups,
+        subclasses=subclasses,
+        subclass_names=subclass_names,
+    )
+    return replace(dataset, fingerprint=fingerprint(dataset))
 
-    return [int(count) for count in np.bincount(y, minlength=n_classes)]
+
+def _check_shapes(card: Card, raw: RawData) -> None:
+    n_samples = raw.X.shape[0]
+    if raw.X.ndim != 2 or n_samples == 0 or raw.X.shape[1] == 0:
+        raise InputError(f"The data set '{card.name}' is empty: its shape is {raw.X.shape}.")
+    if len(raw.labels) != n_samples:
+        raise InputError(
+            f"The data set '{card.name}' has {n_samples} rows but {len(raw.labels)} labels."
+        )
+    shape = raw.image_shape or card.image_shape
+    if shape is not None and shape[0] * shape[1] != raw.X.shape[1]:
+        raise InputError(
+            f"The card '{card.name}' says images of {shape[0]} x {shape[1]} pixels, "
+            f"but there are {raw.X.shape[1]} features."
+        )
+
+
+def label_names(labels: NDArray[Any]) -> NDArray[np.str_]:
+    """Return labels of any type as text: 1, 1.0 and "1" are all "1"."""
+    values, inverse = np.unique(labels, return_inverse=True)
+    return np.array([_as_name(value) for value in values], dtype=str)[inverse]
+
+
+def _as_name(label: object) -> str:
+    if isinstance(label, np.generic):
+        label = label.item()
+    if isinstance(label, float) and label.is_integer():
+        label = int(label)
+    return str(label)
+
+
+def _renamed(labels: NDArray[Any], new: Mapping[str, str], card_name: str) -> NDArray[np.str_]:
+    names = label_names(labels)
+    unnamed = set(np.unique(names).tolist()) - new.keys()
+    if unnamed:
+        raise InputError(
+            f"The card '{card_name}' gives no name for the label '{min(unnamed)}'."
+            f"{did_you_mean(min(unnamed), new)}"
+        )
+    return np.array([new[name] for name in names.tolist()], dtype=str)
+
+
+def keep_classes(raw: RawData, labels: Sequence[object]) -> RawData:
+    """Return only the rows whose label, as text, is one of `labels`, in their order."""
+    names = label_names(raw.labels)
+    wanted = [_as_name(label) for label in labels]
+    present = np.unique(names).tolist()
+    absent = [name for name in wanted if name not in present]
+    if absent:
+        raise InputError(
+            f"There is no class '{absent[0]}' in the data.{did_you_mean(absent[0], present)} "
+            f"Its classes are {', '.join(present[:40])}."
+        )
+    kept = np.isin(names, wanted)
+    sizes = raw.sizes
+    if sizes is not None:
+        sizes = tuple(int(part.sum()) for part in np.split(kept, np.cumsum(sizes)[:-1]))
+    return replace(
+        raw,
+        X=raw.X[np.flatnonzero(kept)],
+        labels=raw.labels[kept],
+        sizes=sizes,
+        groups=None if raw.groups is None else raw.groups[kept],
+        subclasses=None if raw.subclasses is None else raw.subclasses[kept],
+    )
+
+
+def merge_classes(raw: RawData, groups: Mapping[str, Sequence[object]]) -> RawData:
+    """Return `raw` with several classes made one, as in ``{"A or C": ["A", "C"], "B": ["B"]}``.
+
+    Rows of classes in no group are left out; the old labels become the `subclasses`.
+    """
+    new_name: dict[str, str] = {}
+    for group, members in groups.items():
+        for member in map(_as_name, members):
+            if member in new_name:
+                raise InputError(
+                    f"The class '{member}' can't be in both '{new_name[member]}' and '{group}'."
+                )
+            new_name[member] = group
+    kept = keep_classes(raw, list(new_name))
+    merged = np.array([new_name[name] for name in label_names(kept.labels)], dtype=str)
+    return replace(kept, labels=merged, subclasses=kept.labels)
+
+
+def _encode(
+    names: NDArray[np.str_], order: Sequence[str] | Any = ()
+) -> tuple[NDArray[np.int64], tuple[str, ...]]:
+    """Return each row's class as an index, and the classes: in `order`, or by value or text."""
+    there = np.unique(names).tolist()
+    if order:
+        classes = [name for name in dict.fromkeys(order) if name in there]
+    else:
+        try:
+            classes = sorted(there, key=float)
+        except ValueError:
+            classes = sorted(there)
+    index = {name: position for position, name in enumerate(classes)}
+    return np.array([index[name] for name in names.tolist()], dtype=np.int64), tuple(classes)
+
+
+def _split_by_file(raw: RawData, files: Sequence[CardFile]) -> PredefinedSplit:
+    if raw.sizes is None or len(raw.sizes) != len(files):
+        raise InputError("This format does not tell which rows are from which file: no split.")
+    roles = np.repeat([file.role or "" for file in files], raw.sizes)
+    return PredefinedSplit(
+        train=np.flatnonzero(roles == "train").astype(np.int64),
+        test=np.flatnonzero(roles == "test").astype(np.int64),
+    )
+
+
+def verify(card: Card, dataset: Dataset, chosen: Options, source: str) -> Dataset:
+    """Return the data set if it is what its card says; `source` is what made it, in messages."""
+    found = differences(dataset, card.expected(chosen))
+    if found:
+        raise DataMismatchError(
+            f"The {source} are not the data set that the card '{card.name}' describes: "
+            f"{'; '.join(found)}."
+        )
+    return dataset
+
+
+def differences(dataset: Dataset, expect: Expect) -> list[str]:
+    """Return in what a data set is not what its card says, as clauses of a sentence."""
+    found = []
+    if expect.samples not in (None, dataset.n_samples):
+        found.append(f"it has {dataset.n_samples} samples, not {expect.samples}")
+    if expect.features not in (None, dataset.n_features):
+        found.append(f"it has {dataset.n_features} features, not {expect.features}")
+    counts = dataset.class_counts
+    if expect.classes is not None and list(counts) != list(expect.classes):
+        found.append(f"its classes are {', '.join(counts)}, not {', '.join(expect.classes)}")
+    elif expect.classes is not None:
+        found += [
+            f"class '{name}' has {counts[name]} samples, not {count}"
+            for name, count in expect.classes.items()
+            if counts[name] != count
+        ]
+    if expect.split is not None:
+        sizes = (expect.split.train, expect.split.test)
+        there = (len(dataset.split.train), len(dataset.split.test)) if dataset.split else (0, 0)
+        if there != sizes:
+            found.append(
+                f"its split is {there[0]} to {there[1]} rows, not {sizes[0]} to {sizes[1]}"
+            )
+    if not found and expect.fingerprint not in (None, dataset.fingerprint):
+        found.append(
+            f"the counts are right but the values differ (fingerprint {dataset.fingerprint}, "
+            f"not {expect.fingerprint})"
+        )
+    return found
+
+
+def canonical(X: Any) -> Features:
+    """Return a copy as float64: C-ordered, or CSR as in `Dataset.X`, with -0.0 as 0.0."""
+    if not hasattr(X, "tocsr"):
+        dense = np.array(X, dtype=np.float64, order="C")
+        dense += 0.0  # makes -0.0 into 0.0
+        return dense
+    from scipy.sparse import csr_array
+
+    sparse = csr_array(X, dtype=np.float64, copy=True)
+    sparse.sum_duplicates()
+    sparse.eliminate_zeros()
+    sparse.sort_indices()
+    return sparse
+
+
+class _Hash(Protocol):
+    def update(self, data: bytes, /) -> object: ...
+
+
+def fingerprint(dataset: Dataset) -> str:
+    """Return the fingerprint that a data set with these arrays has, whatever it says."""
+    X: Any = dataset.X
+    digest = sha256(_FORM)
+    if isinstance(X, np.ndarray):
+        _add(digest, "dense", str(X.shape).encode())
+        for start in range(0, X.shape[0], _BLOCK_ROWS):
+            digest.update(_float_bytes(X[start : start + _BLOCK_ROWS]))
+    else:
+        _add(digest, "csr", str(tuple(map(int, X.shape))).encode())
+        _add(digest, "indptr", _integer_bytes(X.indptr))
+        _add(digest, "indices", _integer_bytes(X.indices))
+        _add(digest, "data", _float_bytes(X.data))
+    _add(digest, "y", _integer_bytes(dataset.y))
+    # The order of the names counts, since it decides ties.
+    _add(digest, "target_names", *(name.encode() for name in dataset.target_names))
+    split = dataset.split
+    if split is not None:
+        _add(digest, "split", _integer_bytes(split.train), _integer_bytes(split.test))
+    if dataset.groups is not None:
+        _add(digest, "groups", _integer_bytes(dataset.groups))
+    if dataset.subclasses is not None:
+        names = (name.encode() for name in dataset.subclass_names or ())
+        _add(digest, "subclasses", _integer_bytes(dataset.subclasses))
+        _add(digest, "subclass_names", *names)
+    return f"sha256:{digest.hexdigest()}"
+
+
+def _add(digest: _Hash, label: str, *parts: bytes) -> None:
+    # Each part's length is hashed too: ("ab", "c") must differ from ("a", "bc").
+    digest.update(f"|{label}:{len(parts)}".encode())
+    for part in parts:
+        digest.update(f":{len(part)}:".encode())
+        digest.update(part)
+
+
+def _integer_bytes(values: NDArray[Any]) -> bytes:
+    return np.ascontiguousarray(values, dtype="<i8").tobytes()
+
+
+def _float_bytes(values: NDArray[Any]) -> bytes:
+    block = np.ascontiguousarray(values, dtype="<f8")
+    missing = np.isnan(block)
+    if missing.any():
+        block = np.where(missing, np.nan, block)
+    return block.tobytes()

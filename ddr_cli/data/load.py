@@ -1,18 +1,15 @@
-"""Loading a data set by its name or card: found, or downloaded; parsed, or from the cache."""
+"""Loading a data set by its name or card: found, downloaded, or generated."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 
-from ddr_cli.data.assemble import DataMismatchError, differences
-from ddr_cli.data.cache import parsed_path, read_parsed, write_parsed
-from ddr_cli.data.card import load_card
-from ddr_cli.data.card_model import Card, Options, Scalar
-from ddr_cli.data.dataset import Dataset
-from ddr_cli.data.locate import Found, Sources, locate
-from ddr_cli.data.parse import generate, parse_files
-from ddr_cli.data.writing import optional_writing
+from ddr_cli.data.card import Card, Options, load_card
+from ddr_cli.data.dataset import DataMismatchError, Dataset, assemble, verify
+from ddr_cli.data.formats import call_checked
+from ddr_cli.data.store.cache import read_found
+from ddr_cli.data.store.locate import Sources, locate
+from ddr_cli.data.synthetic import GENERATORS
 
 
 def load_dataset(
@@ -53,7 +50,7 @@ def load_from_card(
 ) -> Dataset:
     """Return the data set of a card; as `load_dataset`."""
     chosen = card.choose(options)
-    if card.embedded:
+    if card.generate is not None:
         return generate(card, chosen)
     sources = sources or Sources.from_environment()
     found = locate(card, sources)
@@ -64,45 +61,18 @@ def load_from_card(
             # What was damaged in the cache can be downloaded again; a mirror is the user's.
             if not found.cached or sources.offline:
                 raise
-    from ddr_cli.data.fetch import fetch
+    from ddr_cli.data.store.fetch import fetch
 
     return fetch(card, chosen, sources, again=found is not None)
 
 
-def read_found(
-    card: Card,
-    found: Found,
-    chosen: Mapping[str, Scalar],
-    sources: Sources,
-    *,
-    from_parsed: bool = True,
-) -> Dataset:
-    """Return the data set in files that are there.
-
-    Parameters
-    ----------
-    card, chosen, sources
-        As elsewhere.
-    found : Found
-        The files.
-    from_parsed : bool
-        Whether arrays that were parsed from the same files before will do.
-
-    Raises
-    ------
-    DataMismatchError
-        If the files are not the data set that the card describes.
-    """
-    source = f"files found at {', '.join(map(str, found.paths))}"
-    try:
-        kept = parsed_path(card, found.layout, found.paths, chosen, sources.cache_dir)
-    except OSError as error:
-        raise DataMismatchError(f"The {source} can't be read: {error.strerror}.") from error
-    if from_parsed:
-        dataset = read_parsed(kept, card)
-        if dataset is not None and not differences(dataset, card.expected(chosen)):
-            return dataset
-    dataset = parse_files(card, found.layout, found.paths, chosen, source)
-    with optional_writing(sources.cache_dir):
-        write_parsed(kept, dataset)
-    return dataset
+def generate(card: Card, chosen: Options) -> Dataset:
+    """Return the data set that a card's generator makes, verified against the card."""
+    if card.generate is None:
+        raise ValueError(f"the card '{card.name}' has no generator")
+    raw = call_checked(
+        GENERATORS.load(card.generate.name),
+        {**card.generate.options, **chosen},
+        f"The card '{card.name}': the generator '{card.generate.name}'",
+    )
+    return verify(card, assemble(card, raw), chosen, "generated arrays")

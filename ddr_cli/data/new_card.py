@@ -12,8 +12,8 @@ from ddr_cli.core.errors import InputError
 from ddr_cli.core.yaml_nodes import dump
 from ddr_cli.data.card import check_card
 from ddr_cli.data.dataset import Dataset
-from ddr_cli.data.load import read_found
-from ddr_cli.data.locate import Sources, locate
+from ddr_cli.data.store.cache import read_found
+from ddr_cli.data.store.locate import Sources, locate
 
 
 def write_new_card(
@@ -28,38 +28,10 @@ def write_new_card(
     force: bool = False,
     sources: Sources | None = None,
 ) -> tuple[Path, Dataset]:
-    """Write ``<folder>/<name>.yaml`` for files of the user's own.
+    """Write ``<folder>/<name>.yaml``; return its path and the data set that it describes.
 
-    Parameters
-    ----------
-    name : str
-        The data set's name.
-    format_name : str
-        The format of the files.
-    paths : sequence of Path
-        The files or folders; the training part if there are `test_paths`.
-    test_paths : sequence of Path
-        The test part of a predefined split.
-    options : mapping, optional
-        Options of the format, such as ``{"label": "species"}``.
-    title : str, optional
-        A title; the name if not given.
-    folder : Path
-        Where the card is put; the files' paths in it are relative to there.
-    force : bool
-        Replace a card that is there.
-    sources : Sources, optional
-        Says where the cache is.
-
-    Returns
-    -------
-    (Path, Dataset)
-        The card and the data set that it describes.
-
-    Raises
-    ------
-    InputError
-        If a file is not there or can't be read so, or the card is there already.
+    `paths` are the training part if there are `test_paths`; the paths in the card are relative to
+    `folder`. A card that is there is replaced only by `force`.
     """
     target = folder / f"{name}.yaml"
     if target.exists() and not force:

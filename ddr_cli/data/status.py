@@ -7,34 +7,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from ddr_cli.data.card_model import Card, Scalar
-from ddr_cli.data.locate import Sources, locate, missing
-from ddr_cli.data.unavailable import unavailable
+from ddr_cli.data.card import Card, Scalar
+from ddr_cli.data.store.locate import Sources, locate, missing
 
 
 @dataclass(frozen=True)
 class Status:
-    """A line of `ddr data status`.
-
-    Parameters
-    ----------
-    name, title, licence : str
-        As in the card.
-    samples, features, classes : int or None
-        As the card states them.
-    bytes : int or None
-        The size of the files: of those that are here, else as the card states it.
-    place : {"embedded", "card", "mirror", "cache", "missing"}
-        Where it is found; joined by `` + `` when its files are in several places.
-    folder : str
-        Which card's folder, mirror or cache that is; the first, if several.
-    paths : tuple of str
-        The files that are here.
-    missing : tuple of str
-        The files that lack.
-    download : bool
-        Whether every file that lacks has an address.
-    """
+    """A line of `ddr data status`: what the card states, and what is here."""
 
     name: str
     title: str
@@ -42,11 +21,15 @@ class Status:
     features: int | None
     classes: int | None
     bytes: int | None
+    """The size of the files: of those that are here, else as the card states it."""
     place: str
+    """Embedded, card, mirror, cache or missing; joined by `` + `` when files are in several."""
     folder: str
+    """Which card's folder, mirror or cache that is; the first, if several."""
     paths: tuple[str, ...]
     missing: tuple[str, ...]
     download: bool
+    """Whether every file that is missing has an address."""
     licence: str
 
 
@@ -83,19 +66,7 @@ def _size(path: Path) -> int:
 
 @dataclass(frozen=True)
 class Check:
-    """The outcome of verifying a data set with one choice of its options.
-
-    Parameters
-    ----------
-    label : str
-        Its name, and the options if they are not the default.
-    outcome : {"ok", "differs", "missing"}
-        Whether it is here and what its card says.
-    detail : str
-        What was found, or what is wrong.
-    seconds : float
-        How long reading and checking took.
-    """
+    """The outcome (ok, differs, missing) of verifying a data set with one choice of options."""
 
     label: str
     outcome: str
@@ -119,9 +90,9 @@ def check_dataset(card: Card, sources: Sources) -> Iterator[Check]:
 
 
 def _check(card: Card, options: dict[str, Scalar], sources: Sources) -> tuple[str, str]:
-    from ddr_cli.data.assemble import DataMismatchError
-    from ddr_cli.data.load import read_found
-    from ddr_cli.data.parse import generate
+    from ddr_cli.data.dataset import DataMismatchError
+    from ddr_cli.data.load import generate
+    from ddr_cli.data.store.cache import read_found
 
     chosen = card.choose(options)
     try:
@@ -144,23 +115,18 @@ def _check(card: Card, options: dict[str, Scalar], sources: Sources) -> tuple[st
     )
 
 
-def bring(card: Card, sources: Sources) -> str:
-    """Download what lacks of a data set and say where it is now.
-
-    Raises
-    ------
-    DataUnavailableError
-        If it can't be had.
-    """
+def fetch_missing(card: Card, sources: Sources) -> str:
+    """Download what is missing of a data set and say where it is now."""
     if card.embedded:
         return "needs no files"
     found = locate(card, sources)
     if found is not None:
-        return f"is here ({found.kind})"
+        return f"available ({found.kind})"
     from ddr_cli.data.load import load_from_card
+    from ddr_cli.data.store.fetch import unavailable
 
     load_from_card(card, sources=sources)
     found = locate(card, sources)
     if found is None:
-        raise unavailable(card, sources, ["download: it came, but the cache can't keep it"])
+        raise unavailable(card, sources, ["downloaded, but the cache is not writable"])
     return f"downloaded ({', '.join(map(str, found.paths))})"

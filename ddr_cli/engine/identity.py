@@ -38,7 +38,7 @@ class DataIdentity:
     name : str
         The card's name; the random splits depend on it.
     fingerprint : str
-        Of the arrays; see `ddr_cli.data.fingerprint`.
+        Of the arrays; see `ddr_cli.data.dataset`.
     version : int
         The card's version.
     options : mapping

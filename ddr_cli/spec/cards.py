@@ -11,8 +11,7 @@ from pydantic import JsonValue
 
 from ddr_cli.core.errors import InputError
 from ddr_cli.core.problems import DocumentError, as_clause, shown
-from ddr_cli.data.card import load_card
-from ddr_cli.data.card_model import Card, Expect
+from ddr_cli.data.card import Card, Expect, load_card
 from ddr_cli.evaluation.splits import make_split
 from ddr_cli.spec.components import Component
 from ddr_cli.spec.estimators import PREFIXES

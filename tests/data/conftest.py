@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from io import BytesIO
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -97,11 +98,10 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[FaultyServer]:
 
 
 @pytest.fixture
-def sources(tmp_path: Path) -> Sources:
-    """No mirror, an empty cache, and little patience."""
-    return Sources(
-        data_dirs=(), cache_dir=tmp_path / "cache", attempts=2, timeout=0.3, backoff=0.01
-    )
+def sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Sources:
+    """No mirror, an empty cache, and little patience: pooch doesn't wait before it tries again."""
+    monkeypatch.setattr("pooch.core.time", SimpleNamespace(sleep=lambda _: None))
+    return Sources(data_dirs=(), cache_dir=tmp_path / "cache", attempts=2, timeout=0.3)
 
 
 @pytest.fixture

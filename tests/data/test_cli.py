@@ -67,7 +67,7 @@ def test_fetch_then_status_and_verify(ddr: Callable[..., Result], toy: Path) -> 
     result = ddr("fetch", toy)
     assert result.exit_code == 0
     assert "downloaded" in result.output
-    assert "is here (cache)" in ddr("fetch", toy).output
+    assert "available (cache)" in ddr("fetch", toy).output
     assert "cache" in ddr("status", toy).output
     verified = ddr("verify", toy)
     assert verified.exit_code == 0
@@ -86,7 +86,7 @@ def test_fetch_that_fails_exits_with_3_and_goes_on_with_the_others(
     if fault == "404":
         assert result.exit_code == 3
         assert "toy.csv: the server answered 404" in result.output
-        assert "not here: toy" in result.output
+        assert "Unavailable data sets: toy" in result.output
     assert "other: downloaded" in result.output
     assert "Traceback" not in result.output
 
@@ -131,7 +131,7 @@ def test_import(ddr: Callable[..., Result], toy: Path, tmp_path: Path) -> None:
     result = ddr("import", toy, tmp_path / "mine.csv")
     assert result.exit_code == 0
     assert "toy: imported; 300 x 2, 2 classes, verified." in result.output
-    assert "is here (cache)" in ddr("fetch", toy, "--offline").output
+    assert "available (cache)" in ddr("fetch", toy, "--offline").output
     assert ddr("import", toy, "nothing.csv").exit_code == 2
 
 

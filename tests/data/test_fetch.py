@@ -22,10 +22,10 @@ FAULTS = {
     "404": "404",
     "503": "503",
     "truncates": "broke off",
-    "truncates unsaid": "bytes came|wrong checksum|not the data set|can't be read",
-    "corrupts": "wrong checksum|not the data set|can't be read",
-    "sends a page": "bytes came|wrong checksum|not the data set|can't be read",
-    "stalls": "nothing came for 0.3 s",
+    "truncates unsaid": "expected|checksum mismatch|not the data set|can't be read",
+    "corrupts": "checksum mismatch|not the data set|can't be read",
+    "sends a page": "expected|checksum mismatch|not the data set|can't be read",
+    "stalls": "timed out after 0.3 s",
 }
 """What the server does, and the reason that the message gives."""
 

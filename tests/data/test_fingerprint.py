@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from ddr_cli.data.dataset import PredefinedSplit
-from ddr_cli.data.fingerprint import canonical, fingerprint
+from ddr_cli.data.dataset import Dataset, PredefinedSplit, canonical, fingerprint
 
 X = np.array([[0.0, 1.5, -2.0], [3.0, 0.0, 0.0], [0.0, 0.0, 4.0]])
 Y = np.array([0, 1, 0])
@@ -17,7 +16,7 @@ NAMES = ("a", "b")
 
 
 def of(X: object = X, y: np.ndarray = Y, names: tuple[str, ...] = NAMES, **more: object) -> str:
-    return fingerprint(canonical(X), y, names, **more)  # type: ignore[arg-type]
+    return fingerprint(Dataset("", "", canonical(X), y, names, "", **more))  # type: ignore[arg-type]
 
 
 def test_is_the_hash_of_the_documented_bytes() -> None:

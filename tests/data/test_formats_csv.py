@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from ddr_cli.core.errors import InputError
-from ddr_cli.data.columns import MISSING_CATEGORY
-from ddr_cli.data.formats_csv import read_csv
+from ddr_cli.data.formats.tables import MISSING_CATEGORY, read_csv
 
 
 @pytest.fixture
@@ -188,7 +187,7 @@ def test_numeric_codes_can_mean_missing(write) -> None:
         ("1,2,x\n", {"names": ["a", "b"]}, "2 column names are given for 3 columns"),
         ("1,2,x\n", {"categorical": [2]}, "column 2 is named as categorical, but"),
         ("x\ny\n", {}, "no column is left"),
-        ('1,"a\n2,b\n', {}, "line 2: unexpected end of data"),
+        ('1,"a\n2,b\n', {}, "EOF inside string"),
         ("1,a\n", {"separator": "coma"}, "Did you mean 'comma'"),
         ("1,a\n", {"encoding": "utf-99"}, "encoding utf-99"),
     ],

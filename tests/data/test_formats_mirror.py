@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from ddr_cli.data.embedded import balance, iris
-from ddr_cli.data.formats import FORMATS
-from ddr_cli.data.raw import RawData, keep_classes
+from ddr_cli.data.dataset import keep_classes
+from ddr_cli.data.formats import FORMATS, RawData
+from ddr_cli.data.synthetic.embedded import balance, iris
 
 NEWS = {"encoding": "ascii", "skip_header": True, "min_documents": 6}
 NEWS_FILE = "20news/20news-18828-rec.tar.gz"

@@ -11,9 +11,8 @@ import scipy.sparse as sp
 
 from ddr_cli.core.errors import InputError
 from ddr_cli.core.parameters import parameter_model
-from ddr_cli.data.formats import FORMATS
-from ddr_cli.data.raw import RawData, keep_classes, merge_classes
-from ddr_cli.data.stack import stack
+from ddr_cli.data.dataset import keep_classes, merge_classes
+from ddr_cli.data.formats import FORMATS, RawData, concatenate_rows
 from ddr_cli.data.synthetic import GENERATORS
 
 
@@ -66,16 +65,16 @@ def test_an_unknown_class_is_refused_with_the_nearest_one() -> None:
 def test_stacked_parts_must_have_the_same_columns() -> None:
     one, two = (RawData(np.zeros((1, width)), np.zeros(1)) for width in (2, 3))
     with pytest.raises(InputError, match=r"File 2 .* 3 features, the first 2"):
-        stack([one, two])
+        concatenate_rows([one, two])
     with pytest.raises(InputError, match="no file"):
-        stack([])
+        concatenate_rows([])
     with pytest.raises(InputError, match=r"File 1 .* no rows"):
-        stack([RawData(np.zeros((0, 2)), np.zeros(0))])
+        concatenate_rows([RawData(np.zeros((0, 2)), np.zeros(0))])
 
 
 def test_stacked_sparse_parts_stay_sparse() -> None:
     part = letters(sparse=True)
-    joined = stack([part, part])
+    joined = concatenate_rows([part, part])
     assert isinstance(joined.X, sp.csr_array)
     assert joined.sizes == (6, 6)
     np.testing.assert_array_equal(joined.X.toarray()[6:], part.X.toarray())

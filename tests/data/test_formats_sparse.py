@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 
 from ddr_cli.core.errors import InputError
-from ddr_cli.data.formats_sparse import read_letor, read_libsvm
+from ddr_cli.data.formats.svmlight import read_letor, read_libsvm
 
 
 @pytest.fixture

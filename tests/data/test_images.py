@@ -12,7 +12,7 @@ import pytest
 from PIL import Image
 
 from ddr_cli.core.errors import InputError
-from ddr_cli.data.images import read_images
+from ddr_cli.data.formats.images import read_images
 
 NAMES = ["cat/1.png", "cat/10.png", "cat/2.png", "dog/1.pgm"]
 
@@ -133,7 +133,7 @@ def test_unit_scale_of_every_depth(tmp_path: Path, pixels: np.ndarray, expected:
             "give `resize` and `shape`",
         ),
         ({"top.png": FILES["cat/1.png"]}, {}, "'top.png' is in no folder"),
-        ({}, {"label": "([a-z"}, "no regular expression"),
+        ({}, {"label": "([a-z"}, "not a regular expression"),
         ({}, {"label": "cat"}, "must have one group"),
         ({}, {"label": "(cat)"}, "is not in the file name 'dog/1.pgm'"),
         ({}, {"resize": "stride"}, "given together"),

@@ -14,7 +14,7 @@ from PIL import Image
 
 from ddr_cli.core.errors import InputError
 from ddr_cli.data import Sources, load_card, load_dataset
-from ddr_cli.data.imports import import_dataset
+from ddr_cli.data.store.imports import import_dataset
 from tests.data.conftest import TABLE, files_below, gz, zipped
 
 HALF = len(TABLE) // 2 + TABLE[len(TABLE) // 2 :].index(b"\n") + 1

@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 from ddr_cli.core.errors import DataUnavailableError, InputError
-from ddr_cli.data import Dataset, Sources, load_dataset, parse, writing
-from ddr_cli.data.assemble import DataMismatchError
+from ddr_cli.data import Dataset, Sources, load_dataset
+from ddr_cli.data.dataset import DataMismatchError
+from ddr_cli.data.store import cache
 from tests.data.conftest import TABLE, files_below, gz
 
 
@@ -167,13 +168,13 @@ def test_damaged_mirror_of_a_shipped_set_is_no_mistake_of_the_users(
 
 def count_parses(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     calls: list[str] = []
-    assemble = parse.assemble
+    assemble = cache.assemble
 
     def counted(*args: object) -> Dataset:
         calls.append("parsed")
         return assemble(*args)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(parse, "assemble", counted)
+    monkeypatch.setattr(cache, "assemble", counted)
     return calls
 
 
@@ -271,7 +272,7 @@ def test_full_cache_warns_once_and_loads(
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr("numpy.savez", full)
-    monkeypatch.setattr(writing, "_warned", set())
+    monkeypatch.setattr(cache, "_warned", set())
     card = toy()
     with pytest.warns(RuntimeWarning, match="No space left on device"):
         assert load_dataset(card, sources=sources).n_samples == 300

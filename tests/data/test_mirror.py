@@ -16,7 +16,7 @@ import pytest
 from sklearn.datasets import load_svmlight_file
 
 from ddr_cli.data import Dataset, Sources, card_names, load_card, load_dataset
-from ddr_cli.data.archive import members
+from ddr_cli.data.archives import read_members
 from ddr_cli.data.status import check_dataset
 
 
@@ -155,7 +155,7 @@ def repack_to_tar(mirror: Path, target: Path) -> None:
     (source,) = mirror.glob("*.zip")
     folder = target / "unpacked"
     folder.mkdir()
-    for name, content in reversed(list(members(source))):
+    for name, content in reversed(list(read_members(source))):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(content)
     with tarfile.open(target / f"{source.stem}.tar.gz", "w:gz", compresslevel=1) as archive:
@@ -165,7 +165,7 @@ def repack_to_tar(mirror: Path, target: Path) -> None:
 def repack_to_zip(mirror: Path, target: Path) -> None:
     (source,) = mirror.glob("*.tar.gz")
     with zipfile.ZipFile(target / "20news-18828.zip", "w") as archive:
-        for name, content in reversed(list(members(source))):
+        for name, content in reversed(list(read_members(source))):
             archive.writestr(name, content)
         archive.writestr("20news-18828/sci.space/1", "From: x\n\nnot a rec topic\n")
 

@@ -6,16 +6,17 @@ import numpy as np
 import pytest
 
 from ddr_cli.core.parameters import parameter_model
-from ddr_cli.data.embedded import digits, iris
 from ddr_cli.data.synthetic import GENERATORS
-from ddr_cli.data.synthetic_classes import (
+from ddr_cli.data.synthetic.embedded import digits, iris
+from ddr_cli.data.synthetic.generated import (
+    four_class_manifold,
     lfda_mixed,
     lfda_multimodal,
     lfda_simple,
     pca_example,
     rings,
+    swiss_roll,
 )
-from ddr_cli.data.synthetic_manifolds import four_class_manifold, swiss_roll
 
 RANDOM = [name for name in GENERATORS.names() if name not in ("balance", "digits", "iris")]
 

@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 
 from ddr_cli.core.errors import InputError
-from ddr_cli.data.text import read_text, smart_stop_words
+from ddr_cli.data.formats.text import read_text, smart_stop_words
 
 DOCUMENTS = {
     "auto/2": "From: me\nSubject: cars\n\nCars, cars and CARS: 3 fast car-doors.\n",

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from ddr_cli.data.synthetic_manifolds import swiss_roll
+from ddr_cli.data.synthetic.generated import swiss_roll
 from ddr_cli.numerics.graphs import knn_graph
 from ddr_cli.numerics.mvu import unfold
 from ddr_cli.numerics.neighbors import kneighbors

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_iris
 
-from ddr_cli.data.synthetic_manifolds import swiss_roll
+from ddr_cli.data.synthetic.generated import swiss_roll
 from ddr_cli.numerics.neighbors import kneighbors
 from ddr_cli.reducers.laplacian_eigenmaps import LaplacianEigenmaps
 from ddr_cli.reducers.registry import get_traits

@@ -18,7 +18,7 @@ from sklearn.manifold import SpectralEmbedding
 from sklearn.metrics.pairwise import rbf_kernel
 
 from ddr_cli import reducers
-from ddr_cli.data.synthetic_manifolds import swiss_roll
+from ddr_cli.data.synthetic.generated import swiss_roll
 from ddr_cli.reducers import (
     LLE,
     MDS,

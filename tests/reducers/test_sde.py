@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 
-from ddr_cli.data.synthetic_manifolds import swiss_roll
+from ddr_cli.data.synthetic.generated import swiss_roll
 from ddr_cli.numerics.graphs import knn_graph
 from ddr_cli.numerics.neighbors import kneighbors
 from ddr_cli.reducers.registry import get_traits

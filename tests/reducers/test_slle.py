@@ -8,7 +8,7 @@ from scipy.spatial.distance import cdist
 from sklearn.datasets import load_iris
 from sklearn.manifold import LocallyLinearEmbedding
 
-from ddr_cli.data.synthetic_manifolds import swiss_roll
+from ddr_cli.data.synthetic.generated import swiss_roll
 from ddr_cli.numerics.neighbors import kneighbors
 from ddr_cli.reducers.registry import get_traits
 from ddr_cli.reducers.slle import SupervisedLLE, supervised_neighbors

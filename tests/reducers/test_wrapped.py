@@ -15,7 +15,7 @@ from sklearn import decomposition, manifold
 from sklearn.base import clone
 from sklearn.datasets import load_digits
 
-from ddr_cli.data.synthetic_manifolds import swiss_roll
+from ddr_cli.data.synthetic.generated import swiss_roll
 from ddr_cli.numerics.eigen import deterministic_signs
 from ddr_cli.numerics.neighbors import kneighbors
 from ddr_cli.reducers.isomap import Isomap

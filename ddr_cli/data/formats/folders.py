@@ -8,34 +8,18 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from ddr_cli.core.errors import InputError
-from ddr_cli.data.archive import members
-from ddr_cli.data.files import read_bytes
+from ddr_cli.data.archives import read_members
+from ddr_cli.data.formats import read_bytes
 
 
-def files_in(
+def walk_folder(
     path: Path, *, pattern: str, endings: Sequence[str] = ()
 ) -> Iterator[tuple[str, bytes]]:
-    """Yield the name and content of each wanted file in a folder or an archive.
+    """Yield the name and content of each wanted file in a folder or archive, in no set order.
 
-    Parameters
-    ----------
-    path : Path
-        A folder, or a zip or tar archive (gz, bz2, xz or plain).
-    pattern : str
-        Which files are wanted: matched, as a shell matches it, against the whole name and against
-        its last part.
-    endings : sequence of str, optional
-        The endings that a wanted file may have, in lower case.
-
-    Yields
-    ------
-    (str, bytes)
-        In no order that means anything. Hidden files are passed over.
-
-    Raises
-    ------
-    InputError
-        If `path` is neither, or can't be read.
+    A file is wanted if its whole name or the last part of it matches `pattern`, as a shell matches
+    it, and ends with one of `endings` (in lower case), if there are any. Hidden files are passed
+    over.
     """
 
     def wanted(name: str) -> bool:
@@ -45,7 +29,7 @@ def files_in(
         )
 
     if not path.is_dir():
-        yield from members(path, wanted=wanted)
+        yield from read_members(path, wanted=wanted)
         return
     for file in path.rglob("*"):
         parts = file.relative_to(path).parts
@@ -66,16 +50,8 @@ def natural_key(name: str) -> tuple[tuple[int, int, str], ...]:
 def labeller(label: str) -> Callable[[str], str]:
     """Return the function that tells a file's label from its name.
 
-    Parameters
-    ----------
-    label : str
-        ``folder`` for the name of the folder that the file is in, or a regular expression with one
-        group, searched for in the name with its folders; the group is the label.
-
-    Raises
-    ------
-    InputError
-        If the expression is wrong; and, by the function, if a name doesn't fit.
+    `label` is ``folder``, for the name of the folder that the file is in, or a regular expression
+    with one group, searched for in the name with its folders; the group is the label.
     """
     if label == "folder":
         return _folder
@@ -83,7 +59,7 @@ def labeller(label: str) -> Callable[[str], str]:
         expression = re.compile(label)
     except re.error as error:
         raise InputError(
-            f"The label pattern '{label}' is no regular expression: {error}."
+            f"The label pattern '{label}' is not a regular expression: {error}."
         ) from None
     if expression.groups != 1:
         raise InputError(

@@ -12,9 +12,7 @@ from annotated_types import Ge
 from numpy.typing import NDArray
 
 from ddr_cli.core.errors import InputError
-from ddr_cli.data.files import open_bytes, read_text
-from ddr_cli.data.raw import Features, RawData
-from ddr_cli.data.stack import stack
+from ddr_cli.data.formats import Features, RawData, concatenate_rows, open_bytes, read_text
 
 
 def read_libsvm(
@@ -36,14 +34,11 @@ def read_libsvm(
         The index of the first feature.
     dense : bool
         Return an ordinary array instead of a sparse one.
-
-    Raises
-    ------
-    InputError
-        If a file is not in this format; the message names the line.
     """
     blocks = _read_pairs(paths, n_features, first_index)
-    return stack([RawData(_as_asked(X, dense), _whole_numbers(labels)) for X, labels, _ in blocks])
+    return concatenate_rows(
+        [RawData(_as_asked(X, dense), _whole_numbers(labels)) for X, labels, _ in blocks]
+    )
 
 
 def read_letor(
@@ -55,6 +50,8 @@ def read_letor(
     dense: bool = True,
 ) -> RawData:
     """Read LETOR files: ``grade qid:N 1:v 2:v ... #docid = D`` on each line.
+
+    The queries are the `groups` of the result.
 
     Parameters
     ----------
@@ -68,16 +65,6 @@ def read_letor(
         The number of features, when the largest index of the files is not the last one.
     dense : bool
         Return an ordinary array; LETOR states every feature of every pair.
-
-    Returns
-    -------
-    RawData
-        Its `groups` are the queries.
-
-    Raises
-    ------
-    InputError
-        If a file is not in this format; the message names the line.
     """
     parts = []
     for X, grades, queries in _read_pairs(paths, n_features, 1):
@@ -86,7 +73,7 @@ def read_letor(
         relevance = np.where(grades > relevant_above, "relevant", "non-relevant")
         classes = relevance if labels == "relevance" else _whole_numbers(grades)
         parts.append(RawData(_as_asked(X, dense), classes, groups=queries))
-    return stack(parts)
+    return concatenate_rows(parts)
 
 
 _Block = tuple["sp.csr_array", NDArray[np.float64], NDArray[np.int64]]

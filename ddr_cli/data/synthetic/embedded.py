@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from ddr_cli.data.raw import RawData
+from ddr_cli.data.formats import RawData
 
 # The two flowers in which the UCI file differs from Fisher's article, as the UCI file has them:
 # sepal length, sepal width, petal length, petal width in cm.
@@ -19,11 +19,6 @@ def balance(*, random_state: int = 0) -> RawData:  # noqa: ARG001 (every generat
 
     The side with the larger weight times distance goes down: ``L``, ``R``, or ``B`` when they are
     equal. The rows are in the order of the UCI file, the last feature running fastest.
-
-    Parameters
-    ----------
-    random_state : int
-        Not used: nothing is random here.
     """
     X = np.array(list(product(range(1, 6), repeat=4)), dtype=np.float64)
     difference = X[:, 0] * X[:, 1] - X[:, 2] * X[:, 3]
@@ -33,13 +28,7 @@ def balance(*, random_state: int = 0) -> RawData:  # noqa: ARG001 (every generat
 
 
 def digits(*, random_state: int = 0) -> RawData:  # noqa: ARG001 (every generator takes it)
-    """Return scikit-learn's copy of the UCI optical digits test set: 1797 images of 8x8.
-
-    Parameters
-    ----------
-    random_state : int
-        Not used: nothing is random here.
-    """
+    """Return scikit-learn's copy of the UCI optical digits test set: 1797 images of 8x8."""
     from sklearn.datasets import load_digits
 
     bunch = load_digits()
@@ -58,13 +47,8 @@ def iris(
 ) -> RawData:
     """Return the iris data: 150 flowers, four measurements in cm, three species.
 
-    Parameters
-    ----------
-    source : {"uci", "fisher"}
-        ``"uci"`` has rows 35 and 38 (counting from 1) as in the file of the UCI repository, which
-        most papers used; ``"fisher"`` as in Fisher's article and in scikit-learn.
-    random_state : int
-        Not used: nothing is random here.
+    With `source` ``"uci"`` rows 35 and 38 (counting from 1) are as in the file of the UCI
+    repository, which most papers used; with ``"fisher"`` as in Fisher's article and scikit-learn.
     """
     from sklearn.datasets import load_iris
 

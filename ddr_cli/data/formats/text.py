@@ -7,22 +7,18 @@ With the options of the newsgroups card this gives the 3970 documents of 8014 te
 from __future__ import annotations
 
 import re
-from array import array
-from collections import Counter
 from collections.abc import Callable, Sequence
 from importlib.resources import files as package_files
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
 from annotated_types import Ge
-from numpy.typing import NDArray
 
 from ddr_cli.core.errors import InputError
-from ddr_cli.data.columns import numeric_labels
-from ddr_cli.data.raw import RawData
-from ddr_cli.data.tree import files_in, labeller, natural_key
+from ddr_cli.data.formats import RawData, numeric_labels
+from ddr_cli.data.formats.folders import labeller, natural_key, walk_folder
 
 Weights = Literal["counts", "tfidf", "log_tfidf"]
 
@@ -73,11 +69,6 @@ def read_text(
         term j: n_ij, n_ij ln(N / N_j), or (1 + ln n_ij) ln(N / N_j). Documents are not scaled to a
         common length.
 
-    Raises
-    ------
-    InputError
-        If there is no file, or no term is left.
-
     Notes
     -----
     Zhou et al. used the Rainbow program with its Porter stemmer asked for, the SMART stop list,
@@ -86,82 +77,60 @@ def read_text(
     it; so their terms were not stemmed. (In Rainbow's published source the default tokeniser never
     calls the stemmer.)
     """
+    from sklearn.feature_extraction.text import CountVectorizer
+
     label_of = labeller(label)
     try:
         b"a".decode(encoding, errors="replace")
     except LookupError:
         raise InputError(f"There is no text encoding called '{encoding}'.") from None
-    split = _splitter(encoding, skip_header, stop_words == "smart", stemmer == "porter")
-    counts = _Counts()
+    terms_of = _term_finder(encoding, skip_header, stop_words == "smart", stemmer == "porter")
+    documents: list[list[str]] = []
     labels: list[str] = []
     origins: list[int] = []
     for place, path in enumerate(map(Path, paths)):
-        documents = [
-            (natural_key(name), label_of(name), split(content))
-            for name, content in files_in(path, pattern=files)
+        found = [
+            (natural_key(name), label_of(name), terms_of(content))
+            for name, content in walk_folder(path, pattern=files)
         ]
-        if not documents:
+        if not found:
             raise InputError(f"{path}: holds no files that match '{files}'.")
-        documents.sort(key=lambda document: document[0])
-        for _, found, terms in documents:
-            counts.add(terms)
-            labels.append(found)
-            origins.append(place)
+        found.sort(key=lambda document: document[0])
+        labels += [label for _, label, _ in found]
+        documents += [terms for _, _, terms in found]
+        origins += [place] * len(found)
 
-    X, vocabulary = counts.matrix(min_documents)
-    filled = np.flatnonzero(np.diff(X.indptr))
-    if not filled.size:
-        raise InputError(f"{paths[0]}: no term is in at least {min_documents} documents.")
+    vectorizer = CountVectorizer(analyzer=list, min_df=min_documents, dtype=np.float64)
+    try:
+        counts = sp.csr_array(vectorizer.fit_transform(documents))
+    except ValueError:  # it says the same in words of its own
+        raise InputError(f"{paths[0]}: no term is in at least {min_documents} documents.") from None
+    filled = np.flatnonzero(np.diff(counts.indptr))
     sizes = np.bincount(np.array(origins)[filled], minlength=len(paths))
     return RawData(
-        _weighted(X[filled], weights),
+        _weighted(counts[filled], weights),
         numeric_labels(np.array(labels)[filled].tolist()),
-        feature_names=vocabulary,
-        sizes=tuple(int(size) for size in sizes),
+        feature_names=tuple(vectorizer.get_feature_names_out().tolist()),
+        sizes=tuple(sizes.tolist()),
     )
-
-
-class _Counts:
-    """Term counts of documents, gathered row by row in the arrays of a CSR matrix."""
-
-    def __init__(self) -> None:
-        self.columns: dict[str, int] = {}
-        self.indices = array("q")
-        self.values = array("d")
-        self.starts = array("q", [0])
-
-    def add(self, terms: Counter[str]) -> None:
-        for term, count in terms.items():
-            self.indices.append(self.columns.setdefault(term, len(self.columns)))
-            self.values.append(count)
-        self.starts.append(len(self.indices))
-
-    def matrix(self, min_documents: int) -> tuple[sp.csr_array, tuple[str, ...]]:
-        """Return the counts of the terms in enough documents, columns in the order of terms."""
-        parts = (np.array(self.values), np.array(self.indices), np.array(self.starts))
-        X = sp.csr_array(parts, shape=(len(self.starts) - 1, len(self.columns)))
-        in_documents = np.bincount(X.indices, minlength=X.shape[1])
-        terms = [
-            term
-            for term in sorted(self.columns)
-            if in_documents[self.columns[term]] >= min_documents
-        ]
-        kept = np.array([self.columns[term] for term in terms], dtype=np.int64)
-        return sp.csr_array(X[:, kept]), tuple(terms)
 
 
 def smart_stop_words() -> frozenset[str]:
     """Return the English stop list of the SMART system: 570 words."""
-    lines = (package_files("ddr_cli.data") / "smart_stop_words.txt").read_text("utf-8").splitlines()
+    lines = (
+        (package_files("ddr_cli.data.formats") / "smart_stop_words.txt")
+        .read_text("utf-8")
+        .splitlines()
+    )
     return frozenset(word for line in lines if not line.startswith("#") for word in line.split())
 
 
-def _splitter(
+def _term_finder(
     encoding: str, skip_header: bool, stop: bool, stem: bool
-) -> Callable[[bytes], Counter[str]]:
-    """Return the function from a document's bytes to the counts of its terms."""
+) -> Callable[[bytes], list[str]]:
+    """Return the function from a document's bytes to its terms."""
     stopped = smart_stop_words() if stop else frozenset[str]()
-    stems: dict[str, str | None] = {}
+    terms: dict[str, str | None] = {}
     if stem:
         import snowballstemmer
 
@@ -173,27 +142,27 @@ def _splitter(
             term = porter(word)
         return None if len(term) < 2 or term in stopped else term
 
-    def split(content: bytes) -> Counter[str]:
+    def find(content: bytes) -> list[str]:
         text = content.decode(encoding, errors="replace").replace("\r\n", "\n")
         if skip_header:
             text = text.partition("\n\n")[2]
-        terms: Counter[str] = Counter()
-        for word, count in Counter(_LETTERS.findall(text.lower())).items():
-            if word not in stems:
-                stems[word] = term_of(word)
-            term = stems[word]
+        found = []
+        for word in _LETTERS.findall(text.lower()):
+            if word not in terms:
+                terms[word] = term_of(word)
+            term = terms[word]
             if term is not None:
-                terms[term] += count
-        return terms
+                found.append(term)
+        return found
 
-    return split
+    return find
 
 
-def _weighted(counts: sp.csr_array, weights: Weights) -> sp.csr_array:
+def _weighted(counts: Any, weights: Weights) -> sp.csr_array:
     if weights == "counts":
-        return counts
+        return sp.csr_array(counts)
     n_documents, n_terms = counts.shape
-    in_documents: NDArray[np.int64] = np.bincount(counts.indices, minlength=n_terms)
+    in_documents = np.bincount(counts.indices, minlength=n_terms)
     values = counts.data if weights == "tfidf" else 1.0 + np.log(counts.data)
     rarity = np.log(n_documents / in_documents)
     return sp.csr_array(

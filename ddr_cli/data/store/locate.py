@@ -7,11 +7,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
+from typing import Literal
 
 from platformdirs import user_cache_path
 
 from ddr_cli.core.errors import InputError
-from ddr_cli.data.card_model import Card, CardFile, Layout, is_inside
+from ddr_cli.data.card import Card, CardFile, Layout, is_inside
 
 _NO = frozenset({"", "0", "false", "no", "off"})
 
@@ -32,8 +33,6 @@ class Sources:
         How often a download is tried from each address.
     timeout : float
         Seconds without a byte after which an attempt is given up.
-    backoff : float
-        Seconds before the second attempt; doubled before each further one.
     """
 
     data_dirs: tuple[Path, ...]
@@ -41,7 +40,6 @@ class Sources:
     offline: bool = False
     attempts: int = 3
     timeout: float = 30.0
-    backoff: float = 1.0
 
     @classmethod
     def from_environment(
@@ -78,33 +76,15 @@ class Sources:
 
 @dataclass(frozen=True)
 class Place:
-    """A folder in which files are looked for.
+    """A folder in which files are looked for."""
 
-    Parameters
-    ----------
-    kind : {"card", "mirror", "cache"}
-        What it is.
-    folder : Path
-        Where it is.
-    """
-
-    kind: str
+    kind: Literal["card", "mirror", "cache"]
     folder: Path
 
 
 @dataclass(frozen=True)
 class Found:
-    """The files of a layout, all of them there.
-
-    Parameters
-    ----------
-    layout : Layout
-        Which layout.
-    paths : tuple of Path
-        Each file, in the order of `layout.files`.
-    places : tuple of Place
-        In which place each was found.
-    """
+    """The files of a layout, all of them there, and in which place each was found."""
 
     layout: Layout
     paths: tuple[Path, ...]

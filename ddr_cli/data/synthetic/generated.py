@@ -1,4 +1,4 @@
-"""Synthetic classes made of Gaussians and rings: CCDR's PCA example, NMMP's rings, LFDA's toys.
+"""Synthetic classes: Gaussians (CCDR, LFDA), rings (NMMP), and rolled sheets (SSDE).
 
 The papers print pictures, not parameters; the defaults are ours, chosen so that each set has the
 property that its picture shows.
@@ -13,11 +13,14 @@ import numpy as np
 from annotated_types import Ge, Gt
 from numpy.typing import NDArray
 
-from ddr_cli.data.raw import RawData
+from ddr_cli.data.formats import RawData
 
 _Seed = Annotated[int, Ge(0)]
 _Positive = Annotated[float, Gt(0)]
 _NotNegative = Annotated[float, Ge(0)]
+
+# The spiral runs from one and a half to four and a half half turns, as in the usual pictures.
+_FIRST_ANGLE, _LAST_ANGLE = 1.5 * np.pi, 4.5 * np.pi
 
 # One Gaussian cluster: its class, its centre and its standard deviations along the axes.
 _Cluster = tuple[str, tuple[float, float], tuple[float, float]]
@@ -36,19 +39,6 @@ def pca_example(
 
     The first principal component is the axis along which the classes coincide, so a projection on
     it loses them; their difference lies in the second.
-
-    Parameters
-    ----------
-    n_samples : int
-        Rows in all, half of each class (the first has one more if odd).
-    major_sd, minor_sd : float
-        Standard deviations of each class along the two axes.
-    distance : float
-        Distance of the class means, along the minor axis.
-    angle : float
-        Direction of the major axis in degrees.
-    random_state : int
-        Seed.
     """
     spread = (major_sd, minor_sd)
     raw = _clusters(
@@ -73,22 +63,9 @@ def rings(
 
     NMMP, Fig. 2. The radii are 1, 2 and 3, so that the noise has a far larger variance than the
     plane of the rings, and all three class means coincide: neither PCA nor LDA can find the plane.
-
-    Parameters
-    ----------
-    n_samples : int
-        Rows in all, a third of each class (the first ones have one more if it doesn't divide).
-    noise_features : int
-        Dimensions of noise.
-    noise_sd : float
-        Standard deviation of the noise in each of them.
-    ring_sd : float
-        Standard deviation of the distance from the centre.
-    random_state : int
-        Seed.
     """
     rng = np.random.default_rng(random_state)
-    ring = np.repeat(np.arange(3), shares(n_samples, 3))
+    ring = np.repeat(np.arange(3), _shares(n_samples, 3))
     radius = 1.0 + ring + rng.normal(0.0, ring_sd, n_samples)
     angle = rng.uniform(0.0, 2 * np.pi, n_samples)
     plane = np.column_stack([radius * np.cos(angle), radius * np.sin(angle)])
@@ -99,15 +76,7 @@ def rings(
 
 
 def lfda_simple(*, n_samples: Annotated[int, Ge(2)] = 300, random_state: _Seed = 0) -> RawData:
-    """Generate two elongated classes side by side, easy for every method (LFDA, first toy).
-
-    Parameters
-    ----------
-    n_samples : int
-        Rows in all, half of each class.
-    random_state : int
-        Seed.
-    """
+    """Generate two elongated classes side by side, easy for every method (LFDA, first toy)."""
     spread = (1.0, 2.0)
     return _clusters(
         n_samples, [("A", (-4.0, 0.0), spread), ("B", (4.0, 0.0), spread)], random_state
@@ -119,13 +88,6 @@ def lfda_mixed(*, n_samples: Annotated[int, Ge(4)] = 300, random_state: _Seed = 
 
     The clusters lie left and right, the classes above and below in each: a method that keeps
     clusters and knows no labels shows the clusters and mixes the classes.
-
-    Parameters
-    ----------
-    n_samples : int
-        Rows in all, a quarter for each class and cluster.
-    random_state : int
-        Seed.
     """
     spread = (1.5, 0.5)
     return _clusters(
@@ -145,13 +107,6 @@ def lfda_multimodal(*, n_samples: Annotated[int, Ge(3)] = 300, random_state: _Se
 
     The class means coincide, so FDA finds no direction; `subclasses` says which cluster a row is
     of.
-
-    Parameters
-    ----------
-    n_samples : int
-        Rows in all, a third in each cluster.
-    random_state : int
-        Seed.
     """
     spread = (1.0, 2.0)
     return _clusters(
@@ -161,14 +116,57 @@ def lfda_multimodal(*, n_samples: Annotated[int, Ge(3)] = 300, random_state: _Se
     )
 
 
-def shares(n_samples: int, parts: int) -> list[int]:
+def swiss_roll(
+    *,
+    n_samples: Annotated[int, Ge(1)] = 800,
+    n_classes: Annotated[int, Ge(1)] = 4,
+    height: Annotated[float, Gt(0)] = 21.0,
+    noise: _NotNegative = 0.0,
+    random_state: _Seed = 0,
+) -> RawData:
+    """Generate a sheet rolled along the spiral r = t, its classes strips of equal arc length.
+
+    Points are uniform on the sheet, not in the angle t.
+    """
+    rng = np.random.default_rng(random_state)
+    strip = np.repeat(np.arange(n_classes), _shares(n_samples, n_classes))
+    along = (strip + rng.uniform(size=n_samples)) / n_classes
+    X = _roll(along, height * rng.uniform(size=n_samples))
+    return RawData(X + noise * rng.normal(size=X.shape), strip + 1, feature_names=("x", "y", "z"))
+
+
+def four_class_manifold(
+    *,
+    n_samples: Annotated[int, Ge(4)] = 400,
+    height: Annotated[float, Gt(0)] = 21.0,
+    noise: _NotNegative = 0.0,
+    random_state: _Seed = 0,
+) -> RawData:
+    """Generate a rolled sheet cut into four patches, inner or outer, lower or upper (SSDE, Fig. 1).
+
+    The paper names neither the surface nor the classes, only that it is the usual synthetic set;
+    here every class borders on two others along the sheet, and inner and outer turns are near in
+    space.
+    """
+    rng = np.random.default_rng(random_state)
+    patch = np.repeat(np.arange(4), _shares(n_samples, 4))
+    along = (patch // 2 + rng.uniform(size=n_samples)) / 2
+    across = height * (patch % 2 + rng.uniform(size=n_samples)) / 2
+    X = _roll(along, across)
+    names = np.array(["inner-lower", "inner-upper", "outer-lower", "outer-upper"])
+    return RawData(
+        X + noise * rng.normal(size=X.shape), names[patch], feature_names=("x", "y", "z")
+    )
+
+
+def _shares(n_samples: int, parts: int) -> list[int]:
     """Return how many of `n_samples` rows each part gets; the first ones take the remainder."""
     return [n_samples // parts + (part < n_samples % parts) for part in range(parts)]
 
 
 def _clusters(n_samples: int, clusters: Sequence[_Cluster], random_state: int) -> RawData:
     rng = np.random.default_rng(random_state)
-    sizes = shares(n_samples, len(clusters))
+    sizes = _shares(n_samples, len(clusters))
     X = np.vstack(
         [
             rng.normal(centre, spread, (size, 2))
@@ -187,3 +185,12 @@ def _clusters(n_samples: int, clusters: Sequence[_Cluster], random_state: int) -
         feature_names=("x", "y"),
         subclasses=np.array(names)[of_row] if len(set(classes)) < len(classes) else None,
     )
+
+
+def _roll(along: NDArray[np.float64], across: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Place points of the sheet in space, `along` being the share of the spiral's arc length."""
+    angles = np.linspace(_FIRST_ANGLE, _LAST_ANGLE, 10_001)
+    # Arc length of r = t from 0 to t: the integral of sqrt(1 + t^2).
+    arc = 0.5 * (angles * np.sqrt(1 + angles**2) + np.arcsinh(angles))
+    t = np.interp(arc[0] + along * (arc[-1] - arc[0]), arc, angles)
+    return np.column_stack([t * np.cos(t), across, t * np.sin(t)])

@@ -12,9 +12,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ddr_cli.core.errors import InputError, did_you_mean
-from ddr_cli.data.files import open_bytes
-from ddr_cli.data.raw import Features, RawData
-from ddr_cli.data.stack import stack
+from ddr_cli.data.formats import Features, RawData, concatenate_rows, open_bytes
 
 
 def read_mat(
@@ -47,11 +45,6 @@ def read_mat(
     columnwise_image : (int, int), optional
         Each row is an image of this height and width with its pixels column by column, as MATLAB
         unfolds them; they are put row by row.
-
-    Raises
-    ------
-    InputError
-        If a file can't be read, lacks a variable, or an option doesn't fit it.
     """
 
     def read_one(path: Path) -> RawData:
@@ -77,7 +70,7 @@ def read_mat(
             features = _rowwise(path, features, columnwise_image)
         return RawData(_as_features(features), labels, image_shape=columnwise_image)
 
-    return stack([read_one(Path(path)) for path in paths])
+    return concatenate_rows([read_one(Path(path)) for path in paths])
 
 
 def read_mat_cells(
@@ -93,11 +86,6 @@ def read_mat_cells(
         The variable that holds the cell array; empty cells are passed over.
     label : str
         The variable that names the class of each row of cells.
-
-    Raises
-    ------
-    InputError
-        If a file can't be read, lacks a variable, or its images don't have the same size.
     """
 
     def read_one(path: Path) -> RawData:
@@ -118,7 +106,7 @@ def read_mat_cells(
         height, width = shapes[0]
         return RawData(X, names[rows], image_shape=(int(height), int(width)))
 
-    return stack([read_one(Path(path)) for path in paths])
+    return concatenate_rows([read_one(Path(path)) for path in paths])
 
 
 def _load(path: Path) -> dict[str, Any]:

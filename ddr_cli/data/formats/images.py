@@ -13,28 +13,15 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from ddr_cli.core.errors import InputError
-from ddr_cli.data.columns import numeric_labels
-from ddr_cli.data.raw import RawData
-from ddr_cli.data.stack import stack
-from ddr_cli.data.tree import files_in, labeller, natural_key
+from ddr_cli.data.formats import RawData, concatenate_rows, numeric_labels
+from ddr_cli.data.formats.folders import labeller, natural_key, walk_folder
 
 Resize = Literal["none", "stride", "block_mean", "bilinear", "bicubic"]
 _Pixels = Annotated[int, Ge(1)]
 _Image = NDArray[np.float64]
 
-_ENDINGS = (
-    ".png",
-    ".pgm",
-    ".ppm",
-    ".pbm",
-    ".pnm",
-    ".jpg",
-    ".jpeg",
-    ".bmp",
-    ".gif",
-    ".tif",
-    ".tiff",
-)
+_PORTABLE = (".pgm", ".ppm", ".pbm", ".pnm")
+_ENDINGS = (*_PORTABLE, ".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff")
 
 
 def read_images(
@@ -69,11 +56,6 @@ def read_images(
         Height and width after resizing.
     scale : {"none", "unit"}
         Grey values as they are, or divided by the largest that the file could hold.
-
-    Raises
-    ------
-    InputError
-        If there is no image, one can't be read, or they have different sizes.
     """
     if (resize == "none") != (shape is None):
         raise InputError("Options of images: `resize` and `shape` are given together.")
@@ -81,7 +63,7 @@ def read_images(
 
     def read_one(path: Path) -> RawData:
         found: list[tuple[str, _Image]] = []
-        for name, content in files_in(path, pattern=files, endings=_ENDINGS):
+        for name, content in walk_folder(path, pattern=files, endings=_ENDINGS):
             grey, largest = _grey(f"{path}, {name}", content)
             if shape is not None:
                 grey = _resized(f"{path}, {name}", grey, resize, shape)
@@ -96,13 +78,11 @@ def read_images(
             raise InputError(f"{path}: holds no images that match '{files}'.")
         found.sort(key=lambda item: natural_key(item[0]))
         height, width = found[0][1].shape
-        return RawData(
-            np.array([image.ravel() for _, image in found]),
-            numeric_labels([label_of(name) for name, _ in found]),
-            image_shape=(height, width),
-        )
+        X = np.array([image.ravel() for _, image in found])
+        labels = numeric_labels([label_of(name) for name, _ in found])
+        return RawData(X, labels, image_shape=(height, width))
 
-    return stack([read_one(Path(path)) for path in paths])
+    return concatenate_rows([read_one(Path(path)) for path in paths])
 
 
 def _grey(where: str, content: bytes) -> tuple[_Image, float]:

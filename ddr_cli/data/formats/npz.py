@@ -12,9 +12,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ddr_cli.core.errors import InputError, did_you_mean
-from ddr_cli.data.files import UNPACKED_LIMIT
-from ddr_cli.data.raw import Features, RawData
-from ddr_cli.data.stack import stack
+from ddr_cli.data.formats import UNPACKED_LIMIT, Features, RawData, concatenate_rows
 
 # The array names that `scipy.sparse.save_npz` writes.
 _SPARSE_KEYS = {"data", "indices", "indptr", "shape"}
@@ -41,13 +39,8 @@ def read_npz(
         The names of the arrays with the features and the classes.
     groups : str, optional
         The name of an array that says what belongs together.
-
-    Raises
-    ------
-    InputError
-        If a file is no NumPy archive, lacks an array, or holds Python objects.
     """
-    return stack([_read_one(Path(path), data, label, groups) for path in paths])
+    return concatenate_rows([_read_one(Path(path), data, label, groups) for path in paths])
 
 
 def _read_one(path: Path, data: str, label: str, groups: str | None) -> RawData:

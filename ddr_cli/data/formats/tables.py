@@ -1,0 +1,337 @@
+"""The `csv` format: text tables with one sample per line, read by pandas."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import numpy as np
+import pandas as pd
+from annotated_types import Ge, MinLen
+from numpy.typing import NDArray
+
+from ddr_cli.core.errors import InputError, did_you_mean
+from ddr_cli.data.formats import RawData, numeric_labels, read_text
+
+Column = int | str
+Missing = Literal["error", "drop_rows", "drop_columns", "mean", "most_frequent", "category"]
+
+# The value that a missing cell of a categorical column becomes under missing="category".
+MISSING_CATEGORY = "(missing)"
+
+_MISSING_VALUES = ("", "?", "NA", "NaN", "nan")
+_BLANKS = r"\s+"
+_SEPARATORS = {"comma": ",", "tab": "\t", "semicolon": ";", "whitespace": _BLANKS, " ": _BLANKS}
+
+
+def read_csv(
+    paths: Sequence[Path],
+    *,
+    separator: Annotated[str, MinLen(1)] = "comma",
+    header: bool | None = None,
+    names: Sequence[str] = (),
+    comment: Annotated[str, MinLen(1)] | None = None,
+    skip_lines: Annotated[int, Ge(0)] = 0,
+    encoding: str = "utf-8-sig",
+    label: Column = -1,
+    ignore: Sequence[Column] = (),
+    categorical: Sequence[Column] | Literal["all"] = (),
+    missing: Missing = "error",
+    missing_values: Sequence[str] = _MISSING_VALUES,
+) -> RawData:
+    """Read one or more text tables, plain or gzip, with the same columns.
+
+    A column is named by its name or by its index; indices count from 0, negative ones from the
+    end. Blank lines are passed over. Numbers are read to the nearest float64.
+
+    Parameters
+    ----------
+    paths : sequence of Path
+        The files, read one after the other.
+    separator : str
+        ``comma``, ``tab``, ``semicolon``, ``whitespace`` (any run of blanks and tabs), or the one
+        sign itself.
+    header : bool, optional
+        The first line that is not skipped holds the column names. If not said, it does when
+        `label`, `ignore` or `categorical` names a column and `names` is not given.
+    names : sequence of str
+        The column names, the label's included, when the file doesn't state them.
+    comment : str, optional
+        From this sign to the end of the line nothing is read.
+    skip_lines : int
+        Lines at the start of each file that are not read.
+    encoding : str
+        The text encoding.
+    label : int or str
+        The column of the class. When every label is a number, labels are compared as numbers.
+    ignore : sequence of int or str
+        Columns that are not read at all.
+    categorical : sequence of int or str, or "all"
+        Columns of text that become one 0/1 column per value, in the sorted order (by code point)
+        of the values found in all files.
+    missing : {"error", "drop_rows", "drop_columns", "mean", "most_frequent", "category"}
+        What a missing value does. ``drop_rows``, ``drop_columns``: rows or columns with one are
+        left out. ``mean``: the column's mean, in a categorical column its most frequent value.
+        ``most_frequent``: the column's most frequent value, of equally frequent ones the smallest.
+        ``category``: a value of its own in a categorical column, an error in a numeric one. Means
+        and frequencies are taken over all rows.
+    missing_values : sequence of str
+        Cells that mean a missing value.
+    """
+    if header is None:
+        columns = [label, *ignore, *([] if categorical == "all" else categorical)]
+        header = not names and any(isinstance(column, str) for column in columns)
+    titles = list(names)
+    frames: list[pd.DataFrame] = []
+    for path in map(Path, paths):
+        frame = _read_cells(path, _sign(separator), comment, skip_lines, encoding)
+        if header:
+            found = _column_names(path, frame)
+            frame = frame.iloc[1:]
+            titles = titles or found
+            if frames and not names and found != titles:
+                raise InputError(f"{path}, line 1: other column names than in the first file.")
+        if frame.empty:
+            raise InputError(f"{path}: the file holds no rows of data.")
+        width = frames[0].shape[1] if frames else frame.shape[1]
+        if titles and len(titles) != width:
+            raise InputError(f"{path}: {len(titles)} column names are given for {width} columns.")
+        if frame.shape[1] != width:
+            raise InputError(f"{path}: {frame.shape[1]} columns, the first file has {width}.")
+        frames.append(frame)
+
+    table = _Table(paths, pd.concat(frames, keys=range(len(frames))), titles, header=header)
+    label_at = table.index_of(label)
+    left_out = {label_at, *map(table.index_of, ignore)}
+    features = [index for index in range(table.cells.shape[1]) if index not in left_out]
+    hot = set(features) if categorical == "all" else set(map(table.index_of, categorical))
+    if hot & left_out:
+        raise InputError(
+            f"{paths[0]}: column {min(hot & left_out)} is named as categorical, but it is the "
+            f"label or ignored."
+        )
+    if not features:
+        raise InputError(f"{paths[0]}: no column is left for the features.")
+    table.settle_gaps(label_at, features, frozenset(missing_values), missing)
+    blocks: list[NDArray[np.float64]] = []
+    feature_names: list[str] = []
+    for index in features:
+        if index not in table.gaps:
+            continue
+        read = table.categories if index in hot else table.numbers
+        block, named = read(index, missing)
+        blocks.append(block)
+        feature_names += named
+    of_file = table.cells.index.get_level_values(0)
+    return RawData(
+        np.hstack(blocks),
+        numeric_labels(table.cells[label_at].tolist()),
+        feature_names=tuple(feature_names) if titles or hot else None,
+        sizes=tuple(int((of_file == number).sum()) for number in range(len(frames))),
+    )
+
+
+def _sign(separator: str) -> str:
+    if separator in _SEPARATORS:
+        return _SEPARATORS[separator]
+    if len(separator) != 1:
+        named = [name for name in _SEPARATORS if name.isalpha()]
+        raise InputError(
+            f"The separator '{separator}' is neither one sign nor one of {', '.join(named)}."
+            f"{did_you_mean(separator, named)}"
+        )
+    return separator
+
+
+def _read_cells(
+    path: Path, sign: str, comment: str | None, skip_lines: int, encoding: str
+) -> pd.DataFrame:
+    """Return a file's cells as text, a row for each line that holds something.
+
+    The index holds the lines' numbers in the file, from 1.
+    """
+    text = re.sub(r"\r\n?", "\n", read_text(path, encoding))
+    if comment is not None:
+        text = re.sub(f"{re.escape(comment)}.*", "", text)
+    lines = text.removesuffix("\n").split("\n")
+
+    def split(line: str) -> list[str]:
+        return line.split() if sign == _BLANKS else next(csv.reader([line], delimiter=sign))
+
+    first = next((line for line in lines[skip_lines:] if line.strip()), None)
+    if first is None:
+        return pd.DataFrame()
+    width = len(split(first))
+    try:
+        cells = pd.read_csv(
+            io.StringIO(text),
+            sep=sign,
+            header=None,
+            names=range(width),
+            index_col=False,
+            dtype=object,
+            na_filter=False,
+            skiprows=skip_lines,
+            skip_blank_lines=False,
+            skipinitialspace=True,
+            quoting=csv.QUOTE_NONE if sign == _BLANKS else csv.QUOTE_MINIMAL,
+        )
+    except pd.errors.ParserError as error:
+        many = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", str(error))
+        if many is None:
+            raise InputError(f"{path}: {str(error).rpartition(': ')[2].strip()}.") from None
+        expected, number, there = many.groups()
+        raise InputError(
+            f"{path}, line {number}: {there} cells where {expected} were expected."
+        ) from None
+    cells.index = pd.RangeIndex(skip_lines + 1, skip_lines + 1 + len(cells))
+    if sign != _BLANKS:
+        cells = cells.apply(lambda column: column.str.strip())
+    short = cells.index[cells[width - 1] == ""]
+    cells = cells[(cells != "").any(axis=1)]
+    # pandas fills a short row with empty cells. (A quoted cell of several lines moves the numbers.)
+    for number in short.intersection(cells.index) if '"' not in text else ():
+        there = len(split(lines[number - 1]))
+        if there < width:
+            raise InputError(f"{path}, line {number}: {there} cells where {width} were expected.")
+    return cells
+
+
+def _column_names(path: Path, frame: pd.DataFrame) -> list[str]:
+    if frame.empty:
+        raise InputError(f"{path}: the file is empty; a line of column names was expected.")
+    found: list[str] = frame.iloc[0].tolist()
+    if len(set(found)) < len(found):
+        twice = next(name for name in found if found.count(name) > 1)
+        raise InputError(
+            f"{path}, line {frame.index[0]}: the column name '{twice}' stands there twice."
+        )
+    return found
+
+
+class _Table:
+    """The cells of all files as text, by (number of the file, line in it) and column."""
+
+    def __init__(
+        self, paths: Sequence[Path], cells: pd.DataFrame, titles: list[str], *, header: bool
+    ) -> None:
+        self.paths = paths
+        self.cells = cells
+        self.titles = titles
+        self.header = header
+        self.gaps = pd.DataFrame()
+
+    def index_of(self, column: Column) -> int:
+        """Return a column's index from 0."""
+        width = self.cells.shape[1]
+        if isinstance(column, int):
+            if -width <= column < width:
+                return column % width
+            raise InputError(
+                f"{self.paths[0]}: there is no column {column}; the first row has {width} cells "
+                f"(is the separator right?)."
+            )
+        if column in self.titles:
+            return self.titles.index(column)
+        hint = did_you_mean(column, self.titles) if self.titles else " The columns have no names."
+        raise InputError(f"{self.paths[0]}: there is no column called '{column}'.{hint}")
+
+    def title(self, index: int) -> str:
+        """Return what a column is called among the features."""
+        return self.titles[index] if self.titles else f"x{index}"
+
+    def place(self, row: Any, index: int | None = None) -> str:
+        """Return where a row, or a cell of it, stands."""
+        number, line = row
+        place = f"{self.paths[number]}, line {line}"
+        if index is None:
+            return place
+        column = f"column '{self.titles[index]}'" if self.titles else f"column {index} (from 0)"
+        return f"{place}, {column}"
+
+    def settle_gaps(
+        self, label: int, features: list[int], values: frozenset[str], missing: Missing
+    ) -> None:
+        """Find the missing values; drop rows or columns with one, or refuse them, as `missing`."""
+        gaps = self.cells[[label, *features]].isin(values)
+        if missing == "drop_rows":
+            whole = ~gaps.any(axis=1)
+            if not whole.any():
+                raise InputError("Every row has a missing value: `drop_rows` leaves none.")
+            self.cells, gaps = self.cells[whole], gaps[whole]
+        if gaps[label].any():
+            raise InputError(f"{self.place(gaps[label].idxmax())}: the label is missing.")
+        gaps = gaps[features]
+        if missing == "drop_columns":
+            gaps = gaps.loc[:, ~gaps.any()]
+            if gaps.empty:
+                raise InputError("Every column has a missing value: `drop_columns` leaves none.")
+        if missing == "error" and gaps.any(axis=None):
+            row: Any = gaps.any(axis=1).idxmax()
+            raise InputError(
+                f"{self.place(row, gaps.loc[row].idxmax())}: the value is missing. Say with "
+                f"`missing:` what to do: drop_rows, drop_columns, mean, most_frequent or category."
+            )
+        self.gaps = gaps
+
+    def numbers(self, index: int, missing: Missing) -> tuple[NDArray[np.float64], list[str]]:
+        """Return a numeric column, its gaps filled, and its name."""
+        gaps = self.gaps[index].to_numpy()
+        present = self.cells[index][~gaps]
+        try:
+            known = present.to_numpy(dtype=np.float64)  # by Python's float: the nearest there is
+        except ValueError:
+            known = np.array([_number(cell) for cell in present])
+        bad = ~np.isfinite(known)
+        if bad.any():
+            row = present.index[bad.argmax()]
+            hint = " If this line holds the column names, set `header: true`."
+            raise InputError(
+                f"{self.place(row, index)}: '{present[row]}' is not a finite number; name the "
+                f"column as `categorical` or in `ignore`, or add the value to `missing_values`."
+                f"{hint if row == self.cells.index[0] and not self.header else ''}"
+            )
+        if not gaps.any():
+            return known[:, None], [self.title(index)]
+        if missing == "category":
+            raise InputError(
+                f"The numeric column '{self.title(index)}' has missing values, which can't be a "
+                f"category of their own: choose mean, most_frequent, drop_rows or drop_columns."
+            )
+        self._refuse_empty(index, len(known))
+        values = np.full(len(gaps), known.mean() if missing == "mean" else _most_frequent(known))
+        values[~gaps] = known
+        return values[:, None], [self.title(index)]
+
+    def categories(self, index: int, missing: Missing) -> tuple[NDArray[np.float64], list[str]]:
+        """Return a 0/1 column for each value of a column of text, and their names."""
+        column, gaps = self.cells[index], self.gaps[index]
+        if gaps.any():
+            fill = MISSING_CATEGORY
+            if missing != "category":
+                self._refuse_empty(index, int((~gaps).sum()))
+                fill = _most_frequent(column[~gaps])
+            column = column.mask(gaps, fill)
+        hot = pd.get_dummies(column, dtype=np.float64)
+        return hot.to_numpy(), [f"{self.title(index)}={value}" for value in hot]
+
+    def _refuse_empty(self, index: int, present: int) -> None:
+        if not present:
+            raise InputError(
+                f"The column '{self.title(index)}' holds no value at all: name it in `ignore`."
+            )
+
+
+def _most_frequent(values: Any) -> Any:
+    return pd.Series(values).mode()[0]  # of equally frequent ones the smallest
+
+
+def _number(cell: str) -> float:
+    try:
+        return float(cell)
+    except ValueError:
+        return np.nan

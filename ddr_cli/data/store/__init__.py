@@ -1,0 +1,1 @@
+"""Where data sets' files are found, downloaded, imported and kept."""

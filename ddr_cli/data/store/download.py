@@ -1,0 +1,193 @@
+"""Downloading one file by pooch: several addresses, progress, and what is checked."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ddr_cli.core.errors import InputError
+from ddr_cli.data.archives import check_packing, read_members
+from ddr_cli.data.card import CardFile, Url
+from ddr_cli.data.store.locate import Sources
+
+if TYPE_CHECKING:
+    import requests
+
+# What a server says that asks to come again; any other 4xx will say the same next time.
+_PASSING = frozenset({408, 425, 429})
+_LARGEST = 4 * 1024**3
+# Where a firewall drops what is sent, each address costs this many seconds, once.
+_CONNECT_TIMEOUT = 10.0
+
+
+class DownloadFailedError(Exception):
+    """A file came from none of its addresses; the message names each with its reason."""
+
+
+class _LastingError(Exception):
+    """Trying the same address again would end the same: pooch, which retries others, lets it by."""
+
+
+def download(file: CardFile, target: Path, sources: Sources) -> None:
+    """Download one file of a card to `target`, in a folder of our own, whole and checked."""
+    import logging
+
+    import pooch
+
+    pooch.get_logger().setLevel(logging.WARNING)
+    reasons = []
+    for url in file.urls:
+        asked = pooch.create(
+            path=target.parent,
+            base_url="",
+            registry={target.name: None},
+            urls={target.name: url.url},
+            retry_if_failed=sources.attempts - 1,
+        )
+        with _Progress(url.url) as progress:
+            attempt = _Attempt(file, url, sources.timeout, progress)
+            try:
+                asked.fetch(target.name, downloader=attempt)
+            except (_LastingError, ValueError, OSError) as error:  # requests' are OSErrors too
+                reasons.append(f"{url.url}: {_reason(error, sources)}")
+            else:
+                return
+    raise DownloadFailedError("\n".join(reasons))
+
+
+class _Attempt:
+    """What pooch calls for each attempt: a download with all checks, which raise a ValueError."""
+
+    def __init__(self, file: CardFile, url: Url, timeout: float, progress: _Progress) -> None:
+        self.file = file
+        self.url = url
+        self.timeout = timeout
+        self.progress = progress
+
+    def __call__(self, url: str, output_file: str, asked: object) -> None:
+        """Download `url` to `output_file`."""
+        import pooch
+        import requests
+
+        retrieve = pooch.HTTPDownloader(
+            progressbar=self.progress,
+            chunk_size=1 << 16,
+            timeout=(min(self.timeout, _CONNECT_TIMEOUT), self.timeout),
+            # A server that packs on the fly would have a .gz file come unpacked.
+            headers={"Accept-Encoding": "identity"},
+        )
+        self.progress.reset()
+        try:
+            retrieve(url, output_file, asked)
+        except requests.ConnectTimeout as error:
+            raise _LastingError("no connection could be made") from error
+        except requests.HTTPError as error:
+            status = 0 if error.response is None else error.response.status_code
+            if 400 <= status < 500 and status not in _PASSING:
+                raise _LastingError(_answer(error)) from error
+            raise
+        self._check(Path(output_file))
+
+    def _check(self, path: Path) -> None:
+        import pooch
+
+        try:
+            if self.url.member is not None:
+                _take_member(path, self.url.member)
+            if self.file.sha256 is None:
+                check_packing(path)
+        except InputError as error:
+            raise ValueError(
+                "the download is not a valid archive (corrupt, or the wrong file)"
+            ) from error
+        size = path.stat().st_size
+        if self.file.bytes not in (None, size):
+            raise ValueError(f"expected {self.file.bytes} bytes, got {size}")
+        if self.file.sha256 not in (None, pooch.file_hash(str(path))):
+            raise ValueError("checksum mismatch (corrupt download, or changed upstream)")
+
+
+def _take_member(path: Path, member: str) -> None:
+    """Put a member of an archive in the archive's place."""
+    for _, content in read_members(path, wanted=lambda name: f"/{name}".endswith(f"/{member}")):
+        path.write_bytes(content)
+        return
+    raise ValueError(f"the archive that came has no file {member}")
+
+
+def _reason(error: Exception, sources: Sources) -> str:
+    import requests
+
+    again = f"({sources.attempts} attempts)"
+    if isinstance(error, requests.HTTPError):
+        return f"{_answer(error)} {again}"
+    if isinstance(error, requests.Timeout) or "timed out" in str(error):
+        return f"timed out after {sources.timeout:g} s {again}"
+    if isinstance(error, requests.exceptions.ChunkedEncodingError | requests.ConnectionError):
+        broken = "IncompleteRead" in str(error) or "ChunkedEncoding" in type(error).__name__
+        return f"the connection broke off {again}" if broken else f"can't reach the server {again}"
+    if isinstance(error, requests.RequestException):
+        return f"{type(error).__name__}: {error} {again}"
+    if isinstance(error, OSError):
+        return f"can't be written: {error.strerror or error}"
+    return f"{error} {again}" if isinstance(error, ValueError) else str(error)
+
+
+def _answer(error: requests.HTTPError) -> str:
+    response = error.response
+    if response is None:
+        return str(error)
+    return f"the server answered {response.status_code} {response.reason or ''}".rstrip()
+
+
+class _Progress:
+    """What pooch tells of a download, as a bar on a terminal and as one line elsewhere."""
+
+    total: float = 0
+
+    def __init__(self, url: str) -> None:
+        from rich.console import Console
+        from rich.progress import (
+            BarColumn,
+            DownloadColumn,
+            Progress,
+            TextColumn,
+            TransferSpeedColumn,
+        )
+
+        console = Console(file=sys.stderr)
+        self._came = 0
+        self._bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            DownloadColumn(),
+            TransferSpeedColumn(),
+            console=console,
+            transient=True,
+            disable=not console.is_terminal,
+        )
+        self._task = self._bar.add_task(url.rsplit("/", 1)[-1], total=None)
+        if not console.is_terminal:
+            console.print(f"downloading {url}", soft_wrap=True, highlight=False)
+
+    def __enter__(self) -> _Progress:
+        self._bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bar.stop()
+
+    def update(self, size: int) -> None:
+        """Note that `size` more bytes came."""
+        self._came += size
+        if self._came > _LARGEST:
+            raise _LastingError(f"more than {_LARGEST} bytes came; given up")
+        self._bar.update(self._task, completed=self._came, total=self.total or None)
+
+    def reset(self) -> None:
+        """Start counting anew; pooch does so before it reports the whole at the end."""
+        self._came = 0
+
+    def close(self) -> None:
+        """Do nothing: the bar goes when the block ends, also after an error."""
