@@ -21,8 +21,8 @@ from ddr_cli.comparison.summary import MEAN_LEVEL, Row, Summary, best_index, sum
 from ddr_cli.core.errors import InputError, did_you_mean
 from ddr_cli.evaluation.statistics import (
     PairedDifferences,
-    corrected_interval,
-    corrected_ttest,
+    corrected_p_value,
+    mean_interval,
     paired_differences,
 )
 
@@ -164,9 +164,9 @@ def _record(run: str, method: str, row: Row, other: Row | None) -> dict[str, obj
     sizes = row.summary.run.sizes(row.family)
     if sizes is not None and min(sizes) > 0:
         given = {"n_train": sizes[0], "n_test": sizes[1]}
-        interval = corrected_interval(differences, MEAN_LEVEL, **given)
-        test = corrected_ttest(differences, **given)
-        record |= {"low": interval.low, "high": interval.high, "p_value": test.p_value}
+        low, high = mean_interval(differences.values, MEAN_LEVEL, **given)
+        p_value = corrected_p_value(differences, **given)
+        record |= {"low": low, "high": high, "p_value": p_value}
     return record
 
 

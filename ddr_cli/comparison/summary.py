@@ -166,18 +166,19 @@ def _statistics(run: Run, family: str, metric: str, column: pd.Series[Any]) -> d
     }
     if n < 2:
         return found
-    splits = split_interval(values, run.spec.plot.interval)
+    level = run.spec.plot.interval
+    low, high = split_interval(values, level)
     found |= {
         "sd": float(np.std(values, ddof=1)),
-        "low": splits.low,
-        "high": splits.high,
-        "level": splits.level,
-        "interval": f"{100 * splits.level:g} % of {family_name(family, n)}",
+        "low": low,
+        "high": high,
+        "level": level,
+        "interval": f"{100 * level:g} % of {family_name(family, n)}",
     }
     sizes = run.sizes(family)
     if sizes is not None:
-        mean = mean_interval(values, MEAN_LEVEL, n_train=sizes[0], n_test=sizes[1])
-        found |= {"mean_low": mean.low, "mean_high": mean.high, "mean_level": mean.level}
+        low, high = mean_interval(values, MEAN_LEVEL, n_train=sizes[0], n_test=sizes[1])
+        found |= {"mean_low": low, "mean_high": high, "mean_level": MEAN_LEVEL}
     return found
 
 

@@ -27,7 +27,7 @@ from ddr_cli.comparison.names import (
 )
 from ddr_cli.comparison.summary import MEAN_LEVEL, Row, Summary
 from ddr_cli.core.errors import InputError
-from ddr_cli.evaluation.statistics import PairedDifferences, corrected_interval
+from ddr_cli.evaluation.statistics import PairedDifferences, mean_interval
 from ddr_cli.papers import predicates
 from ddr_cli.papers.schema import Artefact, Claim, Selector
 from ddr_cli.verdicts.rows import (
@@ -259,8 +259,7 @@ def _interval(row: Row, differences: PairedDifferences) -> tuple[float, float] |
     sizes = row.summary.run.sizes(row.family)
     if len(differences.values) < 2 or sizes is None:
         return None
-    found = corrected_interval(differences, MEAN_LEVEL, n_train=sizes[0], n_test=sizes[1])
-    return found.low, found.high
+    return mean_interval(differences.values, MEAN_LEVEL, n_train=sizes[0], n_test=sizes[1])
 
 
 def _needed_interval(row: Row, differences: PairedDifferences) -> tuple[float, float]:
