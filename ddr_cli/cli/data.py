@@ -224,7 +224,7 @@ def new(
 
 
 def _value(option: str, text: str) -> Any:
-    from ddr_cli.core.marked_yaml import parse_value
+    from ddr_cli.core.yaml_loader import parse_value
 
     try:
         return parse_value(text)

@@ -60,7 +60,7 @@ def describe(
     offline: Offline = False,
 ) -> None:
     """Describe a data set, reducer, classifier, measure, preprocessing step or shipped spec."""
-    from ddr_cli.core.resources import shipped_yaml
+    from ddr_cli.core.registry import shipped_yaml
     from ddr_cli.data.card import card_names
     from ddr_cli.evaluation.registry import CLASSIFIERS, MEASURES, PREPROCESSORS
     from ddr_cli.reducers.registry import REDUCERS
@@ -204,7 +204,7 @@ def _print_facts(facts: dict[str, Any]) -> None:
 
 
 def _describe_spec(name: str) -> None:
-    from ddr_cli.core.resources import shipped_yaml
+    from ddr_cli.core.registry import shipped_yaml
     from ddr_cli.spec import expand, load_spec
 
     spec = load_spec(name)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ddr_cli.core.errors import InputError
+
 if TYPE_CHECKING:
     from ddr_cli.core.registry import Registry
 
@@ -28,14 +30,26 @@ class Kind(StrEnum):
 def _names_and_summaries(kind: Kind) -> Iterable[tuple[str, str]]:
     # Each kind imports what it lists and no more: completion must stay fast.
     if kind is Kind.configs:
-        from ddr_cli.spec.titles import spec_titles
-
-        return spec_titles().items()
+        return _spec_titles()
     if kind is Kind.datasets:
         from ddr_cli.data.card import card_names, load_card
 
         return [(name, load_card(name).title) for name in card_names()]
     return [(entry.name, entry.summary) for entry in _registry(kind).entries()]
+
+
+def _spec_titles() -> Iterable[tuple[str, str]]:
+    """Yield the names and titles of the shipped specs; no estimator is loaded for it."""
+    from ddr_cli.core.registry import shipped_yaml
+    from ddr_cli.core.yaml_loader import read_document
+
+    for name, path in shipped_yaml("configs").items():
+        try:
+            data = read_document(path).data
+        except InputError:
+            data = None
+        title = data.get("title") if isinstance(data, dict) else None
+        yield name, title if isinstance(title, str) else f"(see 'ddr validate {name}')"
 
 
 def _registry(kind: Kind) -> Registry:

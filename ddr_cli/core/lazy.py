@@ -13,18 +13,10 @@ def lazy_names(
     """Return the ``__getattr__`` and ``__dir__`` of a package with lazy names.
 
     The package imports the same names under ``TYPE_CHECKING``, and makes these two under its
-    ``else``: a type checker then knows each name, and no other.
+    ``else``: a type checker then knows each name, and no other. `homes` has, for each module of
+    `package`, the names that are found there. No name may be a module's: importing that module
+    would put it in the name's place.
 
-    Parameters
-    ----------
-    package : str
-        Its ``__name__``.
-    homes : mapping of str to iterable of str
-        For each module of the package the names that are found there. No name may be a module's:
-        importing that module would put it in the name's place.
-
-    Examples
-    --------
     >>> get, names = lazy_names("ddr_cli.core", {"errors": ["InputError", "nearest"]})
     >>> get("InputError").__module__
     'ddr_cli.core.errors'

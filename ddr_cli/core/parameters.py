@@ -15,31 +15,18 @@ import inspect
 import warnings
 from collections.abc import Callable
 from functools import cache
-from typing import Annotated, Any, get_type_hints
+from typing import Any, get_type_hints
 
 import numpy as np
-from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError, create_model
-
-
-def _as_builtin(value: object) -> object:
-    """Return NumPy scalars as Python's, so that ``np.int64(3)`` is an integer here too."""
-    return value.item() if isinstance(value, np.generic) else value
+from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
 
 @cache
 def parameter_model(factory: Callable[..., Any]) -> type[BaseModel]:
-    """Return a pydantic model of the keyword parameters of an estimator class.
+    """Return a pydantic model of the parameters of a class or function.
 
-    Parameters
-    ----------
-    factory : callable
-        A class (its ``__init__`` is read) or a function.
-
-    Returns
-    -------
-    type[BaseModel]
-        One field per parameter, with its default; unknown names and wrong types are errors,
-        and text is never taken for a number.
+    Each has its default; unknown names and wrong types are errors, and text is never taken for a
+    number.
     """
     target: Callable[..., Any] = (
         inspect.getattr_static(factory, "__init__") if inspect.isclass(factory) else factory
@@ -50,7 +37,7 @@ def parameter_model(factory: Callable[..., Any]) -> type[BaseModel]:
         if name == "self" or parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
             continue
         default = ... if parameter.default is parameter.empty else parameter.default
-        fields[name] = (Annotated[hints.get(name, Any), BeforeValidator(_as_builtin)], default)
+        fields[name] = (hints.get(name, Any), default)
     with warnings.catch_warnings():
         # A parameter may be called as a method of BaseModel is (`copy` is common); no one calls it.
         warnings.filterwarnings("ignore", message="Field name .* shadows an attribute")
@@ -76,7 +63,8 @@ def check_parameters(estimator: Any) -> None:
     model = parameter_model(factory)
     given = {name: getattr(estimator, name) for name in model.model_fields}
     try:
-        model(**given)
+        # NumPy's scalars are checked as Python's: np.int64(3) is an integer too.
+        model(**{n: v.item() if isinstance(v, np.generic) else v for n, v in given.items()})
     except ValidationError as error:
         name = error.errors()[0]["loc"][0]
         reasons = "; or ".join(

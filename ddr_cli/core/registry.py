@@ -1,4 +1,4 @@
-"""A lazy table of named pieces: ours by module path, third parties' by entry point.
+"""What there is by name: pieces (ours by module path, third parties' by entry point), files.
 
 Listing names imports none of the pieces, so `ddr list` and shell completion
 stay fast; a piece is imported when it is asked for.
@@ -11,25 +11,33 @@ from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
 from importlib.metadata import entry_points
+from pathlib import Path
 from typing import Any
 
 from ddr_cli.core.errors import InputError, did_you_mean
 
+_PACKAGE = Path(__file__).resolve().parent.parent
+
+
+def shipped(folder: str) -> Path:
+    """Return the folder of shipped files called `folder`, ``"configs"`` or ``"datasets"``.
+
+    In a checkout it is at the top, in a wheel inside the package.
+    """
+    installed = _PACKAGE / f"_{folder}"
+    return installed if installed.is_dir() else _PACKAGE.parent / folder
+
+
+def shipped_yaml(folder: str) -> dict[str, Path]:
+    """Return every shipped YAML file of `folder` by its name without the ending, sorted."""
+    return {path.stem: path for path in sorted(shipped(folder).glob("*.yaml"))}
+
 
 @dataclass(frozen=True)
 class Entry:
-    """One registered piece.
+    """One registered piece: its name in specs, ``"package.module:attribute"``, a line for `list`.
 
-    Parameters
-    ----------
-    name : str
-        The name used in specs.
-    target : str
-        ``"package.module:attribute"``.
-    summary : str
-        One line for `ddr list`.
-    origin : str
-        The distribution that provides it.
+    `origin` is the distribution that provides it.
     """
 
     name: str
@@ -38,13 +46,7 @@ class Entry:
     origin: str = "ddr"
 
     def load(self) -> Any:
-        """Import the piece.
-
-        Raises
-        ------
-        InputError
-            If the module can't be imported or has no such attribute.
-        """
+        """Import the piece; InputError says why it can't be."""
         module, _, attribute = self.target.partition(":")
         try:
             return getattr(import_module(module), attribute)
@@ -56,18 +58,10 @@ class Entry:
 
 
 class Registry:
-    """Named pieces of one kind.
+    """Named pieces of one kind, and those that other packages offer in an entry-point group.
 
-    Parameters
-    ----------
-    kind : str
-        What a piece is called in messages, such as ``"reducer"``.
-    builtin : iterable of Entry
-        The pieces that ship with ddr.
-    group : str
-        Entry-point group in which other packages offer theirs.
-    listed_as : str, optional
-        What `ddr list` calls them; the plural of `kind` if not given.
+    `kind` is what messages call a piece, and `listed_as` what `ddr list` calls them (by default
+    its plural).
     """
 
     def __init__(
@@ -100,13 +94,7 @@ class Registry:
         return list(self._entries.values())
 
     def get(self, name: str) -> Entry:
-        """Return the entry called `name`.
-
-        Raises
-        ------
-        InputError
-            If there is none; the message names the nearest one.
-        """
+        """Return the entry called `name`; InputError, if there is none, names the nearest."""
         try:
             return self._entries[name]
         except KeyError:

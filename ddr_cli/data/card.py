@@ -10,18 +10,15 @@ from typing import Annotated, Any, Literal
 from annotated_types import Ge, Gt, MinLen
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, model_validator
 
-from ddr_cli.core.document import Document, Rules
 from ddr_cli.core.errors import InputError, did_you_mean
-from ddr_cli.core.marked_yaml import read_document
-from ddr_cli.core.models import Frozen, validated
-from ddr_cli.core.registry import Entry, Registry
-from ddr_cli.core.resources import shipped_yaml
+from ddr_cli.core.places import Document
+from ddr_cli.core.registry import Entry, Registry, shipped_yaml
+from ddr_cli.core.validation import Frozen, validated
+from ddr_cli.core.yaml_loader import read_document
 
 Scalar = bool | int | float | str
 Options = Mapping[str, Scalar]
 
-# A card may state thousands of classes, and many classes are called by a number.
-_RULES = Rules(max_bytes=2**20, max_values=50_000, any_key=True)
 _TYPE_NAMES: dict[type, str] = {
     bool: "true or false",
     int: "a whole number",
@@ -390,7 +387,7 @@ def load_card(name_or_path: str | Path, *, base: Path | None = None) -> Card:
 
 def read_card(path: Path, *, shipped: bool = False) -> Card:
     """Read and check a card; beside one that ships with ddr nothing is looked for."""
-    card = validated(read_document(path, _RULES), Card, "a card")
+    card = validated(read_document(path), Card, "a card")
     return card.with_path(path, shipped=shipped)
 
 

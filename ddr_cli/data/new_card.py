@@ -9,7 +9,7 @@ from typing import Any
 
 from ddr_cli.core.atomic import atomic_write
 from ddr_cli.core.errors import InputError
-from ddr_cli.core.yaml_nodes import dump
+from ddr_cli.core.yaml_loader import dump
 from ddr_cli.data.card import check_card
 from ddr_cli.data.dataset import Dataset
 from ddr_cli.data.store.cache import read_found

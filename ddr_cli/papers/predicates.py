@@ -10,7 +10,7 @@ from typing import Annotated, ClassVar, Literal, Self
 from annotated_types import Ge, Gt, Le
 from pydantic import model_validator
 
-from ddr_cli.core.models import Frozen
+from ddr_cli.core.validation import Frozen
 
 
 class _Base(Frozen):

@@ -15,14 +15,12 @@ from typing import Annotated, Any, Literal, Self
 from annotated_types import Ge, Gt, Le, MinLen
 from pydantic import Field, model_validator
 
-from ddr_cli.core.document import Rules
 from ddr_cli.core.errors import InputError, did_you_mean
-from ddr_cli.core.marked_yaml import read_document
-from ddr_cli.core.models import Frozen, validated
+from ddr_cli.core.validation import Frozen, validated
+from ddr_cli.core.yaml_loader import read_document
 from ddr_cli.papers.predicates import Predicate
 
 _FOLDER = Path(__file__).resolve().parent
-_RULES = Rules(max_bytes=2**20, max_values=50_000)
 
 # -- which rows of our own results are meant ------------------------------------------------------
 
@@ -319,7 +317,7 @@ def load_paper(name: str) -> Paper:
 
 def read_paper(path: Path) -> Paper:
     """Return the paper in the file at `path`; see `load_paper`."""
-    paper = validated(read_document(path, _RULES), Paper, "a paper")
+    paper = validated(read_document(path), Paper, "a paper")
     if paper.name != path.stem:
         raise InputError(f"{path.name} must have `name: {path.stem}` (found `name: {paper.name}`).")
     return paper

@@ -11,17 +11,17 @@ from ddr_cli.core.lazy import lazy_names
 
 if TYPE_CHECKING:
     from ddr_cli.spec.cells import Cell, Setting, SplitKey, expand
-    from ddr_cli.spec.load import load_spec, make_spec
+    from ddr_cli.spec.load import load_spec, make_spec, with_sweep
     from ddr_cli.spec.model import Spec
-    from ddr_cli.spec.sweeping import parse_values, with_sweep
+    from ddr_cli.spec.sweeps import parse_values
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
             "cells": ["Cell", "Setting", "SplitKey", "expand"],
-            "load": ["load_spec", "make_spec"],
+            "load": ["load_spec", "make_spec", "with_sweep"],
             "model": ["Spec"],
-            "sweeping": ["parse_values", "with_sweep"],
+            "sweeps": ["parse_values"],
         },
     )
 

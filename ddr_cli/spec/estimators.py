@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from typing import Any
 
 from pydantic import JsonValue, ValidationError
 
-from ddr_cli.core.errors import InputError
+from ddr_cli.core.errors import InputError, did_you_mean
 from ddr_cli.core.parameters import parameter_model
+from ddr_cli.core.places import KeyPath, dotted
 from ddr_cli.core.registry import Registry
-from ddr_cli.evaluation import registry as classifiers
+from ddr_cli.evaluation import registry as evaluators
 from ddr_cli.reducers import registry as reducers
 from ddr_cli.reducers.registry import Traits, get_traits
 
@@ -28,16 +29,42 @@ PREFIXES = {
 
 A measure stands in the classifier's place of a trial.
 """
+_OWN_KEYS = {"reducers": ("label", "mode"), "classifiers": ("label",), "measures": ("label",)}
+
+
+def setting(path: KeyPath) -> str:
+    """Return the name of a setting as ``--set`` takes it.
+
+    >>> setting(("split", "train")), setting(("reducers", 0, "beta")), setting(("reducers", 0))
+    ('split.train', 'reducer.beta', 'reducers')
+    """
+    section, dot, rest = dotted(path).partition(".")
+    return f"{PREFIXES.get(section, section)}.{rest}" if dot else section
 
 
 def registry_of(section: str) -> Registry:
     """Return the registry from which a list of the spec takes its names."""
     return {
         "reducers": reducers.REDUCERS,
-        "classifiers": classifiers.CLASSIFIERS,
-        "measures": classifiers.MEASURES,
-        "preprocess": classifiers.PREPROCESSORS,
+        "classifiers": evaluators.CLASSIFIERS,
+        "measures": evaluators.MEASURES,
+        "preprocess": evaluators.PREPROCESSORS,
     }[section]
+
+
+def load_factory(section: str, name: str) -> Factory:
+    """Return the estimator of that name; InputError says why there is none that can be used."""
+    factory: Factory = registry_of(section).load(name)
+    try:
+        parameter_model(factory)
+    except (TypeError, NameError) as error:
+        raise InputError(f"The signature of {name} can't be read: {error}.") from error
+    return factory
+
+
+def own_keys(section: str) -> tuple[str, ...]:
+    """Return the keys that an item of a list has beside its name and parameters."""
+    return _OWN_KEYS.get(section, ())
 
 
 def parameter_names(factory: Factory) -> list[str]:
@@ -45,23 +72,26 @@ def parameter_names(factory: Factory) -> list[str]:
     return list(parameter_model(factory).model_fields)
 
 
+def settable_names(section: str, name: str) -> list[str]:
+    """Return what ``--set`` and ``sweep`` may change of an item: its parameters, and its mode."""
+    own = ("name", *own_keys(section))
+    names = [key for key in parameter_names(load_factory(section, name)) if key not in own]
+    return [*names, "mode"] if section == "reducers" else names
+
+
+def nobody_has(prefix: str, parameter: str, known: Iterable[str]) -> str:
+    """Say that no item of a list has a parameter, and what there is."""
+    names = list(dict.fromkeys(known))
+    there = did_you_mean(parameter, names) or f" Known: {', '.join(names) or 'none'}."
+    return f"no {prefix} of this spec has a parameter '{parameter}'.{there}"
+
+
 def complete(factory: Factory, given: Mapping[str, Any]) -> dict[str, JsonValue]:
     """Return all parameters of an estimator, checked, in the one form that identity rests on.
 
     A parameter that is a number with decimals is a float whether it was written ``1`` or ``1.0``,
     and so is its default. A default that JSON can't hold is left out, so the estimator fills it in.
-
-    Parameters
-    ----------
-    factory : callable
-        The estimator's class.
-    given : mapping
-        The parameters that were given.
-
-    Raises
-    ------
-    pydantic.ValidationError
-        If one is unknown, missing, of a wrong type or out of range.
+    Raises pydantic.ValidationError if a parameter is unknown, missing or wrong.
     """
     model = parameter_model(factory)
     values = dict(model(**given))
@@ -79,13 +109,7 @@ def complete(factory: Factory, given: Mapping[str, Any]) -> dict[str, JsonValue]
 
 
 def make(factory: Factory, params: Mapping[str, Any]) -> Any:
-    """Return an estimator with these parameters.
-
-    Raises
-    ------
-    InputError
-        If its constructor raises anything, as a third party's may where it checks its parameters.
-    """
+    """Return an estimator; its constructor may be a third party's, and fail in any way."""
     try:
         return factory(**params)
     except Exception as error:
@@ -93,25 +117,23 @@ def make(factory: Factory, params: Mapping[str, Any]) -> Any:
         raise InputError(f"{name} can't be made with these parameters: {error}.") from error
 
 
+def is_annotated(factory: Factory) -> bool:
+    """Return whether the signature says of every parameter what it may be."""
+    return all(
+        field.annotation is not Any for field in parameter_model(factory).model_fields.values()
+    )
+
+
 def reducer_traits(factory: Factory, params: Mapping[str, Any]) -> Traits:
     """Return the traits of a reducer with these parameters."""
     return get_traits(make(factory, params))
 
 
-def version_of(section: str, factory: Factory, params: Mapping[str, Any]) -> int:
-    """Return the version of the numbers of a reducer, classifier or measure."""
+def traits_of(section: str, factory: Factory, params: Mapping[str, Any]) -> Any:
+    """Return the traits of a reducer, classifier or measure."""
     if section == "reducers":
-        return reducer_traits(factory, params).version
-    return classifiers.get_evaluator_traits(make(factory, params)).version
-
-
-def declared_grids(
-    section: str, factory: Factory, params: Mapping[str, Any]
-) -> Mapping[str, tuple[Any, ...]]:
-    """Return the grids that a reducer, classifier or measure offers for its parameters."""
-    if section == "reducers":
-        return reducer_traits(factory, params).grids
-    return classifiers.get_evaluator_traits(make(factory, params)).grids
+        return reducer_traits(factory, params)
+    return evaluators.get_evaluator_traits(make(factory, params))
 
 
 def _is_plain(value: object) -> bool:

@@ -1,4 +1,4 @@
-"""Find a spec, read it, change it as the command line says, and check it."""
+"""The ways to a spec: a file or a shipped name, parts given in Python, a sweep of another."""
 
 from __future__ import annotations
 
@@ -7,16 +7,19 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ddr_cli.core.document import Document
+import numpy as np
+
 from ddr_cli.core.errors import InputError, did_you_mean, nearest
-from ddr_cli.core.marked_yaml import read_document
-from ddr_cli.core.problems import Place, shown
-from ddr_cli.core.resources import shipped_yaml
+from ddr_cli.core.places import Document, Place, value_text
+from ddr_cli.core.registry import shipped_yaml
+from ddr_cli.core.validation import not_a_mapping, unknown_key, validated
+from ddr_cli.core.yaml_loader import read_document
 from ddr_cli.data.card import load_card
-from ddr_cli.spec.build import build
-from ddr_cli.spec.model import Spec
+from ddr_cli.evaluation.metrics import MEASURED
+from ddr_cli.spec.estimators import PREFIXES, load_factory, settable_names, setting, traits_of
+from ddr_cli.spec.model import KEYS, Context, Piece, Spec
 from ddr_cli.spec.overrides import apply_overrides
-from ddr_cli.spec.rules import RULES
+from ddr_cli.spec.sweeps import SWEPT, Grid, rounded
 
 Item = str | Mapping[str, Any]
 """An item of a spec's list: a name, or a mapping with a name and parameters."""
@@ -27,30 +30,15 @@ _LIST_HINT = "'ddr list configs' shows the shipped ones."
 def load_spec(
     path_or_name: str | Path, *, overrides: Sequence[str] = (), repeats: int | None = None
 ) -> Spec:
-    """Return the spec in a file, or the shipped one of that name.
+    """Return the spec in a file, or the shipped one of that name; a path always wins over a name.
 
-    Parameters
-    ----------
-    path_or_name : str or Path
-        A path always wins over a name.
-    overrides : sequence of str
-        ``name=value`` as for ``--set``; see `ddr_cli.spec.overrides.apply_overrides`.
-    repeats : int, optional
-        Instead of ``split.repeats``.
-
-    Raises
-    ------
-    InputError
-        If there is no such spec or it can't be read; as a `DocumentError`, if it is wrong: every
-        problem, each with file, line and column.
+    `overrides` are ``name=value`` as for ``--set``, see `ddr_cli.spec.overrides`, and `repeats`
+    stands for ``split.repeats``. Raises InputError if there is no such spec or it can't be read;
+    as a DocumentError, if it is wrong: every problem, each with file, line and column.
     """
     path = find_spec(str(path_or_name))
-    document = read_document(path, RULES)
-    given = list(overrides)
-    apply_overrides(document, given)
-    if repeats is not None and isinstance(document.data, dict):
-        _set_repeats(document, repeats, len(given))
-    return build(document, name=path.stem, path=path)
+    document = read_document(path, name=setting)
+    return _build(document, name=path.stem, path=path, overrides=overrides, repeats=repeats)
 
 
 def make_spec(
@@ -69,22 +57,10 @@ def make_spec(
     overrides: Sequence[str] = (),
     repeats: int | None = None,
 ) -> Spec:
-    """Return a spec that is in no file.
+    """Return a spec that is in no file; see `load_spec`, and for the parts a spec's keys.
 
-    Parameters
-    ----------
-    dataset, reducers, classifiers, measures, split, preprocess, sweep, metrics, embeddings, title
-        As in a file. Without `split`, the data set's own split is redrawn where it has one, and
-        half of the points train where it has none, 10 times.
-    name : str, optional
-        The name of the spec; made of the data set's and the reducers' if not given.
-    overrides, repeats
-        As for `load_spec`.
-
-    Raises
-    ------
-    InputError
-        As `load_spec`.
+    Without `split`, the data set's own split is redrawn where it has one, and half of the points
+    train where it has none, 10 times. Without `name`, the data set's and the reducers' make it.
     """
     data: dict[str, Any] = {
         "dataset": _plain(dataset),
@@ -100,30 +76,49 @@ def make_spec(
         "embeddings": embeddings,
     }
     data |= {key: _plain(value) for key, value in optional.items() if value}
-    names = [item if isinstance(item, str) else item.get("name") for item in (dataset, *reducers)]
-    stems = [re.sub(r"\.ya?ml$", "", str(each)) for each in names]
-    made = re.sub(r"[^A-Za-z0-9.-]+", "_", "_".join(stems)).strip("_.")
     if title is not None:
         data["title"] = title
+    names = [item if isinstance(item, str) else item.get("name") for item in (dataset, *reducers)]
+    stems = [re.sub(r"\.ya?ml$", "", str(stem)) for stem in names]
+    made = re.sub(r"[^A-Za-z0-9.-]+", "_", "_".join(stems)).strip("_.")
     name = name or made or "unnamed"
-    document = Document(f"the spec '{name}'", data)
-    apply_overrides(document, list(overrides))
-    if repeats is not None:
-        _set_repeats(document, repeats, len(overrides))
-    return build(document, name=name)
+    document = Document(f"the spec '{name}'", data, name=setting)
+    return _build(document, name=name, overrides=overrides, repeats=repeats)
+
+
+def with_sweep(spec: Spec, params: Mapping[str, Grid | None]) -> Spec:
+    """Return a spec, ``<name>_sweep_<parameter>``, that sweeps other parameters than it did.
+
+    Its sweep, axis and paper are replaced; all else stays. In `params`, ``beta`` is the reducers'
+    parameter of that name or, if none has it, the classifiers'; ``classifier.n_neighbors`` says
+    which. A value is a grid (a list, or ``{"log": [0.01, 10, 13]}``), or None for the grid that the
+    estimator declares. Raises InputError if nothing has the parameter, none declares a grid for it,
+    or a value is wrong.
+    """
+    if not params:
+        raise InputError("Name a parameter to sweep, such as --param beta.")
+    grids: dict[str, Any] = {}
+    places: dict[Any, tuple[Place, Place]] = {}
+    for index, (given, grid) in enumerate(params.items()):
+        key = _dotted(spec, given)
+        grids[key] = _plain(grid) if grid is not None else _declared_grid(spec, key)
+        param = Place.in_option(2 * index, f"--param {given}")
+        values = Place.in_option(2 * index + 1, f"--values of {given}") if grid else param
+        places["sweep", key] = (param, values)
+    short = "_".join(key.removeprefix("reducer.").replace(".", "_") for key in grids)
+    data = _as_document(spec, grids)
+    document = Document(f"the sweep of {spec.name}", data, places, name=setting)
+    return _build(document, name=f"{spec.name}_sweep_{short}", path=spec.path)
 
 
 def find_spec(text: str) -> Path:
     """Return the path of a spec that is named by its path or, if shipped, its name.
 
-    Raises
-    ------
-    InputError
-        If there is none; the message names the nearest one.
+    Raises InputError, which names the nearest one, if there is none.
     """
     shipped = shipped_yaml("configs")
     if not text.isprintable():
-        raise InputError(f"{text!r} is no path of a spec. {_LIST_HINT}")
+        raise InputError(f"{text!r} is not a path of a spec. {_LIST_HINT}")
     try:
         path = Path(text).expanduser()
         if path.is_file():
@@ -132,7 +127,7 @@ def find_spec(text: str) -> Path:
         exists, is_folder = path.exists(), path.is_dir()
     except (OSError, ValueError, RuntimeError) as error:
         raise InputError(
-            f"{shown(text)} is no path of a spec: {error.args[-1]}. {_LIST_HINT}"
+            f"{value_text(text)} is not a path of a spec: {error.args[-1]}. {_LIST_HINT}"
         ) from None
     if is_name:
         return shipped[text]
@@ -158,10 +153,32 @@ def _nearest_spec(path: Path, shipped: Mapping[str, Path]) -> str:
     return f" Did you mean '{path.parent / file}'?" if file else ""
 
 
-def _set_repeats(document: Document, repeats: int, index: int) -> None:
-    if isinstance(document.data.get("split"), dict):
-        place = Place.in_option(index, f"--repeats {repeats}")
+def _build(
+    document: Document,
+    *,
+    name: str,
+    path: Path | None = None,
+    overrides: Sequence[str] = (),
+    repeats: int | None = None,
+) -> Spec:
+    """Return the spec that a document, changed as the command line says, describes."""
+    data = document.data
+    if not isinstance(data, dict):
+        raise not_a_mapping(document, ("dataset", "split", "reducers", "classifiers"))
+    if overrides:
+        apply_overrides(document, overrides)
+    if repeats is not None and isinstance(data.get("split"), dict):
+        place = Place.in_option(len(overrides), f"--repeats {repeats}")
         document.put(("split", "repeats"), repeats, place)
+    for key in data.keys() - set(KEYS):
+        message = unknown_key(key, "a spec", KEYS)
+        document.problems.append(document.problem((key,), message, key=True))
+    # A key with nothing after it is as good as absent.
+    given = {key: data[key] for key in data if key in KEYS and data[key] is not None}
+    document.data = {**given, "name": name, "path": path}
+    swept = frozenset(given["sweep"]) if isinstance(given.get("sweep"), dict) else frozenset()
+    context = Context(base=path.parent if path else None, swept=swept)
+    return validated(document, Spec, "a spec", context)
 
 
 def _default_split(dataset: str | Mapping[str, Any]) -> dict[str, Any]:
@@ -175,9 +192,74 @@ def _default_split(dataset: str | Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Return tuples as lists and any mapping as a dictionary, as YAML would have made them."""
+    """Return any mapping, sequence or NumPy scalar as YAML would have made it."""
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, str):
         return [_plain(item) for item in value]
-    return value
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _items(spec: Spec, prefix: str) -> Sequence[Piece]:
+    return spec.reducers if prefix == "reducer" else spec.evaluators
+
+
+def _dotted(spec: Spec, given: str) -> str:
+    """Return the dotted name of the parameter that a user calls `given`."""
+    known = {
+        prefix: [
+            name
+            for item in _items(spec, prefix)
+            for name in settable_names(item.section, item.name)
+        ]
+        for prefix in SWEPT
+    }
+    prefix, _, name = given.rpartition(".")
+    for candidate in [prefix] if prefix else SWEPT:
+        if name in known.get(candidate, ()):
+            return f"{candidate}.{name}"
+    everything = [
+        f"{each}.{name}" for each, names in known.items() for name in dict.fromkeys(names)
+    ]
+    bare = {dotted.partition(".")[2]: dotted for dotted in reversed(everything)}
+    meant = nearest(given, everything) or bare.get(nearest(name, bare) or "")
+    raise InputError(
+        f"{spec.name} has no parameter '{given}'."
+        + (f" Did you mean '{meant}'?" if meant else "")
+        + f" It has {', '.join(everything) or 'none'}."
+    )
+
+
+def _declared_grid(spec: Spec, key: str) -> list[Any]:
+    prefix, _, name = key.partition(".")
+    declared: dict[str, Any] = {}
+    for item in _items(spec, prefix):
+        factory = load_factory(item.section, item.name)
+        declared = {**traits_of(item.section, factory, item.params).grids, **declared}
+    if name not in declared:
+        others = f" (it has grids for {', '.join(declared)})" if declared else ""
+        raise InputError(
+            f"{spec.name} declares no grid for {key}{others}; give the values, "
+            "such as --values 1,2,5."
+        )
+    # As a rule's values are, so that 13 values from 0.01 to 10 are the same 13 either way.
+    return [rounded(value) for value in declared[name]]
+
+
+def _as_document(spec: Spec, sweep: dict[str, Any]) -> dict[str, Any]:
+    resolved = spec.resolved()
+    lists = {
+        section: [{**item.pop("params"), **item} for item in resolved[section]]
+        for section in PREFIXES
+        if resolved[section]
+    }
+    dataset = {**resolved["dataset"]["options"], "name": spec.dataset.name}
+    kept = {key: resolved[key] for key in ("split", "embeddings")}
+    if spec.classifiers:
+        kept["metrics"] = [name for name in resolved["metrics"] if name not in MEASURED]
+    plot = {key: resolved["plot"][key] for key in ("y", "interval")}
+    keys = " and ".join(sweep)
+    title = f"{spec.title}: {resolved['plot']['y']} against {keys}"
+    description = f"The spec {spec.name}, swept over {keys}."
+    texts = {"title": title, "description": description}
+    return {**texts, **kept, **lists, "dataset": dataset, "sweep": sweep, "plot": plot}

@@ -1,30 +1,89 @@
-"""A spec after validation: complete, frozen, and plain enough to be written as JSON."""
+"""What a spec is: its keys, their types and ranges, and how they must fit together.
+
+The models read two things. The document of a file, with names and flat parameters, is validated
+with a `Context` and becomes complete: every default filled in, every estimator's parameters checked
+against its signature, the data set against its card. What `Spec.resolved` returned is validated
+without one and stays as it is.
+"""
 
 from __future__ import annotations
 
-import json
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, TypeVar
 
+import numpy as np
 from annotated_types import Ge, Gt, Le, Lt, MinLen
 from pydantic import (
     ConfigDict,
     Field,
     JsonValue,
+    StringConstraints,
     ValidationError,
     ValidationInfo,
+    ValidatorFunctionWrapHandler,
     field_validator,
+    model_validator,
 )
 
-from ddr_cli.core.errors import InputError
-from ddr_cli.core.models import Frozen
+from ddr_cli.core.errors import InputError, did_you_mean
+from ddr_cli.core.places import DocumentError, as_clause, value_text
+from ddr_cli.core.validation import Frozen, field_problems, refuse, wrong
+from ddr_cli.data.card import Card, Expect, load_card
+from ddr_cli.evaluation.metrics import METRICS, RANKINGS
+from ddr_cli.evaluation.splits import make_split
+from ddr_cli.papers.schema import load_paper
+from ddr_cli.reducers.registry import Traits
+from ddr_cli.spec.estimators import (
+    PREFIXES,
+    complete,
+    is_annotated,
+    load_factory,
+    make,
+    own_keys,
+    parameter_names,
+    reducer_traits,
+    registry_of,
+)
+from ddr_cli.spec.sweeps import (
+    MODES,
+    Mode,
+    combinations,
+    count_settings,
+    is_geometric,
+    is_positive,
+    read_sweep,
+)
 
 Text = Annotated[str, MinLen(1)]
+Stripped = Annotated[str, StringConstraints(strip_whitespace=True)]
 Params = dict[str, JsonValue]
-Mode = Literal["transductive", "out_of_sample"]
 SplitKind = Literal["predefined", "resample", "per_class", "fraction", "labelled", "whole"]
 
 MAX_REPEATS = 100_000
+MAX_TRIALS = 1_000_000
+DEFAULT_REPEATS = 10
+CATEGORIES = ("reducer", "classifier")
+
+
+@dataclass
+class Context:
+    """What the validators of a document know beyond its values.
+
+    `base` is the folder that a card's path is relative to, and `swept` the names of the swept
+    parameters. The data set's card and the sizes of the split's parts are added as they are read.
+    """
+
+    base: Path | None = None
+    swept: frozenset[str] = frozenset()
+    card: Card | None = None
+    expect: Expect | None = None
+    n_train: int | None = None
+
+
+def _context(info: ValidationInfo) -> Context | None:
+    return info.context if isinstance(info.context, Context) else None
 
 
 class StrictFrozen(Frozen):
@@ -34,57 +93,97 @@ class StrictFrozen(Frozen):
 
 
 class PaperRef(StrictFrozen):
-    """The artefact of a paper that a spec reproduces.
-
-    Parameters
-    ----------
-    name : str
-        The paper, such as ``ccdr``.
-    artefact : str
-        Its table or figure, such as ``fig2``.
-    """
+    """The table or figure of a paper that a spec reproduces."""
 
     name: Text
     artefact: Text
 
+    @field_validator("name")
+    @classmethod
+    def _known_paper(cls, name: str, info: ValidationInfo) -> str:
+        if _context(info):
+            try:
+                load_paper(name)
+            except InputError as error:
+                raise ValueError(as_clause(error)) from None
+        return name
+
+    @field_validator("artefact")
+    @classmethod
+    def _of_the_paper(cls, artefact: str, info: ValidationInfo) -> str:
+        if _context(info) and "name" in info.data:
+            paper = load_paper(info.data["name"])
+            known = [item.id for item in paper.artefacts]
+            if artefact not in known:
+                hint = did_you_mean(artefact, known) or f" It has {', '.join(known)}."
+                raise ValueError(f"the paper '{paper.name}' has no artefact '{artefact}'.{hint}")
+        return artefact
+
 
 class DatasetRef(StrictFrozen):
-    """The data set of a spec.
-
-    Parameters
-    ----------
-    name : str
-        Its name, or the path of a card as the spec gives it, relative to the spec.
-    options : dict
-        The value of every option that the card offers.
-    """
+    """A data set by its name or, relative to the spec, its card's path, with all its options."""
 
     name: Text
     options: Params = Field(default_factory=dict)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _name_and_options(cls, value: Any, info: ValidationInfo) -> Any:
+        if _context(info) is None:
+            return value
+        if isinstance(value, str):
+            return {"name": value, "options": {}}
+        if not isinstance(value, dict):
+            raise ValueError(
+                "dataset must be a name, the path of a card or a mapping with a name, "
+                f"but is {value_text(value)}"
+            )
+        options = {key: item for key, item in value.items() if key != "name"}
+        return {**{k: v for k, v in value.items() if k == "name"}, "options": options}
+
+    @field_validator("name")
+    @classmethod
+    def _has_a_card(cls, name: str, info: ValidationInfo) -> str:
+        if context := _context(info):
+            try:
+                context.card = load_card(name, base=context.base)
+            except DocumentError as error:
+                refuse(wrong((), str(problem)) for problem in error.problems)
+            except (InputError, OSError, ValueError, RuntimeError) as error:
+                raise ValueError(as_clause(error)) from None
+        return name
+
+    @field_validator("options")
+    @classmethod
+    def _of_the_card(cls, options: Params, info: ValidationInfo) -> Params:
+        context = _context(info)
+        if context is None or context.card is None:
+            return options
+        card, problems = context.card, []
+        for key, value in options.items():
+            try:
+                card.choose({key: value})  # type: ignore[dict-item]  # a wrong type is an error
+            except InputError as error:
+                problems.append(wrong((key,), as_clause(error), key=key not in card.options))
+        refuse(problems)
+        context.expect = card.expected(options)  # type: ignore[arg-type]  # checked
+        return dict(card.choose(options))  # type: ignore[arg-type]  # checked
 
 
 class SplitSpec(StrictFrozen):
     """How the data set is divided into a training and a test part, and how often.
 
-    Parameters
-    ----------
-    kind : str
-        ``predefined``: the data set's own split. ``resample``: new stratified splits of the
-        predefined sizes. ``per_class``: `train` points of each class. ``fraction``: the share
-        `train` of all points. ``labelled``: `train` points in total, the rest unlabelled and test.
-        ``whole``: all points, for measures; the repeats differ in the methods' randomness alone.
-    repeats : int
-        The number of random splits; 1 if predefined.
-    seed : int
-        The master seed.
-    train : int, float or None
-        The size of the training part; see `kind`.
-    predefined : bool
-        For ``resample``: run the predefined split too, as a line of its own.
+    ``predefined``: the data set's own split. ``resample``: new stratified splits of the predefined
+    sizes; with `predefined`, that split too, as a line of its own. ``per_class``: `train` points of
+    each class. ``fraction``: the share `train` of all points. ``labelled``: `train` points in
+    total, the rest unlabelled and test. ``whole``: all points, for measures; the repeats differ in
+    the methods' randomness alone.
     """
 
     kind: SplitKind
-    repeats: Annotated[int, Ge(1), Le(MAX_REPEATS)]
+    repeats: Annotated[int, Ge(1), Le(MAX_REPEATS)] = Field(
+        default_factory=lambda data: 1 if data.get("kind") == "predefined" else DEFAULT_REPEATS
+    )
     seed: Annotated[int, Ge(0)] = 0
     train: int | float | None = Field(default=None, validate_default=True)
     predefined: bool = False
@@ -101,6 +200,7 @@ class SplitSpec(StrictFrozen):
     @field_validator("train")
     @classmethod
     def _train_of_kind(cls, train: float | None, info: ValidationInfo) -> float | None:
+        but_is = "" if train is None else f", but train is {train}"
         match info.data.get("kind"):
             case "predefined" | "resample" as kind if train is not None:
                 raise ValueError(f"the kind {kind} takes its sizes from the data set; drop train")
@@ -110,12 +210,12 @@ class SplitSpec(StrictFrozen):
                 of = "each class" if kind == "per_class" else "all points"
                 raise ValueError(
                     f"the kind {kind} needs train, the number of training points of {of}, "
-                    f"a whole number from 1{_but_is(train)}"
+                    f"a whole number from 1{but_is}"
                 )
             case "fraction" if train is None or not 0 < train < 1:
                 raise ValueError(
                     "the kind fraction needs train, the share of the training points, "
-                    f"between 0 and 1{_but_is(train)}"
+                    f"between 0 and 1{but_is}"
                 )
         return train
 
@@ -127,64 +227,151 @@ class SplitSpec(StrictFrozen):
             raise ValueError(f"predefined: true goes with kind: resample, but the kind is {kind}")
         return predefined
 
+    @model_validator(mode="after")
+    def _of_the_data_set(self, info: ValidationInfo) -> Self:
+        """Note how many points train, as far as the card tells before any data is loaded."""
+        context = _context(info)
+        if context is None or context.card is None or context.expect is None:
+            return self
+        card, expect = context.card, context.expect
+        if self.kind in ("predefined", "resample"):
+            if expect.split is None and card.split is None:
+                message = (
+                    f"{card.name} has no predefined split, which the kind {self.kind} needs; "
+                    "use fraction, per_class or labelled."
+                )
+                refuse([wrong(("kind",), message)])
+            context.n_train = expect.split.train if expect.split else None
+        elif self.kind == "whole":
+            context.n_train = expect.samples
+        elif expect.classes:
+            y = np.repeat(np.arange(len(expect.classes)), list(expect.classes.values()))
+            try:
+                # The sizes of a split do not depend on its seed, so one stands for all of them.
+                split = make_split(self.kind, y, train=self.train, dataset=card.name)
+            except InputError as error:
+                refuse([wrong(("train",), as_clause(error))])
+            else:
+                context.n_train = len(split.train)
+        return self
 
-def _but_is(train: float | None) -> str:
-    return "" if train is None else f", but train is {train}"
+
+class Piece(StrictFrozen):
+    """An item of one of a spec's lists: an estimator by its name, and all its parameters."""
+
+    section: ClassVar[str]
+    name: Text
+    if TYPE_CHECKING:
+        params: Params  # a field of each kind, so that it comes last in JSON
+
+    @model_validator(mode="before")
+    @classmethod
+    def _name_and_params(cls, value: Any, info: ValidationInfo) -> Any:
+        if _context(info) is None:
+            return value
+        if isinstance(value, str):
+            return {"name": value, "params": {}}
+        if not isinstance(value, dict):
+            kind = registry_of(cls.section).kind
+            raise ValueError(
+                f"a {kind} is a name or a mapping with a name, but is {value_text(value)}"
+            )
+        own = {key: value[key] for key in ("name", *own_keys(cls.section)) if key in value}
+        return {**own, "params": {key: item for key, item in value.items() if key not in own}}
+
+    @field_validator("name")
+    @classmethod
+    def _known(cls, name: str, info: ValidationInfo) -> str:
+        if _context(info):
+            try:
+                load_factory(cls.section, name)
+            except InputError as error:
+                raise ValueError(as_clause(error)) from None
+        return name
+
+    @field_validator("label", check_fields=False)
+    @classmethod
+    def _is_text(cls, label: str) -> str:
+        if not label.strip():
+            raise ValueError("label must be text, and not empty")
+        return label
+
+    @field_validator("params", check_fields=False)
+    @classmethod
+    def _complete(cls, params: Params, info: ValidationInfo) -> Params:
+        if _context(info) is None or "name" not in info.data:
+            return params
+        name = info.data["name"]
+        factory = load_factory(cls.section, name)
+        try:
+            params = complete(factory, params)
+        except ValidationError as error:
+            known = [*parameter_names(factory), *own_keys(cls.section)]
+            found = field_problems(error, name, known)
+            refuse(wrong(path, text, key=is_key) for path, text, is_key in found)
+        return params
+
+    @model_validator(mode="after")
+    def _can_be_made(self, info: ValidationInfo) -> Self:
+        """Make a third party's estimator whose signature doesn't say what it takes."""
+        factory = load_factory(self.section, self.name) if _context(info) else None
+        if factory and not is_annotated(factory):
+            try:
+                make(factory, self.params)
+            except InputError as error:
+                raise ValueError(as_clause(error)) from None
+        return self
 
 
-class StepSpec(StrictFrozen):
+class StepSpec(Piece):
     """A preprocessing step, fitted on the training part, with all its parameters."""
 
-    name: Text
+    section = "preprocess"
     params: Params = Field(default_factory=dict)
 
 
-class ReducerSpec(StrictFrozen):
-    """A reducer with all its parameters.
+class ReducerSpec(Piece):
+    """A reducer with all its parameters, the label shown, and how it embeds test points.
 
-    Parameters
-    ----------
-    name : str
-        Its name in the registry.
-    mode : str
-        How test points are embedded: ``transductive``, with the training points and unlabelled, or
-        ``out_of_sample``, by the fitted map.
-    label : str
-        The name shown; unique in a spec.
-    params : dict
-        Every parameter of the estimator, defaults included.
+    ``transductive``: with the training points and unlabelled. ``out_of_sample``: by the fitted map.
     """
 
-    name: Text
-    mode: Mode
-    label: Text
+    section = "reducers"
+    mode: Mode = "out_of_sample"
+    label: Text = ""
+    params: Params = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _possible_mode(self, info: ValidationInfo) -> Self:
+        if _context(info) is None:
+            return self
+        try:
+            traits = reducer_traits(load_factory(self.section, self.name), self.params)
+        except InputError as error:
+            raise ValueError(as_clause(error)) from None
+        if "mode" not in self.model_fields_set and not traits.out_of_sample:
+            return self.model_copy(update={"mode": "transductive"})
+        if not getattr(traits, self.mode):
+            refuse([wrong(("mode",), _unsupported_mode(self.name, self.mode))])
+        return self
+
+
+class ClassifierSpec(Piece):
+    """A classifier with all its parameters, and the label shown."""
+
+    section = "classifiers"
+    label: Text = ""
     params: Params = Field(default_factory=dict)
 
 
-class ClassifierSpec(StrictFrozen):
-    """A classifier with all its parameters; see `ReducerSpec`."""
+class MeasureSpec(ClassifierSpec):
+    """A measure with all its parameters; it stands in the classifier's place of a trial."""
 
-    name: Text
-    label: Text
-    params: Params = Field(default_factory=dict)
-
-
-class MeasureSpec(StrictFrozen):
-    """A measure with all its parameters; see `ReducerSpec`."""
-
-    name: Text
-    label: Text
-    params: Params = Field(default_factory=dict)
+    section = "measures"
 
 
 class EmbeddingsSpec(StrictFrozen):
-    """Which embeddings are kept for a figure: those of the first split, at most three dimensions.
-
-    Parameters
-    ----------
-    points : int
-        How many points at most; of more, as many are drawn at random.
-    """
+    """Which embeddings are kept for a figure: of the first split, of at most `points` points."""
 
     points: Annotated[int, Ge(10), Le(20_000)] = 1000
 
@@ -192,16 +379,8 @@ class EmbeddingsSpec(StrictFrozen):
 class PlotSpec(StrictFrozen):
     """What the figure shows.
 
-    Parameters
-    ----------
-    x : str
-        A swept parameter or, in a spec without a sweep, ``reducer`` or ``classifier``.
-    y : str
-        A metric.
-    interval : float
-        The level of the intervals.
-    log : bool
-        Whether the axis of x is logarithmic.
+    `x` is a swept parameter or, in a spec without a sweep, ``reducer`` or ``classifier``; `y` is a
+    metric, `interval` the level of the intervals, and `log` says that the axis of x is logarithmic.
     """
 
     x: Text
@@ -210,40 +389,26 @@ class PlotSpec(StrictFrozen):
     log: bool = False
 
 
+Labelled = TypeVar("Labelled", ReducerSpec, ClassifierSpec, MeasureSpec)
+
+
 class Spec(StrictFrozen):
     """An experiment, complete: nothing in it depends on a default any more.
 
-    Parameters
-    ----------
-    name : str
-        The stem of the spec's file, and the name of the folder of its results.
-    path : Path or None
-        The spec's file, to which the path of a card is relative; not part of `resolved`.
-    title, description : str
-        For a reader.
-    paper : PaperRef or None
-        What it reproduces.
-    dataset, split, preprocess, reducers, classifiers, measures
-        What is run; every reducer with every classifier and every measure on every split.
-    sweep : dict of str to tuple
-        The values of each swept parameter, ``reducer.<parameter>`` or ``classifier.<parameter>``.
-    metrics : tuple of str
-        What is measured.
-    plot : PlotSpec
-        What is drawn.
-    embeddings : EmbeddingsSpec or None
-        Which embeddings are kept.
+    Every reducer is run with every classifier and every measure on every split. `name` is the stem
+    of the spec's file and the name of the folder of its results; `path`, to which the path of a
+    card is relative, is not part of `resolved`. `sweep` has the values of each swept parameter.
     """
 
     name: Text
     path: Annotated[Path | None, Field(exclude=True)] = None
-    title: str
-    description: str = ""
+    title: Stripped
+    description: Stripped = ""
     paper: PaperRef | None = None
     dataset: DatasetRef
     split: SplitSpec
     preprocess: tuple[StepSpec, ...] = ()
-    reducers: Annotated[tuple[ReducerSpec, ...], MinLen(1)]
+    reducers: tuple[ReducerSpec, ...]
     classifiers: tuple[ClassifierSpec, ...] = ()
     measures: tuple[MeasureSpec, ...] = ()
     sweep: dict[str, tuple[JsonValue, ...]] = Field(default_factory=dict)
@@ -251,8 +416,175 @@ class Spec(StrictFrozen):
     plot: PlotSpec
     embeddings: EmbeddingsSpec | None = None
 
+    @model_validator(mode="before")
+    @classmethod
+    def _defaults(cls, value: Any, info: ValidationInfo) -> Any:
+        """Fill in what other values tell; `None` marks what a validator below decides."""
+        if _context(info) is None:
+            return value
+        empty: dict[str, Any] = {"title": value["name"], "metrics": None, "plot": {}}
+        if "classifiers" not in value and "measures" not in value:
+            empty["classifiers"] = []
+        return {**empty, **value}
+
+    @field_validator("preprocess", "reducers", "classifiers", "measures", mode="before")
+    @classmethod
+    def _as_tuple(cls, value: Any, info: ValidationInfo) -> Any:
+        if _context(info) and value == [] and info.field_name != "preprocess":
+            if info.field_name == "reducers":
+                raise ValueError(
+                    "reducers must have one item or more ('none' is the reducer that reduces "
+                    "nothing)"
+                )
+            raise ValueError("a spec needs classifiers or measures")
+        return tuple(value) if isinstance(value, list) else value
+
+    @field_validator("reducers", "classifiers", "measures")
+    @classmethod
+    def _check_list(cls, items: tuple[Labelled, ...], info: ValidationInfo) -> tuple[Labelled, ...]:
+        context = _context(info)
+        if context is None:
+            return items
+        split = info.data.get("split")
+        if info.field_name == "classifiers" and items and split and split.kind == "whole":
+            raise ValueError("the kind whole leaves no test points for classifiers; use measures")
+        problems = []
+        for i, item in enumerate(items):
+            if any(_identity(item) == _identity(other) for other in items[:i]):
+                message = f"{item.name} is listed twice with the same parameters; drop one."
+                problems.append(wrong((i,), message))
+            for name, value in item.params.items():
+                message = _too_many_neighbors(context, item, name, [value])
+                if message and f"{PREFIXES[item.section]}.{name}" not in context.swept:
+                    problems.append(wrong((i, name), message))
+        taken = [item.label for item in info.data.get("classifiers", ())]
+        labels = list(taken)
+        for i, item in enumerate(items):
+            label = item.label or _default_label(item, items, context.swept)
+            if item.label and label in labels:
+                problems.append(wrong((i, "label"), f"the label '{label}' is used twice."))
+            labels.append(label)
+        refuse(problems)
+        for i in range(len(taken), len(labels)):
+            if labels[i] in labels[:i]:
+                numbered = (f"{labels[i]} #{n}" for n in range(2, len(labels) + 2))
+                labels[i] = next(label for label in numbered if label not in labels)
+        named = zip(items, labels[len(taken) :], strict=True)
+        return tuple(item.model_copy(update={"label": label}) for item, label in named)
+
+    @field_validator("sweep", mode="before")
+    @classmethod
+    def _read_sweep(cls, value: Any, info: ValidationInfo) -> Any:
+        if not isinstance(value, dict):
+            return value
+        context = _context(info)
+        if context is None:
+            return {k: tuple(v) if isinstance(v, list) else v for k, v in value.items()}
+        lists: dict[str, Sequence[Piece] | None] = {"reducer": info.data.get("reducers")}
+        if {"classifiers", "measures"} <= info.data.keys():
+            lists["classifier"] = (*info.data["classifiers"], *info.data["measures"])
+        sweep = read_sweep(value, lists)
+        problems = []
+        for key, values in sweep.items():
+            prefix, _, name = key.partition(".")
+            for item in lists.get(prefix) or ():
+                message = _too_many_neighbors(context, item, name, values)
+                if message and name in item.params:
+                    problems.append(wrong((key,), message))
+        refuse(problems)
+        return sweep
+
+    @field_validator("metrics", mode="before")
+    @classmethod
+    def _read_metrics(cls, value: Any, info: ValidationInfo) -> Any:
+        """Return the metrics of the classifiers, by default the error, and those of measures."""
+        if _context(info) is None or not isinstance(value, list | None):
+            return tuple(value) if isinstance(value, list) else value
+        measured = [
+            load_factory(item.section, item.name).scale.name  # type: ignore[attr-defined]
+            for item in info.data.get("measures", ())
+        ]
+        if measured and info.data.get("classifiers") == ():
+            if value is not None:
+                raise ValueError(
+                    "metrics score classifiers, and there are none; measures bring their own"
+                )
+            return tuple(dict.fromkeys(measured))
+        known, problems = [*METRICS, *RANKINGS], []
+        names = ["error"] if value is None else value
+        for i, name in enumerate(names):
+            if not isinstance(name, str) or name not in known:
+                hint = did_you_mean(name, known) if isinstance(name, str) else ""
+                hint = hint or f" There are {', '.join(known)}."
+                problems.append(wrong((i,), f"there is no metric called {value_text(name)}.{hint}"))
+            elif name in names[:i]:
+                problems.append(wrong((i,), f"the metric '{name}' is listed twice."))
+        refuse(problems)
+        return tuple(dict.fromkeys([*names, *measured]))
+
+    @field_validator("plot", mode="wrap")
+    @classmethod
+    def _read_plot(
+        cls, value: Any, handler: ValidatorFunctionWrapHandler, info: ValidationInfo
+    ) -> Any:
+        """By default x is swept first, y the first metric, and x logarithmic if its grid is."""
+        if _context(info) is None or not isinstance(value, dict):
+            return handler(value)
+        sweep, metrics = info.data.get("sweep"), info.data.get("metrics", ())
+        grids = sweep or {}
+        axes = list(grids) or list(CATEGORIES)
+        log = is_geometric(grids.get(str(value.get("x", axes[0])), ()))
+        plot = handler({"x": axes[0], "y": (*metrics, "error")[0], "log": log, **value})
+        # It can't be said which axes there are if the sweep has a problem.
+        problems = []
+        if sweep is not None and plot.x not in axes:
+            needed = "a parameter that the spec sweeps" if sweep else "reducer or classifier"
+            message = f"x must be {needed}, but is '{plot.x}'. Use {' or '.join(axes)}."
+            problems.append(wrong(("x",), message))
+        elif sweep is not None and plot.log and not is_positive(grids.get(plot.x, ("",))):
+            message = (
+                f"a logarithmic axis needs numbers above 0, and not all values of {plot.x} are."
+            )
+            problems.append(wrong(("log",), message))
+        if metrics and plot.y not in metrics:
+            message = f"y must be a metric of the spec, but is '{plot.y}'. Use "
+            problems.append(wrong(("y",), f"{message}{' or '.join(metrics)}."))
+        refuse(problems)
+        return plot
+
+    @model_validator(mode="after")
+    def _can_be_run(self, info: ValidationInfo) -> Self:
+        """Refuse too many trials, and a mode that is not possible at every point of the sweep."""
+        if _context(info) is None:
+            return self
+        count = self.split.repeats + self.split.predefined
+        for items in (self.reducers, self.evaluators):
+            count *= count_settings(items, self.sweep)
+        if count > MAX_TRIALS:
+            message = f"the spec has {count} trials, and {MAX_TRIALS} is the most there can be."
+            refuse([wrong(("sweep",) if self.sweep else ("split",), message)])
+        problems = []
+        can: list[Traits] = []
+        for i, item in enumerate(self.reducers):
+            factory = load_factory(item.section, item.name)
+            can.append(reducer_traits(factory, item.params))
+            try:
+                for params, mode in combinations(item, self.sweep):
+                    if not getattr(reducer_traits(factory, params), str(mode)):
+                        message = _unsupported_mode(item.name, str(mode))
+                        problems.append(wrong(("reducers", i, "mode"), message))
+                        break
+            except InputError as error:
+                problems.append(wrong(("reducers", i), as_clause(error)))
+        for i, swept_mode in enumerate(self.sweep.get("reducer.mode", ())):
+            if not any(getattr(traits, str(swept_mode)) for traits in can):
+                message = f"no reducer can be used with mode: {swept_mode}."
+                problems.append(wrong(("sweep", "reducer.mode", i), message))
+        refuse(problems)
+        return self
+
     @property
-    def evaluators(self) -> tuple[ClassifierSpec | MeasureSpec, ...]:
+    def evaluators(self) -> tuple[ClassifierSpec, ...]:
         """What scores an embedding: the classifiers, then the measures."""
         return (*self.classifiers, *self.measures)
 
@@ -273,29 +605,16 @@ class Spec(StrictFrozen):
 
     @classmethod
     def from_resolved(cls, resolved: dict[str, Any], *, path: Path | None = None) -> Spec:
-        """Return the spec that `resolved` was made from.
+        """Return the spec, in the file `path`, that `resolved` was made from.
 
-        Parameters
-        ----------
-        resolved : dict
-            What `Spec.resolved` returned, such as read from a manifest.
-        path : Path, optional
-            The spec's file.
-
-        Raises
-        ------
-        InputError
-            If it isn't such a dictionary.
+        Raises InputError if it isn't such a dictionary.
         """
         try:
-            # Through JSON, where strict validation takes arrays for tuples and still no text for
-            # a number.
-            spec = cls.model_validate_json(json.dumps(resolved))
-        except (ValidationError, TypeError, ValueError) as error:
-            first = error.errors()[0] if isinstance(error, ValidationError) else None
-            place = ".".join(map(str, first["loc"])) if first else "it"
-            reason = first["msg"] if first else error
-            raise InputError(f"This is not a resolved spec: {place}: {reason}.") from None
+            spec = cls.model_validate(resolved)
+        except ValidationError as error:
+            first = error.errors()[0]
+            place = ".".join(map(str, first["loc"]))
+            raise InputError(f"This is not a resolved spec: {place}: {first['msg']}.") from None
         return spec.model_copy(update={"path": path})
 
 
@@ -306,3 +625,59 @@ KEYS = tuple(name for name in Spec.model_fields if name not in ("name", "path"))
 def is_card_path(name: str) -> bool:
     """Return whether a data set is given by the path of its card instead of by name."""
     return "/" in name or name.endswith((".yaml", ".yml"))
+
+
+def _unsupported_mode(name: str, mode: str) -> str:
+    other = next(known for known in MODES if known != mode)
+    return f"{name} can't be used with mode: {mode}; use mode: {other}."
+
+
+def _too_many_neighbors(
+    context: Context, item: Piece, name: str, values: Sequence[JsonValue]
+) -> str:
+    """Say that an estimator is to look for more neighbours than there are points, if it is.
+
+    A point is not a neighbour of itself in a reducer's graph; a transductive one has the test
+    points too.
+    """
+    mode = getattr(item, "mode", None)
+    samples = context.expect.samples if context.expect else None
+    points = samples if mode == "transductive" else context.n_train
+    numbers = [value for value in values if isinstance(value, int)]
+    if context.n_train is None or points is None or not name.startswith("n_neighbors"):
+        return ""
+    if max(numbers, default=0) <= points - (item.section == "reducers"):
+        return ""
+    return f"{name} is {max(numbers)}, but {item.name} has only {points} points to look among."
+
+
+def _identity(item: Labelled) -> tuple[Any, ...]:
+    return item.name, getattr(item, "mode", None), item.params
+
+
+def _default_label(item: Labelled, items: Sequence[Labelled], swept: Collection[str]) -> str:
+    """Return the name with the parameters that tell the item from its namesakes: ``ccdr (heat)``.
+
+    Swept parameters tell none apart.
+    """
+
+    def facts(piece: Labelled) -> dict[str, Any]:
+        return {**piece.params, "mode": getattr(piece, "mode", None)}
+
+    own = facts(item)
+    others = [facts(other) for other in items if other.name == item.name]
+    telling = [
+        _fact(name, own[name])
+        for name in own
+        if f"{PREFIXES[item.section]}.{name}" not in swept
+        and any(other.get(name) != own[name] for other in others)
+    ]
+    return f"{item.name} ({', '.join(telling)})" if telling else item.name
+
+
+def _fact(name: str, value: object) -> str:
+    if isinstance(value, str):
+        return value
+    if value is None or isinstance(value, bool):
+        return name if value else f"no {name}"
+    return f"{name}={value:g}" if isinstance(value, int | float) else f"{name}={value}"

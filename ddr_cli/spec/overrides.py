@@ -7,13 +7,20 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from ddr_cli.core.document import Document
 from ddr_cli.core.errors import InputError, nearest
-from ddr_cli.core.marked_yaml import parse_value
-from ddr_cli.core.problems import Place, Problem
-from ddr_cli.spec.components import MODES, find_factory, nobody_has, settable_names
-from ddr_cli.spec.estimators import PREFIXES, Factory, complete, reducer_traits
+from ddr_cli.core.places import Document, Place, Problem
+from ddr_cli.core.yaml_loader import parse_value
+from ddr_cli.spec.estimators import (
+    PREFIXES,
+    complete,
+    load_factory,
+    nobody_has,
+    own_keys,
+    reducer_traits,
+    settable_names,
+)
 from ddr_cli.spec.model import KEYS
+from ddr_cli.spec.sweeps import MODES
 
 _SECTIONS = {
     prefix: [section for section, own in PREFIXES.items() if own == prefix]
@@ -21,7 +28,7 @@ _SECTIONS = {
 }
 _TEXTS = ("title", "description")
 _MAPPINGS = ("dataset", "split", "plot", "paper", "embeddings")
-_LONGEST_SHOWN = 80
+_LONGEST_TEXT = 80
 
 
 def apply_overrides(document: Document, overrides: Sequence[str]) -> None:
@@ -30,20 +37,12 @@ def apply_overrides(document: Document, overrides: Sequence[str]) -> None:
     ``reducer.x`` (``classifier.x``, ``preprocess.x``) sets x of every item of the list that has
     it, and ends a sweep over it; ``sweep.reducer.x`` sets a sweep; other names are those of the
     spec's own keys, such as ``split.repeats``. Values are read as YAML, titles as they are.
-
-    Parameters
-    ----------
-    document : Document
-        Changed in place; what it says instead stands at ``--set name=value``.
-    overrides : sequence of str
-        Applied in order.
+    They are applied in order; what the document says instead stands at ``--set name=value``.
     """
-    if not isinstance(document.data, dict):
-        return
     axis = _swept_axis(document)
     for index, text in enumerate(overrides):
         text = text.encode("utf-8", "backslashreplace").decode()
-        short = text if len(text) <= _LONGEST_SHOWN else f"{text[: _LONGEST_SHOWN - 3]}..."
+        short = text if len(text) <= _LONGEST_TEXT else f"{text[: _LONGEST_TEXT - 3]}..."
         _Override(document, Place.in_option(index, f"--set {short}")).apply(text)
     if axis is not None and _swept_axis(document) is None:
         # The figure's axis went with its sweep; the next one is chosen as if none were given.
@@ -104,7 +103,7 @@ class _Override:
             self.document.open_up((key,))
         if data.get(key) is None:
             self.document.put((key,), {}, self.place)
-        # What is no mapping is a problem of the file, which is reported as such.
+        # What is not a mapping is a problem of the file, which is reported as such.
         if isinstance(data[key], dict):
             self.document.put((key, inner), value, self.place)
 
@@ -116,17 +115,16 @@ class _Override:
         items = {
             (section, i): item for section, listed in lists.items() for i, item in enumerate(listed)
         }
-        found = {at: find_factory(at[0], item) for at, item in items.items()}
-        readable = {at: factory for at, factory in found.items() if factory is not None}
-        names = {at: settable_names(at[0], factory) for at, factory in readable.items()}
-        having = [at for at in readable if parameter in names[at]]
+        found = {at: _settable(at[0], item) for at, item in items.items()}
+        names = {at: settable for at, settable in found.items() if settable is not None}
+        having = [at for at in names if parameter in names[at]]
         # An item that can't be read might have it; that it can't be read is reported as such.
-        if not having and len(readable) == len(items):
+        if not having and len(names) == len(items):
             known = [name for settable in names.values() for name in settable]
             self._problem(f"{prefix}.{parameter}", nobody_has(prefix, parameter, known))
         if parameter == "mode":
             # A reducer that can't do it keeps its own mode, unless none can.
-            having = [at for at in having if _can(readable[at], items[at], value)] or having
+            having = [at for at in having if _can(items[at], value)] or having
         for at in having:
             if isinstance(items[at], str):
                 self.document.open_up(at)
@@ -140,19 +138,31 @@ class _Override:
         for section, prefix in PREFIXES.items():
             items = self.document.data.get(section)
             for item in items if isinstance(items, list) else ():
-                if factory := find_factory(section, item):
-                    known += [f"{prefix}.{p}" for p in settable_names(section, factory)]
+                known += [f"{prefix}.{p}" for p in _settable(section, item) or ()]
         bare = [dotted for dotted in known if dotted.partition(".")[2] == name]
         meant = bare[0] if bare else nearest(name, known)
         hint = f" Did you mean '{meant}'?" if meant else " Names are such as reducer.beta."
         return f"there is no setting called '{name}'.{hint}"
 
 
-def _can(factory: Factory, item: Any, mode: Any) -> bool:
-    given = item if isinstance(item, dict) else {}
-    params = {key: value for key, value in given.items() if key not in ("name", "label", "mode")}
+def _name(item: Any) -> str:
+    return str(item.get("name") if isinstance(item, dict) else item)
+
+
+def _settable(section: str, item: Any) -> list[str] | None:
+    """Return what may be set of an item, None if it names no estimator that can be read."""
     try:
-        traits = reducer_traits(factory, complete(factory, params))
+        return settable_names(section, _name(item))
+    except InputError:
+        return None
+
+
+def _can(item: Any, mode: Any) -> bool:
+    own = ("name", *own_keys("reducers"))
+    given = {k: v for k, v in item.items() if k not in own} if isinstance(item, dict) else {}
+    factory = load_factory("reducers", _name(item))
+    try:
+        traits = reducer_traits(factory, complete(factory, given))
     except (ValidationError, InputError):
         # Wrong parameters are reported when the spec is checked.
         return True

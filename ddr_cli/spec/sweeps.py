@@ -1,104 +1,294 @@
-"""The ``sweep:`` of a spec: every value checked as if it were given as the parameter."""
+"""The ``sweep:`` of a spec: rules that make grids, checked values, and what they multiply."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise, product
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from pydantic import JsonValue, ValidationError
+from pydantic_core import InitErrorDetails
 
-from ddr_cli.core.errors import nearest
-from ddr_cli.core.problems import KeyPath
-from ddr_cli.core.sentences import sentences
-from ddr_cli.spec.components import MODES, Component, nobody_has, wrong_mode
-from ddr_cli.spec.estimators import PREFIXES, complete
-from ddr_cli.spec.grids import GridError, grid_values
-from ddr_cli.spec.reading import Reader
+from ddr_cli.core.errors import InputError, did_you_mean, nearest
+from ddr_cli.core.places import KeyPath, value_text
+from ddr_cli.core.validation import field_problems, refuse, wrong
+from ddr_cli.core.yaml_loader import parse_value
+from ddr_cli.spec.estimators import (
+    PREFIXES,
+    complete,
+    load_factory,
+    nobody_has,
+    reducer_traits,
+    settable_names,
+)
 
-SWEPT = {PREFIXES[section]: section for section in ("reducers", "classifiers")}
+if TYPE_CHECKING:
+    from ddr_cli.spec.model import Piece
+
+Mode = Literal["transductive", "out_of_sample"]
+MODES: tuple[str, ...] = get_args(Mode)
+Sweep = Mapping[str, Sequence[JsonValue]]
+Grid = Sequence[Any] | Mapping[str, Any]
+
+SWEPT = {"reducer": ("reducers",), "classifier": ("classifiers", "measures")}
 """The prefixes of parameters that can be swept, and their lists."""
 
-Lists = Mapping[str, Sequence[Component] | None]
+MAX_VALUES = 1_000
+_FORMS = {
+    "log": "[from, to, how many]",
+    "linear": "[from, to, how many]",
+    "range": "[from, to, step]",
+}
 
 
-def read_sweep(reader: Reader, raw: Any, lists: Lists) -> dict[str, tuple[JsonValue, ...]]:
-    """Return the values of each swept parameter.
+def read_sweep(
+    raw: Mapping[str, Any], lists: Mapping[str, Sequence[Piece] | None]
+) -> dict[str, tuple[JsonValue, ...]]:
+    """Return the values of each swept parameter, checked as if they were given for it.
 
-    Parameters
-    ----------
-    reader : Reader
-        Collects the problems.
-    raw : Any
-        The value of ``sweep:``.
-    lists : mapping
-        The reducers and the classifiers; None for a list that has a problem of its own, whose
-        parameters are then not checked.
+    `lists` has the items for each prefix; none for a list that is wrong itself, whose
+    parameters are then not checked. Raises pydantic.ValidationError with every problem.
     """
     sweep: dict[str, tuple[JsonValue, ...]] = {}
-    for key, rule in (reader.mapping(("sweep",), raw, "sweep") or {}).items():
-        path = ("sweep", key)
-        prefix, _, parameter = key.partition(".")
+    problems: list[InitErrorDetails] = []
+    for key, rule in raw.items():
+        prefix, _, parameter = str(key).partition(".")
         if prefix not in SWEPT or not parameter:
-            reader.problem(path, _not_sweepable(key, lists), key=True)
+            problems.append(wrong((key,), _not_sweepable(key, lists), key=True))
             continue
-        components = lists[SWEPT[prefix]]
-        having = [item for item in components or () if parameter in item.settable]
-        if components is not None and not having:
-            known = [name for item in components for name in item.settable]
-            reader.problem(path, nobody_has(prefix, parameter, known), key=True)
+        items = lists.get(prefix)
+        names = {id(item): settable_names(item.section, item.name) for item in items or ()}
+        having = [item for item in items or () if parameter in names[id(item)]]
+        if items is not None and not having:
+            known = [name for settable in names.values() for name in settable]
+            problems.append(wrong((key,), nobody_has(prefix, parameter, known), key=True))
             continue
         try:
             values = grid_values(rule)
         except GridError as error:
-            reader.problem(path, str(error))
+            problems.append(wrong((key,), str(error)))
             continue
-        before = len(reader.problems)
         checked: list[JsonValue] = []
+        before = len(problems)
         for value in values:
-            checked.append(_check(reader, path, rule, value, parameter, having))
             # The values of a rule stand in one place: one of them says what is wrong.
-            if len(reader.problems) > before and not isinstance(rule, list):
+            if len(problems) > before and not isinstance(rule, list):
                 break
+            place: KeyPath = (key, _index(rule, value)) if isinstance(rule, list) else (key,)
+            value, found = _checked(parameter, value, having)
+            problems += [wrong(place, message) for message in found]
+            checked.append(value)
         sweep[key] = tuple(checked)
+    refuse(problems)
     return sweep
 
 
-def _check(
-    reader: Reader,
-    path: KeyPath,
-    rule: Any,
-    value: Any,
-    parameter: str,
-    having: Sequence[Component],
-) -> JsonValue:
-    place = path
-    if isinstance(rule, list):
-        place = (
-            *path,
-            next(i for i, v in enumerate(rule) if v == value and type(v) is type(value)),
-        )
+def combinations(item: Piece, sweep: Sweep) -> Iterator[tuple[dict[str, JsonValue], str | None]]:
+    """Yield the parameters and the mode of an item at every point of the sweep."""
+    factory = load_factory(item.section, item.name)
+    own = _swept_of(item, sweep)
+    own_mode: str | None = getattr(item, "mode", None)
+    modes = own.pop("mode", ()) if own_mode else ()
+    for values in product(*own.values()):
+        params = complete(factory, {**item.params, **dict(zip(own, values, strict=True))})
+        traits = reducer_traits(factory, params) if modes else None
+        # A reducer that can't do what is swept runs as it can, once.
+        possible: list[Any] = [mode for mode in modes if getattr(traits, str(mode))]
+        for mode in possible or [own_mode]:
+            yield params, mode
+
+
+def count_settings(items: Sequence[Piece], sweep: Sweep) -> int:
+    """Return how many settings the items have if none come out equal, without making any."""
+    return sum(math.prod(map(len, _swept_of(item, sweep).values())) for item in items)
+
+
+def _swept_of(item: Piece, sweep: Sweep) -> dict[str, Sequence[JsonValue]]:
+    prefix = PREFIXES[item.section]
+    keys = {f"{prefix}.{name}": name for name in settable_names(item.section, item.name)}
+    return {keys[key]: values for key, values in sweep.items() if key in keys}
+
+
+def wrong_mode(mode: object) -> str:
+    """Say that a mode is not one of those there are."""
+    hint = did_you_mean(mode, MODES) if isinstance(mode, str) else ""
+    return f"mode must be {' or '.join(map(repr, MODES))}, but is {value_text(mode)}.{hint}"
+
+
+def _index(values: list[Any], value: Any) -> int:
+    return next(i for i, v in enumerate(values) if v == value and type(v) is type(value))
+
+
+def _checked(parameter: str, value: Any, items: Sequence[Piece]) -> tuple[JsonValue, list[str]]:
+    """Return a value in its one form, and what the items that have the parameter say against it."""
     if parameter == "mode":
-        if value not in MODES:
-            reader.problem(place, wrong_mode(value))
-        return value  # type: ignore[no-any-return]
-    checked: list[JsonValue] = []
-    for item in having:
+        return value, [] if value in MODES else [wrong_mode(value)]
+    forms: list[JsonValue] = []
+    found: list[str] = []
+    for item in items:
+        factory = load_factory(item.section, item.name)
         try:
-            checked.append(complete(item.factory, {**item.params, parameter: value})[parameter])
+            forms.append(complete(factory, {**item.params, parameter: value})[parameter])
         except ValidationError as error:
-            for sentence in sentences(error, unknown=str, missing=str):
-                reader.problem(place, sentence.text)
-    return checked[0] if checked else value
+            found += [text for _, text, _ in field_problems(error, item.name, ())]
+    return forms[0] if forms else value, found
 
 
-def _not_sweepable(key: str, lists: Lists) -> str:
-    shape = "a sweep names reducer.<parameter> or classifier.<parameter>"
+def _not_sweepable(key: str, lists: Mapping[str, Sequence[Piece] | None]) -> str:
     known = [
         f"{prefix}.{name}"
-        for prefix, section in SWEPT.items()
-        for item in lists[section] or ()
-        for name in item.settable
+        for prefix, items in lists.items()
+        for item in items or ()
+        for name in settable_names(item.section, item.name)
     ]
     bare = [name for name in known if name.partition(".")[2] == key]
     meant = bare[0] if bare else nearest(key, known)
-    return f"{shape}, not '{key}'." + (f" Did you mean '{meant}'?" if meant else "")
+    return f"a sweep names reducer.<parameter> or classifier.<parameter>, not '{key}'." + (
+        f" Did you mean '{meant}'?" if meant else ""
+    )
+
+
+def parse_values(text: str) -> Grid:
+    """Return the grid that ``--values`` gives: ``0.01,0.1,1`` or ``{log: [0.01, 10, 13]}``."""
+    body = text if text.lstrip().startswith(("{", "[")) else f"[{text}]"
+    try:
+        grid, reason = parse_value(body), ""
+    except InputError as error:
+        grid, reason = None, f" ({error})"
+    if isinstance(grid, list | dict) and grid:
+        return grid
+    raise InputError(
+        f"--values {text} is not a grid; write values as 0.01,0.1,1 or a rule as "
+        f"'{{log: [0.01, 10, 13]}}'.{reason}"
+    )
+
+
+class GridError(ValueError):
+    """A rule that makes no grid; the message is a sentence."""
+
+
+def grid_values(rule: Any) -> list[Any]:
+    """Return the values that a grid's rule stands for, without repetition.
+
+    A rule is a list, ``{log: [a, b, n]}`` (n values in equal ratios), ``{linear: [a, b, n]}`` (n
+    values at equal distances) or ``{range: [start, stop, step]}`` (stop included). The ends are
+    exactly as given; values between are rounded to 12 significant digits, so that the 0.1 of a
+    grid is the 0.1 of a text. Where both ends (and the step) are whole numbers and so are all
+    values, the values are integers. Raises GridError if the rule is not one of these.
+
+    >>> grid_values({"log": [0.01, 10, 4]})
+    [0.01, 0.1, 1.0, 10.0]
+    >>> grid_values({"range": [1, 7, 2]})
+    [1, 3, 5, 7]
+    """
+    if isinstance(rule, list | tuple):
+        values = _listed(rule)
+    elif isinstance(rule, dict) and len(rule) == 1:
+        (form, numbers), *_ = rule.items()
+        values = _ruled(form, numbers)
+    else:
+        raise GridError(
+            "a sweep takes a list of values, {log: [from, to, how many]}, "
+            "{linear: [from, to, how many]} or {range: [from, to, step]}, "
+            f"but this is {value_text(rule)}."
+        )
+    kept: list[Any] = []
+    for value in values:
+        if not any(value == other and type(value) is type(other) for other in kept):
+            kept.append(value)
+    return kept
+
+
+def is_positive(values: Sequence[Any]) -> bool:
+    """Return whether all values are numbers above 0."""
+    return all(_is_number(value) and value > 0 for value in values)
+
+
+def is_geometric(values: Sequence[Any]) -> bool:
+    """Return whether an axis of these values should be logarithmic.
+
+    It should where three or more numbers span a factor of ten or more and lie closer to equal
+    ratios than to equal distances.
+
+    >>> is_geometric([0.1, 0.5, 1, 5, 10]), is_geometric(range(1, 21)), is_geometric(["a"])
+    (True, False, False)
+    """
+    if not is_positive(values):
+        return False
+    numbers = sorted(set(values))
+    if len(numbers) < 3 or numbers[-1] < 10 * numbers[0]:
+        return False
+    return _unevenness([math.log(v) for v in numbers]) < _unevenness(numbers)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _unevenness(numbers: Sequence[float]) -> float:
+    steps = [b - a for a, b in pairwise(numbers)]
+    return max(steps) / min(steps)
+
+
+def _listed(values: Sequence[Any]) -> list[Any]:
+    if not values:
+        raise GridError("this sweep has no values.")
+    _refuse_too_many(len(values))
+    return list(values)
+
+
+def _ruled(form: str, numbers: Any) -> list[Any]:
+    if form not in _FORMS:
+        raise GridError(
+            f"there is no grid called '{form}'.{did_you_mean(form, _FORMS)} "
+            "Write a list, log, linear or range."
+        )
+    if (
+        not isinstance(numbers, list | tuple)
+        or len(numbers) != 3
+        or not all(_is_number(v) for v in numbers)
+    ):
+        raise GridError(f"{form} takes three numbers, {_FORMS[form]}.")
+    first, last, third = numbers
+    if form == "range":
+        return _uniform(_range(first, last, third), numbers)
+    if not isinstance(third, int) or third < 2:
+        raise GridError(f"{form} needs two values or more, so the third number must be 2 or more.")
+    _refuse_too_many(third)
+    inner = [i / (third - 1) for i in range(1, third - 1)]
+    if form == "log":
+        if first <= 0 or last <= 0:
+            raise GridError("log needs two ends above 0.")
+        low, high = math.log(first), math.log(last)
+        between = [rounded(math.exp(low + (high - low) * part)) for part in inner]
+    else:
+        between = [rounded(first + (last - first) * part) for part in inner]
+    return _uniform([first, *between, last], numbers[:2])
+
+
+def _range(start: float, stop: float, step: float) -> list[float]:
+    if step == 0 or (stop - start) * step < 0:
+        raise GridError(f"a step of {step:g} does not lead from {start:g} to {stop:g}.")
+    # The tolerance keeps the 0.3 of [0, 0.3, 0.1], where the quotient is 2.9999999999999996.
+    steps = (stop - start) / step * (1 + 1e-12)
+    _refuse_too_many(steps + 1)
+    return [rounded(start + i * step) for i in range(math.floor(steps) + 1)]
+
+
+def _refuse_too_many(count: float) -> None:
+    if count > MAX_VALUES:
+        raise GridError(f"a sweep has at most {MAX_VALUES} values, but this one has {count:.0f}.")
+
+
+def rounded(value: Any) -> Any:
+    """Return a float rounded to 12 significant digits, and anything else as it is."""
+    return float(f"{value:.12g}") if isinstance(value, float) else value
+
+
+def _uniform(values: list[float], given: Sequence[float]) -> list[Any]:
+    if not all(math.isfinite(v) for v in values):
+        raise GridError("the two ends are too far apart.")
+    if all(isinstance(v, int) for v in given) and all(float(v).is_integer() for v in values):
+        return [int(v) for v in values]
+    return [float(v) for v in values]

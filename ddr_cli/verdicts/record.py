@@ -10,7 +10,7 @@ from pathlib import Path
 from pydantic import TypeAdapter, ValidationError
 
 from ddr_cli.core.errors import InputError
-from ddr_cli.core.models import Frozen
+from ddr_cli.core.validation import Frozen
 from ddr_cli.verdicts.assess import Assessment
 from ddr_cli.verdicts.claims import ClaimVerdict
 from ddr_cli.verdicts.printed import Verdict

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ddr_cli.core.errors import InputError
-from ddr_cli.core.resources import shipped_yaml
+from ddr_cli.core.registry import shipped_yaml
 from ddr_cli.data import card_names, load_card
 
 CARD = """\

@@ -4,7 +4,7 @@ import pytest
 from pydantic import ValidationError
 
 from ddr_cli.core.errors import InputError
-from ddr_cli.core.resources import shipped_yaml
+from ddr_cli.core.registry import shipped_yaml
 from ddr_cli.papers.schema import (
     MethodSelector,
     Near,

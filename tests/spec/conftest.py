@@ -60,7 +60,7 @@ def offer(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
         module = ModuleType("made_up_estimators")
         vars(module).update(factories)
         monkeypatch.setitem(sys.modules, "made_up_estimators", module)
-        home = {"REDUCERS": estimators.reducers, "CLASSIFIERS": estimators.classifiers}
+        home = {"REDUCERS": estimators.reducers, "CLASSIFIERS": estimators.evaluators}
         real: Registry = getattr(home[registry_name], registry_name)
         entries = [Entry(name, f"made_up_estimators:{name}", "") for name in factories]
         both = Registry(real.kind, [*real.entries(), *entries], "ddr.nobody-offers-these")

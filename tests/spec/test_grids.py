@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ddr_cli.spec.grids import MAX_VALUES, GridError, grid_values, is_geometric
+from ddr_cli.spec.sweeps import MAX_VALUES, GridError, grid_values, is_geometric
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,9 @@ from pathlib import Path
 import pytest
 
 from ddr_cli.core.errors import InputError
-from ddr_cli.core.problems import DocumentError
-from ddr_cli.core.resources import shipped_yaml
+from ddr_cli.core.places import DocumentError
+from ddr_cli.core.registry import shipped_yaml
 from ddr_cli.spec import Spec, load_spec, make_spec
-from ddr_cli.spec.titles import spec_titles
 
 
 @pytest.mark.usefixtures("folder")
@@ -52,8 +51,8 @@ def test_the_name_is_the_stem_and_paths_may_be_path_objects(
         ("deep/own_studdy.yaml", "There is no spec at deep/own_studdy.yaml. 'ddr list configs'"),
         (".", ". is a folder; name one spec in it."),
         ("", ". is a folder; name one spec in it."),
-        ("a\0b", r"'a\x00b' is no path of a spec"),
-        ("x" * 5000, "is no path of a spec"),
+        ("a\0b", r"'a\x00b' is not a path of a spec"),
+        ("x" * 5000, "is not a path of a spec"),
     ],
 )
 def test_a_miss_says_what_is_near(edit: Callable[..., str], asked: str, message: str) -> None:
@@ -107,9 +106,3 @@ def test_a_wrong_spec_without_a_file_names_the_keys() -> None:
         "reducers",
         "split.train",
     ]
-
-
-def test_titles_of_shipped_specs_are_read_without_loading_estimators() -> None:
-    titles = spec_titles()
-    assert list(titles) == list(shipped_yaml("configs"))
-    assert titles["digits_ccdr_beta"] == load_spec("digits_ccdr_beta").title

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ddr_cli.core.problems import DocumentError
+from ddr_cli.core.places import DocumentError
 from ddr_cli.spec import Spec, load_spec
 
 
@@ -140,8 +140,8 @@ def test_repeats_stand_for_split_repeats(edit: Callable[..., str]) -> None:
         ),
         (
             "reducer.n_components=[1",
-            "reducer.n_components: this is not valid YAML: while parsing a flow sequence "
-            "(line 1): expected ',' or ']', but got '<stream end>'.",
+            "reducer.n_components: this is not valid YAML: while parsing a flow sequence: "
+            "expected ',' or ']', but got '<stream end>'.",
         ),
         (
             "split={seed: 1, seed: 2}",

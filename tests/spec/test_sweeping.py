@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ddr_cli.core.errors import InputError
-from ddr_cli.core.problems import DocumentError
+from ddr_cli.core.places import DocumentError
 from ddr_cli.reducers.registry import Traits
 from ddr_cli.spec import expand, load_spec, make_spec, parse_values, with_sweep
 
@@ -148,6 +148,6 @@ def test_values_of_the_command_line(text: str, grid: Any) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "1,,2", "[1", "{", "{a: 1, a: 2}", "\udcff,&", "1]["])
-def test_values_that_are_no_grid(text: str) -> None:
-    with pytest.raises(InputError, match="is no grid; write values as"):
+def test_values_that_are_not_a_grid(text: str) -> None:
+    with pytest.raises(InputError, match="is not a grid; write values as"):
         parse_values(text)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from ddr_cli.core.errors import InputError
-from ddr_cli.core.problems import DocumentError
+from ddr_cli.core.places import DocumentError
 from ddr_cli.spec import load_spec
 
 CCDR = "{name: ccdr, n_components: 9, n_neighbors: 4, mode: transductive}"
@@ -145,18 +145,17 @@ def _lines(path: str) -> list[str]:
         (
             "preprocess: []",
             "preprocess: pca",
-            "4:13: preprocess: preprocess must be a list of names and mappings such as "
-            "[{name: ..., ...}], but is 'pca'.",
+            "4:13: preprocess: preprocess must be a list, but is 'pca'.",
         ),
         (
             CCDR,
             "{n_components: 9}",
-            "6:5: reducer.name: a reducer needs a name, which is text, but this has none.",
+            "6:5: reducer.name: an item of reducers needs name.",
         ),
         (
             "name: ccdr",
             "name: 3",
-            "6:12: reducer.name: a reducer needs a name, which is text, but this is 3.",
+            "6:12: reducer.name: name must be text, but is 3.",
         ),
         (
             "name: ccdr",
@@ -338,7 +337,7 @@ def _lines(path: str) -> list[str]:
         (
             "metrics: [error]",
             "metrics: error",
-            "13:10: metrics: metrics must be a list such as [error], but is 'error'.",
+            "13:10: metrics: metrics must be a list, but is 'error'.",
         ),
         (
             "x: reducer.beta",
@@ -369,7 +368,7 @@ def _lines(path: str) -> list[str]:
         (
             "metrics: [error]",
             "paper: {name: ccdr}",
-            "13:8: paper.artefact: a paper reference needs artefact.",
+            "13:8: paper.artefact: paper needs artefact.",
         ),
     ],
 )
@@ -487,7 +486,7 @@ class _Picky:
 @pytest.mark.parametrize(
     ("item", "line"),
     [
-        ("picky", "10:5: classifier.size: picky needs the parameter size."),
+        ("picky", "10:5: classifiers: picky needs size."),
         ("{name: picky, sice: 3, size: 2}", "10:19: classifier.sice: picky has no 'sice'. "),
         ("{name: picky, size: 13}", "10:5: classifiers: _Picky can't be made with these "),
     ],

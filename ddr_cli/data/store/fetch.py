@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ddr_cli.core.errors import DataUnavailableError, DdrError
-from ddr_cli.core.marked_yaml import read_document
-from ddr_cli.core.resources import shipped_yaml
+from ddr_cli.core.registry import shipped_yaml
+from ddr_cli.core.yaml_loader import read_document
 from ddr_cli.data.card import Card, Layout, Options, load_card
 from ddr_cli.data.dataset import DataMismatchError, Dataset
 from ddr_cli.data.store.cache import incoming_folder, install, locked

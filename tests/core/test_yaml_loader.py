@@ -7,11 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from ddr_cli.core.document import Rules
 from ddr_cli.core.errors import InputError
-from ddr_cli.core.marked_yaml import parse, parse_value, read_document
-from ddr_cli.core.problems import DocumentError
-from ddr_cli.core.yaml_nodes import dump
+from ddr_cli.core.places import DocumentError
+from ddr_cli.core.yaml_loader import dump, parse, parse_value, read_document
 
 
 @pytest.mark.parametrize(
@@ -81,15 +79,11 @@ def test_a_byte_order_mark_and_windows_line_ends_are_fine() -> None:
     assert document.place(("b",), key=True).text == "x.yaml:2:1"
 
 
-def test_anchors_and_merge_keys_are_followed_and_stand_where_they_are_written() -> None:
-    text = b"a: &a {b: 1, c: {d: 2}}\ne: {c: 3, <<: *a}\nf: {<<: [{b: 4}, *a]}\ng: *a\n"
-    document = parse(text, "x.yaml")
-    assert document.data["e"] == {"b": 1, "c": 3}
-    assert document.data["f"] == {"b": 4, "c": {"d": 2}}
-    assert document.data["g"] == document.data["a"]
-    assert document.place(("e", "b")).text == "x.yaml:1:11"
-    assert document.place(("e", "c")).text == "x.yaml:2:8"
-    assert document.place(("f", "c", "d")).text == "x.yaml:1:21"
+def test_aliases_are_followed_and_stand_where_they_are_used() -> None:
+    document = parse(b"a: &a {b: 1, c: {d: 2}}\ne: [*a, &x 3, *x]\n", "x.yaml")
+    assert document.data["e"] == [document.data["a"], 3, 3]
+    assert document.data["e"][0] is not document.data["a"]
+    assert document.place(("e", 0, "c", "d")).text == "x.yaml:2:5"
 
 
 def test_repeated_keys_are_problems_with_both_positions_and_the_first_counts() -> None:
@@ -109,29 +103,23 @@ def test_repeated_keys_are_problems_with_both_positions_and_the_first_counts() -
         ("a: 1\n b: 2", "2:3: this is not valid YAML: mapping values are not allowed here."),
         (
             "a: [1, 2",
-            "1:9: this is not valid YAML: while parsing a flow sequence (line 1): "
+            "1:9: this is not valid YAML: while parsing a flow sequence: "
             "expected ',' or ']', but got '<stream end>'.",
         ),
         ("a: 1\n---\nb: 2", "2:1: a second document starts here; a file holds one."),
-        ("a: *x", "1:4: this is not valid YAML: found undefined alias 'x'."),
+        ("a: *x", "1:4: a: nothing above is called '&x'."),
         ("a: .inf", "1:4: a: '.inf' is not a finite number."),
         ("a: 1e999", "1:4: a: '1e999' is not a finite number."),
         ("a: [.nan]", "1:5: a: '.nan' is not a finite number."),
         ("a: 99999999999999999999", "1:4: a: '99999999999999999999' is too large a number."),
-        ("a: !!int b", "1:4: a: 'b' is not a whole number."),
+        ("a: !b [1]", "1:4: a: the tag '!b' is not supported here."),
         (
             "a: !!python/object:os.system b",
-            "1:4: a: 'b' has the tag 'tag:yaml.org,2002:python/object:os.system', "
-            "which is not supported here.",
+            "1:4: a: the tag 'tag:yaml.org,2002:python/object:os.system' is not supported here.",
         ),
-        ("a: !b [1]", "1:4: a: the tag '!b' is not supported here."),
-        ("a: {<<: 3}", "1:9: a: '<<' takes a mapping, or a list of mappings."),
-        ("1: 2", "1:1: a key must be text; put it in quotes."),
+        ("~: 2", "1:1: a key must be text; put it in quotes."),
         ("a: {[b]: 2}", "1:5: a: a key must be text; put it in quotes."),
-        ('a: "\\UFFFFFFFF"', "1:7: this is not valid YAML: an escape names no character."),
         ('a: "\\0"', "1:4: a: '\\x00' holds a character that can't be printed."),
-        ('a: "\\uD800"', "1:4: a: '\\ud800' holds a character that can't be printed."),
-        ('"a\\e": 1', "1:1: the key 'a\\x1b' can't be printed."),
         ("a: \x01", "1:4: the character U+0001 is not allowed in YAML."),
     ],
 )
@@ -147,7 +135,7 @@ def test_what_is_not_yaml_or_fits_no_spec_is_refused(text: str, line: str) -> No
         (b"a: \xff", "1:4: the byte 0xff is not UTF-8 text; save the file as UTF-8."),
         (b"a: 1\nb: caf\xe9", "2:7: the byte 0xe9 is not UTF-8 text; save the file as UTF-8."),
         ("a: 1".encode("utf-16"), "1:1: the byte 0xff is not UTF-8 text; save the file as UTF-8."),
-        (b"#" * 65_537, "1:1: the file is larger than 65536 bytes."),
+        (b"#" * (2**20 + 1), "1:1: the file is larger than 1048576 bytes."),
     ],
 )
 def test_bytes_that_are_no_text_are_refused(raw: bytes, line: str) -> None:
@@ -156,25 +144,22 @@ def test_bytes_that_are_no_text_are_refused(raw: bytes, line: str) -> None:
     assert str(caught.value) == f"1 problem in x.yaml:\n  x.yaml:{line}"
 
 
-def _bomb(first: str, item: str) -> str:
-    lines = [f"a0: &a0 {first}"]
-    for i in range(1, 18):
-        many = ", ".join([f"*a{i - 1}"] * 9)
-        lines.append(f"a{i}: &a{i} {item.replace('MANY', many)}")
-    return "\n".join(lines)
+def _bomb() -> str:
+    lines = [f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]" for i in range(1, 18)]
+    return "\n".join(["a0: &a0 [x]", *lines])
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        pytest.param(_bomb("[x]", "[MANY]"), id="aliases of aliases"),
-        pytest.param(_bomb("{x: 1}", "{<<: [MANY]}"), id="merges of merges"),
+        pytest.param(_bomb(), id="aliases of aliases"),
         pytest.param("a: &a [*a]", id="alias of itself"),
-        pytest.param("a: &a {<<: *a}", id="merge of itself"),
+        pytest.param('a: "\\UFFFFFFFF"', id="escape that is no character"),
+        pytest.param('a: "\\uD800"', id="half a character"),
         pytest.param("[" * 10_000, id="deep flow"),
         pytest.param("- " * 10_000, id="deep block"),
         pytest.param("{a: " * 10_000, id="deep mapping"),
-        pytest.param("[" + "x," * 30_000 + "]", id="long list"),
+        pytest.param("[" + "x," * 60_000 + "]", id="long list"),
         pytest.param("&a " * 20_000, id="anchors"),
     ],
 )
@@ -185,40 +170,16 @@ def test_hostile_documents_end_soon_in_one_clear_error(text: str) -> None:
     assert time.perf_counter() - started < 10
 
 
-def test_keys_that_are_no_text_stand_for_their_text_where_allowed() -> None:
-    rules = Rules(any_key=True)
-    document = parse(b"{1: a, 010: b, 1e-3: c, true: d, no: e}", "x.yaml", rules)
+def test_keys_that_are_numbers_stand_for_their_text() -> None:
+    document = parse(b"{1: a, 010: b, 1e-3: c, true: d, no: e}", "x.yaml")
     assert document.data == {"1": "a", "010": "b", "1e-3": "c", "true": "d", "no": "e"}
     assert document.place(("010",)).text == "x.yaml:1:13"
-    repeated = parse(b"{1: a, '1': b}", "x.yaml", rules)
+    repeated = parse(b"{1: a, '1': b}", "x.yaml")
     assert [str(problem) for problem in repeated.problems] == [
         "x.yaml:1:8: 1: the key '1' is given twice; the first is at line 1, column 2."
     ]
     with pytest.raises(DocumentError, match="1:2: a key must be text"):
-        parse(b"{~: a}", "x.yaml", rules)
-
-
-@pytest.mark.parametrize(
-    ("rules", "what"),
-    [
-        (Rules(max_bytes=9), "1:1: the file is larger than 9 bytes"),
-        (Rules(max_values=3), "1:5: .* more than 3 values"),
-        (Rules(max_depth=2), "1:5: .* more than 2 levels"),
-    ],
-)
-def test_bounds_are_those_of_the_rules(rules: Rules, what: str) -> None:
-    with pytest.raises(DocumentError, match=rf"x\.yaml:{what}"):
-        parse(b"a: [b, [c]]", "x.yaml", rules)
-
-
-def test_a_merge_of_many_large_mappings_ends_soon() -> None:
-    pairs = ", ".join(f"k{i}: {i}" for i in range(4_000))
-    merged = ", ".join(["*a"] * 4_000)
-    text = f"a: &a {{{pairs}}}\nb: {{<<: [{merged}]}}\n"
-    started = time.perf_counter()
-    with pytest.raises(DocumentError, match="too many values"):
-        parse(text.encode(), "x.yaml", Rules(max_bytes=2**20, max_values=50_000))
-    assert time.perf_counter() - started < 10
+        parse(b"{~: a}", "x.yaml")
 
 
 def test_a_file_is_called_by_its_path_from_here(

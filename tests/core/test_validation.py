@@ -8,10 +8,9 @@ import pytest
 from annotated_types import Ge, MinLen
 from pydantic import Field, model_validator
 
-from ddr_cli.core.document import Document
-from ddr_cli.core.marked_yaml import parse
-from ddr_cli.core.models import Frozen, validated
-from ddr_cli.core.problems import DocumentError
+from ddr_cli.core.places import Document, DocumentError
+from ddr_cli.core.validation import Frozen, validated
+from ddr_cli.core.yaml_loader import parse
 
 
 class Near(Frozen):
@@ -64,13 +63,13 @@ def test_a_document_that_is_right_becomes_a_model() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "line"),
     [
-        ("title", "titel", "x:1:1: titel: there is no key 'titel' here. Did you mean 'title'?"),
+        ("title", "titel", "x:1:1: titel: a box has no 'titel'. Did you mean 'title'?"),
         ("A box", "[a]", "x:1:8: title: title must be text, but is a list."),
-        ("name: pen, ", "", "x:3:5: items.name: the key 'name' is missing."),
+        ("name: pen, ", "", "x:3:5: items.name: an item of items needs name."),
         ("pen", "''", "x:3:12: items.name: name must be text, and not empty, but is ''."),
         ("pen", "stone", "x:3:5: items: a stone is no item."),
         ("{near: 2}", "{near: x}", "x:3:32: items.weight.near: near must be a number, but is 'x'."),
-        ("{near: 2}", "{near: 2, a: 1}", "x:3:35: items.weight.a: there is no key 'a' here."),
+        ("near: 2", "near: 2, a: 1", "x:3:35: items.weight.a: weight has no 'a'; it takes near."),
         ("items:", "size: [1]\nitems:", "x:2:7: size: size has too few values."),
         (
             "items:",
@@ -124,9 +123,9 @@ def test_all_mistakes_are_reported_once_and_in_order() -> None:
 @pytest.mark.parametrize(
     ("text", "what"), [("", "is empty"), ("- a\n", "holds a list"), ("a\n", "holds 'a'")]
 )
-def test_a_document_that_is_no_mapping_is_refused(text: str, what: str) -> None:
+def test_a_document_that_is_not_a_mapping_is_refused(text: str, what: str) -> None:
     (line,) = problems(text)
-    assert line.endswith(f"a box is a mapping with the keys title, items, but this file {what}.")
+    assert line.endswith(f"expected a mapping with the keys title, items; the file {what}.")
 
 
 def test_a_document_from_no_file_names_the_keys() -> None:

@@ -1,0 +1,142 @@
+"""Where each value of a document was written, and what is wrong there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from ddr_cli.core.errors import InputError
+
+KeyPath = tuple[str | int, ...]
+"""The keys and indices that lead from the top of a document to one value."""
+
+_LONGEST_TEXT = 60
+
+
+@dataclass(frozen=True, order=True)
+class Place:
+    """A line and column of a file, or an option of the command line.
+
+    Places sort by `order`: those of the file, ``(0, line, column)``, then the options as given,
+    ``(1, index, 0)``. The text is what a message shows: ``x.yaml:3:12`` or ``--set split.seed=x``.
+    """
+
+    order: tuple[int, int, int]
+    text: str
+
+    @classmethod
+    def in_option(cls, index: int, text: str) -> Place:
+        """Return the place that is the command line's option number `index`."""
+        return cls((1, index, 0), text)
+
+    @property
+    def is_option(self) -> bool:
+        """Whether it is an option of the command line."""
+        return self.order[0] == 1
+
+
+@dataclass(frozen=True, order=True)
+class Problem:
+    """One sentence on what is wrong with the setting `key` (empty: with the file) at a place."""
+
+    place: Place
+    key: str
+    message: str
+
+    def __str__(self) -> str:
+        return ": ".join(part for part in (self.place.text, self.key, self.message) if part)
+
+
+class DocumentError(InputError):
+    """A document that is wrong: every problem once, on its own line, in order of place."""
+
+    def __init__(self, problems: Iterable[Problem], source: str) -> None:
+        self.problems = sorted(set(problems))
+        count = "1 problem" if len(self.problems) == 1 else f"{len(self.problems)} problems"
+        super().__init__("\n  ".join([f"{count} in {source}:", *map(str, self.problems)]))
+
+
+def dotted(path: KeyPath) -> str:
+    """Return a path's keys with dots between them.
+
+    >>> dotted(("files", 0, "path")), dotted(())
+    ('files.path', '')
+    """
+    return ".".join(part for part in path if isinstance(part, str))
+
+
+@dataclass
+class Document:
+    """The values of a YAML document, and where the key and the value of each path stand.
+
+    `source` is the file's name in messages and `name` says what they call the value at a path.
+    `problems` are those that don't keep the rest from being read, such as repeated keys.
+    """
+
+    source: str
+    data: Any = None
+    places: dict[KeyPath, tuple[Place, Place]] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+    name: Callable[[KeyPath], str] = dotted
+
+    def place(self, path: KeyPath, *, key: bool = False) -> Place:
+        """Return where the value (or the key) at `path` stands.
+
+        What is not in the document stands where the mapping does that it should be in.
+        """
+        if path in self.places:
+            return self.places[path][0 if key else 1]
+        return self.place(path[:-1]) if path else Place((0, 1, 1), "")
+
+    def problem(self, path: KeyPath, message: str, *, key: bool = False) -> Problem:
+        """Return a problem with the value (or the key) at `path`."""
+        return Problem(self.place(path, key=key), self.name(path), message)
+
+    def put(self, path: KeyPath, value: Any, place: Place) -> None:
+        """Set the value at `path`, whose parent must be there, as if it stood at `place`."""
+        self.remove(path)
+        self._parent(path)[path[-1]] = value
+        self.places[path] = (place, place)
+
+    def open_up(self, path: KeyPath) -> None:
+        """Turn the name at `path` into a mapping with that name."""
+        key, place = self.places.get(path, (self.place(path),) * 2)
+        self._parent(path)[path[-1]] = {"name": self._parent(path)[path[-1]]}
+        self.places[(*path, "name")] = (key, place)
+
+    def remove(self, path: KeyPath) -> None:
+        """Take the value at `path` and its places away, if it is there."""
+        self._parent(path).pop(path[-1], None)
+        for known in [known for known in self.places if known[: len(path)] == path]:
+            del self.places[known]
+
+    def _parent(self, path: KeyPath) -> Any:
+        parent = self.data
+        for part in path[:-1]:
+            parent = parent[part]
+        return parent
+
+
+def as_clause(error: Exception) -> str:
+    """Return an error's sentence as it stands after a colon."""
+    text = str(error)
+    return text[:1].lower() + text[1:]
+
+
+def value_text(value: object) -> str:
+    """Return a value as a sentence names it, as YAML would write it and never long.
+
+    >>> value_text(-1), value_text("heat"), value_text(True), value_text([1, 2]), value_text(None)
+    ('-1', "'heat'", 'true', 'a list', 'empty')
+    """
+    if value is None:
+        return "empty"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, list | tuple):
+        return "a list" if value else "an empty list"
+    if isinstance(value, dict):
+        return "a mapping"
+    text = repr(value)
+    return text if len(text) <= _LONGEST_TEXT else f"{text[: _LONGEST_TEXT - 3]}..."

@@ -1,0 +1,221 @@
+"""Documents checked against pydantic models: every problem at once, in a sentence, at its place."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, TypeVar, get_args
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError
+
+from ddr_cli.core.errors import did_you_mean
+from ddr_cli.core.places import Document, DocumentError, KeyPath, value_text
+
+_EXPECTED: Mapping[str, str] = {
+    "bool_parsing": "true or false",
+    "bool_type": "true or false",
+    "dict_type": "a mapping",
+    "finite_number": "a finite number",
+    "float_parsing": "a number",
+    "float_type": "a number",
+    "greater_than": "greater than {gt:g}",
+    "greater_than_equal": "greater than or equal to {ge:g}",
+    "int_from_float": "a whole number",
+    "int_parsing": "a whole number",
+    "int_type": "a whole number",
+    "less_than": "less than {lt:g}",
+    "less_than_equal": "less than or equal to {le:g}",
+    "list_type": "a list",
+    "literal_error": "{expected}",
+    "model_attributes_type": "a mapping",
+    "model_type": "a mapping",
+    "multiple_of": "a multiple of {multiple_of:g}",
+    "string_pattern_mismatch": "text that matches the pattern {pattern}",
+    "string_too_short": "text, and not empty",
+    "string_type": "text",
+    "tuple_type": "a list",
+    "union_tag_invalid": "one of {expected_tags}",
+}
+_LENGTHS: Mapping[str, str] = {
+    "too_long": "has {actual_length} values, but at most {max_length} are allowed.",
+    "too_short": "needs {min_length} or more values, but has {actual_length}.",
+    "union_tag_not_found": "needs the key {discriminator}.",
+}
+
+
+class Frozen(BaseModel):
+    """A record that takes no unknown key and never changes."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+def validated(document: Document, model: type[Model], owner: str, context: object = None) -> Model:
+    """Return what a document, in a sentence an `owner` such as "a card", holds as a model.
+
+    Raises DocumentError with every problem of the document. The model's validators see `context`.
+    """
+    problems = list(document.problems)
+    if not isinstance(document.data, dict):
+        required = [name for name, info in model.model_fields.items() if info.is_required()]
+        raise not_a_mapping(document, required)
+    try:
+        checked = model.model_validate(document.data, context=context)
+    except ValidationError as error:
+        problems += [
+            document.problem(path, text, key=is_key)
+            for path, text, is_key in _explained(error, document.data, model, owner)
+        ]
+    else:
+        if not problems:
+            return checked
+    raise DocumentError(problems, document.source)
+
+
+def not_a_mapping(document: Document, keys: Iterable[str]) -> DocumentError:
+    """Return the error of a document that does not hold keys and values."""
+    what = "is empty" if document.data is None else f"holds {value_text(document.data)}"
+    message = f"expected a mapping with the keys {', '.join(keys)}; the file {what}."
+    return DocumentError([document.problem((), message)], document.source)
+
+
+def wrong(path: KeyPath, message: str, *, key: bool = False) -> InitErrorDetails:
+    """Return a problem with the value (or the key) at a path below what is being validated."""
+    problem = PydanticCustomError("wrong_key" if key else "wrong", "{text}", {"text": message})
+    return InitErrorDetails(type=problem, loc=path, input=None)
+
+
+def refuse(problems: Iterable[InitErrorDetails]) -> None:
+    """Raise these problems, if there are any, from within a validator."""
+    if found := list(problems):
+        raise ValidationError.from_exception_data("", found)
+
+
+def field_problems(
+    error: ValidationError, owner: str, known: Iterable[str]
+) -> Iterator[tuple[KeyPath, str, bool]]:
+    """Yield the field of each problem of a flat model, a sentence, and whether its key is wrong."""
+    for field, details in _grouped((detail["loc"][:1], detail) for detail in error.errors()):
+        yield _problem(field, details, owner, known)
+
+
+def unknown_key(key: str, owner: str, known: Iterable[str]) -> str:
+    """Say that `owner` takes no `key`, and which it takes.
+
+    >>> unknown_key("betta", "ccdr", ["n_components", "beta"])
+    "ccdr has no 'betta'. Did you mean 'beta'?"
+    >>> unknown_key("gamma", "ccdr", ["n_components", "beta"])
+    "ccdr has no 'gamma'; it takes n_components, beta."
+    """
+    names = list(known)
+    hint = did_you_mean(key, names)
+    return f"{owner} has no '{key}'" + (
+        f".{hint}" if hint else f"; it takes {', '.join(names) or 'nothing'}."
+    )
+
+
+def _explained(
+    error: ValidationError, data: Any, model: type[BaseModel], owner: str
+) -> Iterator[tuple[KeyPath, str, bool]]:
+    """Yield the path of each problem, its sentence, and whether it is the key that is wrong."""
+    standard: list[tuple[KeyPath, ErrorDetails]] = []
+    for detail in error.errors():
+        path = _path_of(detail, data, model)
+        kind, context = detail["type"], detail.get("ctx", {})
+        if kind in ("wrong", "wrong_key"):
+            yield path, context["text"], kind == "wrong_key"
+        # A list is called too short, too, when only its items are wrong.
+        elif kind != "too_short" or len(detail["input"]) < context["min_length"]:
+            standard.append((path, detail))
+    for path, details in _grouped(standard):
+        whose = path[-2] if len(path) > 1 else owner
+        if isinstance(whose, int):
+            whose = f"an item of {path[-3]}"
+        yield _problem(path, details, whose, _keys_at(model, path[:-1]))
+
+
+def _grouped(
+    located: Iterable[tuple[KeyPath, ErrorDetails]],
+) -> Iterable[tuple[KeyPath, list[ErrorDetails]]]:
+    """Return what is wrong at each path together: each branch of a union says it in its way."""
+    by_path: dict[KeyPath, list[ErrorDetails]] = {}
+    for path, detail in located:
+        by_path.setdefault(path, []).append(detail)
+    return by_path.items()
+
+
+def _problem(
+    path: KeyPath, details: list[ErrorDetails], owner: str, known: Iterable[str]
+) -> tuple[KeyPath, str, bool]:
+    key = next((part for part in reversed(path) if isinstance(part, str)), "")
+    if details[0]["type"] == "extra_forbidden":
+        return path, unknown_key(key, owner, known), True
+    if details[0]["type"] == "missing" and path[-1] == key:
+        return path, f"{owner} needs {key}.", False
+    return path, _sentence(key if key.isidentifier() else f"'{key}'", details), False
+
+
+def _path_of(detail: ErrorDetails, value: Any, model: type[BaseModel]) -> KeyPath:
+    """Return an error's location without what is no key: branches of unions, models' names."""
+    path: KeyPath = ()
+    for i, part in enumerate(detail["loc"], start=1):
+        if isinstance(value, dict):
+            known = part in value or (i == len(detail["loc"]) and part in _keys_at(model, path))
+            value = value.get(part, value)
+        else:
+            known = isinstance(value, list) and part in range(len(value))
+            value = value[part] if known else value
+            known = known or (detail["type"] == "missing" and i == len(detail["loc"]))
+        if known:
+            path = (*path, part)
+    return path
+
+
+def _keys_at(model: type[BaseModel], path: KeyPath) -> list[str]:
+    """Return the keys that the model at a path takes; of a union, those of all its members."""
+    models = [model]
+    for part in path:
+        inner = [m.model_fields[part].annotation for m in models if part in m.model_fields]
+        models = [found for annotation in inner for found in _models_in(annotation)] or models
+    return list(dict.fromkeys(key for found in models for key in found.model_fields))
+
+
+def _models_in(annotation: Any) -> list[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return [annotation]
+    return [found for part in get_args(annotation) for found in _models_in(part)]
+
+
+def _sentence(name: str, details: list[ErrorDetails]) -> str:
+    """Say what is wrong with the value called `name`; each branch of a union has its detail."""
+    for detail in details:
+        reason = detail.get("ctx", {}).get("error")
+        if reason is not None:
+            text = str(reason)
+            return text if text.endswith((".", "?")) else f"{text}."
+    first = details[0]
+    if first["type"] == "missing":
+        return f"{name} has too few values."
+    if first["type"] in _LENGTHS:
+        return f"{name} {_LENGTHS[first['type']].format(**first['ctx'])}"
+    value = first["input"]
+    if first["type"] == "union_tag_invalid":
+        name = f"the {first['ctx']['discriminator']} of {name}".replace("'", "")
+        value = first["ctx"]["tag"]
+    expected = list(dict.fromkeys(_expected(detail) for detail in details))
+    if "a number" in expected and "a whole number" in expected:
+        expected.remove("a whole number")
+    hint = ""
+    if isinstance(value, str):
+        words = [word for text in expected for word in re.findall(r"'([^']*)'", text)]
+        hint = did_you_mean(value, words)
+    return f"{name} must be {' or '.join(expected)}, but is {value_text(value)}.{hint}"
+
+
+def _expected(detail: ErrorDetails) -> str:
+    if detail["type"] in _EXPECTED:
+        return _EXPECTED[detail["type"]].format(**detail.get("ctx", {}))
+    return re.sub(r"^\w+ should (be|have) (a valid )?", "", detail["msg"])
