@@ -8,7 +8,7 @@ from importlib import import_module
 
 import pytest
 
-PACKAGES = ["data", "engine", "numerics", "reducers", "report", "spec"]
+PACKAGES = ["data", "engine", "reducers", "report", "spec"]
 
 
 @pytest.mark.parametrize("package", PACKAGES)

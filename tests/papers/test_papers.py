@@ -151,7 +151,7 @@ def test_a_file_is_read(tmp_path):
     ("old", "new", "message"),
     [
         ("name: below_at", "name: below_it", "Did you mean 'below_at'?"),
-        ("at: 3, value", "at: 3, valeu", "23:40: claims.predicate.valeu: there is no key 'valeu'"),
+        ("at: 3, value", "at: 3, valeu", "23:40: claims.predicate.valeu: predicate has no 'valeu'"),
         ("    along: reducer.beta\n", "", "needs 'along'"),
         (
             "predicate: {name: below_at, at: 3, value: 0.1}",
