@@ -134,14 +134,14 @@ def split_sizes(manifest: Mapping[str, Any], spec: Spec, family: str) -> tuple[i
         return None
     if family in ("predefined", "resample"):
         return card.predefined
-    total, train = card.n_samples, spec.split.train
+    total, train = card.expect.samples, spec.split.train
     if total is None or train is None:
         return None
     match family:
         case "per_class":
-            if not card.classes:
+            if not card.expect.classes:
                 return None
-            size = int(train) * len(card.classes)
+            size = int(train) * len(card.expect.classes)
         case "fraction":
             size = int(train * total + 0.5)
         case _:

@@ -54,29 +54,18 @@ def _as_url(value: object) -> object:
 
 
 class CardFile(Frozen):
-    """One raw file.
-
-    Parameters
-    ----------
-    path : str
-        Where it is in a mirror, ``<folder>/<file>``, or beside a user's own card.
-    also : tuple of str
-        Other paths under which the same content comes, such as unpacked.
-    role : {"train", "test"}, optional
-        Its part of a predefined split.
-    urls : tuple of Url
-        Where it can be downloaded, the best first.
-    sha256 : str, optional
-        The checksum of the file at `urls`, where the distributor's bytes are known.
-    bytes : int, optional
-        Its size.
-    """
+    """One raw file."""
 
     path: Annotated[str, MinLen(1)]
+    """Where it is in a mirror, ``<folder>/<file>``, or beside a user's own card."""
     also: tuple[str, ...] = ()
+    """Other paths under which the same content comes, such as unpacked."""
     role: Literal["train", "test"] | None = None
+    """Its part of a predefined split."""
     urls: tuple[Annotated[Url, BeforeValidator(_as_url)], ...] = ()
+    """Where it can be downloaded, the best first."""
     sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] | None = None
+    """The checksum of the file at `urls`, where the distributor's bytes are known."""
     bytes: Annotated[int, Gt(0)] | None = None
 
     @model_validator(mode="after")
@@ -155,46 +144,12 @@ class Variant(Frozen):
 
 
 class Card(Frozen):
-    """A data set's card.
-
-    Parameters
-    ----------
-    name, title : str
-        How it is called in specs, and in tables.
-    version : int
-        Raised when the loaded numbers change.
-    description, citation, licence, home : str
-        What it is, how to cite it, its terms, its home page.
-    papers : tuple of str
-        The papers that use it.
-    files, format, alternatives
-        The layout that is looked for first, and other layouts that hold the same data.
-    generate : Call, optional
-        The generator that makes it; it then has no files.
-    options : mapping of str to Option
-        Options of the format or generator that a spec may choose.
-    names : mapping of str to str, optional
-        The classes' names for the labels of the files, in the order of the classes.
-    keep : tuple of str, optional
-        Only rows of these classes are kept.
-    merge : mapping of str to tuple of str, optional
-        New classes, each with the classes it is made of; other rows are left out.
-    image_shape : (int, int), optional
-        Height and width, where the files don't say.
-    decimals : int, optional
-        X is rounded to so many decimals, so that the last bits of a platform's logarithm or sine
-        don't change the fingerprint.
-    split : {"by_file"}, optional
-        The predefined split: each file's role says in which part its rows are.
-    expect : Expect
-        What the arrays must be.
-    variants : tuple of Variant
-        What they must be with other options.
-    """
+    """A data set's card."""
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$")]
     title: str
     version: Annotated[int, Ge(1)] = 1
+    """Raised when the loaded numbers change."""
     description: str = ""
     citation: str = ""
     licence: str = ""
@@ -203,16 +158,28 @@ class Card(Frozen):
     files: tuple[CardFile, ...] = ()
     format: AsCall | None = None
     alternatives: tuple[Layout, ...] = ()
+    """Other files, and formats, that hold the same data; looked for after `files`."""
     generate: AsCall | None = None
+    """The generator that makes the data set; it then has no files."""
     options: dict[str, Option] = Field(default_factory=dict)
+    """Options of the format or generator that a spec may choose."""
     keep: tuple[Label, ...] | None = None
+    """Only rows of these classes are kept."""
     merge: dict[Label, tuple[Label, ...]] | None = None
+    """New classes, each with the classes it is made of; other rows are left out."""
     names: dict[Label, Label] | None = None
+    """The classes' names for the labels of the files, in the order of the classes."""
     image_shape: tuple[Annotated[int, Ge(1)], Annotated[int, Ge(1)]] | None = None
+    """Height and width, where the files don't say."""
     decimals: Annotated[int, Ge(0)] | None = None
+    """X is rounded to so many decimals: the last bits of a platform's logarithm or sine must not
+    change the fingerprint."""
     split: Literal["by_file"] | None = None
+    """The predefined split: each file's role says in which part its rows are."""
     expect: Expect = Expect()
+    """What the arrays must be."""
     variants: tuple[Variant, ...] = ()
+    """What they must be with other options."""
 
     _path: Path | None = PrivateAttr(default=None)
     _shipped: bool = PrivateAttr(default=False)
@@ -262,26 +229,6 @@ class Card(Frozen):
         if self.format is None:
             return ()
         return (Layout(files=self.files, format=self.format), *self.alternatives)
-
-    @property
-    def n_samples(self) -> int | None:
-        """The number of rows, where the card states it."""
-        return self.expect.samples
-
-    @property
-    def n_features(self) -> int | None:
-        """The number of columns, where the card states it."""
-        return self.expect.features
-
-    @property
-    def classes(self) -> dict[str, int]:
-        """The number of rows of each class, as far as the card states them."""
-        return dict(self.expect.classes or {})
-
-    @property
-    def fingerprint(self) -> str | None:
-        """The fingerprint with the default options, where the card states it."""
-        return self.expect.fingerprint
 
     @property
     def predefined(self) -> tuple[int, int] | None:
@@ -364,8 +311,7 @@ def load_card(name_or_path: str | Path, *, base: Path | None = None) -> Card:
     Raises
     ------
     InputError
-        If there is no such data set, or the card is wrong: every problem, each with file, line
-        and column.
+        If there is no such data set, or the card is wrong: every problem with its place.
     """
     text = str(name_or_path)
     if isinstance(name_or_path, Path) or "/" in text or text.endswith((".yaml", ".yml")):

@@ -36,7 +36,7 @@ class Status:
 def dataset_status(card: Card, sources: Sources) -> Status:
     """Return what is here of a data set, without opening its files."""
     found = None if card.embedded else locate(card, sources)
-    lacking = [] if card.embedded or found else missing(card, sources)
+    absent = [] if card.embedded or found else missing(card, sources)
     if found is not None:
         size: int | None = sum(_size(path) for path in found.paths)
     else:
@@ -45,15 +45,15 @@ def dataset_status(card: Card, sources: Sources) -> Status:
     return Status(
         name=card.name,
         title=card.title,
-        samples=card.n_samples,
-        features=card.n_features,
-        classes=len(card.classes) or None,
+        samples=card.expect.samples,
+        features=card.expect.features,
+        classes=len(card.expect.classes or ()) or None,
         bytes=size,
         place="embedded" if card.embedded else found.kind if found else "missing",
         folder=str(found.places[0].folder) if found else "",
         paths=tuple(map(str, found.paths)) if found else (),
-        missing=tuple(file.path for file in lacking),
-        download=all(file.urls for file in lacking),
+        missing=tuple(file.path for file in absent),
+        download=all(file.urls for file in absent),
         licence=card.licence,
     )
 
@@ -102,8 +102,8 @@ def _check(card: Card, options: dict[str, Scalar], sources: Sources) -> tuple[st
         else:
             found = locate(card, sources)
             if found is None:
-                lacking = ", ".join(file.path for file in missing(card, sources))
-                return "missing", f"{lacking} is in no mirror and not in the cache"
+                absent = ", ".join(file.path for file in missing(card, sources))
+                return "missing", f"{absent} is in no mirror and not in the cache"
             dataset = read_found(card, found, chosen, sources, from_parsed=False)
             place = found.kind
     except DataMismatchError as error:

@@ -41,13 +41,13 @@ def test_shipped_card_is_complete(name: str) -> None:
     card = load_card(name)
     assert card.name == name
     assert card.shipped
-    assert card.n_samples == sum(card.classes.values())
-    assert card.n_features
-    assert card.fingerprint
+    assert card.expect.samples == sum((card.expect.classes or {}).values())
+    assert card.expect.features
+    assert card.expect.fingerprint
     assert card.licence
     assert card.embedded or (card.home and card.citation)
     for variant in card.variants:
-        assert card.expected(variant.options).fingerprint not in (None, card.fingerprint)
+        assert card.expected(variant.options).fingerprint not in (None, card.expect.fingerprint)
     for layout in card.layouts:
         assert all(file.urls for file in layout.files)
 
@@ -119,18 +119,23 @@ def test_binary_file_is_refused(tmp_path: Path) -> None:
 
 
 def test_classes_named_by_numbers_or_no_are_text(tmp_path: Path) -> None:
-    assert load_card(write(tmp_path, CARD)).classes == {"no": 200, "1": 100}
+    assert load_card(write(tmp_path, CARD)).expect.classes == {"no": 200, "1": 100}
 
 
 def test_numbers_are_read_as_in_yaml_1_2(tmp_path: Path) -> None:
     text = CARD.replace("{no: 200, 1: 100}", "{010: 1, 12:30: 2, 1e-3: 3, true: 4}")
-    assert load_card(write(tmp_path, text)).classes == {"010": 1, "12:30": 2, "1e-3": 3, "true": 4}
+    assert load_card(write(tmp_path, text)).expect.classes == {
+        "010": 1,
+        "12:30": 2,
+        "1e-3": 3,
+        "true": 4,
+    }
 
 
 def test_card_with_many_classes_is_read(tmp_path: Path) -> None:
     classes = ", ".join(f"{i}: 1" for i in range(5_000))
     text = CARD.replace("{no: 200, 1: 100}", f"{{{classes}}}")
-    assert len(load_card(write(tmp_path, text)).classes) == 5_000
+    assert len(load_card(write(tmp_path, text)).expect.classes or {}) == 5_000
 
 
 def test_unknown_name_gets_the_nearest(tmp_path: Path) -> None:
@@ -145,8 +150,8 @@ def test_path_wins_over_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.chdir(tmp_path)
     assert load_card("iris").shipped
     assert not load_card("iris.yaml").shipped
-    assert load_card("./iris.yaml").n_samples == 300
-    assert load_card("iris.yaml", base=tmp_path).n_samples == 300
+    assert load_card("./iris.yaml").expect.samples == 300
+    assert load_card("iris.yaml", base=tmp_path).expect.samples == 300
 
 
 def test_options_take_their_defaults_and_refuse_what_is_not_there() -> None:

@@ -39,23 +39,16 @@ def read_images(
     depend on how an archive was packed. Colours become their luminance. A row holds its image's
     pixels row by row.
 
-    Parameters
-    ----------
-    paths : sequence of Path
-        The folders or archives, one block of rows from each.
-    label : str
-        ``folder``: a file's class is the name of its folder; or a regular expression with one
+    Options
+    -------
+    label: ``folder``: a file's class is the name of its folder; or a regular expression with one
         group that is searched for in the file's name with its folders, such as ``obj([0-9]+)__``.
-    files : str
-        Which files are read, as a shell pattern; of those only the ones that end as images do.
-    resize : {"none", "stride", "block_mean", "bilinear", "bicubic"}
-        How images are brought to `shape`: the first pixel of each block, the mean of each block
+    files: Which files are read, as a shell pattern; of those only the ones that end as images do.
+    resize: How images are brought to `shape`: the first pixel of each block, the mean of each block
         (both need a size that `shape` divides), or Pillow's interpolations, which take in all
         pixels when an image is made smaller.
-    shape : (int, int), optional
-        Height and width after resizing.
-    scale : {"none", "unit"}
-        Grey values as they are, or divided by the largest that the file could hold.
+    shape: Height and width after resizing.
+    scale: Grey values as they are, or divided by the largest that the file could hold.
     """
     if (resize == "none") != (shape is None):
         raise InputError("Options of images: `resize` and `shape` are given together.")

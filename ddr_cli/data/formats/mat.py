@@ -29,22 +29,16 @@ def read_mat(
     The variable names that are assumed are those of Deng Cai's data sets. A sparse matrix stays
     sparse.
 
-    Parameters
-    ----------
-    paths : sequence of Path
-        The files; version 7.3 needs the package h5py.
-    data : str
-        The variable that holds the features, a row per sample.
-    label : str or int
-        The variable that holds the classes, or the column of `data` that does (from 0, negative
+    Options
+    -------
+    paths: The files; version 7.3 needs the package h5py.
+    data: The variable that holds the features, a row per sample.
+    label: The variable that holds the classes, or the column of `data` that does (from 0, negative
         ones from the end).
-    ignore : sequence of int
-        Columns of `data` that are no features (from 0, negative ones from the end).
-    samples_in_columns : bool
-        `data` has a column per sample; it is transposed first.
-    columnwise_image : (int, int), optional
-        Each row is an image of this height and width with its pixels column by column, as MATLAB
-        unfolds them; they are put row by row.
+    ignore: Columns of `data` that are no features (from 0, negative ones from the end).
+    samples_in_columns: `data` has a column per sample; it is transposed first.
+    columnwise_image: Each row is an image of this height and width with its pixels column by
+        column, as MATLAB unfolds them; they are put row by row.
     """
 
     def read_one(path: Path) -> RawData:
@@ -78,14 +72,10 @@ def read_mat_cells(
 ) -> RawData:
     """Read MATLAB files with a cell array of images, a row of cells per class.
 
-    Parameters
-    ----------
-    paths : sequence of Path
-        The files, version 5.
-    data : str
-        The variable that holds the cell array; empty cells are passed over.
-    label : str
-        The variable that names the class of each row of cells.
+    Options
+    -------
+    data: The variable that holds the cell array; empty cells are passed over.
+    label: The variable that names the class of each row of cells.
     """
 
     def read_one(path: Path) -> RawData:

@@ -31,14 +31,10 @@ def read_npz(
     is stored as the arrays ``data``, ``indices``, ``indptr`` and ``shape`` (what
     `scipy.sparse.save_npz` writes, for CSR or CSC) beside the label array, and stays sparse.
 
-    Parameters
-    ----------
-    paths : sequence of Path
-        The files.
-    data, label : str
-        The names of the arrays with the features and the classes.
-    groups : str, optional
-        The name of an array that says what belongs together.
+    Options
+    -------
+    data, label: The names of the arrays with the features and the classes.
+    groups: The name of an array that says what belongs together.
     """
     return concatenate_rows([_read_one(Path(path), data, label, groups) for path in paths])
 

@@ -24,16 +24,11 @@ def read_libsvm(
 ) -> RawData:
     """Read svmlight / LIBSVM files, plain or gzip: ``label index:value ...`` on each line.
 
-    Parameters
-    ----------
-    paths : sequence of Path
-        The files, one block of rows from each.
-    n_features : int, optional
-        The number of features, when the largest index of the files is not the last one.
-    first_index : {0, 1}
-        The index of the first feature.
-    dense : bool
-        Return an ordinary array instead of a sparse one.
+    Options
+    -------
+    n_features: The number of features, when the largest index of the files is not the last one.
+    first_index: The index of the first feature.
+    dense: Return an ordinary array instead of a sparse one.
     """
     blocks = _read_pairs(paths, n_features, first_index)
     return concatenate_rows(
@@ -53,18 +48,12 @@ def read_letor(
 
     The queries are the `groups` of the result.
 
-    Parameters
-    ----------
-    paths : sequence of Path
-        The files, plain or gzip, one block of rows from each.
-    labels : {"relevance", "grade"}
-        The class of a pair: ``relevant`` or ``non-relevant``, or the grade itself.
-    relevant_above : float
-        A pair is relevant when its grade is larger than this.
-    n_features : int, optional
-        The number of features, when the largest index of the files is not the last one.
-    dense : bool
-        Return an ordinary array; LETOR states every feature of every pair.
+    Options
+    -------
+    labels: The class of a pair: ``relevant`` or ``non-relevant``, or the grade itself.
+    relevant_above: A pair is relevant when its grade is larger than this.
+    n_features: The number of features, when the largest index of the files is not the last one.
+    dense: Return an ordinary array; LETOR states every feature of every pair.
     """
     parts = []
     for X, grades, queries in _read_pairs(paths, n_features, 1):

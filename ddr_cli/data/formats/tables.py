@@ -48,39 +48,26 @@ def read_csv(
     A column is named by its name or by its index; indices count from 0, negative ones from the
     end. Blank lines are passed over. Numbers are read to the nearest float64.
 
-    Parameters
-    ----------
-    paths : sequence of Path
-        The files, read one after the other.
-    separator : str
-        ``comma``, ``tab``, ``semicolon``, ``whitespace`` (any run of blanks and tabs), or the one
-        sign itself.
-    header : bool, optional
-        The first line that is not skipped holds the column names. If not said, it does when
+    Options
+    -------
+    separator: ``comma``, ``tab``, ``semicolon``, ``whitespace`` (any run of blanks and tabs), or
+        the one sign itself.
+    header: The first line that is not skipped holds the column names. If not said, it does when
         `label`, `ignore` or `categorical` names a column and `names` is not given.
-    names : sequence of str
-        The column names, the label's included, when the file doesn't state them.
-    comment : str, optional
-        From this sign to the end of the line nothing is read.
-    skip_lines : int
-        Lines at the start of each file that are not read.
-    encoding : str
-        The text encoding.
-    label : int or str
-        The column of the class. When every label is a number, labels are compared as numbers.
-    ignore : sequence of int or str
-        Columns that are not read at all.
-    categorical : sequence of int or str, or "all"
-        Columns of text that become one 0/1 column per value, in the sorted order (by code point)
-        of the values found in all files.
-    missing : {"error", "drop_rows", "drop_columns", "mean", "most_frequent", "category"}
-        What a missing value does. ``drop_rows``, ``drop_columns``: rows or columns with one are
-        left out. ``mean``: the column's mean, in a categorical column its most frequent value.
+    names: The column names, the label's included, when the file doesn't state them.
+    comment: From this sign to the end of the line nothing is read.
+    skip_lines: Lines at the start of each file that are not read.
+    encoding: The text encoding.
+    label: The column of the class. When every label is a number, labels are compared as numbers.
+    ignore: Columns that are not read at all.
+    categorical: Columns of text that become one 0/1 column per value, in the sorted order (by code
+        point) of the values found in all files.
+    missing: What a missing value does. ``drop_rows``, ``drop_columns``: rows or columns with one
+        are left out. ``mean``: the column's mean, in a categorical column its most frequent value.
         ``most_frequent``: the column's most frequent value, of equally frequent ones the smallest.
         ``category``: a value of its own in a categorical column, an error in a numeric one. Means
         and frequencies are taken over all rows.
-    missing_values : sequence of str
-        Cells that mean a missing value.
+    missing_values: Cells that mean a missing value.
     """
     if header is None:
         columns = [label, *ignore, *([] if categorical == "all" else categorical)]

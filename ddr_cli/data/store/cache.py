@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
 # Part of the key: raised when the stored form changes.
 _FORM = 1
+_META = ("target_names", "fingerprint", "image_shape", "feature_names", "subclass_names")
 _SMALL_TYPES = (np.uint8, np.int16, np.float32)
 _warned: set[Path] = set()
 
@@ -175,14 +176,11 @@ def _parsed_path(
     The name depends on all that decides the arrays: what the card says of the reading, the chosen
     options, and the content (not the place or date) of the files.
     """
-    settings = card.model_dump(
-        mode="json", include={"name", "version", "keep", "merge", "names", "decimals", "split"}
-    )
+    said = {"name", "version", "keep", "merge", "names", "decimals", "split", "image_shape"}
     key = {
         "form": _FORM,
         "ddr": __version__,
-        "card": settings,
-        "image_shape": card.image_shape,
+        "card": card.model_dump(mode="json", include=said),
         "layout": layout.model_dump(mode="json", exclude={"files": {"__all__": {"urls"}}}),
         "options": dict(chosen),
         "files": [_content_hash(path) for path in paths],
@@ -221,9 +219,9 @@ def _read_parsed(path: Path, card: Card) -> Dataset | None:
 
 
 def _write_parsed(path: Path, dataset: Dataset) -> None:
-    """Keep a data set at `path`, names and other small things as JSON in one array."""
+    """Keep a data set at `path`: its arrays, and names and other small things as JSON in one."""
     X: Any = dataset.X
-    arrays: dict[str, Any] = {"y": _small(dataset.y)}
+    arrays = {"y": _small(dataset.y)}
     if isinstance(X, np.ndarray):
         arrays["dense"] = _small(X)
     else:
@@ -234,14 +232,7 @@ def _write_parsed(path: Path, dataset: Dataset) -> None:
         arrays["groups"] = dataset.groups
     if dataset.subclasses is not None:
         arrays["subclasses"] = dataset.subclasses
-    meta = {
-        "shape": [dataset.n_samples, dataset.n_features],
-        "target_names": dataset.target_names,
-        "image_shape": dataset.image_shape,
-        "feature_names": dataset.feature_names,
-        "subclass_names": dataset.subclass_names,
-        "fingerprint": dataset.fingerprint,
-    }
+    meta = {name: getattr(dataset, name) for name in _META} | {"shape": X.shape}
     arrays["meta"] = np.frombuffer(json.dumps(meta).encode(), dtype=np.uint8)
     path.parent.mkdir(parents=True, exist_ok=True)
     with atomic_open(path) as file:
@@ -249,6 +240,7 @@ def _write_parsed(path: Path, dataset: Dataset) -> None:
 
 
 def _unpack(stored: Mapping[str, Any], card: Card) -> Dataset:
+    """Return the data set in what `_write_parsed` kept."""
     meta: dict[str, Any] = {
         name: tuple(value) if isinstance(value, list) else value
         for name, value in json.loads(stored["meta"].tobytes()).items()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,15 +39,15 @@ def download(file: CardFile, target: Path, sources: Sources) -> None:
     pooch.get_logger().setLevel(logging.WARNING)
     reasons = []
     for url in file.urls:
-        asked = pooch.create(
-            path=target.parent,
-            base_url="",
-            registry={target.name: None},
-            urls={target.name: url.url},
-            retry_if_failed=sources.attempts - 1,
-        )
         with _Progress(url.url) as progress:
-            attempt = _Attempt(file, url, sources.timeout, progress)
+            asked = pooch.create(
+                path=target.parent,
+                base_url="",
+                registry={target.name: None},
+                urls={target.name: url.url},
+                retry_if_failed=sources.attempts - 1,
+            )
+            attempt = partial(_attempt, file=file, url=url, sources=sources, progress=progress)
             try:
                 asked.fetch(target.name, downloader=attempt)
             except (_LastingError, ValueError, OSError) as error:  # requests' are OSErrors too
@@ -56,56 +57,52 @@ def download(file: CardFile, target: Path, sources: Sources) -> None:
     raise DownloadFailedError("\n".join(reasons))
 
 
-class _Attempt:
-    """What pooch calls for each attempt: a download with all checks, which raise a ValueError."""
+def _attempt(
+    _: str,
+    output_file: str,
+    asked: object,
+    *,
+    file: CardFile,
+    url: Url,
+    sources: Sources,
+    progress: _Progress,
+) -> None:
+    """Download a file and check it; pooch tries again after a ValueError or one of requests'."""
+    import pooch
+    import requests
 
-    def __init__(self, file: CardFile, url: Url, timeout: float, progress: _Progress) -> None:
-        self.file = file
-        self.url = url
-        self.timeout = timeout
-        self.progress = progress
-
-    def __call__(self, url: str, output_file: str, asked: object) -> None:
-        """Download `url` to `output_file`."""
-        import pooch
-        import requests
-
-        retrieve = pooch.HTTPDownloader(
-            progressbar=self.progress,
-            chunk_size=1 << 16,
-            timeout=(min(self.timeout, _CONNECT_TIMEOUT), self.timeout),
-            # A server that packs on the fly would have a .gz file come unpacked.
-            headers={"Accept-Encoding": "identity"},
-        )
-        self.progress.reset()
-        try:
-            retrieve(url, output_file, asked)
-        except requests.ConnectTimeout as error:
-            raise _LastingError("no connection could be made") from error
-        except requests.HTTPError as error:
-            status = 0 if error.response is None else error.response.status_code
-            if 400 <= status < 500 and status not in _PASSING:
-                raise _LastingError(_answer(error)) from error
-            raise
-        self._check(Path(output_file))
-
-    def _check(self, path: Path) -> None:
-        import pooch
-
-        try:
-            if self.url.member is not None:
-                _take_member(path, self.url.member)
-            if self.file.sha256 is None:
-                check_packing(path)
-        except InputError as error:
-            raise ValueError(
-                "the download is not a valid archive (corrupt, or the wrong file)"
-            ) from error
-        size = path.stat().st_size
-        if self.file.bytes not in (None, size):
-            raise ValueError(f"expected {self.file.bytes} bytes, got {size}")
-        if self.file.sha256 not in (None, pooch.file_hash(str(path))):
-            raise ValueError("checksum mismatch (corrupt download, or changed upstream)")
+    progress.reset()
+    retrieve = pooch.HTTPDownloader(
+        progressbar=progress,
+        chunk_size=1 << 16,
+        timeout=(min(sources.timeout, _CONNECT_TIMEOUT), sources.timeout),
+        # A server that packs on the fly would have a .gz file come unpacked.
+        headers={"Accept-Encoding": "identity"},
+    )
+    try:
+        retrieve(url.url, output_file, asked)
+    except requests.ConnectTimeout as error:
+        raise _LastingError("no connection could be made") from error
+    except requests.HTTPError as error:
+        status = 0 if error.response is None else error.response.status_code
+        if 400 <= status < 500 and status not in _PASSING:
+            raise _LastingError(_answer(error)) from error
+        raise
+    path = Path(output_file)
+    try:
+        if url.member is not None:
+            _take_member(path, url.member)
+        if file.sha256 is None:
+            check_packing(path)
+    except InputError as error:
+        raise ValueError(
+            "the download is not a valid archive (corrupt, or the wrong file)"
+        ) from error
+    size = path.stat().st_size
+    if file.bytes not in (None, size):
+        raise ValueError(f"expected {file.bytes} bytes, got {size}")
+    if file.sha256 not in (None, pooch.file_hash(output_file)):
+        raise ValueError("checksum mismatch (corrupt download, or changed upstream)")
 
 
 def _take_member(path: Path, member: str) -> None:
@@ -148,27 +145,15 @@ class _Progress:
 
     def __init__(self, url: str) -> None:
         from rich.console import Console
-        from rich.progress import (
-            BarColumn,
-            DownloadColumn,
-            Progress,
-            TextColumn,
-            TransferSpeedColumn,
-        )
+        from rich.progress import BarColumn, DownloadColumn, Progress, TransferSpeedColumn
 
         console = Console(file=sys.stderr)
+        shown = (url.rsplit("/", 1)[-1], BarColumn(), DownloadColumn(), TransferSpeedColumn())
+        on_terminal = console.is_terminal
+        self._bar = Progress(*shown, console=console, transient=True, disable=not on_terminal)
+        self._task = self._bar.add_task("", total=None)
         self._came = 0
-        self._bar = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            DownloadColumn(),
-            TransferSpeedColumn(),
-            console=console,
-            transient=True,
-            disable=not console.is_terminal,
-        )
-        self._task = self._bar.add_task(url.rsplit("/", 1)[-1], total=None)
-        if not console.is_terminal:
+        if not on_terminal:
             console.print(f"downloading {url}", soft_wrap=True, highlight=False)
 
     def __enter__(self) -> _Progress:

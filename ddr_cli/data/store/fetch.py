@@ -12,7 +12,7 @@ from ddr_cli.data.card import Card, Layout, Options, load_card
 from ddr_cli.data.dataset import DataMismatchError, Dataset
 from ddr_cli.data.store.cache import incoming_folder, install, locked
 from ddr_cli.data.store.download import DownloadFailedError, download
-from ddr_cli.data.store.locate import Place, Sources, find_file, lacking, locate, places
+from ddr_cli.data.store.locate import Place, Sources, find_file, locate, places
 
 _PLACE_NAMES = {
     "card": "beside the card, {}",
@@ -51,7 +51,8 @@ def _fetch_layout(
         except DataMismatchError:
             if not again:
                 raise
-    here = [find_file(card, file, sources, cached=not again) for file in layout.files]
+    where = [place for place in places(card, sources) if not (again and place.kind == "cache")]
+    here = [find_file(card, file, where)[0] for file in layout.files]
     for file, path in zip(layout.files, here, strict=True):
         if path is None and not file.urls:
             raise DownloadFailedError(f"{file.path}: the card names no address to download it from")
@@ -103,7 +104,8 @@ def unavailable(card: Card, sources: Sources, failures: Sequence[str]) -> DataUn
 def _found(card: Card, place: Place) -> str:
     if not place.folder.is_dir():
         return "no such folder"
-    absent = lacking(card, place)
+    files = card.layouts[0].files
+    absent = [file.path for file in files if find_file(card, file, [place])[0] is None]
     return f"no {', '.join(absent)}" if absent else "files that are not the data set"
 
 

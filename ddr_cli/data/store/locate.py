@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
@@ -45,19 +46,9 @@ class Sources:
     def from_environment(
         cls, data_dirs: Sequence[Path] | None = None, offline: bool | None = None
     ) -> Sources:
-        """Return the sources that the options and the environment name.
+        """Return `data_dirs` and then those of ``DDR_DATA``, with ``DDR_CACHE``.
 
-        Parameters
-        ----------
-        data_dirs : sequence of Path, optional
-            Mirrors that are looked in before those of ``DDR_DATA`` (colon-separated).
-        offline : bool, optional
-            Never download; ``DDR_OFFLINE`` decides if not given.
-
-        Raises
-        ------
-        InputError
-            If a folder of `data_dirs` is not there.
+        ``DDR_OFFLINE`` decides if `offline` is not given.
         """
         first = tuple(Path(folder).expanduser() for folder in data_dirs or ())
         for folder in first:
@@ -120,65 +111,41 @@ def places(card: Card, sources: Sources) -> list[Place]:
     return [*beside, *mirrors, Place("cache", cache_folder(card, sources))]
 
 
+def find_file(
+    card: Card, file: CardFile, where: Sequence[Place]
+) -> tuple[Path, Place] | tuple[None, None]:
+    """Return the path of one file of a card and in which of some places it is."""
+    for place in where:
+        for name in file.names:
+            inner = PurePosixPath(name).name
+            if place.kind == "card":
+                names = [name]
+            else:
+                names = [name, f"{card.name}/{inner}"] if is_inside(name) else []
+            for path in map(place.folder.joinpath, names):
+                # A mirror that may not be entered is as good as none.
+                with suppress(OSError):
+                    if path.exists():
+                        return path, place
+    return None, None
+
+
 def locate(card: Card, sources: Sources) -> Found | None:
     """Return the first layout whose files are all there, or None."""
+    where = places(card, sources)
     for layout in card.layouts:
-        hits = [_find(card, file, sources) for file in layout.files]
-        found = [hit for hit in hits if hit is not None]
-        if len(found) == len(hits):
-            paths, where = zip(*found, strict=True)
-            return Found(layout, tuple(paths), tuple(where))
+        hits = [find_file(card, file, where) for file in layout.files]
+        paths = tuple(path for path, _ in hits if path is not None)
+        if len(paths) == len(hits):
+            return Found(layout, paths, tuple(place for _, place in hits if place is not None))
     return None
 
 
 def missing(card: Card, sources: Sources) -> list[CardFile]:
-    """Return the files that lack of the layout of which the fewest lack."""
-    lacking = [
-        [file for file in layout.files if _find(card, file, sources) is None]
+    """Return the missing files of the layout of which the fewest are."""
+    where = places(card, sources)
+    absent = [
+        [file for file in layout.files if find_file(card, file, where)[0] is None]
         for layout in card.layouts
     ]
-    return min(lacking, key=len, default=[])
-
-
-def lacking(card: Card, place: Place) -> list[str]:
-    """Return which files of a card's first layout are not in a place."""
-    first = card.layouts[0].files
-    return [file.path for file in first if _in_place(card, file, place) is None]
-
-
-def find_file(card: Card, file: CardFile, sources: Sources, *, cached: bool = True) -> Path | None:
-    """Return where one file of a card is, or None; not in the cache if `cached` is false."""
-    hit = _find(card, file, sources, cached=cached)
-    return None if hit is None else hit[0]
-
-
-def _find(
-    card: Card, file: CardFile, sources: Sources, *, cached: bool = True
-) -> tuple[Path, Place] | None:
-    for place in places(card, sources):
-        path = _in_place(card, file, place)
-        if path is not None and (cached or place.kind != "cache"):
-            return path, place
-    return None
-
-
-def _in_place(card: Card, file: CardFile, place: Place) -> Path | None:
-    paths = (place.folder / name for name in _names(card, file, place))
-    return next(filter(_is_there, paths), None)
-
-
-def _is_there(path: Path) -> bool:
-    try:
-        return path.exists()
-    except OSError:
-        # A mirror that may not be entered is as good as none; the next place may have the file.
-        return False
-
-
-def _names(card: Card, file: CardFile, place: Place) -> Iterator[str]:
-    for name in file.names:
-        if place.kind == "card":
-            yield name
-        elif is_inside(name):
-            yield name
-            yield f"{card.name}/{PurePosixPath(name).name}"
+    return min(absent, key=len, default=[])
