@@ -10,7 +10,7 @@ each predicate means, in `ddr_cli.papers.predicates`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -29,7 +29,7 @@ from ddr_cli.comparison.summary import MEAN_LEVEL, Row, Summary
 from ddr_cli.core.errors import InputError
 from ddr_cli.evaluation.statistics import PairedDifferences, mean_interval
 from ddr_cli.papers import predicates
-from ddr_cli.papers.schema import Artefact, Claim, Selector
+from ddr_cli.papers.schema import Artefact, Claim
 from ddr_cli.verdicts.rows import (
     Lookup,
     NotApplicableError,
@@ -81,29 +81,28 @@ class ClaimResult:
 
 def judge_claim(claim: Claim, artefact: Artefact, summaries: Mapping[str, Summary]) -> ClaimResult:
     """Return the result of a claim."""
+
+    def finding(view: View) -> Finding:
+        rows = Lookup(summaries, artefact.specs[0], view, claim.metric)
+        seen = ClaimView(claim, rows, means_only=view == "own")
+        test = _TESTS[type(claim.predicate)]
+        try:
+            holds, detail = test(seen, claim.predicate)
+            by_means = holds or test(replace(seen, means_only=True), claim.predicate)[0]
+        except NotApplicableError as error:
+            return Finding("not applicable", str(error))
+        except UnansweredError as error:
+            return Finding("not run", str(error))
+        return Finding("holds" if holds else "undecided" if by_means else "fails", detail)
+
     summary = summaries.get(claim.select.spec or artefact.specs[0])
-    return ClaimResult(
-        claim,
-        _finding(claim, artefact, summaries, "own"),
-        _finding(claim, artefact, summaries, "resplits"),
-        summary is not None and family_of(summary.run, "own") == family_of(summary.run, "resplits"),
+    same_splits = summary is not None and (
+        family_of(summary.run, "own") == family_of(summary.run, "resplits")
     )
+    return ClaimResult(claim, finding("own"), finding("resplits"), same_splits)
 
 
-def _finding(
-    claim: Claim, artefact: Artefact, summaries: Mapping[str, Summary], view: View
-) -> Finding:
-    rows = Lookup(summaries, artefact.specs[0], view, claim.metric)
-    test = _TESTS[type(claim.predicate)]
-    seen = ClaimView(claim, rows, means_only=view == "own")
-    try:
-        holds, detail = test(seen, claim.predicate)
-        by_means = holds or test(replace(seen, means_only=True), claim.predicate)[0]
-    except NotApplicableError as error:
-        return Finding("not applicable", str(error))
-    except UnansweredError as error:
-        return Finding("not run", str(error))
-    return Finding("holds" if holds else "undecided" if by_means else "fails", detail)
+# -- a claim through one view -----------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -111,17 +110,12 @@ class ClaimView:
     """A claim through one view: its rows, and what a comparison of two of them shows.
 
     With `means_only` the means alone decide, as in the paper's own setting they always do. What
-    needs an answer that our results don't have raises an `UnansweredError`.
+    has no answer in our results raises an `UnansweredError`.
     """
 
     claim: Claim
     rows: Lookup
     means_only: bool
-
-    @property
-    def lower_is_better(self) -> bool:
-        """In which direction the claim's metric improves."""
-        return lower_is_better(self.claim.metric)
 
     def row(self) -> Row:
         """Return the claim's row."""
@@ -129,35 +123,28 @@ class ClaimView:
 
     def pair(self) -> tuple[Row, Row]:
         """Return the claim's row and the one that it is compared with."""
-        return self.row(), self.rows.row(self._than)
-
-    @property
-    def _than(self) -> Selector:
         assert self.claim.than is not None  # which the paper's file has been checked for
-        return self.claim.than
+        return self.row(), self.rows.row(self.claim.than)
 
-    def series(self) -> Places:
-        """Return the claim's rows along its parameter."""
-        return self.rows.series(self.claim.select, self.claim.along or "")
-
-    def within(self, low: float | None, high: float | None) -> Places:
-        """Return the part of the series from `low` to `high`, both included."""
+    def series(self, low: float | None = None, high: float | None = None) -> Places:
+        """Return the claim's rows along its parameter, from `low` to `high`, both included."""
         return [
             (place, row)
-            for place, row in self.series()
+            for place, row in self.rows.series(self.claim.select, self.claim.along or "")
             if (low is None or place >= low) and (high is None or place <= high)
         ]
 
     def common(self, low: float | None, high: float | None) -> list[tuple[float, Row, Row]]:
-        """Return the places of `within` that the other series has too, and both rows.
+        """Return the places of the series that the other one has too, and both rows.
 
         Where the other one has no such parameter it is the same everywhere.
         """
-        ours = self.within(low, high)
+        assert self.claim.than is not None  # which the paper's file has been checked for
+        ours = self.series(low, high)
         try:
-            others = self.rows.series(self._than, self.claim.along or "")
+            others = self.rows.series(self.claim.than, self.claim.along or "")
         except NotSweptError:
-            level = self.rows.row(self._than)
+            level = self.rows.row(self.claim.than)
             return [(place, row, level) for place, row in ours]
         # A grid of dividing steps has its places to the last digit only within one spec.
         return [
@@ -173,17 +160,9 @@ class ClaimView:
         place = nearest_place(places, target)
         return place, places[place]
 
-    def show(self, value: float) -> str:
-        """Return a value of the claim's metric as text."""
-        return number(value, self.claim.metric)
-
-    def show_difference(self, value: float, *, unit: bool = True) -> str:
-        """Return a difference of two values as text."""
-        return difference_text(value, self.claim.metric, unit=unit)
-
-    def place(self, value: float) -> str:
-        """Return a place as text, such as ``β = 0.562``."""
-        return f"{parameter_name(self.claim.along or '', short=True)} = {plain(value)}"
+    def gain(self, value: float, other: float) -> float:
+        """Return by how much a value is better than another, in the metric's direction."""
+        return other - value if lower_is_better(self.claim.metric) else value - other
 
     def is_above(self, first: Row, second: Row, margin: float = 0.0) -> tuple[float, bool, str]:
         """Return the mean of first - second, whether first is shown to be above, and the words.
@@ -195,32 +174,77 @@ class ClaimView:
         mean = float(differences.values.mean())
         if self.means_only:
             return mean, mean > 0 and mean >= margin, ""
-        low, high = _needed_interval(first, differences)
-        return mean, low > 0 and mean >= margin, self._words(first, differences, low, high)
+        low, words = self._interval(first, differences)
+        return mean, low > 0 and mean >= margin, words
 
-    def is_above_on_average(self, pairs: list[tuple[Row, Row]]) -> tuple[bool, str]:
-        """Tell whether the first rows are above the second ones on average, and in which words.
+    def is_better(self, ours: Row, other: Row, margin: float = 0.0) -> tuple[float, bool, str]:
+        """Return the mean gain over another row, whether it is shown to be one, and the words."""
+        pair = (other, ours) if lower_is_better(self.claim.metric) else (ours, other)
+        return self.is_above(*pair, margin)
+
+    def is_better_on_average(self, pairs: Sequence[tuple[Row, Row]]) -> tuple[bool, str]:
+        """Tell whether the first rows are better than the second on average, and in which words.
 
         By the means there is nothing to add. Over re-splits the differences of all pairs are
         averaged split by split, and the corrected interval of that average must lie above zero.
         """
+        if lower_is_better(self.claim.metric):
+            pairs = [(other, ours) for ours, other in pairs]
         differences = [_paired(first, second) for first, second in pairs]
         if self.means_only:
             return True, ""
         if len({each.splits for each in differences}) > 1:
             raise UnansweredError("the places were not all run on the same splits")
-        average = PairedDifferences(
-            np.mean([each.values for each in differences], axis=0), differences[0].splits
-        )
-        row = pairs[0][0]
-        low, high = _needed_interval(row, average)
-        return low > 0, self._words(row, average, low, high, what="average difference")
+        values = np.mean([each.values for each in differences], axis=0)
+        average = PairedDifferences(values, differences[0].splits)
+        low, words = self._interval(pairs[0][0], average, "average difference")
+        return low > 0, words
 
-    def compared(self, first: Row, second: Row) -> str:
-        """Return the words for the difference first - second, empty where there is no interval."""
+    def _interval(
+        self, row: Row, differences: PairedDifferences, what: str = "difference"
+    ) -> tuple[float, str]:
+        """Return the lower end of the corrected interval of a mean difference, and the words."""
+        sizes = row.summary.run.sizes(row.family)
+        n = len(differences.values)
+        if n < 2 or sizes is None:
+            raise UnansweredError("a corrected interval needs two re-splits or more")
+        values = differences.values
+        low, high = mean_interval(values, MEAN_LEVEL, n_train=sizes[0], n_test=sizes[1])
+        return low, (
+            f"; {what} {self.points(values.mean())}, {100 * MEAN_LEVEL:g} % corrected interval "
+            f"{self.points(low, unit=False)} to {self.points(high, unit=False)} over "
+            f"{family_name(row.family, n)}"
+        )
+
+    def difference(self, first: Row, second: Row) -> str:
+        """Return the words for first - second, empty where there is no interval."""
         differences = _paired(first, second)
-        interval = None if self.rows.view == "own" else _interval(first, differences)
-        return "" if interval is None else self._words(first, differences, *interval)
+        if self.rows.view == "own":
+            return ""
+        try:
+            return self._interval(first, differences)[1]
+        except UnansweredError:
+            return ""
+
+    def show(self, value: float) -> str:
+        """Return a value of the claim's metric as text."""
+        return number(value, self.claim.metric)
+
+    def points(self, difference: float, *, unit: bool = True) -> str:
+        """Return a difference of two values as text."""
+        return difference_text(difference, self.claim.metric, unit=unit)
+
+    def place(self, value: float) -> str:
+        """Return a place as text, such as ``β = 0.562``."""
+        return f"{parameter_name(self.claim.along or '', short=True)} = {plain(value)}"
+
+    def show_at(self, place: float, row: Row) -> str:
+        """Return a row's mean with its place."""
+        return f"{self.show(row['mean'])} at {self.place(place)}"
+
+    def show_row(self, row: Row) -> str:
+        """Return a row's mean with its method."""
+        return f"{self.show(row['mean'])} ({row.title})"
 
     def spread(self, row: Row) -> str:
         """Return the words for the corrected interval of a row's mean, over re-splits."""
@@ -231,22 +255,6 @@ class ClaimView:
             f"{self.show(row['mean_high'])} over {family_name(row.family, row['n'])})"
         )
 
-    def _words(
-        self,
-        row: Row,
-        differences: PairedDifferences,
-        low: float,
-        high: float,
-        what: str = "difference",
-    ) -> str:
-        mean = self.show_difference(float(differences.values.mean()))
-        return (
-            f"; {what} {mean}, {100 * MEAN_LEVEL:g} % corrected interval "
-            f"{self.show_difference(low, unit=False)} to "
-            f"{self.show_difference(high, unit=False)} over "
-            f"{family_name(row.family, len(differences.values))}"
-        )
-
 
 def _paired(first: Row, second: Row) -> PairedDifferences:
     try:
@@ -255,131 +263,93 @@ def _paired(first: Row, second: Row) -> PairedDifferences:
         raise UnansweredError(str(error).rstrip(".")) from None
 
 
-def _interval(row: Row, differences: PairedDifferences) -> tuple[float, float] | None:
-    sizes = row.summary.run.sizes(row.family)
-    if len(differences.values) < 2 or sizes is None:
-        return None
-    return mean_interval(differences.values, MEAN_LEVEL, n_train=sizes[0], n_test=sizes[1])
-
-
-def _needed_interval(row: Row, differences: PairedDifferences) -> tuple[float, float]:
-    interval = _interval(row, differences)
-    if interval is None:
-        raise UnansweredError("a corrected interval needs two re-splits or more")
-    return interval
-
-
-# -- the test behind each predicate: whether it holds, and the numbers that say so ----------------
-
-
-def _gain(seen: ClaimView, at_least: float) -> tuple[float, float, bool, str]:
-    """Return the gain over the other row, that row's value, whether it is shown, and the words."""
-    ours, other = seen.pair()
-    pair = (other, ours) if seen.lower_is_better else (ours, other)
-    gain, shown, words = seen.is_above(*pair, at_least)
-    text = (
-        f"{seen.show(ours['mean'])} ({ours.title}) against "
-        f"{seen.show(other['mean'])} ({other.title})"
-    )
-    return gain, float(other["mean"]), shown, text + words
+# -- the test behind each predicate: whether it holds, and the numbers that say so --------------
 
 
 def _better_than(seen: ClaimView, test: predicates.BetterThan) -> tuple[bool, str]:
-    _, _, shown, words = _gain(seen, test.at_least)
-    return shown, words
+    ours, other = seen.pair()
+    _, shown, words = seen.is_better(ours, other, test.at_least)
+    return shown, f"{seen.show_row(ours)} against {seen.show_row(other)}{words}"
 
 
 def _relative_gain(seen: ClaimView, test: predicates.RelativeGain) -> tuple[bool, str]:
-    gain, other, shown, words = _gain(seen, 0.0)
-    share = gain / other
-    text = f"{100 * share:.1f} % gained, {100 * test.at_least:g} % asked: {words}"
-    return shown and share >= test.at_least, text
+    ours, other = seen.pair()
+    gain, shown, words = seen.is_better(ours, other)
+    share = gain / other["mean"]
+    return shown and share >= test.at_least, (
+        f"{100 * share:.1f} % gained, {100 * test.at_least:g} % asked: "
+        f"{seen.show_row(ours)} against {seen.show_row(other)}{words}"
+    )
 
 
 def _value_near(seen: ClaimView, test: predicates.ValueNear) -> tuple[bool, str]:
     place, row = seen.at(test.at)
-    excess = (row["mean"] - test.value) * (1 if seen.lower_is_better else -1)
-    text = f"{seen.show(row['mean'])} at {seen.place(place)}{seen.spread(row)}"
-    return excess <= test.tolerance, f"{text}; the paper says {seen.show(test.value)}"
+    text = f"{seen.show_at(place, row)}{seen.spread(row)}; the paper says {seen.show(test.value)}"
+    return seen.gain(test.value, row["mean"]) <= test.tolerance, text
 
 
 def _below_at(seen: ClaimView, test: predicates.BelowAt) -> tuple[bool, str]:
     place, row = seen.at(test.at)
-    text = f"{seen.show(row['mean'])} at {seen.place(place)}{seen.spread(row)}"
-    return bool(row["mean"] < test.value), text
+    return row["mean"] < test.value, seen.show_at(place, row) + seen.spread(row)
 
 
 def _minimum_in(seen: ClaimView, test: predicates.MinimumIn) -> tuple[bool, str]:
     found = seen.series()
-    place, row = min(found, key=lambda item: item[1]["mean"])
+    place, row = min(found, key=_mean)
     inside = test.low <= place <= test.high
     # The best on the other side of the border shows how much the minimum's place means.
     others = [item for item in found if (test.low <= item[0] <= test.high) != inside]
     if not others:
         raise UnansweredError("the grid lies on one side of the range")
-    other_place, other = min(others, key=lambda item: item[1]["mean"])
+    other_place, other = min(others, key=_mean)
     if test.low == test.high:
         side = "elsewhere" if inside else "there"
     else:
         side = f"{'outside' if inside else 'within'} {plain(test.low)} to {plain(test.high)}"
-    text = (
-        f"minimum {seen.show(row['mean'])} at {seen.place(place)}; best {side}: "
-        f"{seen.show(other['mean'])} at {seen.place(other_place)}"
-    )
-    return inside, text + seen.compared(other, row)
+    text = f"minimum {seen.show_at(place, row)}; best {side}: {seen.show_at(other_place, other)}"
+    return inside, text + seen.difference(other, row)
 
 
 def _flat_in(seen: ClaimView, test: predicates.FlatIn) -> tuple[bool, str]:
-    found = seen.within(test.low, test.high)
+    found = seen.series(test.low, test.high)
     if len(found) < 2:
         raise UnansweredError("the grid has fewer than two places there")
-    low = min(found, key=lambda item: item[1]["mean"])
-    high = max(found, key=lambda item: item[1]["mean"])
-    spread = high[1]["mean"] - low[1]["mean"]
-    text = (
-        f"from {seen.show(low[1]['mean'])} ({seen.place(low[0])}) to "
-        f"{seen.show(high[1]['mean'])} ({seen.place(high[0])}), "
-        f"{seen.show_difference(spread)} where at most "
-        f"{seen.show_difference(test.tolerance)} count as flat"
+    (low_place, low), (high_place, high) = min(found, key=_mean), max(found, key=_mean)
+    spread = high["mean"] - low["mean"]
+    return spread <= test.tolerance, (
+        f"from {seen.show(low['mean'])} ({seen.place(low_place)}) to "
+        f"{seen.show(high['mean'])} ({seen.place(high_place)}), {seen.points(spread)} where at "
+        f"most {seen.points(test.tolerance)} count as flat{seen.difference(high, low)}"
     )
-    return bool(spread <= test.tolerance), text + seen.compared(high[1], low[1])
 
 
 def _better_along(seen: ClaimView, test: predicates.BetterAlong) -> tuple[bool, str]:
     found = seen.common(test.low, test.high)
     if not found:
         raise UnansweredError("the two have no place in common there")
-    sign = -1 if seen.lower_is_better else 1
-    gains = [sign * (ours["mean"] - other["mean"]) for _, ours, other in found]
+    gains = [seen.gain(ours["mean"], other["mean"]) for _, ours, other in found]
     better = sum(gain > 0 and gain >= test.at_least for gain in gains)
-    least = min(range(len(found)), key=gains.__getitem__)
-    place, ours, other = found[least]
-    text = (
+    place, ours, other = found[min(range(len(found)), key=gains.__getitem__)]
+    shown, words = seen.is_better_on_average([(ours, other) for _, ours, other in found])
+    return shown and better >= test.share * len(found) - _EXACT, (
         f"better at {better} of {len(found)} places, {100 * test.share:g} % asked; least so "
-        f"{seen.show(ours['mean'])} against {seen.show(other['mean'])} at "
-        f"{seen.place(place)}"
+        f"{seen.show(ours['mean'])} against {seen.show_at(place, other)}{words}"
     )
-    pairs = [(mine, its) if sign > 0 else (its, mine) for _, mine, its in found]
-    shown, words = seen.is_above_on_average(pairs)
-    return shown and better >= test.share * len(found) - _EXACT, text + words
 
 
 def _at_least_value(seen: ClaimView, test: predicates.AtLeastValue) -> tuple[bool, str]:
     row = seen.row()
-    excess = (row["mean"] - test.value) * (-1 if seen.lower_is_better else 1)
-    text = f"{seen.show(row['mean'])} ({row.title}){seen.spread(row)}"
-    return excess >= -_EXACT, f"{text}; asked: {seen.show(test.value)} or better"
+    text = f"{seen.show_row(row)}{seen.spread(row)}; asked: {seen.show(test.value)} or better"
+    return seen.gain(row["mean"], test.value) >= -_EXACT, text
 
 
 def _within_of(seen: ClaimView, test: predicates.WithinOf) -> tuple[bool, str]:
     ours, other = seen.pair()
     difference = float(ours["mean"] - other["mean"])
-    text = (
-        f"{seen.show(ours['mean'])} ({ours.title}) and {seen.show(other['mean'])} "
-        f"({other.title}): {seen.show_difference(difference)} apart where at most "
-        f"{seen.show_difference(test.tolerance)} count as alike"
+    return abs(difference) <= test.tolerance + _EXACT, (
+        f"{seen.show_row(ours)} and {seen.show_row(other)}: {seen.points(difference)} apart where "
+        f"at most {seen.points(test.tolerance)} count as alike{seen.difference(ours, other)}"
     )
-    return abs(difference) <= test.tolerance + _EXACT, text + seen.compared(ours, other)
 
 
 def _stays_within(seen: ClaimView, test: predicates.StaysWithin) -> tuple[bool, str]:
@@ -399,20 +369,20 @@ def _stays_within(seen: ClaimView, test: predicates.StaysWithin) -> tuple[bool, 
     return _ratio(longest) >= test.span, text
 
 
-def _ratio(places: Places) -> float:
-    return places[-1][0] / places[0][0] if places else 0.0
-
-
 def _rises_towards(seen: ClaimView, test: predicates.RisesTowards) -> tuple[bool, str]:
     found = seen.series()
     end_place, end = found[0] if test.end == "low" else found[-1]
     start_place, start = seen.at(test.start)
     _, shown, words = seen.is_above(end, start, test.at_least)
-    text = (
-        f"{seen.show(start['mean'])} at {seen.place(start_place)}, "
-        f"{seen.show(end['mean'])} at {seen.place(end_place)}{words}"
-    )
-    return shown, text
+    return shown, f"{seen.show_at(start_place, start)}, {seen.show_at(end_place, end)}{words}"
+
+
+def _mean(item: tuple[float, Row]) -> float:
+    return float(item[1]["mean"])
+
+
+def _ratio(places: Places) -> float:
+    return places[-1][0] / places[0][0] if places else 0.0
 
 
 _TESTS: Mapping[type, Callable[[ClaimView, Any], tuple[bool, str]]] = {
