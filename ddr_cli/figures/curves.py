@@ -10,8 +10,8 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter
 
 from ddr_cli.comparison.names import parameter_name, setting_text
-from ddr_cli.figures.picture import Picture, is_steep, value_axis
-from ddr_cli.figures.style import NEUTRAL, PAPER_COLOUR, Look, new_figure
+from ddr_cli.figures.picture import Picture
+from ddr_cli.figures.style import NEUTRAL, PAPER_COLOUR, Look, is_steep, new_figure, value_axis
 from ddr_cli.verdicts.printed import QuotedNumber
 
 if TYPE_CHECKING:

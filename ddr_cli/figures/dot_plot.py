@@ -14,8 +14,8 @@ from matplotlib.lines import Line2D
 
 from ddr_cli.comparison.names import plain
 from ddr_cli.comparison.summary import best_index, swept_columns
-from ddr_cli.figures.picture import Picture, value_axis
-from ddr_cli.figures.style import NEUTRAL, PAPER_COLOUR, PAPER_FILL, look, new_figure
+from ddr_cli.figures.picture import Picture
+from ddr_cli.figures.style import NEUTRAL, PAPER_COLOUR, PAPER_FILL, look, new_figure, value_axis
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -1,61 +1,54 @@
-"""The embeddings that a run kept, each matched with what the run measured on it."""
+"""Embeddings that a run kept, drawn: a panel per method, a colour and a marker per class."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+import textwrap
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from matplotlib.lines import Line2D
+from matplotlib.patheffects import withStroke
 
 from ddr_cli.comparison.names import method_name, metric_name, number, parameter_name, plain
 from ddr_cli.comparison.runs import split_family
 from ddr_cli.comparison.summary import Item, Summary, find_item, same_value, swept_columns
-from ddr_cli.core.errors import InputError
-from ddr_cli.engine.embeddings import FOLDER
+from ddr_cli.engine.embeddings import KeptEmbedding, read_all
+from ddr_cli.figures.style import NEUTRAL, class_look, legend_below, new_figure, run_title
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
+    from ddr_cli.comparison.runs import Run
 
+# Beyond this many points in a figure they become a picture inside the drawing: as shapes of their
+# own they would make it megabytes.
+_MOST_SHAPES = 3000
+_PALE, _SOLID = 0.35, 0.85
+_COLUMNS = {1: 1, 2: 2, 3: 3, 4: 4, 5: 5, 6: 3, 7: 4, 8: 4}
+_MANY = 60
 _MOST_SCORES = 4
+_SOFT = "#333333"
 
 
 @dataclass(frozen=True, eq=False)
 class Embedding:
-    """One reducer's points on the first split.
+    """One reducer's kept points, the first columns of them that are drawn, and what is said of it.
 
-    Parameters
-    ----------
-    title : str
-        The method, with its swept parameters and what is left out of its dimensions.
-    scores : tuple of str
-        What the run says of it, such as ``error 5.30 %``.
-    classes : tuple of str
-        The names of the classes.
-    y : ndarray of shape (n,)
-        The class of each point, as an index of `classes`; -1 where it has none.
-    is_test : ndarray of bool, shape (n,)
-        Which points are test points.
-    coordinates : ndarray of shape (n, 1), (n, 2) or (n, 3)
-        The points.
-    prototypes : ndarray or None
-        A point per class.
-    subclass_names : tuple of str or None
-        The names of the sub-classes of merged classes.
-    subclasses : ndarray of shape (n,) or None
-        The sub-class of each point.
+    `title` is the method with its swept parameters and what is left out of its dimensions, `scores`
+    what the run measured, such as ``error 5.30 %``.
     """
 
     title: str
     scores: tuple[str, ...]
-    classes: tuple[str, ...]
+    kept: KeptEmbedding
     y: NDArray[np.int64]
     is_test: NDArray[np.bool_]
     coordinates: NDArray[np.float64]
     prototypes: NDArray[np.float64] | None
-    subclass_names: tuple[str, ...] | None
     subclasses: NDArray[np.int64] | None
 
     @property
@@ -65,82 +58,56 @@ class Embedding:
 
 
 def read_embeddings(summary: Summary) -> list[Embedding]:
-    """Return the embeddings that a run kept, in the order of the spec's reducers.
-
-    Raises
-    ------
-    InputError
-        If one of the files is damaged.
-    """
-    run = summary.run
+    """Return the embeddings that a run kept, in the order of the spec's reducers."""
     found = []
-    for path in sorted((run.folder / FOLDER).glob("*.json")):
-        try:
-            content = json.loads(path.read_text(encoding="utf-8"))
-            params = {f"reducer.{name}": value for name, value in content["params"].items()}
-            setting = {"reducer": content["reducer"], "reducer.mode": content["mode"], **params}
-            matched = find_item(run, "reducer", setting)
-            if matched is None:
-                # What an earlier version of the spec has left behind.
-                continue
+    for name, kept in read_all(summary.run.folder):
+        params = {f"reducer.{key}": value for key, value in kept.params.items()}
+        setting = {"reducer": kept.reducer, "reducer.mode": kept.mode, **params}
+        matched = find_item(summary.run, "reducer", setting)
+        # Without a match it is what an earlier version of the spec has left behind.
+        if matched is not None:
             place, item = matched
-            key = (place, int(content["n_components"]), path.name)
-            found.append((key, _embedding(summary, item, content)))
-        except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
-            raise InputError(
-                f"{path} is damaged ({error}). Delete it and run the spec again: 'ddr run "
-                f"{run.name}' makes it anew."
-            ) from None
-    return [each for _, each in sorted(found, key=lambda item: item[0])]
+            found.append(((place, kept.n_components, name), _embedding(summary, item, kept)))
+    return [each for _, each in sorted(found, key=lambda entry: entry[0])]
 
 
-def _embedding(summary: Summary, item: Item, content: Mapping[str, Any]) -> Embedding:
-    coordinates = np.asarray(content["coordinates"], dtype=float)
-    if coordinates.ndim != 2 or not 1 <= coordinates.shape[1] <= 3:
-        raise ValueError("its coordinates are no table of one to three columns")
-    y = np.asarray(content["y"], dtype=np.int64)
-    if len(y) != len(coordinates) or len(content["part"]) != len(y):
-        raise ValueError("it has not as many labels as points")
-    whole = int(content["n_components"])
+def _embedding(summary: Summary, item: Item, kept: KeptEmbedding) -> Embedding:
+    coordinates = np.asarray(kept.coordinates, dtype=float)
     # Three of many directions are no space of their own; the first two are the plane that the
     # method thinks most of.
-    shown = coordinates.shape[1] if whole <= 3 else 2
-    prototypes, names = content.get("prototypes"), content.get("subclass_names")
+    shown = coordinates.shape[1] if kept.n_components <= 3 else 2
+    swept = [
+        f"{parameter_name(name, short=True)} = {plain(kept.params[key])}"
+        for name in swept_columns(summary.run)
+        if (key := name.partition(".")[2]) in kept.params and name.startswith("reducer.")
+    ]
+    partial = shown < kept.n_components
+    left_out = [f"first {shown} of {kept.n_components} dimensions"] if partial else []
+    prototypes = kept.prototypes
     return Embedding(
-        _title(summary, item, content, shown, whole),
-        tuple(_scores(summary, item, content)),
-        tuple(str(name) for name in content["classes"]),
-        y,
-        np.asarray([part == "test" for part in content["part"]]),
+        ", ".join([method_name(item.label), *swept, *left_out]),
+        tuple(_scores(summary, item, kept)),
+        kept,
+        np.asarray(kept.y, dtype=np.int64),
+        np.asarray([part == "test" for part in kept.part]),
         coordinates[:, :shown],
         None if prototypes is None else np.asarray(prototypes, dtype=float)[:, :shown],
-        None if names is None else tuple(str(name) for name in names),
-        None if names is None else np.asarray(content["subclasses"], dtype=np.int64),
+        None if kept.subclass_names is None else np.asarray(kept.subclasses, dtype=np.int64),
     )
 
 
-def _title(summary: Summary, item: Item, content: Mapping[str, Any], shown: int, whole: int) -> str:
-    swept = [
-        f"{parameter_name(name, short=True)} = {plain(content['params'][key])}"
-        for name in swept_columns(summary.run)
-        if (key := name.partition(".")[2]) in content["params"] and name.startswith("reducer.")
-    ]
-    left_out = [f"first {shown} of {whole} dimensions"] if shown < whole else []
-    return ", ".join([method_name(item.label), *swept, *left_out])
-
-
-def _scores(summary: Summary, item: Item, content: Mapping[str, Any]) -> list[str]:
+def _scores(summary: Summary, item: Item, kept: KeptEmbedding) -> list[str]:
     """Return the means of the splits' family that the embedding belongs to."""
-    params = {f"reducer.{name}": value for name, value in content["params"].items()}
-    params |= {"reducer.mode": content["mode"], "reducer.n_components": content["n_components"]}
     rows = summary.rows[
-        (summary.rows["reducer"] == item.name)
-        & (summary.rows["split"] == split_family(content["split"]))
+        (summary.rows["reducer"] == item.name) & (summary.rows["split"] == split_family(kept.split))
     ]
-    for name, value in params.items():
+    params = {"mode": kept.mode, **kept.params}
+    if "n_components" in params:
         # A method without the number of dimensions as a parameter has none in the table.
-        if name in rows and name.partition(".")[2] in {*content["params"], "mode"}:
-            rows = rows[[same_value(found, value) for found in rows[name]]]
+        params["n_components"] = kept.n_components
+    for name, value in params.items():
+        if f"reducer.{name}" in rows:
+            rows = rows[[same_value(each, value) for each in rows[f"reducer.{name}"]]]
     several = rows["classifier_label"].nunique() > 1
     scores = []
     for label, metric, mean in zip(
@@ -148,12 +115,222 @@ def _scores(summary: Summary, item: Item, content: Mapping[str, Any]) -> list[st
     ):
         words = metric_name(metric)
         # A measure is named after its metric, or nearly so.
-        told = several and words not in label and not summary.run.spec.measures
-        scores.append(f"{label} {words}" if told else words)
+        named = several and words not in label and not summary.run.spec.measures
+        scores.append(f"{label} {words}" if named else words)
         scores[-1] += f" {number(mean, metric)}"
-    return _first(scores)
+    # Only what fits under a title; with a swept classifier there may be too many.
+    return scores if len(scores) <= _MOST_SCORES else []
 
 
-def _first(scores: Sequence[str]) -> list[str]:
-    """Return what fits under a title; with a swept judge there may be too many."""
-    return list(scores) if len(scores) <= _MOST_SCORES else []
+@dataclass(frozen=True)
+class _PointGroup:
+    """Points that are drawn alike: a class, or a sub-class in its class's colour."""
+
+    code: int
+    subclass: int | None
+    name: str
+    colour: str
+    marker: str
+
+
+def draw_embeddings(run: Run, embeddings: Sequence[Embedding]) -> Figure:
+    """Draw a panel per embedding: one dimension as strips, two as a plane, three in perspective.
+
+    Training points are pale where test points are there too; prototypes are stars.
+    """
+    columns = _COLUMNS.get(len(embeddings), 4)
+    lines = -(-len(embeddings) // columns)
+    width = {1: 6.4, 2: 8.4, 3: 10.6}.get(columns, 12.6)
+    # Strips need less height than planes.
+    tallest = max(
+        0.2 + 0.16 * len(_point_groups(each)) if each.dimension == 1 else 0.96
+        for each in embeddings
+    )
+    figure = new_figure(width, 1.3 + min(tallest, 0.96) * lines * width / columns)
+    small = width / columns < 3.4
+    points = sum(len(each.y) for each in embeddings)
+    several = any(each.is_test.any() and not each.is_test.all() for each in embeddings)
+    for place, each in enumerate(embeddings, start=1):
+        flat = {"projection": "3d"} if each.dimension == 3 else {}
+        axes: Any = figure.add_subplot(lines, columns, place, **flat)
+        _panel(axes, each, rasterized=points > _MOST_SHAPES, size=3.4 if small else 4.2)
+        _heading(axes, each, width / columns)
+    figure.suptitle(run_title(run, width), fontsize=11, weight="bold")
+    legend_below(figure, _handles(embeddings, several=several))
+    return figure
+
+
+def _heading(axes: Any, embedding: Embedding, width: float) -> None:
+    wrapped = "\n".join(textwrap.wrap(embedding.title, int(width * 11)))
+    scores = "\n".join(textwrap.wrap(", ".join(embedding.scores), int(width * 13)))
+    if embedding.dimension == 3:
+        # Above the cube's far corner, which leaves room there; the layout knows of no titles.
+        axes.text2D(0.0, 1.0, wrapped, transform=axes.transAxes, va="top", weight="bold", size=9.5)
+        drop = 0.06 * (wrapped.count("\n") + 1)
+        axes.text2D(
+            0.0, 1.0 - drop, scores, transform=axes.transAxes, va="top", size=8, color=_SOFT
+        )
+        return
+    # The title stands above the scores, each in its own weight.
+    lines = scores.count("\n") + 1 if scores else 0
+    axes.set_title(wrapped, loc="left", weight="bold", pad=6 + 10.5 * lines)
+    if scores:
+        # In points above the panel, as its size is not known yet.
+        axes.annotate(
+            scores,
+            (0, 1),
+            (0, 4),
+            xycoords="axes fraction",
+            textcoords="offset points",
+            fontsize=8,
+            color=_SOFT,
+            annotation_clip=False,
+        )
+
+
+def _point_groups(embedding: Embedding) -> list[_PointGroup]:
+    """Return what the points are told apart by; markers run on within a class."""
+    found = []
+    for code, name in enumerate(embedding.kept.classes):
+        look = class_look(code)
+        own = _subclasses_of(embedding, code)
+        if len(own) < 2:
+            found.append(_PointGroup(code, None, name, look.colour, look.marker))
+            continue
+        assert embedding.kept.subclass_names is not None
+        for place, subclass in enumerate(own):
+            marker = class_look(code + 3 * place).marker
+            text = f"{name}: {embedding.kept.subclass_names[subclass]}"
+            found.append(_PointGroup(code, subclass, text, look.colour, marker))
+    if (embedding.y < 0).any():
+        found.append(_PointGroup(-1, None, "unlabelled", NEUTRAL, "."))
+    return found
+
+
+def _subclasses_of(embedding: Embedding, code: int) -> list[int]:
+    if embedding.subclasses is None:
+        return []
+    own = embedding.subclasses[(embedding.y == code) & (embedding.subclasses >= 0)]
+    return sorted({int(value) for value in own})
+
+
+def _members(embedding: Embedding, group: _PointGroup) -> NDArray[np.bool_]:
+    rows: NDArray[np.bool_] = embedding.y == group.code
+    if group.subclass is not None and embedding.subclasses is not None:
+        rows &= embedding.subclasses == group.subclass
+    return rows
+
+
+def _parts(embedding: Embedding) -> Iterator[tuple[NDArray[np.bool_], float]]:
+    """Yield training and test points with their opacity, the more important ones last."""
+    if embedding.is_test.any() and not embedding.is_test.all():
+        yield ~embedding.is_test, _PALE
+        yield embedding.is_test, _SOLID
+    else:
+        yield np.ones(len(embedding.y), dtype=bool), _SOLID if len(embedding.y) < 800 else 0.65
+
+
+def _panel(axes: Any, embedding: Embedding, *, rasterized: bool, size: float) -> None:
+    groups = _point_groups(embedding)
+    places = _places(embedding, groups)
+    for rows, opacity in _parts(embedding):
+        # Pale colours, not clear ones: dense parts would grow as dark as test points.
+        for group in groups:
+            own = places[rows & _members(embedding, group)]
+            axes.plot(
+                *own.T,
+                linestyle="",
+                marker=group.marker,
+                markersize=size,
+                color=group.colour,
+                alpha=opacity,
+                markeredgewidth=0.25,
+                markeredgecolor="white",
+                rasterized=rasterized,
+            )
+    axes.grid(visible=False)
+    if embedding.dimension == 1:
+        _strips(axes, embedding, groups)
+        return
+    ticks = [axes.xaxis, axes.yaxis, *([axes.zaxis] if embedding.dimension == 3 else [])]
+    for axis in ticks:
+        # An embedding has no unit: what counts is what lies where.
+        axis.set_ticks([])
+    if embedding.dimension == 2:
+        axes.spines[:].set_visible(True)
+        axes.spines[:].set_color("#bbbbbb")
+    else:
+        axes.set_box_aspect((1, 1, 1), zoom=1.05)
+        # By depth, the class's own points would vanish among the others.
+        axes.computed_zorder = False
+        axes.view_init(elev=22, azim=-60)
+    _prototypes(axes, embedding)
+
+
+def _places(embedding: Embedding, groups: Sequence[_PointGroup]) -> NDArray[np.float64]:
+    """Return where points are drawn: those of one dimension scattered over their group's strip."""
+    if embedding.dimension > 1:
+        return embedding.coordinates
+    # A low-discrepancy sequence fills a strip evenly and is the same in every run.
+    jitter = (np.arange(len(embedding.y)) * 0.6180339887498949) % 1.0 - 0.5
+    lane = np.zeros(len(embedding.y))
+    for place, group in enumerate(groups):
+        lane[_members(embedding, group)] = place
+    return np.column_stack([embedding.coordinates[:, 0], lane + 0.7 * jitter])
+
+
+def _strips(axes: Axes, embedding: Embedding, groups: Sequence[_PointGroup]) -> None:
+    axes.set_yticks(range(len(groups)), [textwrap.shorten(group.name, 18) for group in groups])
+    axes.set_ylim(len(groups) - 0.4, -0.6)
+    axes.set_xticks([])
+    axes.tick_params(axis="y", length=0)
+    axes.spines["left"].set_visible(False)
+    if embedding.prototypes is not None:
+        for code, prototype in enumerate(embedding.prototypes):
+            axes.axvline(prototype[0], color=class_look(code).colour, linewidth=1.2, zorder=1)
+
+
+def _prototypes(axes: Any, embedding: Embedding) -> None:
+    if embedding.prototypes is None:
+        return
+    for code, prototype in enumerate(embedding.prototypes):
+        if not np.isfinite(prototype).all():
+            continue
+        look = class_look(code)
+        axes.plot(
+            *[[value] for value in prototype],
+            marker="*",
+            markersize=16,
+            color=look.colour,
+            markeredgecolor="black",
+            markeredgewidth=0.9,
+            path_effects=[withStroke(linewidth=3.5, foreground="white")],
+            zorder=10,
+        )
+        text = axes.text if embedding.dimension == 3 else axes.annotate
+        label = textwrap.shorten(embedding.kept.classes[code], 16)
+        style: dict[str, Any] = {"fontsize": 9.5, "weight": "bold", "zorder": 11, "color": "black"}
+        style["path_effects"] = [withStroke(linewidth=2.5, foreground="white")]
+        if embedding.dimension == 3:
+            text(*prototype, f"  {label}", **style)
+        else:
+            text(label, tuple(prototype), (6, 5), textcoords="offset points", **style)
+
+
+def _handles(embeddings: Sequence[Embedding], *, several: bool) -> list[Any]:
+    groups = list(dict.fromkeys(group for each in embeddings for group in _point_groups(each)))
+    handles: list[Any] = [
+        _dot(group.colour, group.marker, textwrap.shorten(group.name, 32))
+        for group in groups[:_MANY]
+    ]
+    if several:
+        handles.append(_dot(NEUTRAL, "o", "training point", alpha=_PALE))
+        handles.append(_dot(NEUTRAL, "o", "test point", alpha=_SOLID))
+    if any(each.prototypes is not None and each.dimension > 1 for each in embeddings):
+        handles.append(_dot(NEUTRAL, "*", "the class's own point", size=11))
+    return handles
+
+
+def _dot(colour: str, marker: str, label: str, *, alpha: float = 1.0, size: float = 6.0) -> Line2D:
+    look: dict[str, Any] = {"color": colour, "marker": marker, "alpha": alpha, "markersize": size}
+    return Line2D([], [], linestyle="", label=label, **look)

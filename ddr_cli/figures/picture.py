@@ -2,32 +2,32 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 import pandas as pd
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
-from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
-from ddr_cli.comparison.names import family_name, is_rate, lower_is_better, method_name, metric_axis
+from ddr_cli.comparison.names import family_name, is_rate, method_name, metric_axis
 from ddr_cli.comparison.summary import Summary
-from ddr_cli.figures.style import NEUTRAL, PAPER_COLOUR, PAPER_FILL, Look, look
+from ddr_cli.figures.style import (
+    NEUTRAL,
+    PAPER_COLOUR,
+    PAPER_FILL,
+    Look,
+    legend_below,
+    look,
+    run_title,
+)
 from ddr_cli.verdicts.printed import QuotedNumber
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from ddr_cli.comparison.runs import Run
 
 Method = tuple[str, str]
 """The display labels of a reducer and a classifier."""
-
-# From this ratio between the largest and the smallest mean on, a linear axis would press the
-# interesting end flat.
-_STEEP_FROM = 2.5
 
 
 class Picture:
@@ -135,58 +135,3 @@ class Picture:
         if bands.empty:
             return []
         return [Patch(facecolor=NEUTRAL, alpha=0.35, label=str(bands["interval"].iloc[0]))]
-
-
-def run_title(run: Run, width: float, method: str = "") -> str:
-    """Return the title of a run's figure, in lines that fit its width in inches.
-
-    It names the method, if one is given and the title doesn't, and says how far an unfinished run
-    is.
-    """
-    title = run.title
-    if method and method not in title:
-        title += f" ({method})"
-    if not run.is_complete or run.failed:
-        title += f" [{run.progress}]"
-    return "\n".join(textwrap.wrap(title, int(width * 10)))
-
-
-def legend_below(figure: Figure, handles: Sequence[Any]) -> None:
-    """Add a legend below a figure, where it hides nothing, in as few lines as fit."""
-    if not handles:
-        return
-    # A character's width in inches, then the sign and the gap between columns.
-    widths = [0.068 * len(str(handle.get_label())) + 0.55 for handle in handles]
-    room = figure.get_figwidth()
-    lines = next(
-        lines
-        for lines in range(1, len(widths) + 1)
-        if sum(max(widths[i : i + lines]) for i in range(0, len(widths), lines)) < room
-        or lines == len(widths)
-    )
-    # Columns are filled one after the other.
-    figure.legend(handles=handles, loc="outside lower center", ncols=-(-len(handles) // lines))
-
-
-def is_steep(means: pd.Series[Any]) -> bool:
-    """Tell whether values differ so much that they need a logarithmic axis."""
-    low, high = float(means.min()), float(means.max())
-    return low > 0 and high / low > _STEEP_FROM
-
-
-def value_axis(axes: Axes, means: pd.Series[Any], which: str, metric: str) -> None:
-    """Scale the axis of a metric's values, logarithmically where errors are steep."""
-    axis = axes.yaxis if which == "y" else axes.xaxis
-    if not (is_steep(means) and lower_is_better(metric)):
-        axis.set_major_locator(MaxNLocator(nbins=8, steps=[1, 2, 2.5, 5, 10]))
-        return
-    (axes.set_yscale if which == "y" else axes.set_xscale)("log")
-    ratio = float(means.max() / means.min())
-    # The wider the range, the fewer ticks per decade.
-    if ratio < 8:
-        ticks: tuple[float, ...] = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8, 9)
-    else:
-        ticks = (1, 1.5, 2, 3, 5, 7) if ratio < 30 else (1, 2, 5)
-    axis.set_major_locator(LogLocator(base=10, subs=ticks))
-    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    axis.set_minor_locator(NullLocator())

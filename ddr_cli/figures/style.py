@@ -1,20 +1,29 @@
-"""How every figure looks: colours, markers, sizes, and bytes that do not change from run to run."""
+"""How every figure looks: colours, axes, title, legend, and bytes that are the same every time."""
 
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterator
+import textwrap
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 from PIL import Image
 
+from ddr_cli.comparison.names import lower_is_better
 from ddr_cli.core.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+    from ddr_cli.comparison.runs import Run
 
 # Okabe and Ito's palette, ordered so that neighbours differ in lightness: they are told apart in
 # greyscale too. Its yellow is left out of lines (too faint on white); the eighth is a dark red.
@@ -42,6 +51,10 @@ PAPER_FILL = "#bbbbbb"
 NEUTRAL = "#666666"
 DPI = 144
 _PALETTE = 128
+
+# From this ratio between the largest and the smallest mean on, a linear axis would press the
+# interesting end flat.
+_STEEP_FROM = 2.5
 
 _SETTINGS: dict[Any, Any] = {
     "font.family": "DejaVu Sans",
@@ -104,6 +117,61 @@ def new_figure(width: float, height: float) -> Figure:
     figure = Figure(figsize=(width, height), layout="constrained")
     FigureCanvasAgg(figure)
     return figure
+
+
+def run_title(run: Run, width: float, method: str = "") -> str:
+    """Return the title of a run's figure, in lines that fit its width in inches.
+
+    It names the method, if one is given and the title doesn't, and says how far an unfinished run
+    is.
+    """
+    title = run.title
+    if method and method not in title:
+        title += f" ({method})"
+    if not run.is_complete or run.failed:
+        title += f" [{run.progress}]"
+    return "\n".join(textwrap.wrap(title, int(width * 10)))
+
+
+def legend_below(figure: Figure, handles: Sequence[Any]) -> None:
+    """Add a legend below a figure, where it hides nothing, in as few lines as fit."""
+    if not handles:
+        return
+    # A character's width in inches, then the sign and the gap between columns.
+    widths = [0.068 * len(str(handle.get_label())) + 0.55 for handle in handles]
+    room = figure.get_figwidth()
+    lines = next(
+        lines
+        for lines in range(1, len(widths) + 1)
+        if sum(max(widths[i : i + lines]) for i in range(0, len(widths), lines)) < room
+        or lines == len(widths)
+    )
+    # Columns are filled one after the other.
+    figure.legend(handles=handles, loc="outside lower center", ncols=-(-len(handles) // lines))
+
+
+def is_steep(means: pd.Series[Any]) -> bool:
+    """Tell whether values differ so much that they need a logarithmic axis."""
+    low, high = float(means.min()), float(means.max())
+    return low > 0 and high / low > _STEEP_FROM
+
+
+def value_axis(axes: Axes, means: pd.Series[Any], which: str, metric: str) -> None:
+    """Scale the axis of a metric's values, logarithmically where errors are steep."""
+    axis = axes.yaxis if which == "y" else axes.xaxis
+    if not (is_steep(means) and lower_is_better(metric)):
+        axis.set_major_locator(MaxNLocator(nbins=8, steps=[1, 2, 2.5, 5, 10]))
+        return
+    (axes.set_yscale if which == "y" else axes.set_xscale)("log")
+    ratio = float(means.max() / means.min())
+    # The wider the range, the fewer ticks per decade.
+    if ratio < 8:
+        ticks: tuple[float, ...] = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8, 9)
+    else:
+        ticks = (1, 1.5, 2, 3, 5, 7) if ratio < 30 else (1, 2, 5)
+    axis.set_major_locator(LogLocator(base=10, subs=ticks))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_minor_locator(NullLocator())
 
 
 def image_bytes(path: Path, drawn: Callable[[], Figure]) -> bytes:
