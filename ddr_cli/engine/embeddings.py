@@ -16,7 +16,7 @@ from pydantic import ValidationError, model_validator
 
 from ddr_cli.core.atomic import atomic_write, clear_messages
 from ddr_cli.core.errors import InputError
-from ddr_cli.core.models import Frozen
+from ddr_cli.core.validation import Frozen
 from ddr_cli.engine.journal import OK
 from ddr_cli.engine.plan import Group, Plan, Unit
 
