@@ -20,7 +20,7 @@ from ddr_cli.core.errors import InputError
 from ddr_cli.engine import journal, provenance
 from ddr_cli.engine.journal import parameter_text
 from ddr_cli.evaluation.statistics import mean_interval, split_interval
-from ddr_cli.spec.model import ClassifierSpec, MeasureSpec, ReducerSpec
+from ddr_cli.spec.pieces import ClassifierSpec, MeasureSpec, ReducerSpec
 
 MEAN_LEVEL = 0.95
 """Level of the corrected interval of a mean and of a difference."""

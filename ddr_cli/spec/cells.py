@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from pydantic import JsonValue
 
-from ddr_cli.spec.estimators import load_factory, traits_of
-from ddr_cli.spec.model import ClassifierSpec, ReducerSpec, Spec, SplitSpec
+from ddr_cli.spec.model import Spec, SplitSpec
+from ddr_cli.spec.pieces import ClassifierSpec, ReducerSpec
 from ddr_cli.spec.sweeps import Sweep, combinations
 
 
@@ -76,9 +76,8 @@ def _settings(items: Sequence[ReducerSpec | ClassifierSpec], sweep: Sweep) -> li
     """Return every setting of these items once."""
     settings: dict[str, Setting] = {}
     for item in items:
-        factory = load_factory(item.section, item.name)
         for params, mode in combinations(item, sweep):
-            version = traits_of(item.section, factory, params).version
+            version = item.traits(params).version
             setting = Setting(item.name, item.label, params, mode, version)
             identity = json.dumps([item.name, mode, params], sort_keys=True)
             settings.setdefault(identity, setting)

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, Literal, get_args
 
 from pydantic import JsonValue, ValidationError
 
-from ddr_cli.core.errors import InputError, did_you_mean
+from ddr_cli.core.errors import InputError, did_you_mean, nearest
 from ddr_cli.core.parameters import parameter_model
-from ddr_cli.core.places import KeyPath, dotted
+from ddr_cli.core.places import KeyPath, dotted, value_text
 from ddr_cli.core.registry import Registry
 from ddr_cli.evaluation import registry as evaluators
 from ddr_cli.reducers import registry as reducers
-from ddr_cli.reducers.registry import Traits, get_traits
 
 Factory = Callable[..., Any]
+Mode = Literal["transductive", "out_of_sample"]
+MODES: tuple[str, ...] = get_args(Mode)
 
 PREFIXES = {
     "reducers": "reducer",
@@ -79,6 +80,13 @@ def settable_names(section: str, name: str) -> list[str]:
     return [*names, "mode"] if section == "reducers" else names
 
 
+def did_you_mean_setting(name: str, known: Sequence[str]) -> str:
+    """Return ``Did you mean 'reducer.x'?`` for ``x`` or a name that is near, or an empty text."""
+    bare = {each.partition(".")[2]: each for each in reversed(known) if "." in each}
+    meant = bare.get(name) or nearest(name, known) or bare.get(nearest(name, bare) or "")
+    return f" Did you mean '{meant}'?" if meant else ""
+
+
 def nobody_has(prefix: str, parameter: str, known: Iterable[str]) -> str:
     """Say that no item of a list has a parameter, and what there is."""
     names = list(dict.fromkeys(known))
@@ -124,16 +132,16 @@ def is_annotated(factory: Factory) -> bool:
     )
 
 
-def reducer_traits(factory: Factory, params: Mapping[str, Any]) -> Traits:
-    """Return the traits of a reducer with these parameters."""
-    return get_traits(make(factory, params))
-
-
 def traits_of(section: str, factory: Factory, params: Mapping[str, Any]) -> Any:
-    """Return the traits of a reducer, classifier or measure."""
-    if section == "reducers":
-        return reducer_traits(factory, params)
-    return evaluators.get_evaluator_traits(make(factory, params))
+    """Return the traits of a reducer, classifier or measure with these parameters."""
+    get = reducers.get_traits if section == "reducers" else evaluators.get_evaluator_traits
+    return get(make(factory, params))
+
+
+def wrong_mode(mode: object) -> str:
+    """Say that a mode is not one of those there are."""
+    hint = did_you_mean(mode, MODES) if isinstance(mode, str) else ""
+    return f"mode must be {' or '.join(map(repr, MODES))}, but is {value_text(mode)}.{hint}"
 
 
 def _is_plain(value: object) -> bool:

@@ -16,9 +16,10 @@ from ddr_cli.core.validation import not_a_mapping, unknown_key, validated
 from ddr_cli.core.yaml_loader import read_document
 from ddr_cli.data.card import load_card
 from ddr_cli.evaluation.metrics import MEASURED
-from ddr_cli.spec.estimators import PREFIXES, load_factory, settable_names, setting, traits_of
-from ddr_cli.spec.model import KEYS, Context, Piece, Spec
+from ddr_cli.spec.estimators import PREFIXES, did_you_mean_setting, setting
+from ddr_cli.spec.model import KEYS, Spec
 from ddr_cli.spec.overrides import apply_overrides
+from ddr_cli.spec.pieces import Context, Piece
 from ddr_cli.spec.sweeps import SWEPT, Grid, rounded
 
 Item = str | Mapping[str, Any]
@@ -62,22 +63,19 @@ def make_spec(
     Without `split`, the data set's own split is redrawn where it has one, and half of the points
     train where it has none, 10 times. Without `name`, the data set's and the reducers' make it.
     """
-    data: dict[str, Any] = {
-        "dataset": _plain(dataset),
-        "split": _plain(split) if split is not None else _default_split(dataset),
-        "preprocess": _plain(preprocess),
-        "reducers": _plain(reducers),
-        "sweep": _plain(sweep or {}),
-    }
-    optional = {
+    parts = {
+        "dataset": dataset,
+        "split": split if split is not None else _default_split(dataset),
+        "preprocess": preprocess,
+        "reducers": reducers,
         "classifiers": classifiers,
         "measures": measures,
+        "sweep": sweep,
         "metrics": metrics,
         "embeddings": embeddings,
+        "title": title,
     }
-    data |= {key: _plain(value) for key, value in optional.items() if value}
-    if title is not None:
-        data["title"] = title
+    data = {key: _plain(value) for key, value in parts.items() if value}
     names = [item if isinstance(item, str) else item.get("name") for item in (dataset, *reducers)]
     stems = [re.sub(r"\.ya?ml$", "", str(stem)) for stem in names]
     made = re.sub(r"[^A-Za-z0-9.-]+", "_", "_".join(stems)).strip("_.")
@@ -207,26 +205,17 @@ def _items(spec: Spec, prefix: str) -> Sequence[Piece]:
 def _dotted(spec: Spec, given: str) -> str:
     """Return the dotted name of the parameter that a user calls `given`."""
     known = {
-        prefix: [
-            name
-            for item in _items(spec, prefix)
-            for name in settable_names(item.section, item.name)
-        ]
+        prefix: dict.fromkeys(name for item in _items(spec, prefix) for name in item.settable)
         for prefix in SWEPT
     }
     prefix, _, name = given.rpartition(".")
     for candidate in [prefix] if prefix else SWEPT:
         if name in known.get(candidate, ()):
             return f"{candidate}.{name}"
-    everything = [
-        f"{each}.{name}" for each, names in known.items() for name in dict.fromkeys(names)
-    ]
-    bare = {dotted.partition(".")[2]: dotted for dotted in reversed(everything)}
-    meant = nearest(given, everything) or bare.get(nearest(name, bare) or "")
+    everything = [f"{candidate}.{name}" for candidate, names in known.items() for name in names]
     raise InputError(
-        f"{spec.name} has no parameter '{given}'."
-        + (f" Did you mean '{meant}'?" if meant else "")
-        + f" It has {', '.join(everything) or 'none'}."
+        f"{spec.name} has no parameter '{given}'.{did_you_mean_setting(given, everything)} "
+        f"It has {', '.join(everything) or 'none'}."
     )
 
 
@@ -234,8 +223,7 @@ def _declared_grid(spec: Spec, key: str) -> list[Any]:
     prefix, _, name = key.partition(".")
     declared: dict[str, Any] = {}
     for item in _items(spec, prefix):
-        factory = load_factory(item.section, item.name)
-        declared = {**traits_of(item.section, factory, item.params).grids, **declared}
+        declared = {**item.traits().grids, **declared}
     if name not in declared:
         others = f" (it has grids for {', '.join(declared)})" if declared else ""
         raise InputError(

@@ -8,15 +8,13 @@ without one and stays as it is.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, TypeVar
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 from annotated_types import Ge, Gt, Le, Lt, MinLen
 from pydantic import (
-    ConfigDict,
     Field,
     JsonValue,
     StringConstraints,
@@ -29,26 +27,27 @@ from pydantic import (
 
 from ddr_cli.core.errors import InputError, did_you_mean
 from ddr_cli.core.places import DocumentError, as_clause, value_text
-from ddr_cli.core.validation import Frozen, field_problems, refuse, wrong
-from ddr_cli.data.card import Card, Expect, load_card
+from ddr_cli.core.validation import refuse, wrong
+from ddr_cli.data.card import load_card
 from ddr_cli.evaluation.metrics import METRICS, RANKINGS
 from ddr_cli.evaluation.splits import make_split
 from ddr_cli.papers.schema import load_paper
-from ddr_cli.reducers.registry import Traits
-from ddr_cli.spec.estimators import (
-    PREFIXES,
-    complete,
-    is_annotated,
-    load_factory,
-    make,
-    own_keys,
-    parameter_names,
-    reducer_traits,
-    registry_of,
+from ddr_cli.spec.pieces import (
+    ClassifierSpec,
+    Labelled,
+    MeasureSpec,
+    Params,
+    Piece,
+    ReducerSpec,
+    StepSpec,
+    StrictFrozen,
+    Text,
+    context_of,
+    labelled,
+    too_many_neighbors,
+    unsupported_mode,
 )
 from ddr_cli.spec.sweeps import (
-    MODES,
-    Mode,
     combinations,
     count_settings,
     is_geometric,
@@ -56,40 +55,13 @@ from ddr_cli.spec.sweeps import (
     read_sweep,
 )
 
-Text = Annotated[str, MinLen(1)]
 Stripped = Annotated[str, StringConstraints(strip_whitespace=True)]
-Params = dict[str, JsonValue]
 SplitKind = Literal["predefined", "resample", "per_class", "fraction", "labelled", "whole"]
 
 MAX_REPEATS = 100_000
 MAX_TRIALS = 1_000_000
 DEFAULT_REPEATS = 10
 CATEGORIES = ("reducer", "classifier")
-
-
-@dataclass
-class Context:
-    """What the validators of a document know beyond its values.
-
-    `base` is the folder that a card's path is relative to, and `swept` the names of the swept
-    parameters. The data set's card and the sizes of the split's parts are added as they are read.
-    """
-
-    base: Path | None = None
-    swept: frozenset[str] = frozenset()
-    card: Card | None = None
-    expect: Expect | None = None
-    n_train: int | None = None
-
-
-def _context(info: ValidationInfo) -> Context | None:
-    return info.context if isinstance(info.context, Context) else None
-
-
-class StrictFrozen(Frozen):
-    """A record that also takes no text for a number."""
-
-    model_config = ConfigDict(strict=True)
 
 
 class PaperRef(StrictFrozen):
@@ -101,7 +73,7 @@ class PaperRef(StrictFrozen):
     @field_validator("name")
     @classmethod
     def _known_paper(cls, name: str, info: ValidationInfo) -> str:
-        if _context(info):
+        if context_of(info):
             try:
                 load_paper(name)
             except InputError as error:
@@ -111,7 +83,7 @@ class PaperRef(StrictFrozen):
     @field_validator("artefact")
     @classmethod
     def _of_the_paper(cls, artefact: str, info: ValidationInfo) -> str:
-        if _context(info) and "name" in info.data:
+        if context_of(info) and "name" in info.data:
             paper = load_paper(info.data["name"])
             known = [item.id for item in paper.artefacts]
             if artefact not in known:
@@ -129,7 +101,7 @@ class DatasetRef(StrictFrozen):
     @model_validator(mode="before")
     @classmethod
     def _name_and_options(cls, value: Any, info: ValidationInfo) -> Any:
-        if _context(info) is None:
+        if context_of(info) is None:
             return value
         if isinstance(value, str):
             return {"name": value, "options": {}}
@@ -144,7 +116,7 @@ class DatasetRef(StrictFrozen):
     @field_validator("name")
     @classmethod
     def _has_a_card(cls, name: str, info: ValidationInfo) -> str:
-        if context := _context(info):
+        if context := context_of(info):
             try:
                 context.card = load_card(name, base=context.base)
             except DocumentError as error:
@@ -156,7 +128,7 @@ class DatasetRef(StrictFrozen):
     @field_validator("options")
     @classmethod
     def _of_the_card(cls, options: Params, info: ValidationInfo) -> Params:
-        context = _context(info)
+        context = context_of(info)
         if context is None or context.card is None:
             return options
         card, problems = context.card, []
@@ -230,7 +202,7 @@ class SplitSpec(StrictFrozen):
     @model_validator(mode="after")
     def _of_the_data_set(self, info: ValidationInfo) -> Self:
         """Note how many points train, as far as the card tells before any data is loaded."""
-        context = _context(info)
+        context = context_of(info)
         if context is None or context.card is None or context.expect is None:
             return self
         card, expect = context.card, context.expect
@@ -256,120 +228,6 @@ class SplitSpec(StrictFrozen):
         return self
 
 
-class Piece(StrictFrozen):
-    """An item of one of a spec's lists: an estimator by its name, and all its parameters."""
-
-    section: ClassVar[str]
-    name: Text
-    if TYPE_CHECKING:
-        params: Params  # a field of each kind, so that it comes last in JSON
-
-    @model_validator(mode="before")
-    @classmethod
-    def _name_and_params(cls, value: Any, info: ValidationInfo) -> Any:
-        if _context(info) is None:
-            return value
-        if isinstance(value, str):
-            return {"name": value, "params": {}}
-        if not isinstance(value, dict):
-            kind = registry_of(cls.section).kind
-            raise ValueError(
-                f"a {kind} is a name or a mapping with a name, but is {value_text(value)}"
-            )
-        own = {key: value[key] for key in ("name", *own_keys(cls.section)) if key in value}
-        return {**own, "params": {key: item for key, item in value.items() if key not in own}}
-
-    @field_validator("name")
-    @classmethod
-    def _known(cls, name: str, info: ValidationInfo) -> str:
-        if _context(info):
-            try:
-                load_factory(cls.section, name)
-            except InputError as error:
-                raise ValueError(as_clause(error)) from None
-        return name
-
-    @field_validator("label", check_fields=False)
-    @classmethod
-    def _is_text(cls, label: str) -> str:
-        if not label.strip():
-            raise ValueError("label must be text, and not empty")
-        return label
-
-    @field_validator("params", check_fields=False)
-    @classmethod
-    def _complete(cls, params: Params, info: ValidationInfo) -> Params:
-        if _context(info) is None or "name" not in info.data:
-            return params
-        name = info.data["name"]
-        factory = load_factory(cls.section, name)
-        try:
-            params = complete(factory, params)
-        except ValidationError as error:
-            known = [*parameter_names(factory), *own_keys(cls.section)]
-            found = field_problems(error, name, known)
-            refuse(wrong(path, text, key=is_key) for path, text, is_key in found)
-        return params
-
-    @model_validator(mode="after")
-    def _can_be_made(self, info: ValidationInfo) -> Self:
-        """Make a third party's estimator whose signature doesn't say what it takes."""
-        factory = load_factory(self.section, self.name) if _context(info) else None
-        if factory and not is_annotated(factory):
-            try:
-                make(factory, self.params)
-            except InputError as error:
-                raise ValueError(as_clause(error)) from None
-        return self
-
-
-class StepSpec(Piece):
-    """A preprocessing step, fitted on the training part, with all its parameters."""
-
-    section = "preprocess"
-    params: Params = Field(default_factory=dict)
-
-
-class ReducerSpec(Piece):
-    """A reducer with all its parameters, the label shown, and how it embeds test points.
-
-    ``transductive``: with the training points and unlabelled. ``out_of_sample``: by the fitted map.
-    """
-
-    section = "reducers"
-    mode: Mode = "out_of_sample"
-    label: Text = ""
-    params: Params = Field(default_factory=dict)
-
-    @model_validator(mode="after")
-    def _possible_mode(self, info: ValidationInfo) -> Self:
-        if _context(info) is None:
-            return self
-        try:
-            traits = reducer_traits(load_factory(self.section, self.name), self.params)
-        except InputError as error:
-            raise ValueError(as_clause(error)) from None
-        if "mode" not in self.model_fields_set and not traits.out_of_sample:
-            return self.model_copy(update={"mode": "transductive"})
-        if not getattr(traits, self.mode):
-            refuse([wrong(("mode",), _unsupported_mode(self.name, self.mode))])
-        return self
-
-
-class ClassifierSpec(Piece):
-    """A classifier with all its parameters, and the label shown."""
-
-    section = "classifiers"
-    label: Text = ""
-    params: Params = Field(default_factory=dict)
-
-
-class MeasureSpec(ClassifierSpec):
-    """A measure with all its parameters; it stands in the classifier's place of a trial."""
-
-    section = "measures"
-
-
 class EmbeddingsSpec(StrictFrozen):
     """Which embeddings are kept for a figure: of the first split, of at most `points` points."""
 
@@ -387,9 +245,6 @@ class PlotSpec(StrictFrozen):
     y: Text
     interval: Annotated[float, Gt(0), Lt(1)] = 0.80
     log: bool = False
-
-
-Labelled = TypeVar("Labelled", ReducerSpec, ClassifierSpec, MeasureSpec)
 
 
 class Spec(StrictFrozen):
@@ -420,7 +275,7 @@ class Spec(StrictFrozen):
     @classmethod
     def _defaults(cls, value: Any, info: ValidationInfo) -> Any:
         """Fill in what other values tell; `None` marks what a validator below decides."""
-        if _context(info) is None:
+        if context_of(info) is None:
             return value
         empty: dict[str, Any] = {"title": value["name"], "metrics": None, "plot": {}}
         if "classifiers" not in value and "measures" not in value:
@@ -430,7 +285,7 @@ class Spec(StrictFrozen):
     @field_validator("preprocess", "reducers", "classifiers", "measures", mode="before")
     @classmethod
     def _as_tuple(cls, value: Any, info: ValidationInfo) -> Any:
-        if _context(info) and value == [] and info.field_name != "preprocess":
+        if context_of(info) and value == [] and info.field_name != "preprocess":
             if info.field_name == "reducers":
                 raise ValueError(
                     "reducers must have one item or more ('none' is the reducer that reduces "
@@ -442,7 +297,7 @@ class Spec(StrictFrozen):
     @field_validator("reducers", "classifiers", "measures")
     @classmethod
     def _check_list(cls, items: tuple[Labelled, ...], info: ValidationInfo) -> tuple[Labelled, ...]:
-        context = _context(info)
+        context = context_of(info)
         if context is None:
             return items
         split = info.data.get("split")
@@ -450,34 +305,20 @@ class Spec(StrictFrozen):
             raise ValueError("the kind whole leaves no test points for classifiers; use measures")
         problems = []
         for i, item in enumerate(items):
-            if any(_identity(item) == _identity(other) for other in items[:i]):
-                message = f"{item.name} is listed twice with the same parameters; drop one."
-                problems.append(wrong((i,), message))
             for name, value in item.params.items():
-                message = _too_many_neighbors(context, item, name, [value])
-                if message and f"{PREFIXES[item.section]}.{name}" not in context.swept:
+                message = too_many_neighbors(context, item, name, [value])
+                if message and f"{item.prefix}.{name}" not in context.swept:
                     problems.append(wrong((i, name), message))
-        taken = [item.label for item in info.data.get("classifiers", ())]
-        labels = list(taken)
-        for i, item in enumerate(items):
-            label = item.label or _default_label(item, items, context.swept)
-            if item.label and label in labels:
-                problems.append(wrong((i, "label"), f"the label '{label}' is used twice."))
-            labels.append(label)
         refuse(problems)
-        for i in range(len(taken), len(labels)):
-            if labels[i] in labels[:i]:
-                numbered = (f"{labels[i]} #{n}" for n in range(2, len(labels) + 2))
-                labels[i] = next(label for label in numbered if label not in labels)
-        named = zip(items, labels[len(taken) :], strict=True)
-        return tuple(item.model_copy(update={"label": label}) for item, label in named)
+        taken = [item.label for item in info.data.get("classifiers", ())]
+        return labelled(items, taken, context.swept)
 
     @field_validator("sweep", mode="before")
     @classmethod
     def _read_sweep(cls, value: Any, info: ValidationInfo) -> Any:
         if not isinstance(value, dict):
             return value
-        context = _context(info)
+        context = context_of(info)
         if context is None:
             return {k: tuple(v) if isinstance(v, list) else v for k, v in value.items()}
         lists: dict[str, Sequence[Piece] | None] = {"reducer": info.data.get("reducers")}
@@ -488,7 +329,7 @@ class Spec(StrictFrozen):
         for key, values in sweep.items():
             prefix, _, name = key.partition(".")
             for item in lists.get(prefix) or ():
-                message = _too_many_neighbors(context, item, name, values)
+                message = too_many_neighbors(context, item, name, values)
                 if message and name in item.params:
                     problems.append(wrong((key,), message))
         refuse(problems)
@@ -498,12 +339,9 @@ class Spec(StrictFrozen):
     @classmethod
     def _read_metrics(cls, value: Any, info: ValidationInfo) -> Any:
         """Return the metrics of the classifiers, by default the error, and those of measures."""
-        if _context(info) is None or not isinstance(value, list | None):
+        if context_of(info) is None or not isinstance(value, list | None):
             return tuple(value) if isinstance(value, list) else value
-        measured = [
-            load_factory(item.section, item.name).scale.name  # type: ignore[attr-defined]
-            for item in info.data.get("measures", ())
-        ]
+        measured = [item.factory.scale.name for item in info.data.get("measures", ())]
         if measured and info.data.get("classifiers") == ():
             if value is not None:
                 raise ValueError(
@@ -528,7 +366,7 @@ class Spec(StrictFrozen):
         cls, value: Any, handler: ValidatorFunctionWrapHandler, info: ValidationInfo
     ) -> Any:
         """By default x is swept first, y the first metric, and x logarithmic if its grid is."""
-        if _context(info) is None or not isinstance(value, dict):
+        if context_of(info) is None or not isinstance(value, dict):
             return handler(value)
         sweep, metrics = info.data.get("sweep"), info.data.get("metrics", ())
         grids = sweep or {}
@@ -555,7 +393,7 @@ class Spec(StrictFrozen):
     @model_validator(mode="after")
     def _can_be_run(self, info: ValidationInfo) -> Self:
         """Refuse too many trials, and a mode that is not possible at every point of the sweep."""
-        if _context(info) is None:
+        if context_of(info) is None:
             return self
         count = self.split.repeats + self.split.predefined
         for items in (self.reducers, self.evaluators):
@@ -564,20 +402,17 @@ class Spec(StrictFrozen):
             message = f"the spec has {count} trials, and {MAX_TRIALS} is the most there can be."
             refuse([wrong(("sweep",) if self.sweep else ("split",), message)])
         problems = []
-        can: list[Traits] = []
         for i, item in enumerate(self.reducers):
-            factory = load_factory(item.section, item.name)
-            can.append(reducer_traits(factory, item.params))
             try:
                 for params, mode in combinations(item, self.sweep):
-                    if not getattr(reducer_traits(factory, params), str(mode)):
-                        message = _unsupported_mode(item.name, str(mode))
+                    if not getattr(item.traits(params), str(mode)):
+                        message = unsupported_mode(item.name, str(mode))
                         problems.append(wrong(("reducers", i, "mode"), message))
                         break
             except InputError as error:
                 problems.append(wrong(("reducers", i), as_clause(error)))
         for i, swept_mode in enumerate(self.sweep.get("reducer.mode", ())):
-            if not any(getattr(traits, str(swept_mode)) for traits in can):
+            if not any(getattr(item.traits(), str(swept_mode)) for item in self.reducers):
                 message = f"no reducer can be used with mode: {swept_mode}."
                 problems.append(wrong(("sweep", "reducer.mode", i), message))
         refuse(problems)
@@ -625,59 +460,3 @@ KEYS = tuple(name for name in Spec.model_fields if name not in ("name", "path"))
 def is_card_path(name: str) -> bool:
     """Return whether a data set is given by the path of its card instead of by name."""
     return "/" in name or name.endswith((".yaml", ".yml"))
-
-
-def _unsupported_mode(name: str, mode: str) -> str:
-    other = next(known for known in MODES if known != mode)
-    return f"{name} can't be used with mode: {mode}; use mode: {other}."
-
-
-def _too_many_neighbors(
-    context: Context, item: Piece, name: str, values: Sequence[JsonValue]
-) -> str:
-    """Say that an estimator is to look for more neighbours than there are points, if it is.
-
-    A point is not a neighbour of itself in a reducer's graph; a transductive one has the test
-    points too.
-    """
-    mode = getattr(item, "mode", None)
-    samples = context.expect.samples if context.expect else None
-    points = samples if mode == "transductive" else context.n_train
-    numbers = [value for value in values if isinstance(value, int)]
-    if context.n_train is None or points is None or not name.startswith("n_neighbors"):
-        return ""
-    if max(numbers, default=0) <= points - (item.section == "reducers"):
-        return ""
-    return f"{name} is {max(numbers)}, but {item.name} has only {points} points to look among."
-
-
-def _identity(item: Labelled) -> tuple[Any, ...]:
-    return item.name, getattr(item, "mode", None), item.params
-
-
-def _default_label(item: Labelled, items: Sequence[Labelled], swept: Collection[str]) -> str:
-    """Return the name with the parameters that tell the item from its namesakes: ``ccdr (heat)``.
-
-    Swept parameters tell none apart.
-    """
-
-    def facts(piece: Labelled) -> dict[str, Any]:
-        return {**piece.params, "mode": getattr(piece, "mode", None)}
-
-    own = facts(item)
-    others = [facts(other) for other in items if other.name == item.name]
-    telling = [
-        _fact(name, own[name])
-        for name in own
-        if f"{PREFIXES[item.section]}.{name}" not in swept
-        and any(other.get(name) != own[name] for other in others)
-    ]
-    return f"{item.name} ({', '.join(telling)})" if telling else item.name
-
-
-def _fact(name: str, value: object) -> str:
-    if isinstance(value, str):
-        return value
-    if value is None or isinstance(value, bool):
-        return name if value else f"no {name}"
-    return f"{name}={value:g}" if isinstance(value, int | float) else f"{name}={value}"

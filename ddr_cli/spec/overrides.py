@@ -7,20 +7,21 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from ddr_cli.core.errors import InputError, nearest
+from ddr_cli.core.errors import InputError
 from ddr_cli.core.places import Document, Place, Problem
 from ddr_cli.core.yaml_loader import parse_value
 from ddr_cli.spec.estimators import (
+    MODES,
     PREFIXES,
     complete,
+    did_you_mean_setting,
     load_factory,
     nobody_has,
     own_keys,
-    reducer_traits,
     settable_names,
+    traits_of,
 )
 from ddr_cli.spec.model import KEYS
-from ddr_cli.spec.sweeps import MODES
 
 _SECTIONS = {
     prefix: [section for section, own in PREFIXES.items() if own == prefix]
@@ -139,9 +140,7 @@ class _Override:
             items = self.document.data.get(section)
             for item in items if isinstance(items, list) else ():
                 known += [f"{prefix}.{p}" for p in _settable(section, item) or ()]
-        bare = [dotted for dotted in known if dotted.partition(".")[2] == name]
-        meant = bare[0] if bare else nearest(name, known)
-        hint = f" Did you mean '{meant}'?" if meant else " Names are such as reducer.beta."
+        hint = did_you_mean_setting(name, known) or " Names are such as reducer.beta."
         return f"there is no setting called '{name}'.{hint}"
 
 
@@ -162,7 +161,7 @@ def _can(item: Any, mode: Any) -> bool:
     given = {k: v for k, v in item.items() if k not in own} if isinstance(item, dict) else {}
     factory = load_factory("reducers", _name(item))
     try:
-        traits = reducer_traits(factory, complete(factory, given))
+        traits = traits_of("reducers", factory, complete(factory, given))
     except (ValidationError, InputError):
         # Wrong parameters are reported when the spec is checked.
         return True

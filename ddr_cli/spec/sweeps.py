@@ -5,29 +5,26 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise, product
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any
 
 from pydantic import JsonValue, ValidationError
 from pydantic_core import InitErrorDetails
 
-from ddr_cli.core.errors import InputError, did_you_mean, nearest
+from ddr_cli.core.errors import InputError, did_you_mean
 from ddr_cli.core.places import KeyPath, value_text
 from ddr_cli.core.validation import field_problems, refuse, wrong
 from ddr_cli.core.yaml_loader import parse_value
 from ddr_cli.spec.estimators import (
-    PREFIXES,
+    MODES,
     complete,
-    load_factory,
+    did_you_mean_setting,
     nobody_has,
-    reducer_traits,
-    settable_names,
+    wrong_mode,
 )
 
 if TYPE_CHECKING:
-    from ddr_cli.spec.model import Piece
+    from ddr_cli.spec.pieces import Piece
 
-Mode = Literal["transductive", "out_of_sample"]
-MODES: tuple[str, ...] = get_args(Mode)
 Sweep = Mapping[str, Sequence[JsonValue]]
 Grid = Sequence[Any] | Mapping[str, Any]
 
@@ -58,10 +55,9 @@ def read_sweep(
             problems.append(wrong((key,), _not_sweepable(key, lists), key=True))
             continue
         items = lists.get(prefix)
-        names = {id(item): settable_names(item.section, item.name) for item in items or ()}
-        having = [item for item in items or () if parameter in names[id(item)]]
+        having = [item for item in items or () if parameter in item.settable]
         if items is not None and not having:
-            known = [name for settable in names.values() for name in settable]
+            known = [name for item in items for name in item.settable]
             problems.append(wrong((key,), nobody_has(prefix, parameter, known), key=True))
             continue
         try:
@@ -86,13 +82,12 @@ def read_sweep(
 
 def combinations(item: Piece, sweep: Sweep) -> Iterator[tuple[dict[str, JsonValue], str | None]]:
     """Yield the parameters and the mode of an item at every point of the sweep."""
-    factory = load_factory(item.section, item.name)
     own = _swept_of(item, sweep)
     own_mode: str | None = getattr(item, "mode", None)
     modes = own.pop("mode", ()) if own_mode else ()
     for values in product(*own.values()):
-        params = complete(factory, {**item.params, **dict(zip(own, values, strict=True))})
-        traits = reducer_traits(factory, params) if modes else None
+        params = complete(item.factory, {**item.params, **dict(zip(own, values, strict=True))})
+        traits = item.traits(params) if modes else None
         # A reducer that can't do what is swept runs as it can, once.
         possible: list[Any] = [mode for mode in modes if getattr(traits, str(mode))]
         for mode in possible or [own_mode]:
@@ -105,15 +100,8 @@ def count_settings(items: Sequence[Piece], sweep: Sweep) -> int:
 
 
 def _swept_of(item: Piece, sweep: Sweep) -> dict[str, Sequence[JsonValue]]:
-    prefix = PREFIXES[item.section]
-    keys = {f"{prefix}.{name}": name for name in settable_names(item.section, item.name)}
+    keys = {f"{item.prefix}.{name}": name for name in item.settable}
     return {keys[key]: values for key, values in sweep.items() if key in keys}
-
-
-def wrong_mode(mode: object) -> str:
-    """Say that a mode is not one of those there are."""
-    hint = did_you_mean(mode, MODES) if isinstance(mode, str) else ""
-    return f"mode must be {' or '.join(map(repr, MODES))}, but is {value_text(mode)}.{hint}"
 
 
 def _index(values: list[Any], value: Any) -> int:
@@ -127,9 +115,8 @@ def _checked(parameter: str, value: Any, items: Sequence[Piece]) -> tuple[JsonVa
     forms: list[JsonValue] = []
     found: list[str] = []
     for item in items:
-        factory = load_factory(item.section, item.name)
         try:
-            forms.append(complete(factory, {**item.params, parameter: value})[parameter])
+            forms.append(complete(item.factory, {**item.params, parameter: value})[parameter])
         except ValidationError as error:
             found += [text for _, text, _ in field_problems(error, item.name, ())]
     return forms[0] if forms else value, found
@@ -137,16 +124,13 @@ def _checked(parameter: str, value: Any, items: Sequence[Piece]) -> tuple[JsonVa
 
 def _not_sweepable(key: str, lists: Mapping[str, Sequence[Piece] | None]) -> str:
     known = [
-        f"{prefix}.{name}"
-        for prefix, items in lists.items()
+        f"{item.prefix}.{name}"
+        for items in lists.values()
         for item in items or ()
-        for name in settable_names(item.section, item.name)
+        for name in item.settable
     ]
-    bare = [name for name in known if name.partition(".")[2] == key]
-    meant = bare[0] if bare else nearest(key, known)
-    return f"a sweep names reducer.<parameter> or classifier.<parameter>, not '{key}'." + (
-        f" Did you mean '{meant}'?" if meant else ""
-    )
+    shape = "a sweep names reducer.<parameter> or classifier.<parameter>"
+    return f"{shape}, not '{key}'.{did_you_mean_setting(key, known)}"
 
 
 def parse_values(text: str) -> Grid:

@@ -1,0 +1,280 @@
+"""The items of a spec's lists: estimators by name, with all parameters and labels that differ."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, TypeVar
+
+from annotated_types import MinLen
+from pydantic import (
+    ConfigDict,
+    Field,
+    JsonValue,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
+
+from ddr_cli.core.errors import InputError
+from ddr_cli.core.places import as_clause, value_text
+from ddr_cli.core.validation import Frozen, field_problems, refuse, wrong
+from ddr_cli.data.card import Card, Expect
+from ddr_cli.spec.estimators import (
+    MODES,
+    Factory,
+    Mode,
+    complete,
+    is_annotated,
+    load_factory,
+    make,
+    own_keys,
+    parameter_names,
+    registry_of,
+    settable_names,
+    traits_of,
+)
+
+Text = Annotated[str, MinLen(1)]
+Params = dict[str, JsonValue]
+
+
+@dataclass
+class Context:
+    """What the validators of a document know beyond its values.
+
+    `base` is the folder that a card's path is relative to, and `swept` the names of the swept
+    parameters. The data set's card and the sizes of the split's parts are added as they are read.
+    """
+
+    base: Path | None = None
+    swept: frozenset[str] = frozenset()
+    card: Card | None = None
+    expect: Expect | None = None
+    n_train: int | None = None
+
+
+def context_of(info: ValidationInfo) -> Context | None:
+    """Return what is known of the document being read; None when a resolved spec is."""
+    return info.context if isinstance(info.context, Context) else None
+
+
+class StrictFrozen(Frozen):
+    """A record that also takes no text for a number."""
+
+    model_config = ConfigDict(strict=True)
+
+
+class Piece(StrictFrozen):
+    """An item of one of a spec's lists: an estimator by its name, and all its parameters."""
+
+    section: ClassVar[str]
+    prefix: ClassVar[str]
+    name: Text
+    if TYPE_CHECKING:
+        params: Params  # a field of each kind, so that it comes last in JSON
+
+    @property
+    def factory(self) -> Factory:
+        """The estimator's class."""
+        return load_factory(self.section, self.name)
+
+    @property
+    def settable(self) -> list[str]:
+        """What ``--set`` and ``sweep`` may change: the parameters, and a reducer's mode."""
+        return settable_names(self.section, self.name)
+
+    def traits(self, params: Mapping[str, Any] | None = None) -> Any:
+        """Return the traits that the estimator has with other parameters, or with its own."""
+        return traits_of(self.section, self.factory, self.params if params is None else params)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _name_and_params(cls, value: Any, info: ValidationInfo) -> Any:
+        if context_of(info) is None:
+            return value
+        if isinstance(value, str):
+            return {"name": value, "params": {}}
+        if not isinstance(value, dict):
+            kind = registry_of(cls.section).kind
+            raise ValueError(
+                f"a {kind} is a name or a mapping with a name, but is {value_text(value)}"
+            )
+        own = {key: value[key] for key in ("name", *own_keys(cls.section)) if key in value}
+        return {**own, "params": {key: item for key, item in value.items() if key not in own}}
+
+    @field_validator("name")
+    @classmethod
+    def _known(cls, name: str, info: ValidationInfo) -> str:
+        if context_of(info):
+            try:
+                load_factory(cls.section, name)
+            except InputError as error:
+                raise ValueError(as_clause(error)) from None
+        return name
+
+    @field_validator("label", check_fields=False)
+    @classmethod
+    def _is_text(cls, label: str) -> str:
+        if not label.strip():
+            raise ValueError("label must be text, and not empty")
+        return label
+
+    @field_validator("params", check_fields=False)
+    @classmethod
+    def _complete(cls, params: Params, info: ValidationInfo) -> Params:
+        if context_of(info) is None or "name" not in info.data:
+            return params
+        name = info.data["name"]
+        factory = load_factory(cls.section, name)
+        try:
+            params = complete(factory, params)
+        except ValidationError as error:
+            known = [*parameter_names(factory), *own_keys(cls.section)]
+            found = field_problems(error, name, known)
+            refuse(wrong(path, text, key=is_key) for path, text, is_key in found)
+        return params
+
+    @model_validator(mode="after")
+    def _can_be_made(self, info: ValidationInfo) -> Self:
+        """Make a third party's estimator whose signature doesn't say what it takes."""
+        if context_of(info) and not is_annotated(self.factory):
+            try:
+                make(self.factory, self.params)
+            except InputError as error:
+                raise ValueError(as_clause(error)) from None
+        return self
+
+
+class StepSpec(Piece):
+    """A preprocessing step, fitted on the training part, with all its parameters."""
+
+    section, prefix = "preprocess", "preprocess"
+    params: Params = Field(default_factory=dict)
+
+
+class ReducerSpec(Piece):
+    """A reducer with all its parameters, the label shown, and how it embeds test points.
+
+    ``transductive``: with the training points and unlabelled. ``out_of_sample``: by the fitted map.
+    """
+
+    section, prefix = "reducers", "reducer"
+    mode: Mode = "out_of_sample"
+    label: Text = ""
+    params: Params = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _possible_mode(self, info: ValidationInfo) -> Self:
+        if context_of(info) is None:
+            return self
+        try:
+            traits = self.traits()
+        except InputError as error:
+            raise ValueError(as_clause(error)) from None
+        if "mode" not in self.model_fields_set and not traits.out_of_sample:
+            return self.model_copy(update={"mode": "transductive"})
+        if not getattr(traits, self.mode):
+            refuse([wrong(("mode",), unsupported_mode(self.name, self.mode))])
+        return self
+
+
+class ClassifierSpec(Piece):
+    """A classifier with all its parameters, and the label shown."""
+
+    section, prefix = "classifiers", "classifier"
+    label: Text = ""
+    params: Params = Field(default_factory=dict)
+
+
+class MeasureSpec(ClassifierSpec):
+    """A measure with all its parameters; it stands in the classifier's place of a trial."""
+
+    section = "measures"
+
+
+Labelled = TypeVar("Labelled", ReducerSpec, ClassifierSpec, MeasureSpec)
+
+
+def labelled(
+    items: Sequence[Labelled], taken: Sequence[str], swept: Collection[str]
+) -> tuple[Labelled, ...]:
+    """Return the items of a list, each with a label that tells it from the others and `taken`.
+
+    Raises pydantic.ValidationError if one is listed twice, or a label is given twice.
+    """
+    problems = []
+    labels = list(taken)
+    for i, item in enumerate(items):
+        if any(_identity(item) == _identity(other) for other in items[:i]):
+            message = f"{item.name} is listed twice with the same parameters; drop one."
+            problems.append(wrong((i,), message))
+        if item.label and item.label in labels:
+            problems.append(wrong((i, "label"), f"the label '{item.label}' is used twice."))
+        labels.append(item.label or _default_label(item, items, swept))
+    refuse(problems)
+    for i in range(len(taken), len(labels)):
+        if labels[i] in labels[:i]:
+            numbered = (f"{labels[i]} #{n}" for n in range(2, len(labels) + 2))
+            labels[i] = next(label for label in numbered if label not in labels)
+    named = zip(items, labels[len(taken) :], strict=True)
+    return tuple(item.model_copy(update={"label": label}) for item, label in named)
+
+
+def unsupported_mode(name: str, mode: str) -> str:
+    """Say that a reducer can't embed test points in this way, and in which it can."""
+    other = next(known for known in MODES if known != mode)
+    return f"{name} can't be used with mode: {mode}; use mode: {other}."
+
+
+def too_many_neighbors(
+    context: Context, item: Piece, name: str, values: Sequence[JsonValue]
+) -> str:
+    """Say that an estimator is to look for more neighbours than there are points, if it is.
+
+    A point is not a neighbour of itself in a reducer's graph; a transductive one has the test
+    points too.
+    """
+    mode = getattr(item, "mode", None)
+    samples = context.expect.samples if context.expect else None
+    points = samples if mode == "transductive" else context.n_train
+    numbers = [value for value in values if isinstance(value, int)]
+    if context.n_train is None or points is None or not name.startswith("n_neighbors"):
+        return ""
+    if max(numbers, default=0) <= points - (item.section == "reducers"):
+        return ""
+    return f"{name} is {max(numbers)}, but {item.name} has only {points} points to look among."
+
+
+def _identity(item: Labelled) -> tuple[Any, ...]:
+    return item.name, getattr(item, "mode", None), item.params
+
+
+def _default_label(item: Labelled, items: Sequence[Labelled], swept: Collection[str]) -> str:
+    """Return the name with the parameters that tell the item from its namesakes: ``ccdr (heat)``.
+
+    Swept parameters tell none apart.
+    """
+
+    def facts(piece: Labelled) -> dict[str, Any]:
+        return {**piece.params, "mode": getattr(piece, "mode", None)}
+
+    own = facts(item)
+    others = [facts(other) for other in items if other.name == item.name]
+    telling = [
+        _fact(name, own[name])
+        for name in own
+        if f"{item.prefix}.{name}" not in swept
+        and any(other.get(name) != own[name] for other in others)
+    ]
+    return f"{item.name} ({', '.join(telling)})" if telling else item.name
+
+
+def _fact(name: str, value: object) -> str:
+    if isinstance(value, str):
+        return value
+    if value is None or isinstance(value, bool):
+        return name if value else f"no {name}"
+    return f"{name}={value:g}" if isinstance(value, int | float) else f"{name}={value}"
