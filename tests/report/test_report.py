@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from ddr_cli.cli.report import report as report_command
 from ddr_cli.core.errors import InputError
 from ddr_cli.report import Format, check_report, write_report, write_run
-from ddr_cli.report.tables import to_latex, to_markdown
+from ddr_cli.report.tables import count_text, to_latex, to_markdown
 from ddr_cli.verdicts.record import PaperRecord, RecordedVerdicts, regressions
 
 CCDR = {
@@ -133,6 +133,30 @@ def test_claims_are_given_two_verdicts(written):
     assert found["table1-knn"] == ("not run", "not run")
 
 
+def test_the_counts_are_those_of_the_verdicts(written):
+    numbers, claims = written[1].assessment.counts()
+    (result,) = written[1].assessment.papers
+    for counts, views in (
+        (numbers, (result.counts("own"), result.counts("resplits"))),
+        (claims, (result.claim_counts("own"), result.claim_counts("resplits"))),
+    ):
+        (row,) = counts.rows
+        found = dict(zip(counts.verdicts, row[1], strict=True))
+        assert {name: pair[0] for name, pair in found.items() if pair[0]} == dict(views[0])
+        assert {name: pair[1] for name, pair in found.items() if pair[1]} == dict(views[1])
+    found = dict(zip(numbers.verdicts, numbers.rows[0][1], strict=True))
+    assert found["reproduced"][0] == 4
+
+
+def test_the_file_holds_a_table_for_numbers_and_one_for_claims(written):
+    text = (written[0] / "report" / "verdict_counts.md").read_text(encoding="utf-8")
+    assert text == count_text(written[1].assessment)
+    heads = [line for line in text.splitlines() if line.startswith("| printed") or "claims" in line]
+    assert heads[0].startswith("| printed numbers and marks | reproduced | better | worse |")
+    assert heads[1].startswith("| claims | holds | fails |")
+    assert text.count("| CCDR | ") == 2
+
+
 class _Page(HTMLParser):
     """Collects the visible text, the ids and the internal links, and checks the nesting."""
 
@@ -225,14 +249,18 @@ def test_a_partial_run_gives_no_number_and_no_verdict(page):
     assert "9.00 %" not in table
 
 
-def test_one_paper_leaves_other_runs_out(written, tmp_path):
+def test_one_paper_leaves_other_runs_and_the_counts_out(written, tmp_path):
     copy = tmp_path / "results"
     for name in ("landsat_ccdr", "mine"):
         shutil.copytree(written[0] / name, copy / name)
-    outcome = write_report(copy, paper="ccdr", format=Format.html)
-    text = outcome.page.read_text(encoding="utf-8")
-    assert "My own" not in text
-    assert not any(path.suffix == ".tex" for path in outcome.files)
+    done = _run(copy, "--paper", "ccdr", "--format", "html")
+    assert done.exit_code == 0, done.output
+    names = set(_files(copy))
+    assert "My own" not in (copy / "report" / "index.html").read_text(encoding="utf-8")
+    assert not any(name.endswith(".tex") for name in names)
+    assert "report/verdict_counts.md" not in names
+    _run(copy, "--paper", "ccdr", "--format", "markdown")
+    assert "report/verdict_counts.md" not in set(_files(copy))
 
 
 def test_one_form_of_tables_writes_no_page(written, tmp_path):
