@@ -13,7 +13,7 @@ from scipy import sparse
 from ddr_cli.engine.arrays import Labels
 from ddr_cli.engine.jobs import Evaluation
 from ddr_cli.evaluation.measures import Embedded
-from ddr_cli.evaluation.metrics import METRICS, RANKINGS, Metric, Ranking, get_metric
+from ddr_cli.evaluation.metrics import METRICS, RANKINGS, Metric, Ranking
 from ddr_cli.evaluation.registry import evaluator_registry, get_evaluator_traits
 
 Scores = dict[str, float]
@@ -103,7 +103,7 @@ def scores_of(
         return [{factory.scale.name: value} for value in values]
     n = embedding.train.shape[0]
     y_train, y_test = embedding.labels.y[:n], embedding.labels.y[n:]
-    own = [get_metric(name) for name in metrics if name in METRICS]
+    own = [METRICS[name] for name in metrics if name in METRICS]
     rankings = {name: RANKINGS[name] for name in metrics if name in RANKINGS}
     if rankings and hasattr(factory, "decision_function"):
         return [_ranked(evaluator, embedding, y_train, own, rankings) for evaluator in evaluators]

@@ -176,20 +176,10 @@ def estimate_dimension(
 
 
 def geodesic_distances(X: Floats, n_neighbors: int) -> Floats:
-    """Return the lengths of the shortest paths over the neighbourhood graph.
+    """Return the lengths of the shortest paths over the neighbourhood graph of distinct points.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n_samples, n_features)
-        Distinct points.
-    n_neighbors : int
-        Each point is joined with this many nearest ones, and with those it is among the nearest
-        of.
-
-    Returns
-    -------
-    ndarray of shape (n_samples, n_samples)
-        inf where no path leads from one point to the other.
+    Each is joined with its nearest ones, and with those it is among the nearest of; inf where no
+    path leads from one point to the other.
     """
     n = len(X)
     found = kneighbors(X, n_neighbors)

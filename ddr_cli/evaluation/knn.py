@@ -63,18 +63,7 @@ class KNNClassifier(ClassifierMixin, BaseEstimator):
         self.ties = ties
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Remember the training points.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Training points.
-        y : array-like of shape (n_samples,)
-            Their labels.
-
-        Returns
-        -------
-        self
+        """Remember the training points, dense or sparse, and their labels.
 
         Raises
         ------
@@ -94,17 +83,7 @@ class KNNClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Return the label of each query.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_queries, n_features)
-            Query points.
-
-        Returns
-        -------
-        ndarray of shape (n_queries,)
-        """
+        """Return the label of each query."""
         return self._elected(self._votes(X))
 
     @classmethod
@@ -127,12 +106,6 @@ class KNNClassifier(ClassifierMixin, BaseEstimator):
         Returns
         -------
         list of ndarray of shape (n_queries,)
-            In the order of `settings`.
-
-        Raises
-        ------
-        ValueError
-            As `fit` with any one of the settings.
         """
         classifiers = [cls(**setting) for setting in settings]
         if not classifiers:
@@ -173,17 +146,7 @@ class KNNClassifier(ClassifierMixin, BaseEstimator):
 
 
 def elect(votes: NDArray[np.intp], n_classes: int, ties: Ties = "nearest") -> NDArray[np.intp]:
-    """Return the class code with most votes of each row.
-
-    Parameters
-    ----------
-    votes : ndarray of shape (n_queries, k)
-        Class codes of the neighbours, nearest first.
-    n_classes : int
-        How many classes there are.
-    ties : {"nearest", "smallest_label"}
-        Which of the classes with most votes wins.
-    """
+    """Return the class code with most votes of each row of neighbours' codes, nearest first."""
     rows = np.arange(len(votes))
     tally = np.zeros((len(votes), n_classes), dtype=np.intp)
     for column in votes.T:

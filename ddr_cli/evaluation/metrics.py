@@ -10,8 +10,6 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ddr_cli.core.errors import InputError, did_you_mean
-
 
 @dataclass(frozen=True)
 class Scale:
@@ -37,15 +35,7 @@ class Scale:
 
 @dataclass(frozen=True)
 class Metric:
-    """A score of predicted labels against true ones; call it as ``metric(y_true, y_pred)``.
-
-    Parameters
-    ----------
-    scale : Scale
-        What its numbers are.
-    compute : callable
-        The function behind the call.
-    """
+    """A score of predicted labels against true ones; call it as ``metric(y_true, y_pred)``."""
 
     scale: Scale
     compute: Callable[[ArrayLike, ArrayLike], float]
@@ -56,24 +46,25 @@ class Metric:
         return self.scale.name
 
     def __call__(self, y_true: ArrayLike, y_pred: ArrayLike) -> float:
-        """Return the score.
-
-        Parameters
-        ----------
-        y_true, y_pred : array-like of shape (n_samples,)
-            True and predicted labels.
-
-        Raises
-        ------
-        ValueError
-            If the two differ in shape or are empty.
-        """
+        """Return the score; a ValueError if the labels differ in shape or are none."""
         if np.shape(y_true) != np.shape(y_pred) or np.size(y_true) == 0:
             raise ValueError(
                 f"{self.name} needs as many predictions as labels, at least one of each; "
                 f"the shapes are {np.shape(y_true)} and {np.shape(y_pred)}."
             )
         return self.compute(y_true, y_pred)
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """A score of the order in which a classifier's decision values put points of two classes.
+
+    The second class is to come first. ``compute(relevant, values, groups)``: see
+    `mean_average_precision`. Classifiers without decision values have none.
+    """
+
+    scale: Scale
+    compute: Callable[[ArrayLike, ArrayLike, ArrayLike | None], float]
 
 
 def error(y_true: ArrayLike, y_pred: ArrayLike) -> float:
@@ -91,34 +82,6 @@ def balanced_accuracy(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     _, codes = np.unique(np.asarray(y_true), return_inverse=True)
     right = np.asarray(y_true) == np.asarray(y_pred)
     return float(np.mean(np.bincount(codes, weights=right) / np.bincount(codes)))
-
-
-METRICS = MappingProxyType(
-    {
-        metric.name: metric
-        for metric in (
-            Metric(Scale("error", "error rate", "lower"), error),
-            Metric(Scale("accuracy", "accuracy", "higher"), accuracy),
-            Metric(Scale("balanced_accuracy", "balanced accuracy", "higher"), balanced_accuracy),
-        )
-    }
-)
-
-
-@dataclass(frozen=True)
-class Ranking:
-    """A score of the order in which a classifier's decision values put points.
-
-    Parameters
-    ----------
-    scale : Scale
-        What its numbers are.
-    compute : callable
-        ``compute(relevant, values, groups)``; see `mean_average_precision`.
-    """
-
-    scale: Scale
-    compute: Callable[[ArrayLike, ArrayLike, ArrayLike | None], float]
 
 
 def mean_average_precision(
@@ -146,14 +109,24 @@ def mean_average_precision(
 
     hits, order = np.asarray(relevant, dtype=bool), np.asarray(values)
     group = np.zeros(len(hits), dtype=int) if groups is None else np.asarray(groups)
-    found = [
-        average_precision_score(hits[rows], order[rows])
-        for rows in (group == one for one in np.unique(group[hits]))
-    ]
-    if not found:
+    if not hits.any():
         raise ValueError("mean_average_precision needs a relevant point, and there is none.")
-    return float(np.mean(found))
+    each = [
+        average_precision_score(hits[rows], order[rows])
+        for rows in (group == name for name in np.unique(group[hits]))
+    ]
+    return float(np.mean(each))
 
+
+METRICS = MappingProxyType(
+    {
+        "error": Metric(Scale("error", "error rate", "lower"), error),
+        "accuracy": Metric(Scale("accuracy", "accuracy", "higher"), accuracy),
+        "balanced_accuracy": Metric(
+            Scale("balanced_accuracy", "balanced accuracy", "higher"), balanced_accuracy
+        ),
+    }
+)
 
 RANKINGS = MappingProxyType(
     {
@@ -163,8 +136,6 @@ RANKINGS = MappingProxyType(
         )
     }
 )
-"""Metrics of two classes, the second to come first; classifiers without decision values have none.
-"""
 
 MEASURED = MappingProxyType(
     {
@@ -191,20 +162,3 @@ def get_scale(name: str) -> Scale:
     if name in METRICS or name in RANKINGS:
         return (METRICS.get(name) or RANKINGS[name]).scale
     return MEASURED.get(name) or Scale(name, name.replace("_", " "), "higher", rate=False)
-
-
-def get_metric(name: str) -> Metric:
-    """Return the metric called `name`.
-
-    Raises
-    ------
-    InputError
-        If there is none; the message names the nearest one.
-    """
-    try:
-        return METRICS[name]
-    except KeyError:
-        raise InputError(
-            f"There is no metric called '{name}'.{did_you_mean(name, METRICS)} "
-            f"Choose from {', '.join(METRICS)}."
-        ) from None

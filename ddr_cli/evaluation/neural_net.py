@@ -84,18 +84,7 @@ class NeuralNetClassifier(ClassifierMixin, BaseEstimator):
         self.random_state = random_state
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Train the network.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Training points.
-        y : array-like of shape (n_samples,)
-            Their labels.
-
-        Returns
-        -------
-        self
+        """Train the network on dense points and their labels.
 
         Raises
         ------
@@ -129,35 +118,14 @@ class NeuralNetClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Return the network's outputs.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_queries, n_features)
-            Query points.
-
-        Returns
-        -------
-        ndarray of shape (n_queries, n_classes)
-            Rows sum to 1.
-        """
+        """Return the network's outputs, (n_queries, n_classes); rows sum to 1."""
         check_is_fitted(self)
         points = validate_data(self, X, dtype=np.float64, reset=False)
         outputs: NDArray[np.float64] = self.network_.predict_proba(self._scaled(points))
         return outputs
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Return the label with the largest output for each query.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_queries, n_features)
-            Query points.
-
-        Returns
-        -------
-        ndarray of shape (n_queries,)
-        """
+        """Return the label with the largest output for each query."""
         best = self.predict_proba(X).argmax(axis=1)
         return np.asarray(self.classes_[best])
 

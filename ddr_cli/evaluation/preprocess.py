@@ -53,40 +53,13 @@ class _Step(_Checked, ABC):
         """Return the transformer for the training data."""
 
     def fit(self, X: ArrayLike, y: object = None) -> Self:  # noqa: ARG002 (scikit-learn's call)
-        """Fit the step on the training part.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Training points.
-        y : object
-            Ignored.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        ValueError
-            If a parameter or the data is not valid.
-        """
+        """Fit the step on the training part."""
         check_parameters(self)
         self.transformer_ = self._fitted(self._validated(X, reset=True))
         return self
 
     def transform(self, X: ArrayLike) -> Any:
-        """Apply the fitted step.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_queries, n_features)
-            Any points.
-
-        Returns
-        -------
-        ndarray or sparse matrix of shape (n_queries, n_features_out)
-        """
+        """Apply the fitted step to any points."""
         check_is_fitted(self)
         return self.transformer_.transform(self._validated(X, reset=False))
 
@@ -233,19 +206,7 @@ class Rescale(OneToOneFeatureMixin, _Checked):
         self.by = by
 
     def fit(self, X: ArrayLike, y: object = None) -> Self:  # noqa: ARG002 (scikit-learn's call)
-        """Find the range of the training part.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Training points.
-        y : object
-            Ignored.
-
-        Returns
-        -------
-        self
-        """
+        """Find the range of the training part."""
         check_parameters(self)
         points = self._validated(X, reset=True)
         axis = 0 if self.by == "feature" else None
@@ -255,17 +216,7 @@ class Rescale(OneToOneFeatureMixin, _Checked):
         return self
 
     def transform(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Apply the range of the training part.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_queries, n_features)
-            Any points.
-
-        Returns
-        -------
-        ndarray of shape (n_queries, n_features)
-        """
+        """Apply the range of the training part."""
         check_is_fitted(self)
         points: NDArray[np.float64] = self._validated(X, reset=False)
         scaled: NDArray[np.float64] = (points - self.low_) / self.range_

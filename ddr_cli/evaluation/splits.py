@@ -36,8 +36,7 @@ class Split:
     train, test : ndarray of shape (n_train,) and (n_test,)
         Row numbers, ascending unless the data set's own split lists them otherwise.
     hash : str
-        16 hexadecimal digits that identify the two index arrays; rows of a paired test must
-        agree in it.
+        16 hexadecimal digits of the two index arrays; rows of a paired test must agree in it.
     """
 
     name: str
@@ -123,19 +122,9 @@ def make_split(
 
 
 def method_seed(seed: int, dataset: str, index: int) -> int:
-    """Return the seed of a method's own randomness on one split.
+    """Return the seed of a method's own randomness on one split, in [0, 2**32).
 
     The stream is independent of the one that drew the split.
-
-    Parameters
-    ----------
-    seed, dataset, index
-        As for `make_split`.
-
-    Returns
-    -------
-    int
-        In [0, 2**32), as scikit-learn's `random_state` takes it.
     """
     return int(_seed_sequence(seed, dataset, index, _METHOD_STREAM).generate_state(1)[0])
 
