@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
@@ -15,7 +16,7 @@ from ddr_cli.core.errors import InputError, did_you_mean
 
 
 class Method(StrEnum):
-    """The graphs of the dimension estimate."""
+    """The graphs that the intrinsic dimension is estimated from."""
 
     gmst = "gmst"
     knn = "knn"
@@ -31,30 +32,34 @@ def describe(
         typer.Option(
             "--picture",
             metavar="FILE",
-            help="Of a data set of images: write some samples to a .png or .svg.",
+            help="For a data set of images: write some samples to a .png or .svg.",
         ),
     ] = None,
     dimension: Annotated[
         bool,
-        typer.Option("--dimension", help="Of a data set: estimate its intrinsic dimension."),
+        typer.Option("--dimension", help="For a data set: estimate its intrinsic dimension."),
     ] = False,
     method: Annotated[
         Method | None,
-        typer.Option("--method", help="With --dimension: one graph instead of both."),
+        typer.Option("--method", help="With --dimension: use one graph (default: both)."),
     ] = None,
     of_class: Annotated[
         list[str] | None,
         typer.Option(
             "--class",
             metavar="NAME",
-            help="With --dimension: this class instead of each. May be repeated.",
+            help="With --dimension: only this class (default: each). May be repeated.",
         ),
     ] = None,
     whole: Annotated[
-        bool, typer.Option("--whole", help="With --dimension: all points instead of each class.")
+        bool,
+        typer.Option(
+            "--whole", help="With --dimension: all points together instead of each class."
+        ),
     ] = False,
     seed: Annotated[
-        int | None, typer.Option("--seed", min=0, help="With --dimension: random_state, else 0.")
+        int | None,
+        typer.Option("--seed", min=0, help="With --dimension: random seed (default: 0)."),
     ] = None,
     data_dir: DataDir = None,
     offline: Offline = False,
@@ -76,11 +81,11 @@ def describe(
     if dimension:
         if describers.get(name, _describe_dataset) is not _describe_dataset:
             raise InputError(
-                f"--dimension is of a data set, which '{name}' is not; 'ddr list datasets' shows "
-                "their names."
+                f"--dimension applies to data sets only; '{name}' is not one. 'ddr list datasets' "
+                "shows their names."
             )
         if whole and of_class:
-            raise InputError("Say --whole or --class, not both.")
+            raise InputError("Give --whole or --class, not both.")
     elif method is not None or of_class or whole or seed is not None:
         raise InputError("--method, --class, --whole and --seed go with --dimension.")
     if name.endswith((".yaml", ".yml")):
@@ -89,7 +94,7 @@ def describe(
         describers[name](name)
     else:
         raise InputError(
-            f"There is nothing called '{name}'.{did_you_mean(name, describers)} 'ddr list "
+            f"Unknown name '{name}'.{did_you_mean(name, describers)} 'ddr list "
             "datasets', '... reducers', '... classifiers' and '... configs' show the names."
         )
     if picture is not None:
@@ -194,7 +199,7 @@ def _print_estimator(
 
 
 def _as_yaml(value: Any) -> str:
-    return {None: "null", True: "true", False: "false"}.get(value, str(value))
+    return json.dumps(value) if value is None or isinstance(value, bool) else str(value)
 
 
 def _print_facts(facts: dict[str, Any]) -> None:

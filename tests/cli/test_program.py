@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+import ddr_cli
+
 TINY = """
 title: A tiny run
 dataset: iris
@@ -49,6 +51,11 @@ def test_every_command_has_help(ddr, command):
     assert "Usage: " in done.stdout
 
 
+def test_the_version_is_that_of_the_package(ddr_here):
+    done = ddr_here("--version")
+    assert (done.returncode, done.stdout) == (0, f"ddr {ddr_cli.__version__}\n")
+
+
 def test_help_loads_nothing_heavy():
     heavy = ["numpy", "scipy", "sklearn", "pandas", "matplotlib", "pydantic", "yaml"]
     code = f"import sys, ddr_cli.cli.app; print([m for m in {heavy} if m in sys.modules])"
@@ -63,6 +70,9 @@ def test_help_loads_nothing_heavy():
         ("reducers", ["none", "pca", "lda", "ccdr"]),
         ("classifiers", ["knn", "linear", "neural_net"]),
         ("preprocessors", ["pca", "standardize", "tfidf"]),
+        ("measures", ["separability", "topology"]),
+        ("formats", ["csv", "images"]),
+        ("generators", ["balance"]),
         ("configs", ["landsat_ccdr_beta", "digits_ccdr_beta"]),
     ],
 )
@@ -73,17 +83,45 @@ def test_list(ddr_here, kind, names):
     assert set(names) <= set(listed)
 
 
-@pytest.mark.parametrize("name", ["ccdr", "knn", "landsat", "landsat_ccdr_beta", "unit_length"])
-def test_describe(ddr_here, name):
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("ccdr", "{name: ccdr, n_components: 2, "),
+        ("knn", "{name: knn, n_neighbors: 5, "),
+        ("topology", "{name: topology, n_neighbors: 1}"),
+        ("landsat", "split: 4435 train, 2000 test"),
+        ("landsat_ccdr_beta", "paper: ccdr, "),
+        ("unit_length", "unit_length (preprocessing step)"),
+    ],
+)
+def test_describe(ddr_here, name, says):
     done = ddr_here("describe", name)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith(name)
+    assert says in done.stdout
 
 
 def test_describe_what_is_not_there(ddr_here):
     done = ddr_here("describe", "cdcr")
     assert_mistake(done)
-    assert "Did you mean 'ccdr'?" in done.stderr
+    assert "Unknown name 'cdcr'. Did you mean 'ccdr'?" in done.stderr
+
+
+def test_describe_draws_samples_of_images(ddr_here, work):
+    done = ddr_here("describe", "digits", "--picture", "digits.png")
+    assert done.returncode == 0, done.stderr
+    assert "picture: digits.png" in done.stdout
+    assert (work / "digits.png").read_bytes().startswith(b"\x89PNG")
+    assert_mistake(ddr_here("describe", "iris", "--picture", "iris.png"))
+
+
+def test_validate_checks_every_spec_as_it_would_be_run(ddr_here, work):
+    (work / "right.yaml").write_text(TINY)
+    (work / "wrong.yaml").write_text(TINY.replace("title:", "titel:"))
+    done = ddr_here("validate", "right.yaml", "wrong.yaml", "--set", "split.repeats=3")
+    assert_mistake(done)
+    assert done.stdout == "right.yaml: valid, 12 trials\n"
+    assert "wrong.yaml:2:1: titel: a spec has no 'titel'. Did you mean 'title'?" in done.stderr
 
 
 @pytest.mark.parametrize(
