@@ -88,6 +88,20 @@ def knn_graph(
     )
 
 
+def known_neighbors(
+    X: Points, k: int, neighbors: Neighbors | None, *, queries: Points | None = None
+) -> Neighbors:
+    """Return the neighbours that are known already, if they are of these points, or search."""
+    if neighbors is None:
+        return kneighbors(X, k, queries=queries)
+    asked = X if queries is None else queries
+    if len(neighbors) != asked.shape[0]:
+        raise ValueError(
+            f"neighbors are given for {len(neighbors)} points, but X has {asked.shape[0]}."
+        )
+    return neighbors
+
+
 def neighbor_affinity(
     X: Points,
     k: int,
@@ -95,19 +109,14 @@ def neighbor_affinity(
     weights: Weights = "heat",
     epsilon: Literal["mean"] | float = "mean",
     neighbors: Neighbors | None = None,
-) -> CsrArray:
-    """Return `knn_graph` of the points; the width "mean" is `mean_squared_distance`.
+) -> tuple[CsrArray, float]:
+    """Return `knn_graph` of the points, and its width: for "mean" the `mean_squared_distance`.
 
     Neighbours that are known already, at least `k` of each point, spare the search.
     """
-    if neighbors is None:
-        neighbors = kneighbors(X, k)
-    if len(neighbors) != X.shape[0]:
-        raise ValueError(
-            f"neighbors are given for {len(neighbors)} points, but X has {X.shape[0]}."
-        )
+    neighbors = known_neighbors(X, k, neighbors)
     width = mean_squared_distance(neighbors, k) if epsilon == "mean" else float(epsilon)
-    return knn_graph(neighbors, k, weights=weights, epsilon=width)
+    return knn_graph(neighbors, k, weights=weights, epsilon=width), width
 
 
 def mean_squared_distance(neighbors: Neighbors, k: int) -> float:

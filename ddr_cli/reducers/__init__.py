@@ -10,60 +10,48 @@ from typing import TYPE_CHECKING
 from ddr_cli.core.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from ddr_cli.reducers.baselines import PCA, Identity
     from ddr_cli.reducers.ccdr import CCDR
     from ddr_cli.reducers.discriminative_projections import DiscriminativeProjections
-    from ddr_cli.reducers.isomap import Isomap
-    from ddr_cli.reducers.kernel_lfda import KernelLFDA
-    from ddr_cli.reducers.kernel_mfa import KernelMFA
-    from ddr_cli.reducers.kernel_pca import KernelPCA
     from ddr_cli.reducers.laplacian_eigenmaps import LaplacianEigenmaps
-    from ddr_cli.reducers.laplacian_rls import LaplacianRLS
-    from ddr_cli.reducers.laplacian_rls_regressor import LaplacianRLSRegressor
+    from ddr_cli.reducers.laplacian_rls import LaplacianRLS, LaplacianRLSRegressor
     from ddr_cli.reducers.lda import LDA
-    from ddr_cli.reducers.lfda import LFDA
-    from ddr_cli.reducers.lle import LLE
+    from ddr_cli.reducers.lfda import LFDA, KernelLFDA
     from ddr_cli.reducers.lmnn import LMNN
     from ddr_cli.reducers.lpp import LPP
     from ddr_cli.reducers.mcml import MCML
     from ddr_cli.reducers.mds import MDS
-    from ddr_cli.reducers.mfa import MFA
+    from ddr_cli.reducers.mfa import MFA, KernelMFA
     from ddr_cli.reducers.nca import NCA
     from ddr_cli.reducers.nmmp import NMMP
-    from ddr_cli.reducers.none import Identity
-    from ddr_cli.reducers.pca import PCA
     from ddr_cli.reducers.registry import REDUCERS, Traits, get_traits
     from ddr_cli.reducers.sde import SDE
     from ddr_cli.reducers.slle import SupervisedLLE
     from ddr_cli.reducers.ssde import SSDE
+    from ddr_cli.reducers.wrapped import LLE, Isomap, KernelPCA
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
+            "baselines": ["PCA", "Identity"],
             "ccdr": ["CCDR"],
             "discriminative_projections": ["DiscriminativeProjections"],
-            "isomap": ["Isomap"],
-            "kernel_lfda": ["KernelLFDA"],
-            "kernel_mfa": ["KernelMFA"],
-            "kernel_pca": ["KernelPCA"],
             "laplacian_eigenmaps": ["LaplacianEigenmaps"],
-            "laplacian_rls": ["LaplacianRLS"],
-            "laplacian_rls_regressor": ["LaplacianRLSRegressor"],
+            "laplacian_rls": ["LaplacianRLS", "LaplacianRLSRegressor"],
             "lda": ["LDA"],
-            "lfda": ["LFDA"],
-            "lle": ["LLE"],
+            "lfda": ["LFDA", "KernelLFDA"],
             "lmnn": ["LMNN"],
             "lpp": ["LPP"],
             "mcml": ["MCML"],
             "mds": ["MDS"],
-            "mfa": ["MFA"],
+            "mfa": ["MFA", "KernelMFA"],
             "nca": ["NCA"],
             "nmmp": ["NMMP"],
-            "none": ["Identity"],
-            "pca": ["PCA"],
             "registry": ["REDUCERS", "Traits", "get_traits"],
             "sde": ["SDE"],
             "slle": ["SupervisedLLE"],
             "ssde": ["SSDE"],
+            "wrapped": ["LLE", "Isomap", "KernelPCA"],
         },
     )
 

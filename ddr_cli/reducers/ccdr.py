@@ -1,8 +1,4 @@
-r"""Classification constrained dimensionality reduction (CCDR).
-
-R. Raich, J. A. Costa, S. B. Damelin and A. O. Hero III, "Classification Constrained
-Dimensionality Reduction", arXiv:0802.2906.
-"""
+"""Classification constrained dimensionality reduction (Raich et al., arXiv:0802.2906)."""
 
 from __future__ import annotations
 
@@ -13,25 +9,20 @@ import numpy as np
 import scipy.sparse as sp
 from annotated_types import Ge, Gt, Lt
 from numpy.typing import ArrayLike, NDArray
+from scipy.linalg import orthogonal_procrustes
 from scipy.sparse.csgraph import connected_components
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.base import clone
+from sklearn.utils import check_random_state
 
-from ddr_cli.core.parameters import check_parameters
-from ddr_cli.numerics.graphs import knn_graph, knn_kernel, mean_squared_distance
+from ddr_cli.numerics.graphs import knn_kernel, known_neighbors
 from ddr_cli.numerics.laplacian import laplacian_eigenpairs
 from ddr_cli.numerics.neighbors import CsrArray, Neighbors, kneighbors
-from ddr_cli.reducers.ccdr_subsample import SubsampleAverage, average_subsamples
 from ddr_cli.reducers.labels import UNLABELLED, codes_among, encode_labels
+from ddr_cli.reducers.reducer import Codes, Embedding, Floats, OnNeighborGraph
 from ddr_cli.reducers.registry import Traits
 
-Floats = NDArray[np.float64]
-Codes = NDArray[np.intp]
-_ACCEPTED: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float64, np.float32]}
 
-
-class CCDR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class CCDR(OnNeighborGraph, Embedding):
     r"""Embed points and class centres so that both classes and the data's geometry are kept.
 
     Points :math:`y_i` and class centres :math:`z_k` in :math:`R^m` minimise (Eq. 13)
@@ -79,8 +70,6 @@ class CCDR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Whether a path in the graph leads from the point to a labelled one (without `subsample`).
     epsilon_ : float
         Width of the heat kernel (without `subsample`).
-    n_features_in_ : int
-        Number of features.
 
     Notes
     -----
@@ -111,7 +100,8 @@ class CCDR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     embedding_: Floats
     class_centers_: Floats
     eigenvalues_: Floats
-    classes_: NDArray[Any]
+    _keeps_float32 = False
+    _needs_labels = True
 
     def __init__(
         self,
@@ -134,40 +124,19 @@ class CCDR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.n_subsamples = n_subsamples
 
     def fit(self, X: ArrayLike, y: ArrayLike, *, neighbors: Neighbors | None = None) -> CCDR:
-        """Embed the rows of `X` and the class centres.
+        """Embed the rows of `X`, of classes `y` (-1: unlabelled), and the class centres.
 
-        Parameters
-        ----------
-        X : array or sparse of shape (n_samples, n_features)
-        y : array of shape (n_samples,)
-            Class labels of any type; -1 for unlabelled points.
-        neighbors : Neighbors, optional
-            Of the rows of `X` among themselves, at least `n_neighbors` of each; spares the search
-            (not used with `subsample`).
-
-        Returns
-        -------
-        CCDR
-            Itself.
-
-        Raises
-        ------
-        ValueError
-            If a parameter is out of range, no point is labelled, or `X` has too few points for
-            `n_neighbors` or `n_components`.
+        `neighbors` of the rows, at least `n_neighbors` of each, spare the search (not used with
+        `subsample`).
         """
-        check_parameters(self)
-        points, labels = validate_data(self, X, y, **_ACCEPTED)
+        points, labels = self._points_and_labels(X, y)
         self.classes_, code = encode_labels(labels)
         if self.subsample is None:
             self._fit_graph(points, code, neighbors)
             strays = int(np.sum(~self.connected_))
         else:
-            self.subsamples_: SubsampleAverage = average_subsamples(self, points, labels, code)
-            self.embedding_ = self.subsamples_.embedding
-            self.class_centers_ = self.subsamples_.class_centers
-            self.eigenvalues_ = self.subsamples_.eigenvalues
-            strays = max(int(np.sum(~member.connected_)) for member in self.subsamples_.members)
+            self._fit_subsamples(points, labels, code)
+            strays = max(int(np.sum(~member.connected_)) for member in self.members_)
         if strays:
             warnings.warn(
                 f"No path in the neighbour graph leads from {strays} unlabelled points to a "
@@ -179,15 +148,7 @@ class CCDR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _fit_graph(self, X: Any, code: Codes, neighbors: Neighbors | None) -> None:
         n, L, m = X.shape[0], len(self.classes_), self.n_components
-        if neighbors is None:
-            neighbors = kneighbors(X, self.n_neighbors)
-        _check_count(neighbors, X)
-        self.epsilon_ = (
-            mean_squared_distance(neighbors, self.n_neighbors)
-            if self.epsilon == "mean"
-            else float(self.epsilon)
-        )
-        W = knn_graph(neighbors, self.n_neighbors, weights=self.weights, epsilon=self.epsilon_)
+        W, self.epsilon_ = self._affinity(X, neighbors)
 
         # G = [[0, C], [C', beta W]], C the L x n class membership, a zero column where unlabelled.
         (labelled,) = np.nonzero(code != UNLABELLED)
@@ -201,9 +162,9 @@ class CCDR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if not kept.all():
             G = G[kept][:, kept]
         # Without a neighbour edge there is one star per class, and all else has lambda = 1.
-        self._check_dimensions(G.shape[0] - 1 if G.nnz > 2 * len(labelled) else L - 1)
+        self._check_extension(G.shape[0] - 1 if G.nnz > 2 * len(labelled) else L - 1)
         self.eigenvalues_, U = laplacian_eigenpairs(G, m)  # Eq. 15: L u = lambda D u
-        self._check_dimensions(int(np.sum(self.eigenvalues_ < 1 - 1e-9)))
+        self._check_extension(int(np.sum(self.eigenvalues_ < 1 - 1e-9)))
 
         self.affinity_ = W
         self.connected_ = kept[L:]
@@ -214,65 +175,71 @@ class CCDR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if not self.connected_.all():
             self.embedding_[~self.connected_] = self.place(self._kernel(X[~self.connected_]))
 
-    def _check_dimensions(self, most: int) -> None:
+    def _check_extension(self, most: int) -> None:
         if self.n_components > most:
             raise ValueError(
                 f"n_components={self.n_components}, but the graph offers at most {most} dimensions "
                 f"with lambda < 1 (Eq. 20 divides by 1 - lambda)."
             )
 
-    def fit_transform(
-        self, X: ArrayLike, y: ArrayLike, *, neighbors: Neighbors | None = None
-    ) -> Floats:
-        """Fit, and return `embedding_`: labelled points are placed with the help of their label.
+    def _fit_subsamples(self, X: Any, y: NDArray[Any], code: Codes) -> None:
+        """Embed stratified subsamples, extend each to all points by Eq. 20, align and average.
 
-        It differs from ``fit(X, y).transform(X)``, which treats the points as new and unlabelled.
+        Two such embeddings of the same points differ by a rotation, since eigenvectors of close
+        eigenvalues mix. It is found by orthogonal Procrustes on what every subsample places: the
+        class centres, which alone would leave it undetermined when there are fewer of them than
+        dimensions, together with all n points.
         """
-        return self.fit(X, y, neighbors=neighbors).embedding_
+        n, size = len(code), self.subsample
+        share = size / n if isinstance(size, int) else size
+        if share is None or share >= 1:
+            raise ValueError(f"subsample={size} must be less than the number of points, {n}.")
+        rng = check_random_state(self.random_state)
+        self.members_: list[CCDR] = []
+        embeddings = []
+        for _ in range(self.n_subsamples):
+            chosen = _draw(code, share, rng)
+            member = clone(self).set_params(subsample=None)
+            member.n_features_in_, member.classes_ = self.n_features_in_, self.classes_
+            member._fit_graph(X[chosen], code[chosen], None)
+            embedding = np.empty((n, self.n_components))
+            embedding[chosen] = member.embedding_
+            others = np.setdiff1d(np.arange(n), chosen)
+            embedding[others] = member.extend(X[others], y[others])
+            self.members_.append(member)
+            embeddings.append(embedding)
+        anchors = [
+            np.vstack([member.class_centers_, embedding])
+            for member, embedding in zip(self.members_, embeddings, strict=True)
+        ]
+        self.rotations_ = [orthogonal_procrustes(own, anchors[0])[0] for own in anchors]
+        self.embedding_ = self._mean_rotated(embeddings)
+        self.class_centers_ = self._mean_rotated(
+            [member.class_centers_ for member in self.members_]
+        )
+        self.eigenvalues_ = np.mean([member.eigenvalues_ for member in self.members_], axis=0)
+
+    def _mean_rotated(self, parts: list[Floats]) -> Floats:
+        """Return the mean of what the subsamples place, each turned to the first's coordinates."""
+        turned = [part @ turn for part, turn in zip(parts, self.rotations_, strict=True)]
+        return np.asarray(np.mean(turned, axis=0))
 
     def transform(self, X: ArrayLike, *, neighbors: Neighbors | None = None) -> Floats:
-        """Place new unlabelled points: Eq. 20 with c = 0.
-
-        Parameters
-        ----------
-        X : array or sparse of shape (n_queries, n_features)
-        neighbors : Neighbors, optional
-            Of the rows of `X` among the training points, at least `n_neighbors` of each.
-
-        Returns
-        -------
-        ndarray of shape (n_queries, n_components)
-        """
-        check_is_fitted(self)
-        points = validate_data(self, X, reset=False, **_ACCEPTED)
+        """Place new unlabelled points: Eq. 20 with c = 0; see `extend`."""
+        points = self._points(X)
         if self.subsample is not None:
-            return self.subsamples_.average(lambda member: member.transform(points))
+            return self._mean_rotated([member.transform(points) for member in self.members_])
         return self.place(self._kernel(points, neighbors))
 
     def extend(self, X: ArrayLike, y: ArrayLike, *, neighbors: Neighbors | None = None) -> Floats:
-        """Place new points with the help of their labels: Eq. 20 with c != 0.
+        """Place new points with the help of their labels, -1 where unknown: Eq. 20 with c != 0.
 
-        Parameters
-        ----------
-        X : array or sparse of shape (n_queries, n_features)
-        y : array of shape (n_queries,)
-            Labels among `classes_`, or -1 where unknown.
-        neighbors : Neighbors, optional
-            As for `transform`.
-
-        Returns
-        -------
-        ndarray of shape (n_queries, n_components)
-
-        Raises
-        ------
-        ValueError
-            If a label is not among `classes_`.
+        `neighbors` of the points among the training points, at least `n_neighbors` of each, spare
+        the search.
         """
-        check_is_fitted(self)
-        points = validate_data(self, X, reset=False, **_ACCEPTED)
+        points = self._points(X)
         if self.subsample is not None:
-            return self.subsamples_.average(lambda member: member.extend(points, y))
+            return self._mean_rotated([member.extend(points, y) for member in self.members_])
         return self.place(self._kernel(points, neighbors), y)
 
     def place(self, K: Any, y: ArrayLike | None = None) -> Floats:
@@ -307,24 +274,13 @@ class CCDR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """Return K(x, x_j): x_j among the nearest connected points of x, the weights as in W."""
         (known,) = np.nonzero(self.connected_)
         n, k = len(self.connected_), min(self.n_neighbors, len(known))
-        if neighbors is None or len(known) < n:
+        if len(known) < n:
             found = kneighbors(self._X[known], k, queries=X)
             neighbors = Neighbors(known[found.indices], found.distances)
-        _check_count(neighbors, X)
+        neighbors = known_neighbors(self._X, k, neighbors, queries=X)
         return knn_kernel(neighbors, k, n, weights=self.weights, epsilon=self.epsilon_)
 
-    @property
-    def _n_features_out(self) -> int:
-        return int(self.embedding_.shape[1])
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.target_tags.required = True
-        return tags
-
     def __ddr_traits__(self) -> Traits:
-        """Return what the engine may share between fits."""
         whole = self.subsample is None
         return Traits(
             version=1,
@@ -342,8 +298,11 @@ class CCDR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         )
 
 
-def _check_count(neighbors: Neighbors, X: Any) -> None:
-    if len(neighbors) != X.shape[0]:
-        raise ValueError(
-            f"neighbors are given for {len(neighbors)} points, but X has {X.shape[0]}."
-        )
+def _draw(code: Codes, share: float, rng: np.random.RandomState) -> Codes:
+    """Return a random `share` of every class, at least one point of each, in ascending order."""
+    chosen = []
+    for label in np.unique(code):
+        (members,) = np.nonzero(code == label)
+        count = max(1, round(share * len(members)))
+        chosen.append(rng.choice(members, count, replace=False))
+    return np.sort(np.concatenate(chosen))

@@ -1,112 +1,135 @@
-"""What NMMP, LFDA, MFA and their kernel forms share: the checks, the span and the ridge."""
+"""What the discriminants share: LDA, NMMP, LFDA, MFA and the last two's kernel forms.
+
+A direction in a kernel's feature space is a combination of the training points, so a linear method
+applied to the coordinates of kernel PCA, all of them, is the method's kernel form: inner products,
+hence distances, neighbours, scatter matrices and the ridge ``|w|^2``, are those of the feature
+space.
+"""
 
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
-from sklearn.utils import Tags
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
+from sklearn.preprocessing import KernelCenterer
 
-from ddr_cli.core.parameters import check_parameters
 from ddr_cli.numerics.eigen import deterministic_signs
 from ddr_cli.numerics.generalized_eigen import generalized_eigenpairs, well_conditioned_order
-from ddr_cli.numerics.graph_embedding import Span, data_span
-from ddr_cli.reducers.linear import LinearReducer
+from ddr_cli.numerics.graph_embedding import data_span
+from ddr_cli.numerics.kernels import kernel_matrix, kernel_width
+from ddr_cli.reducers.reducer import Codes, Floats, LinearReducer, Reducer
 
-Floats = NDArray[np.float64]
-Codes = NDArray[np.intp]
+Kernel = (
+    Literal[
+        "rbf",
+        "linear",
+        "poly",
+        "polynomial",
+        "sigmoid",
+        "cosine",
+        "laplacian",
+        "chi2",
+        "additive_chi2",
+        "precomputed",
+    ]
+    | Callable[[Any, Any], float]
+)
+
+_RANK_TOL = 1e-10  # relative size at which an eigenvalue of the centred kernel matrix counts as 0
+_NEGATIVE = 1e-8  # relative size at which a negative one is more than rounding
 
 
-class LinearDiscriminant(LinearReducer, BaseEstimator):
-    """A linear reducer that needs labels; a subclass fits in the span of the data."""
+class Discriminant(Reducer, ABC):
+    """A method that finds directions in the span of labelled points; a subclass says which."""
 
-    classes_: NDArray[Any]
-    n_components: int
+    _needs_labels = True
 
-    def _labelled_span(self, X: ArrayLike, y: ArrayLike) -> tuple[Any, Codes, Span]:
-        """Check everything that all methods ask of their input.
+    @abstractmethod
+    def _directions(self, points: Any, Z: Floats, code: Codes) -> Floats:
+        """Return n_components directions as columns, in the coordinates Z of the points.
 
-        Returns
-        -------
-        points : array or CSR of shape (n_samples, n_features)
-        code : ndarray of shape (n_samples,)
-            Index of each label in `classes_`.
-        span : Span
-            Of the centred points, of dimension `n_components` or more.
+        Neighbours are searched among `points`: those given, or again Z in a feature space.
         """
-        points, code, self.classes_ = labelled_points(self, X, y)
+
+
+class LinearDiscriminant(Discriminant, LinearReducer):
+    """Directions in the space of the data."""
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Find the directions that tell the classes `y` apart."""
+        points, code = self._points_and_classes(X, y)
         span = data_span(points)
-        check_width(self, span.rank, points)
-        return points, code, span
-
-    def _set_components(self, span: Span, W: Floats, dtype: Any) -> None:
-        """Store the directions `W`, given in the span's coordinates."""
-        self.components_ = deterministic_signs(span.basis @ W).T.astype(dtype)
-        self.mean_ = span.mean.astype(dtype)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        return tags
+        self._check_rank(span.rank, points)
+        W = self._directions(points, span.coordinates, code)
+        self._keep_directions(span, W, points.dtype)
+        return self
 
 
-def labelled_points(
-    estimator: Any, X: ArrayLike, y: ArrayLike, *, accept_sparse: str | bool = "csr"
-) -> tuple[Any, Codes, NDArray[Any]]:
-    """Return checked points, the code of each one's class, and the classes.
+class KernelDiscriminant(Discriminant):
+    """Directions in the feature space of a kernel, found in the coordinates of kernel PCA."""
 
-    Every distinct label is a class, -1 too: these methods have no use for unlabelled points.
+    dual_components_: NDArray[Any]
+    kernel: Any
+    gamma: float | Literal["scale"]
+    degree: int
+    coef0: float
+    _fitted = "dual_components_"
 
-    Raises
-    ------
-    ValueError
-        If a parameter or the data is not valid, or there is one class only.
-    """
-    check_parameters(estimator)
-    points, labels = validate_data(
-        estimator,
-        X,
-        y,
-        accept_sparse=accept_sparse,
-        dtype=[np.float64, np.float32],
-        ensure_min_samples=2,
-    )
-    check_classification_targets(labels)
-    classes, code = np.unique(labels, return_inverse=True)
-    if len(classes) < 2:
-        raise ValueError(
-            f"{type(estimator).__name__} needs at least two classes, but y has one class."
-        )
-    return points, code, classes
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Find the directions that tell the classes `y` apart."""
+        points, code = self._points_and_classes(X, y)
+        Z, dual = self._kernel_pca(points)
+        W = self._directions(Z, Z, code)
+        self.dual_components_ = deterministic_signs(dual @ W).T
+        return self
 
+    def transform(self, X: ArrayLike) -> NDArray[Any]:
+        """Project points, or rows of a precomputed kernel, on the directions in feature space."""
+        points = self._points(X)
+        K = self._centerer.transform(self._matrix(points))
+        return np.asarray(K @ self.dual_components_.T).astype(points.dtype)
 
-def check_width(
-    estimator: Any, rank: int, points: Any, *, reason: str = "all features are constant"
-) -> None:
-    """Raise a ValueError if the points span fewer dimensions than are asked for.
+    def _kernel_pca(self, points: Any) -> tuple[Floats, Floats]:
+        """Return the images' coordinates, and the basis as combinations of the centred images."""
+        if self.kernel == "precomputed" and points.shape[0] != points.shape[1]:
+            raise ValueError(
+                f"A precomputed kernel matrix must be square; X has the shape {points.shape}."
+            )
+        self.gamma_ = kernel_width(points, self.gamma)
+        self.X_fit_ = points
+        self._centerer = KernelCenterer()
+        K = self._matrix(points)
+        rounding = len(K) * np.finfo(np.float64).eps * float(abs(K).max())
+        K = self._centerer.fit_transform(K)
+        sizes, axes = np.linalg.eigh((K + K.T) / 2)
+        sizes, axes = sizes[::-1], axes[:, ::-1]
+        if -sizes[-1] > max(_NEGATIVE * float(sizes[0]), rounding):
+            warnings.warn(
+                f"The kernel {self.kernel!r} is not positive semidefinite on these points; the "
+                f"part with negative eigenvalues is left out.",
+                stacklevel=3,
+            )
+        kept = sizes > max(_RANK_TOL * float(sizes[0]), rounding)
+        reason = f"the kernel {self.kernel!r} gives all points the same image"
+        self._check_rank(int(kept.sum()), points, reason=reason)
+        length = np.sqrt(sizes[kept])
+        return axes[:, kept] * length, axes[:, kept] / length
 
-    Parameters
-    ----------
-    estimator : estimator
-        Whose `n_components` is checked.
-    rank : int
-        The dimensions that the points span.
-    points : array of shape (n_samples, n_features)
-        The points, for the message.
-    reason : str
-        What a rank of 0 means.
-    """
-    if rank == 0:
-        raise ValueError(f"{type(estimator).__name__}: {reason}, so there is no direction to find.")
-    if estimator.n_components > rank:
-        raise ValueError(
-            f"n_components={estimator.n_components}, but the points differ in {rank} dimensions "
-            f"only (n_samples = {points.shape[0]}, n_features = {points.shape[1]})."
+    def _matrix(self, points: Any) -> Floats:
+        """Return the kernel between `points` and the training points, in float64."""
+        if self.kernel == "precomputed":
+            return np.array(points, dtype=np.float64)
+        return kernel_matrix(
+            points,
+            self.X_fit_,
+            self.kernel,
+            gamma=self.gamma_,
+            degree=self.degree,
+            coef0=self.coef0,
         )
 
 
@@ -122,33 +145,11 @@ def discriminant_directions(
 ) -> tuple[Floats, Floats]:
     r"""Solve :math:`S_b w = \lambda (S_w + \rho I) w` for the `m` largest ratios.
 
-    Parameters
-    ----------
-    between, within : ndarray of shape (r, r)
-        Scatter matrices, the coordinates ordered by decreasing variance of the data.
-    m : int
-        Number of directions.
-    reg : float
-        The ridge :math:`\rho` in units of the mean eigenvalue of `within`.
-
-    Returns
-    -------
-    values : ndarray of shape (m,)
-        The ratios, descending.
-    directions : ndarray of shape (r, m)
-        With :math:`w^T (S_w + \rho I) w = 1`.
-
-    Raises
-    ------
-    ValueError
-        If the within-class scatter is regular on fewer than `m` principal components.
-
-    Warns
-    -----
-    UserWarning
-        If the within-class scatter is singular and there is no ridge: the ratio has no maximum
-        then. It is maximised on as many principal components as `largest_regular_block` finds
-        usable, as for LDA.
+    The coordinates are ordered by decreasing variance of the data, and the ridge :math:`\rho` is
+    `reg` times the mean eigenvalue of `within`. Returned are the ratios, descending, and
+    directions with :math:`w^T (S_w + \rho I) w = 1`. Without a ridge a singular :math:`S_w` leaves
+    the ratio without a maximum: it is then maximised on as many principal components as are usable,
+    with a warning.
     """
     r = len(within)
     if not above_rounding(within, between).any():

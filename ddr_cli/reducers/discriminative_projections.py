@@ -1,7 +1,4 @@
-r"""Discriminative Projections (DP).
-
-C. Wang and S. Mahadevan, "Learning Locality-Preserving Discriminative Features".
-"""
+"""Discriminative Projections (Wang and Mahadevan)."""
 
 from __future__ import annotations
 
@@ -11,34 +8,22 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from annotated_types import Ge, Gt
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
-from sklearn.utils import Tags
-from sklearn.utils.validation import validate_data
 
 from ddr_cli.core.parameters import check_parameters
 from ddr_cli.numerics.eigen import deterministic_signs
 from ddr_cli.numerics.generalized_eigen import smallest_generalized_eigenpairs
 from ddr_cli.numerics.graph_embedding import laplacian_form, leading_span, symmetric
-from ddr_cli.numerics.graphs import neighbor_affinity
 from ddr_cli.numerics.neighbors import CsrArray, Neighbors
-from ddr_cli.reducers.labels import UNLABELLED, encode_labels
-from ddr_cli.reducers.linear import LinearReducer
+from ddr_cli.reducers.labels import UNLABELLED, Unlabelled, encode_labels, points_and_values
+from ddr_cli.reducers.reducer import Floats, LinearReducer, OnNeighborGraph
 from ddr_cli.reducers.registry import Traits
-from ddr_cli.reducers.values import Unlabelled, points_and_values
 
-Floats = NDArray[np.float64]
-
-_ACCEPTED: dict[str, Any] = {
-    "accept_sparse": "csr",
-    "dtype": [np.float64, np.float32],
-    "ensure_min_samples": 2,
-}
 _LARGE = 1000  # "auto" seeks f in the whole span of data up to this many points or features
 _LEADING = 300  # and in so many leading directions of larger data
 _EQUAL = 1e-12  # relative size of a difference between points that is rounding
 
 
-class DiscriminativeProjections(LinearReducer, BaseEstimator):
+class DiscriminativeProjections(OnNeighborGraph, LinearReducer):
     r"""Map points and labels into one space: points near their label, far from the others.
 
     Maps f of points and g of labels (as unit vectors :math:`s_k`, :math:`y_i = s_k` for a point
@@ -98,8 +83,6 @@ class DiscriminativeProjections(LinearReducer, BaseEstimator):
         Dimension of the space in which f was sought.
     mean_ : ndarray of shape (n_features,)
         Zeros: the method is defined on the data as they are.
-    n_features_in_ : int
-        Number of features.
 
     Notes
     -----
@@ -135,8 +118,7 @@ class DiscriminativeProjections(LinearReducer, BaseEstimator):
     (150, 3)
     """
 
-    label_components_: NDArray[Any]
-    eigenvalues_: Floats
+    _needs_labels = True
 
     def __init__(
         self,
@@ -165,37 +147,13 @@ class DiscriminativeProjections(LinearReducer, BaseEstimator):
     def fit(
         self, X: ArrayLike, y: ArrayLike, *, neighbors: Neighbors | None = None
     ) -> DiscriminativeProjections:
-        """Find the maps of points and labels.
+        """Find the maps of points and labels: classes (-1: unlabelled), or numbers.
 
-        Parameters
-        ----------
-        X : array or sparse of shape (n_samples, n_features)
-        y : array of shape (n_samples,)
-            Class labels of any type, -1 where unlabelled; with continuous labels, numbers.
-        neighbors : Neighbors, optional
-            Of the rows of `X` among themselves, at least `n_neighbors` of each; spares the search.
-
-        Returns
-        -------
-        DiscriminativeProjections
-            Itself.
-
-        Raises
-        ------
-        ValueError
-            If a parameter is out of range, all labels are equal, all features are constant, or
-            there are too few points for `n_neighbors` or `n_components`.
+        `neighbors` of the points, at least `n_neighbors` of each, spare the search.
         """
-        check_parameters(self)
         points, target = self._read(X, y)
         span = leading_span(points, self._most(points))
-        W = neighbor_affinity(
-            points,
-            self.n_neighbors,
-            weights=self.weights,
-            epsilon=self.epsilon,
-            neighbors=neighbors,
-        )
+        W, _ = self._affinity(points, neighbors)
         if (
             not span.rank
             or np.ptp(span.coordinates, axis=0).max() <= _EQUAL * abs(span.coordinates).max()
@@ -223,21 +181,18 @@ class DiscriminativeProjections(LinearReducer, BaseEstimator):
         self.mean_ = np.zeros(points.shape[1], dtype=points.dtype)
         return self
 
-    def fit_transform(
-        self, X: ArrayLike, y: ArrayLike, *, neighbors: Neighbors | None = None
-    ) -> NDArray[Any]:
-        """Fit, and return the projection of `X`."""
-        return self.fit(X, y, neighbors=neighbors).transform(X)
-
     def _read(self, X: ArrayLike, y: ArrayLike) -> tuple[Any, _Target]:
         """Return checked points and labels."""
         if self.labels == "discrete":
-            points, given = validate_data(self, X, y, **_ACCEPTED)
+            points, given = self._points_and_labels(X, y)
             self.classes_, code = encode_labels(given)
             labelled = code != UNLABELLED
             Y, n_labels = np.eye(len(self.classes_))[code[labelled]], len(self.classes_)
         else:
-            points, values, labelled = points_and_values(self, X, y, self.unlabelled, **_ACCEPTED)
+            check_parameters(self)
+            points, values, labelled = points_and_values(
+                self, X, y, self.unlabelled, ensure_min_samples=2, **self._accepted
+            )
             found, code = np.unique(values[labelled], return_inverse=True)
             n_labels = len(found)
             if self.label_values is not None:
@@ -295,13 +250,7 @@ class DiscriminativeProjections(LinearReducer, BaseEstimator):
         right = _blocks(symmetric(X.T @ (degree * X)), np.zeros((X.shape[1], 1)), squares)
         return left, right
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        return tags
-
     def __ddr_traits__(self) -> Traits:
-        """Return what the engine may share between fits."""
         return Traits(
             version=1,
             nested=True,

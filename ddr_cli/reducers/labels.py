@@ -1,40 +1,23 @@
-"""Class labels of any type, with -1 for "unlabelled"."""
+"""Labels of which some may be unknown: classes of any type, or numbers."""
 
 from __future__ import annotations
 
-from typing import Any
+import warnings
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import column_or_1d
+from sklearn.utils.validation import check_consistent_length, column_or_1d, validate_data
 
 UNLABELLED = -1
+Unlabelled = Literal[-1, "nan"]
 
 
 def encode_labels(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
-    """Return the classes and, for each point, its class's index or -1.
-
-    Parameters
-    ----------
-    y : ndarray of shape (n,)
-        Labels; a point with label -1 is unlabelled. The text "-1" counts too, because NumPy turns
-        ``["a", -1]`` into text.
-
-    Returns
-    -------
-    classes : ndarray of shape (L,)
-        The distinct labels, sorted, without -1.
-    code : ndarray of shape (n,)
-        Index into `classes`, or -1.
-
-    Raises
-    ------
-    ValueError
-        If no point is labelled, or the labels are real numbers.
-    """
+    """Return the sorted classes without -1, and for each point its class's index or -1."""
     code = np.full(len(y), UNLABELLED, dtype=np.intp)
-    labelled = ~is_unlabelled(y)
+    labelled = ~_is_unlabelled(y)
     if not labelled.any():
         raise ValueError(
             "Every label is -1, which means unlabelled; at least one point needs a class label."
@@ -44,26 +27,48 @@ def encode_labels(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
     return classes, code
 
 
-def is_unlabelled(y: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return which labels are -1."""
+def _is_unlabelled(y: NDArray[Any]) -> NDArray[np.bool_]:
     if y.dtype.kind in "biufc":
         return np.asarray(y == UNLABELLED)
+    # NumPy turns ["a", -1] into text.
     return np.array([label == UNLABELLED or label == str(UNLABELLED) for label in y], dtype=bool)
 
 
 def codes_among(classes: NDArray[Any], y: ArrayLike) -> NDArray[np.intp]:
-    """Return for each label its index in `classes`, or -1 where it is -1.
-
-    Raises
-    ------
-    ValueError
-        If a label is neither -1 nor among `classes`.
-    """
+    """Return for each label its index in `classes`, or -1 where it is -1."""
     labels = column_or_1d(y)
     code = np.full(len(labels), UNLABELLED, dtype=np.intp)
-    labelled = ~is_unlabelled(labels)
+    labelled = ~_is_unlabelled(labels)
     unknown = np.setdiff1d(labels[labelled], classes)
     if len(unknown):
         raise ValueError(f"The labels {unknown.tolist()} are not among {classes.tolist()}.")
     code[labelled] = np.searchsorted(classes, labels[labelled])
     return code
+
+
+def points_and_values(
+    estimator: Any, X: ArrayLike, y: ArrayLike, unlabelled: Unlabelled, **accepted: Any
+) -> tuple[Any, NDArray[np.float64], NDArray[np.bool_]]:
+    """Return checked points, their labels as numbers, and which of them are labelled.
+
+    `accepted` says what `X` may be, as for scikit-learn's ``check_array``.
+    """
+    of_labels = {
+        "ensure_2d": False,
+        "dtype": np.float64,
+        "ensure_all_finite": "allow-nan" if unlabelled == "nan" else True,
+    }
+    points, labels = validate_data(estimator, X, y, validate_separately=(accepted, of_labels))
+    values = column_or_1d(labels, warn=True)
+    check_consistent_length(points, values)
+    labelled = ~np.isnan(values) if unlabelled == "nan" else values != UNLABELLED
+    if not labelled.any():
+        raise ValueError(f"Every label is {unlabelled}, which means unlabelled.")
+    marked = unlabelled == UNLABELLED and not labelled.all()
+    if marked and (values[labelled] < 0).any():
+        warnings.warn(
+            f"{int(np.sum(~labelled))} labels are -1, which means unlabelled, while others are "
+            f"negative. If -1 is a value here, give unlabelled='nan'.",
+            stacklevel=3,
+        )
+    return points, values, labelled

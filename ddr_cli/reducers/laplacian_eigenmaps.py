@@ -1,10 +1,4 @@
-r"""Laplacian eigenmaps, with an extension to new points.
-
-M. Belkin and P. Niyogi, "Laplacian Eigenmaps for Dimensionality Reduction and Data
-Representation", Neural Computation 15, 2003; Y. Bengio, J.-F. Paiement, P. Vincent, O. Delalleau,
-N. Le Roux and M. Ouimet, "Out-of-Sample Extensions for LLE, Isomap, MDS, Eigenmaps, and Spectral
-Clustering", NIPS 16, 2004.
-"""
+"""Laplacian eigenmaps (Belkin and Niyogi, Neural Computation 15, 2003), with an extension."""
 
 from __future__ import annotations
 
@@ -16,23 +10,17 @@ import scipy.sparse as sp
 from annotated_types import Ge, Gt
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.csgraph import connected_components
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ddr_cli.core.parameters import check_parameters
-from ddr_cli.numerics.graphs import knn_graph, knn_kernel, mean_squared_distance, shortest_bridges
+from ddr_cli.numerics.graphs import knn_kernel, known_neighbors, shortest_bridges
 from ddr_cli.numerics.laplacian import laplacian_eigenpairs
-from ddr_cli.numerics.neighbors import CsrArray, Neighbors, kneighbors
+from ddr_cli.numerics.neighbors import CsrArray, Neighbors
+from ddr_cli.reducers.reducer import Embedding, OnNeighborGraph
 from ddr_cli.reducers.registry import Traits
 
-Floats = NDArray[np.float64]
-
 _UNFELT = 1e-8  # an edge of less than this share of the mean weight connects nothing
-_ACCEPTED: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float64, np.float32]}
 
 
-class LaplacianEigenmaps(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class LaplacianEigenmaps(OnNeighborGraph, Embedding):
     r"""Embed points such that neighbours stay near each other.
 
     The embedding minimises :math:`\frac12 \sum_{ij} w_{ij} \|y_i - y_j\|^2` under
@@ -69,8 +57,6 @@ class LaplacianEigenmaps(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         The pairs of points that were connected.
     epsilon_ : float
         Width of the heat kernel.
-    n_features_in_ : int
-        Number of features.
 
     Notes
     -----
@@ -107,11 +93,7 @@ class LaplacianEigenmaps(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
     True
     """
 
-    embedding_: NDArray[Any]
-    eigenvalues_: Floats
-    affinity_: CsrArray
     bridges_: NDArray[np.intp]
-    epsilon_: float
 
     def __init__(
         self,
@@ -134,41 +116,13 @@ class LaplacianEigenmaps(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         *,
         neighbors: Neighbors | None = None,
     ) -> LaplacianEigenmaps:
-        """Embed the rows of `X`.
-
-        Parameters
-        ----------
-        X : array or sparse of shape (n_samples, n_features)
-        y : ignored
-        neighbors : Neighbors, optional
-            Of the rows of `X` among themselves, at least `n_neighbors` of each; spares the search.
-
-        Returns
-        -------
-        LaplacianEigenmaps
-            Itself.
-
-        Raises
-        ------
-        ValueError
-            If a parameter is out of range, there are too few points for `n_neighbors` or
-            `n_components`, or the graph is in several parts and `disconnected` is "raise".
-        """
-        check_parameters(self)
-        points = validate_data(self, X, ensure_min_samples=2, **_ACCEPTED)
-        if neighbors is None:
-            neighbors = kneighbors(points, self.n_neighbors)
-        _check_count(neighbors, points)
-        self.epsilon_ = (
-            mean_squared_distance(neighbors, self.n_neighbors)
-            if self.epsilon == "mean"
-            else float(self.epsilon)
-        )
-        W = knn_graph(neighbors, self.n_neighbors, weights=self.weights, epsilon=self.epsilon_)
+        """Embed the rows of `X`; `neighbors` of these, `n_neighbors` or more, spare the search."""
+        points = self._points(X, reset=True)
+        W, self.epsilon_ = self._affinity(points, neighbors)
         self.affinity_ = self._connected(W, points)
-        self._check_dimensions(points.shape[0] - 1)
+        self._check_extension(points.shape[0] - 1)
         self.eigenvalues_, Y = laplacian_eigenpairs(self.affinity_, self.n_components)
-        self._check_dimensions(int(np.sum(self.eigenvalues_ < 1 - 1e-9)))
+        self._check_extension(int(np.sum(self.eigenvalues_ < 1 - 1e-9)))
         self.embedding_ = Y.astype(points.dtype)
         self._X = points
         return self
@@ -199,37 +153,17 @@ class LaplacianEigenmaps(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         )
         return sp.csr_array(W + bridges + bridges.T)
 
-    def _check_dimensions(self, most: int) -> None:
+    def _check_extension(self, most: int) -> None:
         if self.n_components > most:
             raise ValueError(
                 f"n_components={self.n_components}, but the graph offers at most {most} dimensions "
                 f"with lambda < 1 (the extension to new points divides by 1 - lambda)."
             )
 
-    def fit_transform(
-        self, X: ArrayLike, y: Any = None, *, neighbors: Neighbors | None = None
-    ) -> NDArray[Any]:
-        """Fit, and return `embedding_`."""
-        return self.fit(X, y, neighbors=neighbors).embedding_
-
     def transform(self, X: ArrayLike, *, neighbors: Neighbors | None = None) -> NDArray[Any]:
-        """Place points by the Nyström formula.
-
-        Parameters
-        ----------
-        X : array or sparse of shape (n_queries, n_features)
-        neighbors : Neighbors, optional
-            Of the rows of `X` among the training points, at least `n_neighbors` of each.
-
-        Returns
-        -------
-        ndarray of shape (n_queries, n_components)
-        """
-        check_is_fitted(self)
-        points = validate_data(self, X, reset=False, **_ACCEPTED)
-        if neighbors is None:
-            neighbors = kneighbors(self._X, self.n_neighbors, queries=points)
-        _check_count(neighbors, points)
+        """Place points by the Nyström formula; `neighbors` among the training points, if known."""
+        points = self._points(X)
+        neighbors = known_neighbors(self._X, self.n_neighbors, neighbors, queries=points)
         K = knn_kernel(
             neighbors,
             self.n_neighbors,
@@ -243,18 +177,7 @@ class LaplacianEigenmaps(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
         placed[known] = self.embedding_[neighbors.indices[known, 0]]
         return np.asarray(placed.astype(points.dtype))
 
-    @property
-    def _n_features_out(self) -> int:
-        return int(self.embedding_.shape[1])
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
-
     def __ddr_traits__(self) -> Traits:
-        """Return what the engine may share between fits."""
         return Traits(
             version=1,
             nested=True,
@@ -268,11 +191,4 @@ class LaplacianEigenmaps(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Base
             },
             paper='Belkin, Niyogi, "Laplacian Eigenmaps for Dimensionality Reduction and Data '
             'Representation", Neural Computation 15, 2003',
-        )
-
-
-def _check_count(neighbors: Neighbors, X: Any) -> None:
-    if len(neighbors) != X.shape[0]:
-        raise ValueError(
-            f"neighbors are given for {len(neighbors)} points, but X has {X.shape[0]}."
         )

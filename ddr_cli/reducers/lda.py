@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 from annotated_types import Ge, Gt
-from numpy.typing import ArrayLike, NDArray
 
 from ddr_cli.numerics.generalized_eigen import (
     MAX_CONDITION,
@@ -15,6 +14,7 @@ from ddr_cli.numerics.generalized_eigen import (
 )
 from ddr_cli.numerics.graph_embedding import scatter_matrices
 from ddr_cli.reducers.discriminant import LinearDiscriminant
+from ddr_cli.reducers.reducer import Codes, Floats
 from ddr_cli.reducers.registry import Traits
 
 
@@ -45,17 +45,15 @@ class LDA(LinearDiscriminant):
         Class labels. Every label is a class here, -1 too.
     n_dimensions_ : int
         Principal components on which the ratio was maximised.
-    n_features_in_ : int
-        Number of features.
 
     Notes
     -----
-    With fewer points than features the within-class scatter is singular. The data are then
-    first reduced to the largest number of principal components on which it is not, as Nie, Xiang
-    and Zhang do for their comparison ("Neighborhood MinMax Projections", IJCAI 2007, section 6).
-    They don't say when a matrix is singular. Read to the last digit, all n - C components of n
-    points in C classes are kept, and the ratio is greatest where the training points of a class
-    nearly coincide by chance; hence `max_condition`.
+    Unlike scikit-learn's: with fewer points than features the within-class scatter is singular.
+    The data are then first reduced to the largest number of principal components on which it is
+    not, as Nie, Xiang and Zhang do for their comparison ("Neighborhood MinMax Projections", IJCAI
+    2007, section 6). They don't say when a matrix is singular. Read to the last digit, all n - C
+    components of n points in C classes are kept, and the ratio is greatest where the training
+    points of a class nearly coincide by chance; hence `max_condition`.
 
     For n points and d features: :math:`O(n d \min(n, d) + d^3)`.
 
@@ -67,8 +65,6 @@ class LDA(LinearDiscriminant):
     (2, 4)
     """
 
-    eigenvalues_: NDArray[np.float64]
-
     def __init__(
         self,
         n_components: Annotated[int, Ge(1)] = 2,
@@ -77,53 +73,29 @@ class LDA(LinearDiscriminant):
         self.n_components = n_components
         self.max_condition = max_condition
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> LDA:
-        """Find the discriminant directions.
-
-        Parameters
-        ----------
-        X : array or sparse of shape (n_samples, n_features)
-        y : array of shape (n_samples,)
-            Class labels of any type.
-
-        Returns
-        -------
-        LDA
-            Itself.
-
-        Raises
-        ------
-        ValueError
-            If there is one class only, no class has two different points, or `n_components` exceeds
-            the number of classes less one or the dimensions left.
-        """
-        points, code, span = self._labelled_span(X, y)
+    def _directions(self, points: Any, Z: Floats, code: Codes) -> Floats:  # noqa: ARG002
         m, n_classes = self.n_components, len(self.classes_)
         if m > n_classes - 1:
             raise ValueError(
                 f"n_components={m}, but LDA finds at most one dimension less than there are "
                 f"classes, and y has {n_classes} classes."
             )
-        within, between = scatter_matrices(span.coordinates, code)
+        S_w, S_b = scatter_matrices(Z, code)
         # Scatter within classes below the rounding of the total is none.
-        rounding = float(np.finfo(float).eps * np.trace(within + between))
-        r = well_conditioned_order(within, max_condition=self.max_condition, floor=rounding)
+        rounding = float(np.finfo(float).eps * np.trace(S_w + S_b))
+        r = well_conditioned_order(S_w, max_condition=self.max_condition, floor=rounding)
         if r < m:
             raise ValueError(
                 f"n_components={m}, but the within-class scatter is regular on {r} principal "
                 f"components only: the classes have too few different points."
             )
-        self.eigenvalues_, directions = generalized_eigenpairs(
-            between[:r, :r], within[:r, :r], m, rank_tol=0
-        )
+        self.eigenvalues_, leading = generalized_eigenpairs(S_b[:r, :r], S_w[:r, :r], m, rank_tol=0)
         self.n_dimensions_ = r
-        W = np.zeros((span.rank, m))
-        W[:r] = directions
-        self._set_components(span, W, points.dtype)
-        return self
+        W = np.zeros((Z.shape[1], m))
+        W[:r] = leading
+        return W
 
     def __ddr_traits__(self) -> Traits:
-        """Return what the engine may share between fits."""
         return Traits(
             version=2,
             nested=True,

@@ -1,94 +1,50 @@
-r"""Local Fisher Discriminant Analysis (LFDA).
-
-M. Sugiyama, "Local Fisher Discriminant Analysis for Supervised Dimensionality Reduction", ICML
-2006, pages 905-912.
-"""
+"""Local Fisher Discriminant Analysis and its kernel form (Sugiyama, ICML 2006)."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
-from annotated_types import Ge
-from numpy.typing import ArrayLike, NDArray
+from annotated_types import Ge, Gt
 
 from ddr_cli.numerics.graphs import class_members
 from ddr_cli.numerics.kernels import local_scales, local_scaling_forms
-from ddr_cli.reducers.discriminant import LinearDiscriminant, discriminant_directions
+from ddr_cli.reducers.discriminant import (
+    Discriminant,
+    Kernel,
+    KernelDiscriminant,
+    LinearDiscriminant,
+    discriminant_directions,
+)
+from ddr_cli.reducers.reducer import Codes, Floats
 from ddr_cli.reducers.registry import Traits
 
-Floats = NDArray[np.float64]
 EmbeddingType = Literal["plain", "weighted", "orthonormalized"]
 
-PAPER = (
+_PAPER = (
     'Sugiyama, "Local Fisher Discriminant Analysis for Supervised Dimensionality Reduction", '
     "ICML 2006"
 )
 
 
-def local_scatter(X: Floats, code: NDArray[np.intp], k: int) -> tuple[Floats, Floats]:
-    r"""Return the local within-class and the local between-class scatter matrix.
+class _LocalFisher(Discriminant):
+    """The eigenproblem of both forms."""
 
-    With the affinity :math:`A` of local scaling inside each class they are
-    :math:`\frac12 \sum_{ij} \tilde A_{ij} (x_i - x_j)(x_i - x_j)^T` for
+    n_neighbors: int
+    embedding_type: EmbeddingType
+    reg: float
 
-    .. math:: \tilde A^{(w)}_{ij} = A_{ij} / n_c, \qquad
-        \tilde A^{(b)}_{ij} = A_{ij} (1/n - 1/n_c)
-
-    where both points are of class c, and 0 and 1/n where they are not of one class.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, d)
-        The points.
-    code : ndarray of shape (n,)
-        Class of each point, 0 to L - 1.
-    k : int
-        The local scale of a point is the distance to its k-th nearest inside the class.
-
-    Returns
-    -------
-    within, between : ndarray of shape (d, d)
-
-    Raises
-    ------
-    ValueError
-        If a class has no more than `k` points.
-
-    Notes
-    -----
-    All pairs with weight 1/n make up the total scatter, the pairs of class c their share
-    :math:`n_c / n` of the class's own scatter, so no pair of two classes is ever visited.
-    """
-    n = len(X)
-    centred = X - X.mean(axis=0)
-    within = np.zeros((X.shape[1], X.shape[1]))
-    between = centred.T @ centred
-    smallest = int(np.bincount(code).min())
-    if k >= smallest:
-        raise ValueError(
-            f"n_neighbors={k}, but the smallest class has n_samples = {smallest}: there can be at "
-            f"most {smallest - 1} neighbours inside it."
-        )
-    for rows in class_members(code):
-        own, n_c = X[rows], len(rows)
-        local, _ = local_scaling_forms(own, local_scales(own, k))
-        deviation = own - own.mean(axis=0)
-        within += local / n_c
-        between += (1 / n - 1 / n_c) * local - (n_c / n) * (deviation.T @ deviation)
-    return within, between
+    def _directions(self, points: Any, Z: Floats, code: Codes) -> Floats:  # noqa: ARG002
+        S_w, S_b = local_scatter(Z, code, self.n_neighbors)
+        self.eigenvalues_, T = discriminant_directions(S_b, S_w, self.n_components, self.reg)
+        if self.embedding_type == "weighted":
+            return T * np.sqrt(np.maximum(self.eigenvalues_, 0.0))
+        if self.embedding_type == "orthonormalized":
+            return np.asarray(np.linalg.qr(T)[0])
+        return T
 
 
-def embedded(values: Floats, directions: Floats, kind: EmbeddingType) -> Floats:
-    r"""Return directions as they are, times :math:`\sqrt\lambda`, or made orthonormal in order."""
-    if kind == "weighted":
-        return directions * np.sqrt(np.maximum(values, 0.0))
-    if kind == "orthonormalized":
-        return np.asarray(np.linalg.qr(directions)[0])
-    return directions
-
-
-class LFDA(LinearDiscriminant):
+class LFDA(_LocalFisher, LinearDiscriminant):
     r"""Separate the classes, and keep what is far apart inside a class apart.
 
     The rows :math:`t` of `components_` are the leading solutions of
@@ -121,8 +77,6 @@ class LFDA(LinearDiscriminant):
         The ratios :math:`\lambda`; the sum is the maximum of the paper's objective.
     classes_ : ndarray of shape (n_classes,)
         Class labels. Every label is a class here, -1 too.
-    n_features_in_ : int
-        Number of features.
 
     Notes
     -----
@@ -150,8 +104,6 @@ class LFDA(LinearDiscriminant):
     (150, 2)
     """
 
-    eigenvalues_: Floats
-
     def __init__(
         self,
         n_components: Annotated[int, Ge(1)] = 2,
@@ -164,35 +116,7 @@ class LFDA(LinearDiscriminant):
         self.embedding_type = embedding_type
         self.reg = reg
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> LFDA:
-        """Find the directions.
-
-        Parameters
-        ----------
-        X : array or sparse of shape (n_samples, n_features)
-        y : array of shape (n_samples,)
-            Class labels of any type.
-
-        Returns
-        -------
-        LFDA
-            Itself.
-
-        Raises
-        ------
-        ValueError
-            If there is one class only, a class has no more than `n_neighbors` points, or the
-            points span fewer than `n_components` dimensions.
-        """
-        points, code, span = self._labelled_span(X, y)
-        S_w, S_b = local_scatter(span.coordinates, code, self.n_neighbors)
-        self.eigenvalues_, T = discriminant_directions(S_b, S_w, self.n_components, self.reg)
-        T = embedded(self.eigenvalues_, T, self.embedding_type)
-        self._set_components(span, T, points.dtype)
-        return self
-
     def __ddr_traits__(self) -> Traits:
-        """Return what the engine may share between fits."""
         return Traits(
             version=2,
             nested=True,
@@ -202,5 +126,130 @@ class LFDA(LinearDiscriminant):
                 "embedding_type": ("plain", "weighted", "orthonormalized"),
                 "reg": (0.0, 1e-4, 1e-3, 1e-2, 1e-1),
             },
-            paper=PAPER,
+            paper=_PAPER,
         )
+
+
+class KernelLFDA(_LocalFisher, KernelDiscriminant):
+    r"""LFDA in the feature space of a kernel, with a ridge.
+
+    The leading solutions of :math:`\tilde S^{(b)} t = \lambda (\tilde S^{(w)} + \rho I) t` with
+    the points replaced by their images :math:`\phi(x)`; local scales, too, are distances there.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Dimensions, at most the rank of the centred kernel matrix.
+    kernel : str or callable, default="rbf"
+        A kernel of scikit-learn's ``pairwise_kernels``, a function of two points, or
+        "precomputed": X is then the kernel matrix.
+    gamma : "scale" or float, default="scale"
+        Of the kernels that have it; "scale" is 1 / (n_features * X.var()).
+    degree : int, default=3
+        Of the polynomial kernel.
+    coef0 : float, default=1
+        Of the polynomial and the sigmoid kernel.
+    n_neighbors, embedding_type
+        As for `LFDA`; orthonormal in feature space.
+    reg : float, default=0.001
+        :math:`\rho` in units of the mean eigenvalue of :math:`\tilde S^{(w)}` on the span of the
+        points. In feature space this matrix is singular, so there is no solution without.
+
+    Attributes
+    ----------
+    dual_components_ : ndarray of shape (n_components, n_samples)
+        The directions as combinations of the centred images of the training points.
+    eigenvalues_ : ndarray of shape (n_components,)
+        The ratios :math:`\lambda`.
+    X_fit_ : array or CSR of shape (n_samples, n_features)
+        The training points.
+    gamma_ : float
+        The value of `gamma`.
+    classes_ : ndarray of shape (n_classes,)
+        Class labels. Every label is a class here, -1 too.
+
+    Notes
+    -----
+    With the linear kernel this is `LFDA` with the same `reg`. The ridge is on the length of t in
+    feature space, :math:`\alpha^T K \alpha`, not on that of its coefficients.
+
+    For n points: :math:`O(n^3)`, and the kernel matrix in memory.
+
+    References
+    ----------
+    .. [1] M. Sugiyama, "Local Fisher Discriminant Analysis for Supervised Dimensionality
+       Reduction", ICML 2006, 905-912.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> KernelLFDA(n_components=2).fit_transform(X, y).shape
+    (150, 2)
+    """
+
+    def __init__(
+        self,
+        n_components: Annotated[int, Ge(1)] = 2,
+        kernel: Kernel = "rbf",
+        gamma: Literal["scale"] | Annotated[float, Gt(0)] = "scale",
+        degree: Annotated[int, Ge(1)] = 3,
+        coef0: float = 1.0,
+        n_neighbors: Annotated[int, Ge(1)] = 7,
+        embedding_type: EmbeddingType = "plain",
+        reg: Annotated[float, Gt(0)] = 1e-3,
+    ) -> None:
+        self.n_components = n_components
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.n_neighbors = n_neighbors
+        self.embedding_type = embedding_type
+        self.reg = reg
+
+    def __ddr_traits__(self) -> Traits:
+        return Traits(
+            version=1,
+            nested=True,
+            grids={
+                "n_components": tuple(range(1, 21)),
+                "gamma": tuple(np.geomspace(1e-4, 10, 6).tolist()),
+                "reg": (1e-5, 1e-4, 1e-3, 1e-2, 1e-1),
+                "n_neighbors": (3, 5, 7, 10, 15),
+            },
+            paper=_PAPER,
+        )
+
+
+def local_scatter(X: Floats, code: Codes, k: int) -> tuple[Floats, Floats]:
+    r"""Return the local within-class and the local between-class scatter matrix.
+
+    With the affinity :math:`A` of local scaling inside each class, a point's scale being the
+    distance to its `k`-th nearest there, they are
+    :math:`\frac12 \sum_{ij} \tilde A_{ij} (x_i - x_j)(x_i - x_j)^T` for
+
+    .. math:: \tilde A^{(w)}_{ij} = A_{ij} / n_c, \qquad
+        \tilde A^{(b)}_{ij} = A_{ij} (1/n - 1/n_c)
+
+    where both points are of class c, and 0 and 1/n where they are not of one class. All pairs with
+    weight 1/n make up the total scatter, the pairs of class c their share :math:`n_c / n` of the
+    class's own scatter, so no pair of two classes is ever visited.
+    """
+    n = len(X)
+    centred = X - X.mean(axis=0)
+    within = np.zeros((X.shape[1], X.shape[1]))
+    between = centred.T @ centred
+    smallest = int(np.bincount(code).min())
+    if k >= smallest:
+        raise ValueError(
+            f"n_neighbors={k}, but the smallest class has n_samples = {smallest}: there can be at "
+            f"most {smallest - 1} neighbours inside it."
+        )
+    for rows in class_members(code):
+        own, n_c = X[rows], len(rows)
+        local, _ = local_scaling_forms(own, local_scales(own, k))
+        deviation = own - own.mean(axis=0)
+        within += local / n_c
+        between += (1 / n - 1 / n_c) * local - (n_c / n) * (deviation.T @ deviation)
+    return within, between

@@ -1,8 +1,4 @@
-r"""Large Margin Nearest Neighbour classification's metric (LMNN).
-
-K. Q. Weinberger, J. Blitzer and L. K. Saul, "Distance Metric Learning for Large Margin Nearest
-Neighbor Classification", NIPS 18, 2005.
-"""
+"""The Large Margin Nearest Neighbour metric (Weinberger, Blitzer and Saul, NIPS 18, 2005)."""
 
 from __future__ import annotations
 
@@ -10,12 +6,12 @@ from typing import Annotated, Literal
 
 import numpy as np
 from annotated_types import Ge, Gt, Lt
-from numpy.typing import ArrayLike
 
 from ddr_cli.numerics.graphs import within_class_graph
 from ddr_cli.numerics.large_margin import LargeMargin, large_margin_metric
 from ddr_cli.numerics.metric import MetricFit
-from ddr_cli.reducers.metric_learner import Codes, Floats, MetricLearner
+from ddr_cli.reducers.metric_learner import MetricLearner
+from ddr_cli.reducers.reducer import Codes, Floats
 from ddr_cli.reducers.registry import Traits
 
 
@@ -69,8 +65,6 @@ class LMNN(MetricLearner):
         Number of steps.
     classes_ : ndarray of shape (n_classes,)
         Class labels. Every label is a class here, -1 too.
-    n_features_in_ : int
-        Number of features.
 
     Notes
     -----
@@ -112,34 +106,6 @@ class LMNN(MetricLearner):
         self.tol = tol
         self.max_iter = max_iter
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> LMNN:
-        """Learn the metric.
-
-        Parameters
-        ----------
-        X : array or sparse of shape (n_samples, n_features)
-        y : array of shape (n_samples,)
-            Class labels of any type.
-
-        Returns
-        -------
-        LMNN
-            Itself.
-
-        Raises
-        ------
-        ValueError
-            If there is one class only, a class has no more than `n_neighbors` points, or the
-            points span fewer than `n_components` dimensions.
-
-        Warns
-        -----
-        ConvergenceWarning
-            If `max_iter` steps leave a gap wider than `tol` allows.
-        """
-        self._fit_metric(X, y)
-        return self
-
     def _learn(self, X: Floats, code: Codes) -> MetricFit:
         graph = within_class_graph(X, code, self.n_neighbors)
         targets = graph.indices.astype(np.intp).reshape(len(X), self.n_neighbors)
@@ -147,7 +113,6 @@ class LMNN(MetricLearner):
         return large_margin_metric(problem, tol=self.tol, max_iter=self.max_iter)
 
     def __ddr_traits__(self) -> Traits:
-        """Return what the engine may share between fits."""
         return Traits(
             version=1,
             nested=True,

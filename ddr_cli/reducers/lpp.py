@@ -1,7 +1,4 @@
-r"""Locality Preserving Projections (LPP).
-
-X. He and P. Niyogi, "Locality Preserving Projections", NIPS 2003.
-"""
+"""Locality Preserving Projections (He and Niyogi, NIPS 2003)."""
 
 from __future__ import annotations
 
@@ -9,27 +6,19 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 from annotated_types import Ge, Gt
-from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
-from sklearn.utils.validation import validate_data
+from numpy.typing import ArrayLike
 
-from ddr_cli.core.parameters import check_parameters
-from ddr_cli.numerics.eigen import deterministic_signs
 from ddr_cli.numerics.generalized_eigen import generalized_eigenpairs
 from ddr_cli.numerics.graph_embedding import data_span, laplacian_form, symmetric
-from ddr_cli.numerics.graphs import knn_graph, mean_squared_distance
 from ddr_cli.numerics.kernels import local_scales, local_scaling_forms
-from ddr_cli.numerics.neighbors import Neighbors, kneighbors
-from ddr_cli.reducers.discriminant import check_width
-from ddr_cli.reducers.linear import LinearReducer
+from ddr_cli.numerics.neighbors import Neighbors
+from ddr_cli.reducers.reducer import Floats, LinearReducer, OnNeighborGraph
 from ddr_cli.reducers.registry import Traits
-
-Floats = NDArray[np.float64]
 
 _CONSTANT = 1e-7  # largest distance, per point, at which the span is taken to hold the constant
 
 
-class LPP(LinearReducer, BaseEstimator):
+class LPP(OnNeighborGraph, LinearReducer):
     r"""Keep neighbours near each other: the linear form of Laplacian eigenmaps.
 
     The rows :math:`a` of `components_` are the solutions of
@@ -61,8 +50,6 @@ class LPP(LinearReducer, BaseEstimator):
         Zeros: LPP is defined on the data as they are.
     eigenvalues_ : ndarray of shape (n_components,)
         :math:`\lambda`, ascending, in [0, 2].
-    n_features_in_ : int
-        Number of features.
 
     Notes
     -----
@@ -87,8 +74,6 @@ class LPP(LinearReducer, BaseEstimator):
     (150, 2)
     """
 
-    eigenvalues_: Floats
-
     def __init__(
         self,
         n_components: Annotated[int, Ge(1)] = 2,
@@ -108,73 +93,32 @@ class LPP(LinearReducer, BaseEstimator):
         *,
         neighbors: Neighbors | None = None,
     ) -> LPP:
-        """Find the directions.
-
-        Parameters
-        ----------
-        X : array or sparse of shape (n_samples, n_features)
-        y : ignored
-        neighbors : Neighbors, optional
-            Of the rows of `X` among themselves, at least `n_neighbors` of each; spares the search.
-
-        Returns
-        -------
-        LPP
-            Itself.
-
-        Raises
-        ------
-        ValueError
-            If there are no more than `n_neighbors` points, or they span fewer than `n_components`
-            dimensions.
-        """
-        check_parameters(self)
-        points = validate_data(
-            self, X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2
-        )
+        """Find the directions; `neighbors`, `n_neighbors` or more of each, spare the search."""
+        points = self._points(X, reset=True)
         span = data_span(points, centre=False)
-        check_width(self, span.rank, points)
+        self._check_rank(span.rank, points)
         smooth, scale = self._forms(points, span.coordinates, neighbors)
         constant = _constant_direction(span.coordinates)
         if constant is not None:
-            check_width(self, span.rank - 1, points)
+            self._check_rank(span.rank - 1, points)
             # Its eigenvalue 0 becomes 3, above all others.
             image = scale @ constant
             smooth = smooth + 3 * np.outer(image, image) / (constant @ image)
         self.eigenvalues_, A = generalized_eigenpairs(
             smooth, scale, self.n_components, largest=False
         )
-        self.components_ = deterministic_signs(span.basis @ A).T.astype(points.dtype)
-        self.mean_ = span.mean.astype(points.dtype)
+        self._keep_directions(span, A, points.dtype)
         return self
-
-    def fit_transform(
-        self, X: ArrayLike, y: Any = None, *, neighbors: Neighbors | None = None
-    ) -> NDArray[Any]:
-        """Fit, and return the projection of `X`."""
-        return self.fit(X, y, neighbors=neighbors).transform(X)
 
     def _forms(self, points: Any, Z: Floats, neighbors: Neighbors | None) -> tuple[Floats, Floats]:
         """Return X L X' and X D X' in the coordinates `Z`."""
         if self.weights == "local_scaling":
             return local_scaling_forms(Z, local_scales(Z, self.n_neighbors))
-        if neighbors is None:
-            neighbors = kneighbors(points, self.n_neighbors)
-        if len(neighbors) != len(Z):
-            raise ValueError(
-                f"neighbors are given for {len(neighbors)} points, but X has {len(Z)}."
-            )
-        epsilon = (
-            mean_squared_distance(neighbors, self.n_neighbors)
-            if self.epsilon == "mean"
-            else float(self.epsilon)
-        )
-        W = knn_graph(neighbors, self.n_neighbors, weights=self.weights, epsilon=epsilon)
+        W, _ = self._affinity(points, neighbors)
         degree = np.asarray(W.sum(axis=1)).reshape(-1, 1)
         return laplacian_form(Z, W), symmetric(Z.T @ (degree * Z))
 
     def __ddr_traits__(self) -> Traits:
-        """Return what the engine may share between fits."""
         return Traits(
             version=1,
             nested=True,

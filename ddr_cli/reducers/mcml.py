@@ -1,18 +1,15 @@
-r"""Maximally Collapsing Metric Learning (MCML).
-
-A. Globerson and S. Roweis, "Metric Learning by Collapsing Classes", NIPS 18, 2005.
-"""
+"""Maximally Collapsing Metric Learning (Globerson and Roweis, NIPS 18, 2005)."""
 
 from __future__ import annotations
 
 from typing import Annotated, Literal
 
 from annotated_types import Ge, Gt
-from numpy.typing import ArrayLike
 
 from ddr_cli.numerics.metric import MetricFit
 from ddr_cli.numerics.stochastic_neighbors import collapsing_metric
-from ddr_cli.reducers.metric_learner import Codes, Floats, MetricLearner
+from ddr_cli.reducers.metric_learner import MetricLearner
+from ddr_cli.reducers.reducer import Codes, Floats
 from ddr_cli.reducers.registry import Traits
 
 
@@ -64,13 +61,11 @@ class MCML(MetricLearner):
         Number of iterations.
     classes_ : ndarray of shape (n_classes,)
         Class labels. Every label is a class here, -1 too.
-    n_features_in_ : int
-        Number of features.
 
     Notes
     -----
-    L-BFGS on a square factor of M: `ddr_cli.numerics.stochastic_neighbors`. Where the classes can
-    be collapsed completely, as with fewer points than features, the objective falls towards 0
+    L-BFGS on a square factor of M; see `ddr_cli.numerics.stochastic_neighbors`. Where the classes
+    can be collapsed completely, as with fewer points than features, the objective falls towards 0
     without attaining it while M grows without bound, and `tol` decides where that ends.
 
     For n points and rank r of the data: :math:`O(n^2 r + n r^2 + r^3)` for each iteration.
@@ -98,38 +93,10 @@ class MCML(MetricLearner):
         self.tol = tol
         self.max_iter = max_iter
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> MCML:
-        """Learn the metric.
-
-        Parameters
-        ----------
-        X : array or sparse of shape (n_samples, n_features)
-        y : array of shape (n_samples,)
-            Class labels of any type. A point that is alone in its class pulls nothing.
-
-        Returns
-        -------
-        MCML
-            Itself.
-
-        Raises
-        ------
-        ValueError
-            If there is one class only, or the points span fewer than `n_components` dimensions.
-
-        Warns
-        -----
-        ConvergenceWarning
-            If `max_iter` iterations leave a gap wider than `tol` allows.
-        """
-        self._fit_metric(X, y)
-        return self
-
     def _learn(self, X: Floats, code: Codes) -> MetricFit:
         return collapsing_metric(X, code, tol=self.tol, max_iter=self.max_iter)
 
     def __ddr_traits__(self) -> Traits:
-        """Return what the engine may share between fits."""
         return Traits(
             version=1,
             nested=True,

@@ -1,8 +1,4 @@
-r"""Classical multidimensional scaling, with Gower's formula for new points.
-
-W. S. Torgerson, "Multidimensional Scaling: I. Theory and Method", Psychometrika 17, 1952;
-J. C. Gower, "Adding a Point to Vector Diagrams in Multivariate Analysis", Biometrika 55, 1968.
-"""
+"""Classical multidimensional scaling (Torgerson, 1952), with Gower's formula for new points."""
 
 from __future__ import annotations
 
@@ -12,21 +8,16 @@ import numpy as np
 from annotated_types import Ge
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ddr_cli.core.parameters import check_parameters
 from ddr_cli.numerics.eigen import top_eigenpairs
+from ddr_cli.reducers.reducer import Embedding, Floats
 from ddr_cli.reducers.registry import Traits
-
-Floats = NDArray[np.float64]
 
 _ZERO = 1e-10  # an eigenvalue below this share of the largest absolute row sum is 0
 _ASYMMETRY = 1e-8  # relative difference of two given distances that is more than rounding
 
 
-class MDS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class MDS(Embedding):
     r"""Place points such that their distances are those given, as far as the dimensions allow.
 
     With :math:`B = -\frac12 J \Delta J`, :math:`\Delta` being the squared distances and
@@ -47,8 +38,6 @@ class MDS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         The placed points, centred, in units of the distances.
     eigenvalues_ : ndarray of shape (n_components,)
         The :math:`\lambda`, descending: the sum of squares of each column.
-    n_features_in_ : int
-        Number of features.
 
     Notes
     -----
@@ -80,8 +69,7 @@ class MDS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     True
     """
 
-    embedding_: NDArray[Any]
-    eigenvalues_: Floats
+    _takes_sparse = False
 
     def __init__(
         self,
@@ -94,34 +82,11 @@ class MDS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.metric = metric
 
     def fit(self, X: ArrayLike, y: Any = None) -> MDS:  # noqa: ARG002 (scikit-learn's signature)
-        """Place the rows of `X`.
-
-        Parameters
-        ----------
-        X : array of shape (n_samples, n_features)
-            With ``metric="precomputed"``, distances of shape (n_samples, n_samples).
-        y : ignored
-
-        Returns
-        -------
-        MDS
-            Itself.
-
-        Raises
-        ------
-        ValueError
-            If a parameter is out of range, there are too few points for `n_components`, given
-            distances are negative or not symmetric, a row is zero where the metric is "cosine", or
-            the distances have fewer Euclidean dimensions.
-        """
-        check_parameters(self)
-        points = self._checked(X, reset=True)
+        """Place the rows of `X`, or the points of which it holds the distances."""
+        points = self._points(X, reset=True)
+        self._check_values(points)
         n, m = len(points), self.n_components
-        if m >= n:
-            raise ValueError(
-                f"n_components={m}, but n_samples = {n} centred points span at most {n - 1} "
-                f"dimensions."
-            )
+        self._check_dimensions(n)
         self._X = points
         squared = self._distances(points) ** 2
         if self.metric == "precomputed":
@@ -150,41 +115,14 @@ class MDS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         )
         return self
 
-    def fit_transform(self, X: ArrayLike, y: Any = None) -> NDArray[Any]:
-        """Fit, and return `embedding_`."""
-        return self.fit(X, y).embedding_
-
     def transform(self, X: ArrayLike) -> NDArray[Any]:
-        """Place points by Gower's formula.
-
-        Parameters
-        ----------
-        X : array of shape (n_queries, n_features)
-            With ``metric="precomputed"``, distances to the training points, of shape
-            (n_queries, n_samples).
-
-        Returns
-        -------
-        ndarray of shape (n_queries, n_components)
-
-        Raises
-        ------
-        ValueError
-            If given distances are negative, or a row is zero where the metric is "cosine".
-        """
-        check_is_fitted(self)
-        points = self._checked(X, reset=False)
+        """Place points, or those of whose distances to the training points X has rows, by Gower."""
+        points = self._points(X)
+        self._check_values(points)
         offsets = self._from_centre - self._distances(points) ** 2
         return np.asarray((offsets @ self._axes).astype(points.dtype))
 
-    def _checked(self, X: ArrayLike, *, reset: bool) -> NDArray[Any]:
-        points: NDArray[Any] = validate_data(
-            self,
-            X,
-            reset=reset,
-            dtype=[np.float64, np.float32],
-            ensure_min_samples=2 if reset else 1,
-        )
+    def _check_values(self, points: NDArray[Any]) -> None:
         if self.metric == "cosine" and not points.any(axis=1).all():
             raise ValueError(
                 f"metric='cosine', but row {int(np.argmin(points.any(axis=1)))} is zero and has no "
@@ -192,7 +130,6 @@ class MDS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             )
         if self.metric == "precomputed" and points.min() < 0:
             raise ValueError("Precomputed distances must not be negative.")
-        return points
 
     def _distances(self, points: NDArray[Any]) -> Floats:
         """Return the distances from points to the training points."""
@@ -200,18 +137,7 @@ class MDS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             return np.asarray(points, dtype=np.float64)
         return np.asarray(cdist(points, self._X, self.metric))
 
-    @property
-    def _n_features_out(self) -> int:
-        return int(self.embedding_.shape[1])
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self.metric == "precomputed"
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
-
     def __ddr_traits__(self) -> Traits:
-        """Return what the engine may share between fits."""
         return Traits(
             version=1,
             nested=True,

@@ -1,37 +1,41 @@
-"""What LMNN and MCML share: the span, its units, and the map that a metric's factor is."""
+"""What LMNN, MCML and NCA share: the span, its units, and the map that a metric's factor is."""
 
 from __future__ import annotations
 
 import warnings
-from abc import abstractmethod
-from typing import Any, Literal
+from abc import ABC, abstractmethod
+from typing import Any, Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
+from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import Tags
 
-from ddr_cli.numerics.eigen import deterministic_signs
 from ddr_cli.numerics.graph_embedding import Span, data_span
 from ddr_cli.numerics.metric import MetricFit, stable_order
-from ddr_cli.reducers.discriminant import check_width, labelled_points
-from ddr_cli.reducers.linear import LinearReducer
-
-Floats = NDArray[np.float64]
-Codes = NDArray[np.intp]
+from ddr_cli.reducers.reducer import Codes, Floats, LinearReducer
 
 
-class MetricLearner(LinearReducer, BaseEstimator):
+class OrderedReducer(LinearReducer):
+    """A linear reducer whose iterations see the points in one order, however they are given."""
+
+    _needs_labels = True
+
+    def _ordered_span(self, X: ArrayLike, y: ArrayLike) -> tuple[Any, Codes, Span, float]:
+        """Return points in canonical order, their classes numbered along it, their span and unit.
+
+        In that unit the variances of the coordinates add up to 1.
+        """
+        points, code = self._points_and_classes(X, y)
+        order, code = stable_order(points, code)
+        points = points[order]
+        span = data_span(points)
+        self._check_rank(span.rank, points)
+        return points, code, span, float(np.sqrt(np.mean(np.sum(span.coordinates**2, axis=1))))
+
+
+class MetricLearner(OrderedReducer, ABC):
     """A linear reducer that learns a full metric and keeps its leading eigenvectors."""
 
-    classes_: NDArray[Any]
-    eigenvalues_: Floats
-    objective_: float
-    objective_path_: Floats
-    gradient_norm_: float
-    duality_gap_: float
-    n_iter_: int
     n_components: int | Literal["full"]
     max_iter: int
 
@@ -39,57 +43,28 @@ class MetricLearner(LinearReducer, BaseEstimator):
     def _learn(self, X: Floats, code: Codes) -> MetricFit:
         """Return the metric of points whose variances add up to 1."""
 
-    def _fit_metric(self, X: ArrayLike, y: ArrayLike) -> None:
-        points, code, span, self.classes_ = ordered_span(self, X, y)
-        unit = float(np.sqrt(np.mean(np.sum(span.coordinates**2, axis=1))))
-        found = self._learn(span.coordinates / unit, code)
-        if not found.converged:
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Learn the metric from points and their classes `y`."""
+        points, code, span, unit = self._ordered_span(X, y)
+        learnt = self._learn(span.coordinates / unit, code)
+        if not learnt.converged:
             warnings.warn(
-                f"{type(self).__name__} has not converged after {found.n_iter} iterations: the "
-                f"objective, {found.objective_path[-1]:.4g}, may be {found.gap:.1e} too high. "
+                f"{type(self).__name__} has not converged after {learnt.n_iter} iterations: the "
+                f"objective, {learnt.objective_path[-1]:.4g}, may be {learnt.gap:.1e} too high. "
                 f"Increase max_iter={self.max_iter}, or tol.",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=2,
             )
-        values, vectors = np.linalg.eigh(found.metric)
+        values, vectors = np.linalg.eigh(learnt.metric)
         values, vectors = np.maximum(values[::-1], 0.0), vectors[:, ::-1]
         width = span.rank if self.n_components == "full" else self.n_components
-        W = span.basis @ (vectors[:, :width] * np.sqrt(values[:width]))
-        self.components_ = (deterministic_signs(W).T / unit).astype(points.dtype)
-        self.mean_ = span.mean.astype(points.dtype)
+        self._keep_directions(
+            span, vectors[:, :width] * np.sqrt(values[:width]), points.dtype, unit
+        )
         self.eigenvalues_ = values / unit**2
-        self.objective_path_ = found.objective_path
-        self.objective_ = float(found.objective_path[-1])
-        self.gradient_norm_ = found.gradient_norm
-        self.duality_gap_ = found.gap
-        self.n_iter_ = found.n_iter
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        return tags
-
-
-def ordered_span(
-    estimator: Any, X: ArrayLike, y: ArrayLike
-) -> tuple[Any, Codes, Span, NDArray[Any]]:
-    """Check the input, put it in its canonical order and find what it spans.
-
-    Returns
-    -------
-    points : array or CSR of shape (n_samples, n_features)
-        In canonical order.
-    code : ndarray of shape (n_samples,)
-        Class of each of these, numbered along them.
-    span : Span
-        Of the centred points, of dimension `n_components` or more.
-    classes : ndarray of shape (n_classes,)
-        The labels, sorted.
-    """
-    points, code, classes = labelled_points(estimator, X, y)
-    order, code = stable_order(points, code)
-    points = points[order]
-    span = data_span(points)
-    if estimator.n_components != "full" or span.rank == 0:
-        check_width(estimator, span.rank, points)
-    return points, code, span, classes
+        self.objective_path_ = learnt.objective_path
+        self.objective_ = float(learnt.objective_path[-1])
+        self.gradient_norm_ = learnt.gradient_norm
+        self.duality_gap_ = learnt.gap
+        self.n_iter_ = learnt.n_iter
+        return self

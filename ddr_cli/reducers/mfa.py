@@ -1,16 +1,11 @@
-r"""Marginal Fisher Analysis (MFA).
-
-S. Yan, D. Xu, B. Zhang, H.-J. Zhang, Q. Yang and S. Lin, "Graph Embedding and Extensions: A
-General Framework for Dimensionality Reduction", IEEE Trans. PAMI 29(1), 2007, section 3.
-"""
+"""Marginal Fisher Analysis and its kernel form (Yan et al., IEEE Trans. PAMI 29(1), 2007)."""
 
 from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from annotated_types import Ge
-from numpy.typing import ArrayLike, NDArray
+from annotated_types import Ge, Gt
 
 from ddr_cli.numerics.graph_embedding import laplacian_form
 from ddr_cli.numerics.graphs import (
@@ -19,52 +14,47 @@ from ddr_cli.numerics.graphs import (
     symmetrized,
     within_class_graph,
 )
-from ddr_cli.reducers.discriminant import LinearDiscriminant, discriminant_directions
+from ddr_cli.reducers.discriminant import (
+    Discriminant,
+    Kernel,
+    KernelDiscriminant,
+    LinearDiscriminant,
+    discriminant_directions,
+)
+from ddr_cli.reducers.reducer import Codes, Floats
 from ddr_cli.reducers.registry import Traits
 
-Floats = NDArray[np.float64]
 Margin = Literal["pairs", "points"]
 
-PAPER = (
+_PAPER = (
     'Yan, Xu, Zhang, Zhang, Yang, Lin, "Graph Embedding and Extensions: A General Framework for '
     'Dimensionality Reduction", IEEE Trans. PAMI 29(1), 2007'
 )
 
 
-def marginal_scatter(
-    points: Any, X: Floats, code: NDArray[np.intp], k_within: int, k_between: int, margin: Margin
-) -> tuple[Floats, Floats]:
-    """Return MFA's intraclass compactness and interclass separability matrices.
+class _MarginalFisher(Discriminant):
+    """The eigenproblem of both forms."""
 
-    Parameters
-    ----------
-    points : array or sparse of shape (n, n_features)
-        Where neighbours are searched.
-    X : ndarray of shape (n, d)
-        The same points in the coordinates of the result.
-    code : ndarray of shape (n,)
-        Class of each point, 0 to L - 1.
-    k_within, k_between, margin
-        As for `MFA`.
+    n_neighbors_within: int
+    n_neighbors_between: int
+    margin: Margin
+    reg: float
 
-    Returns
-    -------
-    compactness, separability : ndarray of shape (d, d)
-
-    Raises
-    ------
-    ValueError
-        If a class has too few points inside or outside it.
-    """
-    intrinsic = symmetrized(within_class_graph(points, code, k_within), "union")
-    if margin == "pairs":
-        penalty = marginal_pairs(points, code, k_between)
-    else:
-        penalty = symmetrized(between_class_graph(points, code, k_between), "union")
-    return laplacian_form(X, intrinsic), laplacian_form(X, penalty)
+    def _directions(self, points: Any, Z: Floats, code: Codes) -> Floats:
+        intrinsic = symmetrized(within_class_graph(points, code, self.n_neighbors_within), "union")
+        k = self.n_neighbors_between
+        if self.margin == "pairs":
+            penalty = marginal_pairs(points, code, k)
+        else:
+            penalty = symmetrized(between_class_graph(points, code, k), "union")
+        compactness, separability = laplacian_form(Z, intrinsic), laplacian_form(Z, penalty)
+        self.eigenvalues_, W = discriminant_directions(
+            separability, compactness, self.n_components, self.reg
+        )
+        return W
 
 
-class MFA(LinearDiscriminant):
+class MFA(_MarginalFisher, LinearDiscriminant):
     r"""Compact classes by their near points, and separate them at their margins only.
 
     The rows :math:`w` of `components_` are the leading solutions of
@@ -101,8 +91,6 @@ class MFA(LinearDiscriminant):
         The ratios :math:`\lambda` of separability to compactness.
     classes_ : ndarray of shape (n_classes,)
         Class labels. Every label is a class here, -1 too.
-    n_features_in_ : int
-        Number of features.
 
     Notes
     -----
@@ -126,8 +114,6 @@ class MFA(LinearDiscriminant):
     (150, 2)
     """
 
-    eigenvalues_: Floats
-
     def __init__(
         self,
         n_components: Annotated[int, Ge(1)] = 2,
@@ -142,41 +128,7 @@ class MFA(LinearDiscriminant):
         self.margin = margin
         self.reg = reg
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> MFA:
-        """Find the directions.
-
-        Parameters
-        ----------
-        X : array or sparse of shape (n_samples, n_features)
-        y : array of shape (n_samples,)
-            Class labels of any type.
-
-        Returns
-        -------
-        MFA
-            Itself.
-
-        Raises
-        ------
-        ValueError
-            If there is one class only, a class has too few points inside or outside it for the
-            neighbours asked for, or the points span fewer than `n_components` dimensions.
-        """
-        points, code, span = self._labelled_span(X, y)
-        S_c, S_p = marginal_scatter(
-            points,
-            span.coordinates,
-            code,
-            self.n_neighbors_within,
-            self.n_neighbors_between,
-            self.margin,
-        )
-        self.eigenvalues_, W = discriminant_directions(S_p, S_c, self.n_components, self.reg)
-        self._set_components(span, W, points.dtype)
-        return self
-
     def __ddr_traits__(self) -> Traits:
-        """Return what the engine may share between fits."""
         return Traits(
             version=2,
             nested=True,
@@ -186,5 +138,84 @@ class MFA(LinearDiscriminant):
                 "n_neighbors_between": (5, 10, 20, 40, 80, 160),
                 "reg": (0.0, 1e-4, 1e-3, 1e-2, 1e-1),
             },
-            paper=PAPER,
+            paper=_PAPER,
+        )
+
+
+class KernelMFA(_MarginalFisher, KernelDiscriminant):
+    r"""MFA in the feature space of a kernel, with a ridge.
+
+    The leading solutions of MFA's eigenproblem with the points replaced by their images
+    :math:`\phi(x)`; neighbours, too, are the nearest there.
+
+    Parameters
+    ----------
+    n_components, kernel, gamma, degree, coef0
+        As for `KernelLFDA`.
+    n_neighbors_within, n_neighbors_between, margin
+        As for `MFA`.
+    reg : float, default=0.001
+        Ridge: this share of the mean eigenvalue of the compactness matrix on the span of the
+        points is added to its diagonal. In feature space this matrix is singular, so there is no
+        solution without.
+
+    Attributes
+    ----------
+    dual_components_, X_fit_, gamma_, classes_
+        As for `KernelLFDA`.
+    eigenvalues_ : ndarray of shape (n_components,)
+        The ratios :math:`\lambda` of separability to compactness.
+
+    Notes
+    -----
+    With the linear kernel this is `MFA` with the same `reg`.
+
+    For n points: :math:`O(n^3)`, and the kernel matrix in memory.
+
+    References
+    ----------
+    .. [1] S. Yan, D. Xu, B. Zhang, H.-J. Zhang, Q. Yang, S. Lin, "Graph Embedding and Extensions:
+       A General Framework for Dimensionality Reduction", IEEE Trans. PAMI 29(1), 2007, 40-51.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> KernelMFA(n_components=2).fit_transform(X, y).shape
+    (150, 2)
+    """
+
+    def __init__(
+        self,
+        n_components: Annotated[int, Ge(1)] = 2,
+        kernel: Kernel = "rbf",
+        gamma: Literal["scale"] | Annotated[float, Gt(0)] = "scale",
+        degree: Annotated[int, Ge(1)] = 3,
+        coef0: float = 1.0,
+        n_neighbors_within: Annotated[int, Ge(1)] = 5,
+        n_neighbors_between: Annotated[int, Ge(1)] = 20,
+        margin: Margin = "pairs",
+        reg: Annotated[float, Gt(0)] = 1e-3,
+    ) -> None:
+        self.n_components = n_components
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.n_neighbors_within = n_neighbors_within
+        self.n_neighbors_between = n_neighbors_between
+        self.margin = margin
+        self.reg = reg
+
+    def __ddr_traits__(self) -> Traits:
+        return Traits(
+            version=1,
+            nested=True,
+            grids={
+                "n_components": tuple(range(1, 21)),
+                "gamma": tuple(np.geomspace(1e-4, 10, 6).tolist()),
+                "reg": (1e-5, 1e-4, 1e-3, 1e-2, 1e-1),
+                "n_neighbors_between": (5, 10, 20, 40, 80, 160),
+            },
+            paper=_PAPER,
         )

@@ -1,33 +1,26 @@
-r"""Neighbourhood Components Analysis (NCA): scikit-learn's, in the span of the data.
-
-J. Goldberger, S. Roweis, G. Hinton and R. Salakhutdinov, "Neighbourhood Components Analysis",
-NIPS 17, 2004.
-"""
+"""Neighbourhood Components Analysis (Goldberger et al., NIPS 17, 2004), in the span of the data."""
 
 from __future__ import annotations
 
 import warnings
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import numpy as np
 from annotated_types import Ge, Gt
-from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
+from numpy.typing import ArrayLike
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import NeighborhoodComponentsAnalysis
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import check_random_state
 
 from ddr_cli.numerics.eigen import deterministic_signs
 from ddr_cli.numerics.stochastic_neighbors import expected_errors, expected_errors_gradient
-from ddr_cli.reducers.linear import LinearReducer
-from ddr_cli.reducers.metric_learner import ordered_span
+from ddr_cli.reducers.metric_learner import OrderedReducer
+from ddr_cli.reducers.reducer import Codes, Floats
 from ddr_cli.reducers.registry import Traits
 
-Floats = NDArray[np.float64]
 
-
-class NCA(LinearReducer, BaseEstimator):
+class NCA(OrderedReducer):
     r"""Make points choose neighbours of their own class.
 
     The rows of `components_` make up the map A at which L-BFGS has ended for
@@ -73,12 +66,11 @@ class NCA(LinearReducer, BaseEstimator):
         Number of iterations.
     classes_ : ndarray of shape (n_classes,)
         Class labels. Every label is a class here, -1 too.
-    n_features_in_ : int
-        Number of features.
 
     Notes
     -----
-    The null space of the covariance is removed first, in which the objective doesn't change.
+    scikit-learn's optimiser, given the points in the span of the data, in which alone the objective
+    changes, in a canonical order and at a scale that suits it; scikit-learn doesn't report its end.
     Solutions for different dimensions are not nested.
 
     For n points, rank r of the data and m dimensions: :math:`O(n^2 m + n r m)` for each
@@ -97,12 +89,6 @@ class NCA(LinearReducer, BaseEstimator):
     (150, 2)
     """
 
-    classes_: NDArray[Any]
-    objective_: float
-    objective_path_: Floats
-    gradient_norm_: float
-    n_iter_: int
-
     def __init__(
         self,
         n_components: Annotated[int, Ge(1)] = 2,
@@ -118,32 +104,8 @@ class NCA(LinearReducer, BaseEstimator):
         self.random_state = random_state
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> NCA:
-        """Find the map.
-
-        Parameters
-        ----------
-        X : array or sparse of shape (n_samples, n_features)
-        y : array of shape (n_samples,)
-            Class labels of any type.
-
-        Returns
-        -------
-        NCA
-            Itself.
-
-        Raises
-        ------
-        ValueError
-            If there is one class only, the points span fewer than `n_components` dimensions, or,
-            with ``init="lda"``, the class means do.
-
-        Warns
-        -----
-        ConvergenceWarning
-            If L-BFGS ends before `tol` is met.
-        """
-        points, code, span, self.classes_ = ordered_span(self, X, y)
-        unit = float(np.sqrt(np.mean(np.sum(span.coordinates**2, axis=1))))
+        """Find the map from points and their classes `y`."""
+        points, code, span, unit = self._ordered_span(X, y)
         coordinates, same = span.coordinates / unit, code[:, None] == code
         start = self._start(coordinates, span.basis, code)
         maps = [start]
@@ -172,7 +134,7 @@ class NCA(LinearReducer, BaseEstimator):
         self.mean_ = span.mean.astype(points.dtype)
         return self
 
-    def _start(self, coordinates: Floats, basis: Floats, code: NDArray[np.intp]) -> Floats:
+    def _start(self, coordinates: Floats, basis: Floats, code: Codes) -> Floats:
         m = self.n_components
         if self.init == "random":
             draw = check_random_state(self.random_state).standard_normal((m, len(basis)))
@@ -194,13 +156,7 @@ class NCA(LinearReducer, BaseEstimator):
             f"but n_components={m}."
         )
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        return tags
-
     def __ddr_traits__(self) -> Traits:
-        """Return what the engine may share between fits."""
         return Traits(
             version=1,
             nested=False,

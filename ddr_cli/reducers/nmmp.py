@@ -1,19 +1,16 @@
-r"""Neighborhood MinMax Projections (NMMP).
-
-F. Nie, S. Xiang and C. Zhang, "Neighborhood MinMax Projections", IJCAI 2007, pages 993-998.
-"""
+"""Neighborhood MinMax Projections (Nie, Xiang and Zhang, IJCAI 2007)."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from annotated_types import Ge
-from numpy.typing import ArrayLike
 
 from ddr_cli.numerics.graph_embedding import laplacian_form
 from ddr_cli.numerics.graphs import between_class_graph, symmetrized, within_class_graph
 from ddr_cli.numerics.trace_ratio import trace_ratio
 from ddr_cli.reducers.discriminant import LinearDiscriminant, above_rounding
+from ddr_cli.reducers.reducer import Codes, Floats
 from ddr_cli.reducers.registry import Traits
 
 
@@ -52,8 +49,6 @@ class NMMP(LinearDiscriminant):
         of one class coincide (the paper's case 2).
     classes_ : ndarray of shape (n_classes,)
         Class labels. Every label is a class here, -1 too.
-    n_features_in_ : int
-        Number of features.
 
     Notes
     -----
@@ -89,38 +84,16 @@ class NMMP(LinearDiscriminant):
         self.n_neighbors_between = n_neighbors_between
         self.solver = solver
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> NMMP:
-        """Find the directions.
-
-        Parameters
-        ----------
-        X : array or sparse of shape (n_samples, n_features)
-        y : array of shape (n_samples,)
-            Class labels of any type.
-
-        Returns
-        -------
-        NMMP
-            Itself.
-
-        Raises
-        ------
-        ValueError
-            If there is one class only, a class has too few points inside or outside it for the
-            neighbours asked for, or the points span fewer than `n_components` dimensions.
-        """
-        points, code, span = self._labelled_span(X, y)
+    def _directions(self, points: Any, Z: Floats, code: Codes) -> Floats:
         own = within_class_graph(points, code, self.n_neighbors_within)
         other = between_class_graph(points, code, self.n_neighbors_between)
-        S_w = laplacian_form(span.coordinates, symmetrized(own, "mutual"))
-        S_b = laplacian_form(span.coordinates, symmetrized(other, "mutual"))
+        S_w = laplacian_form(Z, symmetrized(own, "mutual"))
+        S_b = laplacian_form(Z, symmetrized(other, "mutual"))
         S_w = above_rounding(S_w, S_b)
         W, self.trace_ratio_ = trace_ratio(S_b, S_w, self.n_components, self.solver)
-        self._set_components(span, W, points.dtype)
-        return self
+        return W
 
     def __ddr_traits__(self) -> Traits:
-        """Return what the engine may share between fits."""
         return Traits(
             version=1,
             nested=False,

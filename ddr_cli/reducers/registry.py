@@ -10,20 +10,20 @@ from ddr_cli.core.registry import Entry, Registry
 
 # Name, module and class, and what `ddr list` says of it.
 _OURS = [
-    ("none", "none:Identity", "no reduction: the data as they are"),
-    ("pca", "pca:PCA", "principal component analysis"),
+    ("none", "baselines:Identity", "no reduction: the data as they are"),
+    ("pca", "baselines:PCA", "principal component analysis"),
     ("lda", "lda:LDA", "Fisher's linear discriminant analysis"),
     ("ccdr", "ccdr:CCDR", "classification constrained dimensionality reduction (Raich et al.)"),
     ("nmmp", "nmmp:NMMP", "neighborhood minmax projections (Nie et al.)"),
     ("lfda", "lfda:LFDA", "local Fisher discriminant analysis (Sugiyama)"),
     (
         "kernel_lfda",
-        "kernel_lfda:KernelLFDA",
+        "lfda:KernelLFDA",
         "local Fisher discriminant analysis in a kernel's feature space",
     ),
     ("lpp", "lpp:LPP", "locality preserving projections (He, Niyogi)"),
     ("mfa", "mfa:MFA", "marginal Fisher analysis (Yan et al.)"),
-    ("kernel_mfa", "kernel_mfa:KernelMFA", "marginal Fisher analysis in a kernel's feature space"),
+    ("kernel_mfa", "mfa:KernelMFA", "marginal Fisher analysis in a kernel's feature space"),
     (
         "discriminative_projections",
         "discriminative_projections:DiscriminativeProjections",
@@ -46,11 +46,11 @@ _OURS = [
         "Laplacian eigenmaps (Belkin, Niyogi)",
     ),
     ("mds", "mds:MDS", "classical multidimensional scaling (Torgerson)"),
-    ("isomap", "isomap:Isomap", "Isomap: scaling of geodesic distances (Tenenbaum et al.)"),
-    ("lle", "lle:LLE", "locally linear embedding (Roweis, Saul)"),
+    ("isomap", "wrapped:Isomap", "Isomap: scaling of geodesic distances (Tenenbaum et al.)"),
+    ("lle", "wrapped:LLE", "locally linear embedding (Roweis, Saul)"),
     (
         "kernel_pca",
-        "kernel_pca:KernelPCA",
+        "wrapped:KernelPCA",
         "kernel principal component analysis (Schölkopf et al.)",
     ),
 ]

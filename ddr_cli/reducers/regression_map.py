@@ -17,8 +17,7 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ddr_cli.core.parameters import check_parameters
-
-Floats = NDArray[np.float64]
+from ddr_cli.reducers.reducer import Embedding, Floats
 
 # Widths are in units of the median squared distance of the training points.
 _RIDGE_WIDTHS = 2.0 ** np.arange(-3, 4)
@@ -78,8 +77,6 @@ class KernelRidgeMap(_RegressionMap):
         What was used for each column.
     loo_error_ : ndarray of shape (n_outputs,)
         Mean squared leave-one-out error of each column, the mean held fixed.
-    n_features_in_ : int
-        Number of features.
 
     Notes
     -----
@@ -105,23 +102,7 @@ class KernelRidgeMap(_RegressionMap):
         self.ridge = ridge
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> KernelRidgeMap:
-        """Choose width and ridge for each column of `y`, and fit.
-
-        Parameters
-        ----------
-        X : array of shape (n_samples, n_features)
-        y : array of shape (n_samples,) or (n_samples, n_outputs)
-
-        Returns
-        -------
-        KernelRidgeMap
-            Itself.
-
-        Raises
-        ------
-        ValueError
-            If a parameter or the data is not valid.
-        """
+        """Choose width and ridge for each column of `y`, and fit."""
         _, targets, distances = self._check_fit(X, y)
         widths = _RIDGE_WIDTHS * self.unit_ if self.width == "loo" else np.array([self.width])
         ridges = _RIDGES if self.ridge == "loo" else np.array([self.ridge])
@@ -147,17 +128,7 @@ class KernelRidgeMap(_RegressionMap):
         return self
 
     def predict(self, X: ArrayLike) -> Floats:
-        """Return the regression's values at new points.
-
-        Parameters
-        ----------
-        X : array of shape (n_queries, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_queries,) or (n_queries, n_outputs)
-            As `y` in `fit`.
-        """
+        """Return the regression's values at new points."""
         distances = self._distances(X)
         values = np.empty((len(distances), len(self.widths_)))
         for width in np.unique(self.widths_):
@@ -183,8 +154,6 @@ class NadarayaWatsonMap(_RegressionMap):
         What was used for each column.
     loo_error_ : ndarray of shape (n_outputs,)
         Mean squared leave-one-out error of each column.
-    n_features_in_ : int
-        Number of features.
 
     Notes
     -----
@@ -202,23 +171,7 @@ class NadarayaWatsonMap(_RegressionMap):
         self.width = width
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> NadarayaWatsonMap:
-        """Remember the points, and choose the width for each column of `y`.
-
-        Parameters
-        ----------
-        X : array of shape (n_samples, n_features)
-        y : array of shape (n_samples,) or (n_samples, n_outputs)
-
-        Returns
-        -------
-        NadarayaWatsonMap
-            Itself.
-
-        Raises
-        ------
-        ValueError
-            If a parameter or the data is not valid.
-        """
+        """Remember the points, and choose the width for each column of `y`."""
         _, self.targets_, distances = self._check_fit(X, y)
         widths = _WATSON_WIDTHS * self.unit_ if self.width == "loo" else np.array([self.width])
         n, n_outputs = self.targets_.shape
@@ -236,17 +189,7 @@ class NadarayaWatsonMap(_RegressionMap):
         return self
 
     def predict(self, X: ArrayLike) -> Floats:
-        """Return the weighted means at new points.
-
-        Parameters
-        ----------
-        X : array of shape (n_queries, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_queries,) or (n_queries, n_outputs)
-            As `y` in `fit`.
-        """
+        """Return the weighted means at new points."""
         distances = self._distances(X)
         values = np.empty((len(distances), len(self.widths_)))
         for width in np.unique(self.widths_):
@@ -255,12 +198,31 @@ class NadarayaWatsonMap(_RegressionMap):
         return self._shape(values)
 
 
-def make_map(name: MapName) -> Any:
-    """Return an unfitted map by its name: "kernel_ridge" or "nadaraya_watson"."""
-    return KernelRidgeMap() if name == "kernel_ridge" else NadarayaWatsonMap()
-
-
 def _relative_weights(distances: Floats, width: float) -> Floats:
     nearest = distances.min(axis=1, keepdims=True)
     weights = np.exp(-(distances - nearest) / width)
     return np.asarray(weights / weights.sum(axis=1, keepdims=True))
+
+
+class MappedEmbedding(Embedding):
+    """An embedding that a regression carries new points into; `fit` ends with `_fit_map`."""
+
+    embedding_: Floats
+    map: MapName
+    _takes_sparse = False
+    _keeps_float32 = False
+
+    def transform(self, X: ArrayLike) -> Floats:
+        """Place new points by the regression from the training points to their embedding."""
+        return np.asarray(self.map_.predict(self._points(X)))
+
+    def _widened(self, columns: NDArray[Any]) -> NDArray[Any]:
+        """Return the first `n_components` along the last axis, zero where there are fewer."""
+        m = self.n_components
+        missing = max(0, m - columns.shape[-1])
+        padding = [(0, 0)] * (columns.ndim - 1) + [(0, missing)]
+        return np.pad(columns[..., :m], padding)
+
+    def _fit_map(self, points: Floats) -> None:
+        chosen = KernelRidgeMap if self.map == "kernel_ridge" else NadarayaWatsonMap
+        self.map_ = chosen().fit(points, self.embedding_)

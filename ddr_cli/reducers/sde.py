@@ -1,8 +1,4 @@
-r"""Semidefinite embedding (SDE), also called maximum variance unfolding (MVU).
-
-K. Q. Weinberger and L. K. Saul, "Unsupervised Learning of Image Manifolds by Semidefinite
-Programming", CVPR 2004.
-"""
+"""Semidefinite embedding, or maximum variance unfolding (Weinberger and Saul, CVPR 2004)."""
 
 from __future__ import annotations
 
@@ -11,18 +7,13 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 from annotated_types import Ge, Gt
-from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import validate_data
+from numpy.typing import ArrayLike
 
-from ddr_cli.core.parameters import check_parameters
-from ddr_cli.numerics.graphs import knn_graph
+from ddr_cli.numerics.graphs import knn_graph, known_neighbors
 from ddr_cli.numerics.mvu import Solver, unfold
-from ddr_cli.numerics.neighbors import Neighbors, kneighbors
-from ddr_cli.reducers.mapped import MappedEmbedding
+from ddr_cli.numerics.neighbors import Neighbors
 from ddr_cli.reducers.registry import Traits
-from ddr_cli.reducers.regression_map import MapName
-
-Floats = NDArray[np.float64]
+from ddr_cli.reducers.regression_map import MapName, MappedEmbedding
 
 
 class SDE(MappedEmbedding):
@@ -75,8 +66,6 @@ class SDE(MappedEmbedding):
         Its iterations.
     map_ : estimator
         The regression behind `transform`.
-    n_features_in_ : int
-        Number of features.
 
     Notes
     -----
@@ -117,42 +106,13 @@ class SDE(MappedEmbedding):
         self.map = map
 
     def fit(self, X: ArrayLike, y: Any = None, *, neighbors: Neighbors | None = None) -> SDE:  # noqa: ARG002 (scikit-learn's signature)
-        """Embed the rows of `X`.
-
-        Parameters
-        ----------
-        X : array of shape (n_samples, n_features)
-        y : ignored
-        neighbors : Neighbors, optional
-            Of the rows of `X` among themselves, at least `n_neighbors` of each; spares the search.
-
-        Returns
-        -------
-        SDE
-            Itself.
-
-        Raises
-        ------
-        ValueError
-            If a parameter is out of range, there are too few points for `n_neighbors` or
-            `n_components` or too many for `solver`, or the graph is in several parts and
-            `disconnected` is "raise".
-        numpy.linalg.LinAlgError
-            If no solution within `tol` is found.
-        """
-        check_parameters(self)
-        points = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+        """Embed the rows of `X`; `neighbors` of these, `n_neighbors` or more, spare the search."""
+        points = np.asarray(self._points(X, reset=True), dtype=np.float64)
         self._check_dimensions(len(points))
-        if neighbors is None:
-            neighbors = kneighbors(points, self.n_neighbors)
-        elif len(neighbors) != len(points):
-            raise ValueError(
-                f"neighbors are given for {len(neighbors)} points, but X has {len(points)}."
-            )
-        graph = knn_graph(neighbors, self.n_neighbors)
+        neighbors = known_neighbors(points, self.n_neighbors, neighbors)
         unfolding = unfold(
             points,
-            graph,
+            knn_graph(neighbors, self.n_neighbors),
             solver=self.solver,
             tol=self.tol,
             connect=self.disconnected == "connect",
@@ -176,17 +136,7 @@ class SDE(MappedEmbedding):
         self._fit_map(points)
         return self
 
-    def fit_transform(
-        self, X: ArrayLike, y: Any = None, *, neighbors: Neighbors | None = None
-    ) -> Floats:
-        """Fit, and return `embedding_`.
-
-        It differs from ``fit(X).transform(X)``, which smooths: a regression misses its points.
-        """
-        return self.fit(X, y, neighbors=neighbors).embedding_
-
     def __ddr_traits__(self) -> Traits:
-        """Return what the engine may share between fits."""
         return Traits(
             version=1,
             nested=True,

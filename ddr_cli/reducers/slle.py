@@ -1,9 +1,4 @@
-r"""Supervised locally linear embedding.
-
-D. de Ridder, O. Kouropteva, O. Okun, M. Pietikäinen and R. P. W. Duin, "Supervised Locally Linear
-Embedding", ICANN 2003; S. T. Roweis and L. K. Saul, "Nonlinear Dimensionality Reduction by Locally
-Linear Embedding", Science 290, 2000.
-"""
+"""Supervised locally linear embedding (de Ridder et al., ICANN 2003)."""
 
 from __future__ import annotations
 
@@ -13,20 +8,14 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 from annotated_types import Ge, Gt, Le
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.sparse.linalg import eigsh
 from scipy.spatial.distance import cdist
-from sklearn.utils import Tags
 
-from ddr_cli.core.parameters import check_parameters
 from ddr_cli.numerics.eigen import deterministic_signs
-from ddr_cli.reducers.discriminant import labelled_points
-from ddr_cli.reducers.mapped import MappedEmbedding
+from ddr_cli.reducers.reducer import Codes, Floats
 from ddr_cli.reducers.registry import Traits
-from ddr_cli.reducers.regression_map import MapName
-
-Floats = NDArray[np.float64]
-Codes = NDArray[np.intp]
+from ddr_cli.reducers.regression_map import MapName, MappedEmbedding
 
 _ROWS = 2**22  # entries of a block of the distance matrix
 _DENSE = 2000  # up to this order a complete decomposition is fast and misses nothing
@@ -67,8 +56,6 @@ class SupervisedLLE(MappedEmbedding):
         The class labels. Every label is a class, -1 too.
     map_ : estimator
         The regression behind `transform`.
-    n_features_in_ : int
-        Number of features.
 
     Notes
     -----
@@ -91,7 +78,7 @@ class SupervisedLLE(MappedEmbedding):
     (150, 2)
     """
 
-    classes_: NDArray[Any]
+    _needs_labels = True
 
     def __init__(
         self,
@@ -108,28 +95,9 @@ class SupervisedLLE(MappedEmbedding):
         self.map = map
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> SupervisedLLE:
-        """Embed the rows of `X`.
-
-        Parameters
-        ----------
-        X : array of shape (n_samples, n_features)
-        y : array of shape (n_samples,)
-            Class labels of any type.
-
-        Returns
-        -------
-        SupervisedLLE
-            Itself.
-
-        Raises
-        ------
-        ValueError
-            If a parameter is out of range, there is one class only, or there are too few points
-            for `n_neighbors` or `n_components`.
-        """
-        check_parameters(self)
-        points, code, self.classes_ = labelled_points(self, X, y, accept_sparse=False)
-        points = np.asarray(points, dtype=np.float64)
+        """Embed the rows of `X`, of classes `y`."""
+        given, code = self._points_and_classes(X, y)
+        points = np.asarray(given, dtype=np.float64)
         n = len(points)
         self._check_dimensions(n)
         if self.n_neighbors >= n:
@@ -145,20 +113,7 @@ class SupervisedLLE(MappedEmbedding):
         self._fit_map(points)
         return self
 
-    def fit_transform(self, X: ArrayLike, y: ArrayLike) -> Floats:
-        """Fit, and return `embedding_`: the training points are placed by their label too.
-
-        It differs from ``fit(X, y).transform(X)``, which treats the points as new.
-        """
-        return self.fit(X, y).embedding_
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        return tags
-
     def __ddr_traits__(self) -> Traits:
-        """Return what the engine may share between fits."""
         return Traits(
             version=1,
             nested=True,
@@ -173,22 +128,10 @@ class SupervisedLLE(MappedEmbedding):
 
 
 def supervised_neighbors(points: Floats, code: Codes, k: int, alpha: float) -> Codes:
-    """Return the `k` nearest other points of each under the distances raised between classes.
+    """Return the `k` nearest other points of each, nearest first, under distances raised by class.
 
-    Parameters
-    ----------
-    points : ndarray of shape (n, d)
-    code : ndarray of shape (n,)
-        The class of each point.
-    k : int
-        Less than n.
-    alpha : float
-        By how much of the largest distance those between classes are raised.
-
-    Returns
-    -------
-    ndarray of shape (n, k)
-        Nearest first; of equally near ones the smaller index first.
+    Those between classes are raised by `alpha` times the largest distance. Of equally near points
+    the one with the smaller index comes first.
     """
     n = len(points)
     rows = max(1, _ROWS // n)

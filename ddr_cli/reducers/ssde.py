@@ -1,31 +1,21 @@
-r"""Supervised semidefinite embedding (SSDE).
-
-B. Zhang, J. Yan, N. Liu, Q. Cheng, Z. Chen and W.-Y. Ma, "Supervised Semi-Definite Embedding for
-Image Manifolds", ICME 2005.
-"""
+"""Supervised semidefinite embedding (Zhang et al., ICME 2005)."""
 
 from __future__ import annotations
 
 import warnings
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 from annotated_types import Ge, Gt
-from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import Tags
+from numpy.typing import ArrayLike
 
-from ddr_cli.core.parameters import check_parameters
 from ddr_cli.numerics.eigen import deterministic_signs
 from ddr_cli.numerics.graphs import knn_graph
 from ddr_cli.numerics.mvu import Solver, Unfolding, unfold
 from ddr_cli.numerics.neighbors import kneighbors
-from ddr_cli.reducers.discriminant import labelled_points
-from ddr_cli.reducers.mapped import MappedEmbedding
+from ddr_cli.reducers.reducer import Codes, Floats
 from ddr_cli.reducers.registry import Traits
-from ddr_cli.reducers.regression_map import MapName
-
-Floats = NDArray[np.float64]
-Codes = NDArray[np.intp]
+from ddr_cli.reducers.regression_map import MapName, MappedEmbedding
 
 
 class SSDE(MappedEmbedding):
@@ -76,8 +66,6 @@ class SSDE(MappedEmbedding):
         How many dimensions that is.
     map_ : estimator
         The regression behind `transform`.
-    n_features_in_ : int
-        Number of features.
 
     Notes
     -----
@@ -109,7 +97,7 @@ class SSDE(MappedEmbedding):
     (150, 2)
     """
 
-    classes_: NDArray[Any]
+    _needs_labels = True
 
     def __init__(
         self,
@@ -128,30 +116,9 @@ class SSDE(MappedEmbedding):
         self.map = map
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> SSDE:
-        """Embed the rows of `X`.
-
-        Parameters
-        ----------
-        X : array of shape (n_samples, n_features)
-        y : array of shape (n_samples,)
-            Class labels of any type.
-
-        Returns
-        -------
-        SSDE
-            Itself.
-
-        Raises
-        ------
-        ValueError
-            If a parameter is out of range, there is one class only, or there are too few points
-            for `n_components` or too many for `solver`.
-        numpy.linalg.LinAlgError
-            If no solution within `tol` is found for a class.
-        """
-        check_parameters(self)
-        points, code, self.classes_ = labelled_points(self, X, y, accept_sparse=False)
-        points = np.asarray(points, dtype=np.float64)
+        """Embed the rows of `X`, of classes `y`."""
+        given, code = self._points_and_classes(X, y)
+        points = np.asarray(given, dtype=np.float64)
         self._check_dimensions(len(points))
         classes = [np.flatnonzero(code == c) for c in range(len(self.classes_))]
         parts = [self._unfold_class(points[members]) for members in classes]
@@ -190,25 +157,12 @@ class SSDE(MappedEmbedding):
         self._fit_map(points)
         return self
 
-    def fit_transform(self, X: ArrayLike, y: ArrayLike) -> Floats:
-        """Fit, and return `embedding_`: the training points are placed by their label too.
-
-        It differs from ``fit(X, y).transform(X)``, which treats the points as new.
-        """
-        return self.fit(X, y).embedding_
-
     def _unfold_class(self, members: Floats) -> Unfolding:
         k = min(self.n_neighbors, len(members) - 1)
         graph = knn_graph(kneighbors(members, k), k) if k else np.zeros((1, 1))
         return unfold(members, graph, solver=self.solver, tol=self.tol)
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        return tags
-
     def __ddr_traits__(self) -> Traits:
-        """Return what the engine may share between fits."""
         return Traits(
             version=1,
             nested=True,
@@ -223,14 +177,7 @@ class SSDE(MappedEmbedding):
 
 
 def _place_centers(points: Floats, code: Codes, scale: float) -> tuple[Floats, Floats]:
-    """Return the centres on the axes of their inertia, and the inertia along each.
-
-    Returns
-    -------
-    centers : ndarray of shape (n_classes, r)
-    inertia : ndarray of shape (r,)
-        Descending, all above 0; r is less than the number of classes.
-    """
+    """Return the centres on the axes of their inertia, and the inertia along each, descending."""
     counts = np.bincount(code).astype(np.float64)
     means = np.array([points[code == c].mean(axis=0) for c in range(len(counts))])
     means -= counts @ means / counts.sum()

@@ -1,53 +1,76 @@
-"""What scikit-learn's own embeddings share behind the contract of the reducers."""
+"""scikit-learn's kernel PCA, Isomap and LLE, with what they leave to chance or version pinned.
+
+Added to them: numbers that no start, solver or new default of theirs changes; the same signs
+everywhere; refusals that name the parameter at fault; neighbour graphs in several parts.
+"""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from typing import Any
+import warnings
+from abc import ABC
+from collections.abc import Callable
+from typing import Annotated, Any, Literal
 
 import numpy as np
+import scipy.sparse as sp
+from annotated_types import Ge, Gt
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted, validate_data
+from scipy.sparse.csgraph import connected_components
+from sklearn import decomposition, manifold
+from sklearn.neighbors import NearestNeighbors
+from sklearn.preprocessing import KernelCenterer
 
-from ddr_cli.core.parameters import check_parameters
 from ddr_cli.numerics.eigen import deterministic_signs
+from ddr_cli.numerics.neighbors import Neighbors, kneighbors
+from ddr_cli.reducers.reducer import Codes, Embedding, Floats
+from ddr_cli.reducers.registry import Traits
 
-Floats = NDArray[np.float64]
+# What decides numbers: scikit-learn 1.9's defaults, which a later version may change, and ours.
+_KERNEL_PCA: dict[str, Any] = {
+    "tol": 0,
+    "max_iter": None,
+    "remove_zero_eig": False,
+    "random_state": 0,
+}
+_ISOMAP: dict[str, Any] = {
+    "eigen_solver": "dense",
+    "tol": 0,
+    "max_iter": None,
+    "path_method": "auto",
+    "neighbors_algorithm": "auto",
+    "metric": "minkowski",
+    "p": 2,
+}
+_LLE: dict[str, Any] = {
+    "tol": 0.0,
+    "max_iter": 1000,
+    "method": "standard",
+    "neighbors_algorithm": "auto",
+    "random_state": 0,
+}
+# Up to these numbers of points a complete decomposition is fast and misses nothing.
+_DENSE_KERNEL_PCA = 1000
+_DENSE_LLE = 2000
+_ZERO = 1e-10  # an eigenvalue below this share of the largest is 0
+
+Kernel = (
+    Literal["linear", "rbf", "poly", "sigmoid", "cosine", "precomputed"]
+    | Callable[[Any, Any], float]
+)
 
 
-class WrappedEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
+class WrappedEmbedding(Embedding, ABC):
     """A transformer around a fitted one of scikit-learn's; `fit` ends with `_keep`.
 
-    Numbers are computed in float64 and have the type of the data in the end; signs are those of
-    `deterministic_signs`.
+    Numbers are computed in float64 and have the type of the data in the end.
     """
 
-    embedding_: NDArray[Any]
     model_: Any
-    n_components: int
-
-    @abstractmethod
-    def fit(self, X: ArrayLike, y: Any = None) -> Any:
-        """Embed the rows of `X`; a subclass does."""
 
     def _checked(self, X: ArrayLike) -> Any:
         """Return the checked training points."""
-        check_parameters(self)
-        points = validate_data(
-            self,
-            X,
-            accept_sparse=self._sparse,
-            dtype=[np.float64, np.float32],
-            ensure_min_samples=2,
-        )
-        n = points.shape[0]
-        if self.n_components >= n:
-            raise ValueError(
-                f"n_components={self.n_components}, but n_samples = {n} centred points span at "
-                f"most {n - 1} dimensions."
-            )
+        points = self._points(X, reset=True)
+        self._check_dimensions(points.shape[0])
         return points
 
     def _keep(self, model: Any, embedding: Floats, dtype: Any) -> None:
@@ -57,40 +80,416 @@ class WrappedEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         self._signs = np.where((turned == embedding).all(axis=0), 1.0, -1.0)
         self.embedding_ = turned.astype(dtype)
 
-    def fit_transform(self, X: ArrayLike, y: Any = None) -> NDArray[Any]:
-        """Fit, and return `embedding_`."""
-        self.fit(X, y)
-        return self.embedding_
-
     def transform(self, X: ArrayLike) -> NDArray[Any]:
-        """Place points as scikit-learn does.
-
-        Parameters
-        ----------
-        X : array of shape (n_queries, n_features)
-            Or sparse, or a kernel matrix, where `fit` takes such.
-
-        Returns
-        -------
-        ndarray of shape (n_queries, n_components)
-        """
-        check_is_fitted(self)
-        points = validate_data(
-            self, X, reset=False, accept_sparse=self._sparse, dtype=[np.float64, np.float32]
-        )
+        """Place points, or rows of a precomputed kernel, as scikit-learn does."""
+        points = self._points(X)
         placed = self.model_.transform(points.astype(np.float64)) * self._signs
         return np.asarray(placed.astype(points.dtype))
 
-    @property
-    def _sparse(self) -> str | bool:
-        return False
 
-    @property
-    def _n_features_out(self) -> int:
-        return int(self.embedding_.shape[1])
+class KernelPCA(WrappedEmbedding):
+    r"""Project on the directions of largest variance in the feature space of a kernel.
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = bool(self._sparse)
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
+    With K the centred kernel matrix, the columns of the embedding are :math:`\sqrt{\lambda_l} v_l`
+    for its leading eigenpairs; a new point x has
+    :math:`\lambda_l^{-1/2} \sum_i v_{il} k(x, x_i)`, k centred likewise.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Dimensions of the embedding.
+    kernel : {"linear", "rbf", "poly", "sigmoid", "cosine", "precomputed"} or callable, \
+default="linear"
+        The kernel, or a function of two points; "precomputed" says that X holds kernel values.
+        With "linear" it is principal component analysis.
+    gamma : float or None, default=None
+        Of the kernels that have one; None is 1 / n_features.
+    degree : int, default=3
+        Of the polynomial kernel.
+    coef0 : float, default=1.0
+        Of the polynomial and the sigmoid kernel.
+
+    Attributes
+    ----------
+    embedding_ : ndarray of shape (n_samples, n_components)
+        The placed points, centred.
+    eigenvalues_ : ndarray of shape (n_components,)
+        The :math:`\lambda`, descending: the sum of squares of each column.
+    model_ : sklearn.decomposition.KernelPCA
+        The fitted estimator behind `transform`.
+
+    Notes
+    -----
+    Three defaults of scikit-learn 1.9 are changed: ``n_components=2`` instead of all; up to 1000
+    points ``eigen_solver="dense"``, where "auto" takes ARPACK above 200; and beyond, ARPACK with
+    ``random_state=0`` instead of a random start.
+
+    Dimensions in which the points have no extent are zero. Kernels that are not positive
+    semidefinite give negative eigenvalues, too; dimensions as far down as these are refused.
+
+    For n points, d features and m dimensions: :math:`O(n^2 d)`, and :math:`O(n^3)` up to 1000
+    points, :math:`O(n^2 m)` for each of ARPACK's restarts beyond.
+
+    References
+    ----------
+    .. [1] B. Schölkopf, A. Smola, K.-R. Müller, "Nonlinear Component Analysis as a Kernel
+       Eigenvalue Problem", Neural Computation 10, 1998, 1299-1319.
+
+    Examples
+    --------
+    >>> KernelPCA(n_components=1).fit_transform([[0.0, 0.0], [2.0, 0.0]]).round(6).tolist()
+    [[1.0], [-1.0]]
+    """
+
+    def __init__(
+        self,
+        n_components: Annotated[int, Ge(1)] = 2,
+        kernel: Kernel = "linear",
+        gamma: Annotated[float, Gt(0)] | None = None,
+        degree: Annotated[int, Ge(1)] = 3,
+        coef0: float = 1.0,
+    ) -> None:
+        self.n_components = n_components
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+
+    def fit(self, X: ArrayLike, y: Any = None) -> KernelPCA:  # noqa: ARG002 (scikit-learn's signature)
+        """Find the directions."""
+        points = self._checked(X)
+        n = points.shape[0]
+        if self.kernel == "precomputed" and points.shape[1] != n:
+            raise ValueError(
+                f"A precomputed kernel matrix must be square; X has the shape {points.shape}."
+            )
+        dense = n <= _DENSE_KERNEL_PCA or self.n_components >= n // 4
+        model = decomposition.KernelPCA(
+            n_components=self.n_components,
+            kernel=self.kernel,
+            gamma=self.gamma,
+            degree=self.degree,
+            coef0=self.coef0,
+            eigen_solver="dense" if dense else "arpack",
+            **_KERNEL_PCA,
+        )
+        try:
+            embedding = model.fit_transform(points.astype(np.float64))
+        except ValueError as error:
+            # Eigenvalues are there only if the input was in order.
+            if not hasattr(model, "eigenvalues_"):
+                raise
+            size = np.abs(model.eigenvalues_).max()
+            positive = int(np.sum(model.eigenvalues_ > _ZERO * size))
+            raise ValueError(
+                f"n_components={self.n_components}, but the kernel {self.kernel!r} is not positive "
+                f"semidefinite on these points and has {positive} dimensions of positive variance."
+            ) from error
+        self.eigenvalues_ = model.eigenvalues_
+        self._keep(model, embedding, points.dtype)
+        return self
+
+    def __ddr_traits__(self) -> Traits:
+        return Traits(
+            version=1,
+            nested=True,
+            transductive=self.kernel != "precomputed",
+            supervised=False,
+            grids={
+                "n_components": tuple(range(1, 21)),
+                "kernel": ("linear", "rbf", "poly", "sigmoid", "cosine"),
+                "gamma": tuple(np.geomspace(1e-3, 10, 5).tolist()),
+            },
+            paper='Schölkopf, Smola, Müller, "Nonlinear Component Analysis as a Kernel Eigenvalue '
+            'Problem", Neural Computation 10, 1998',
+        )
+
+
+class Isomap(WrappedEmbedding):
+    r"""Place points such that their distances are the lengths of paths over the neighbour graph.
+
+    Classical multidimensional scaling of the geodesic distances: with
+    :math:`B = -\frac12 J \Delta J`, :math:`\Delta` being their squares and
+    :math:`J = I - 1 1^T / n`, the columns of the embedding are :math:`\sqrt{\lambda_l} v_l` for the
+    leading eigenpairs of B.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Dimensions of the embedding.
+    n_neighbors : int, default=5
+        Points are connected if either is among the other's `n_neighbors` nearest.
+    disconnected : {"connect", "raise"}, default="connect"
+        What to do if the neighbour graph is in several parts: connect each two by their shortest
+        bridge, as scikit-learn does, and warn; or refuse.
+
+    Attributes
+    ----------
+    embedding_ : ndarray of shape (n_samples, n_components)
+        The placed points, centred, in units of the data.
+    eigenvalues_ : ndarray of shape (n_components,)
+        The :math:`\lambda`, descending: the sum of squares of each column.
+    n_parts_ : int
+        Parts of the neighbour graph before it was connected.
+    model_ : sklearn.manifold.Isomap
+        The fitted estimator behind `transform`, which links a new point to its `n_neighbors`
+        nearest training points and projects its geodesic distances.
+
+    Notes
+    -----
+    One default of scikit-learn 1.9 is changed: ``eigen_solver="dense"``, since "auto" takes ARPACK
+    above 200 points, from a start that no parameter fixes, so that no two fits agree to the last
+    bit. Distances are Euclidean.
+
+    Dimensions in which the points have no extent are zero. Geodesic distances need not be
+    Euclidean, and then give negative eigenvalues, too; dimensions as far down as these are refused.
+
+    For n points: :math:`O(n^2 (k + \log n))` for the paths, :math:`O(n^3)` for the eigenvectors:
+    about 50 seconds for 4,400 points on one core.
+
+    References
+    ----------
+    .. [1] J. B. Tenenbaum, V. de Silva, J. C. Langford, "A Global Geometric Framework for
+       Nonlinear Dimensionality Reduction", Science 290, 2000, 2319-2323.
+
+    Examples
+    --------
+    >>> angle = np.linspace(0, np.pi, 50)
+    >>> arc = np.column_stack([np.cos(angle), np.sin(angle)])
+    >>> model = Isomap(n_components=1).fit(arc)
+    >>> round(float(np.ptp(model.embedding_)), 2)
+    3.14
+    """
+
+    def __init__(
+        self,
+        n_components: Annotated[int, Ge(1)] = 2,
+        n_neighbors: Annotated[int, Ge(1)] = 5,
+        disconnected: Literal["connect", "raise"] = "connect",
+    ) -> None:
+        self.n_components = n_components
+        self.n_neighbors = n_neighbors
+        self.disconnected = disconnected
+
+    def fit(self, X: ArrayLike, y: Any = None) -> Isomap:  # noqa: ARG002 (scikit-learn's signature)
+        """Embed the rows of `X`."""
+        given = self._checked(X)
+        n, points = given.shape[0], given.astype(np.float64)
+        if self.n_neighbors >= n:
+            raise ValueError(
+                f"n_neighbors={self.n_neighbors}, but with n_samples = {n} a point has at most "
+                f"{n - 1}."
+            )
+        graph = NearestNeighbors(n_neighbors=self.n_neighbors).fit(points).kneighbors_graph()
+        self.n_parts_ = int(connected_components(graph, directed=False)[0])
+        if self.n_parts_ > 1:
+            what = f"The graph of {self.n_neighbors} neighbours is in {self.n_parts_} parts"
+            if self.disconnected == "raise":
+                raise ValueError(
+                    f"{what}; a larger n_neighbors, or disconnected='connect', joins them."
+                )
+            warnings.warn(
+                f"{what}; each two were connected by their shortest bridge. A larger n_neighbors "
+                f"may do without.",
+                stacklevel=2,
+            )
+        model = manifold.Isomap(
+            n_neighbors=self.n_neighbors, n_components=self.n_components, **_ISOMAP
+        )
+        try:
+            with warnings.catch_warnings():
+                warnings.filterwarnings("ignore", message="The number of connected components")
+                warnings.filterwarnings("ignore", category=sp.SparseEfficiencyWarning)
+                embedding = model.fit_transform(points)
+        except ValueError as error:
+            # With the geodesics at hand only their eigenvalues can be at fault.
+            if not hasattr(model, "dist_matrix_"):
+                raise
+            B = KernelCenterer().fit_transform(-0.5 * model.dist_matrix_**2)
+            values = np.linalg.eigvalsh(B)
+            raise ValueError(
+                f"n_components={self.n_components}, but the geodesic distances are not Euclidean "
+                f"and have {int(np.sum(values > _ZERO * values[-1]))} dimensions with a positive "
+                f"eigenvalue."
+            ) from error
+        self.eigenvalues_ = model.kernel_pca_.eigenvalues_
+        self._keep(model, embedding, given.dtype)
+        return self
+
+    def __ddr_traits__(self) -> Traits:
+        return Traits(
+            version=1,
+            nested=True,
+            transductive=True,
+            supervised=False,
+            grids={
+                "n_components": tuple(range(1, 21)),
+                "n_neighbors": (3, 5, 7, 10, 15),
+            },
+            paper='Tenenbaum, de Silva, Langford, "A Global Geometric Framework for Nonlinear '
+            'Dimensionality Reduction", Science 290, 2000',
+        )
+
+
+class LLE(WrappedEmbedding):
+    r"""Place each point by the weights with which its neighbours make it up.
+
+    Each point is written as a weighted sum of its neighbours,
+    :math:`\min \|x_i - \sum_j w_{ij} x_j\|^2`, :math:`\sum_j w_{ij} = 1`, and placed by
+    :math:`\min \sum_i \|y_i - \sum_j w_{ij} y_j\|^2` under :math:`\sum_i y_i = 0`,
+    :math:`\sum_i y_i y_i^T = I`.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Dimensions of the embedding.
+    n_neighbors : int, default=5
+        Neighbours of each point.
+    reg : float, default=1e-3
+        Added to the diagonal of each point's Gram matrix of neighbours, in units of its trace.
+    disconnected : {"connect", "raise"}, default="connect"
+        What to do if several groups of points have no neighbours outside, each of which could be
+        placed on a single point: take the smallest larger number of neighbours with which there is
+        but one, and warn; or refuse.
+
+    Attributes
+    ----------
+    embedding_ : ndarray of shape (n_samples, n_components)
+        The placed points.
+    n_neighbors_ : int
+        The number of neighbours used.
+    model_ : sklearn.manifold.LocallyLinearEmbedding
+        The fitted estimator behind `transform`, which places a new point by the weights with which
+        its nearest training points make it up.
+
+    Notes
+    -----
+    The defaults of scikit-learn 1.9 for the eigenvectors are changed: up to 2000 points
+    ``eigen_solver="dense"``, where "auto" takes ARPACK above 200; beyond, ARPACK with
+    ``random_state=0, tol=0, max_iter=1000`` instead of a random start, 1e-6 and 100.
+
+    Of exact duplicates one is embedded and the others are placed on it: scikit-learn takes each
+    point's first neighbour for the point itself, which among duplicates it need not be.
+
+    `transform` of a training point misses its embedding by a little, because of `reg`.
+
+    For n points, d features and k neighbours: :math:`O(n^2 d + n k^3)`, then :math:`O(n^3)` up to
+    2000 points and a sparse factorisation beyond.
+
+    References
+    ----------
+    .. [1] S. T. Roweis, L. K. Saul, "Nonlinear Dimensionality Reduction by Locally Linear
+       Embedding", Science 290, 2000, 2323-2326.
+
+    Examples
+    --------
+    >>> angle = np.linspace(0, np.pi, 30)
+    >>> arc = np.column_stack([np.cos(angle), np.sin(angle)])
+    >>> y = LLE(n_components=1).fit_transform(arc)[:, 0]
+    >>> bool(abs(np.diff(np.sign(np.diff(y)))).sum() == 0)  # in the order of the arc
+    True
+    """
+
+    _takes_sparse = False
+
+    def __init__(
+        self,
+        n_components: Annotated[int, Ge(1)] = 2,
+        n_neighbors: Annotated[int, Ge(1)] = 5,
+        reg: Annotated[float, Gt(0)] = 1e-3,
+        disconnected: Literal["connect", "raise"] = "connect",
+    ) -> None:
+        self.n_components = n_components
+        self.n_neighbors = n_neighbors
+        self.reg = reg
+        self.disconnected = disconnected
+
+    def fit(self, X: ArrayLike, y: Any = None) -> LLE:  # noqa: ARG002 (scikit-learn's signature)
+        """Embed the rows of `X`."""
+        given = self._checked(X)
+        if self.n_components > given.shape[1]:
+            raise ValueError(
+                f"n_components={self.n_components}, but n_features = {given.shape[1]}, and "
+                f"scikit-learn's LLE has no more dimensions than that; SupervisedLLE with alpha=0 "
+                f"does."
+            )
+        points, place = _distinct(given.astype(np.float64))
+        n = len(points)
+        if max(self.n_neighbors, self.n_components) >= n:
+            raise ValueError(
+                f"n_neighbors={self.n_neighbors} and n_components={self.n_components} must be "
+                f"below the number of distinct points; of n_samples = {len(given)} these are {n}."
+            )
+        self.n_neighbors_ = self._enough_neighbors(points)
+        dense = n <= _DENSE_LLE or self.n_components + 1 >= n // 4
+        model = manifold.LocallyLinearEmbedding(
+            n_neighbors=self.n_neighbors_,
+            n_components=self.n_components,
+            reg=self.reg,
+            eigen_solver="dense" if dense else "arpack",
+            **_LLE,
+        )
+        self._keep(model, model.fit_transform(points)[place], given.dtype)
+        return self
+
+    def _enough_neighbors(self, points: Floats) -> int:
+        """Return the smallest number of neighbours that leaves one group, or refuse."""
+        k, most = self.n_neighbors, len(points) - 1
+        known = kneighbors(points, k)
+        groups = closed_groups(known)
+        if groups == 1:
+            return k
+        what = (
+            f"With n_neighbors={k}, {groups} groups of points have no neighbours outside, and each "
+            f"could be placed on a single point"
+        )
+        if self.disconnected == "raise":
+            raise ValueError(
+                f"{what}; a larger n_neighbors, or disconnected='connect', joins them."
+            )
+        # With all others as neighbours there is one group, so both searches end.
+        while closed_groups(known) > 1:
+            known = kneighbors(points, min(2 * known.k, most))
+        low, high = k, known.k
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if closed_groups(known.first(middle)) == 1 else (middle, high)
+        warnings.warn(f"{what}; {high} neighbours were used instead.", stacklevel=3)
+        return high
+
+    def __ddr_traits__(self) -> Traits:
+        return Traits(
+            version=1,
+            nested=True,
+            transductive=True,
+            supervised=False,
+            grids={
+                "n_components": tuple(range(1, 21)),
+                "n_neighbors": (4, 5, 8, 12, 16),
+                "reg": (1e-4, 1e-3, 1e-2, 1e-1),
+            },
+            paper='Roweis, Saul, "Nonlinear Dimensionality Reduction by Locally Linear Embedding", '
+            "Science 290, 2000",
+        )
+
+
+def _distinct(points: Floats) -> tuple[Floats, Codes]:
+    """Return the distinct rows, by first occurrence, and each row's place among them."""
+    _, first, inverse = np.unique(points, axis=0, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    return points[first[order]], rank[inverse.ravel()]
+
+
+def closed_groups(neighbors: Neighbors) -> int:
+    """Return how many groups of mutually reachable points no neighbour leads out of.
+
+    Each adds a dimension to the null space of ``I - W``, whichever the weights.
+    """
+    n, k = neighbors.indices.shape
+    ends = np.arange(0, n * k + 1, k)
+    graph = sp.csr_array((np.ones(n * k), neighbors.indices.ravel(), ends), shape=(n, n))
+    n_parts, part = connected_components(graph, directed=True, connection="strong")
+    heads, tails = np.repeat(part, k), part[neighbors.indices.ravel()]
+    return int(n_parts - len(np.unique(heads[heads != tails])))

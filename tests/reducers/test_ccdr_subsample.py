@@ -26,9 +26,7 @@ def test_the_average_of_halves_is_close_to_the_whole(subsample):
     whole = CCDR(5).fit(X, Y).embedding_
     halves = CCDR(5, subsample=subsample, random_state=0).fit(X, Y)
     assert halves.embedding_.shape == whole.shape
-    assert [len(member.embedding_) for member in halves.subsamples_.members] == pytest.approx(
-        [300] * 5, abs=5
-    )
+    assert [len(member.embedding_) for member in halves.members_] == pytest.approx([300] * 5, abs=5)
     turn, _ = orthogonal_procrustes(halves.embedding_, whole)
     aligned = halves.embedding_ @ turn
     correlation = [np.corrcoef(aligned[:, j], whole[:, j])[0, 1] for j in range(5)]
@@ -38,7 +36,7 @@ def test_the_average_of_halves_is_close_to_the_whole(subsample):
 
 def test_one_subsample_needs_no_alignment():
     model = CCDR(3, subsample=0.5, n_subsamples=1, random_state=3).fit(X, Y)
-    (member,) = model.subsamples_.members
+    (member,) = model.members_
     np.testing.assert_allclose(model.transform(X[:40]), member.transform(X[:40]), atol=1e-12)
     np.testing.assert_allclose(
         model.extend(X[:40], Y[:40]), member.extend(X[:40], Y[:40]), atol=1e-12
@@ -49,14 +47,14 @@ def test_one_subsample_needs_no_alignment():
 def test_alignment_holds_with_fewer_classes_than_dimensions():
     two = (Y < 5).astype(int)
     model = CCDR(6, subsample=0.6, n_subsamples=4, random_state=0).fit(X, two)
-    parts = [member.extend(X, two) for member in model.subsamples_.members]
-    turned = [part @ turn for part, turn in zip(parts, model.subsamples_.rotations, strict=True)]
+    parts = [member.extend(X, two) for member in model.members_]
+    turned = [part @ turn for part, turn in zip(parts, model.rotations_, strict=True)]
 
     def spread(embeddings):
         return np.mean(np.var(embeddings, axis=0)) / np.mean(np.var(embeddings[0], axis=0))
 
     assert spread(turned) < 0.7 * spread(parts)
-    for turn in model.subsamples_.rotations:
+    for turn in model.rotations_:
         np.testing.assert_allclose(turn @ turn.T, np.eye(6), atol=1e-12)
 
 
@@ -67,7 +65,7 @@ def test_every_class_is_in_every_subsample_and_unlabelled_points_too():
     with pytest.warns(UserWarning, match="unlabelled points") as caught:
         model = CCDR(3, subsample=0.3, random_state=0).fit(X, labels)
     assert len(caught) == 1
-    for member in model.subsamples_.members:
+    for member in model.members_:
         np.testing.assert_array_equal(member.classes_, [*range(10), 77])
         assert np.isfinite(member.class_centers_).all()
         assert 150 < len(member.embedding_) < 210

@@ -14,8 +14,7 @@ from ddr_cli.data import Sources, load_dataset
 from ddr_cli.evaluation.linear import LinearClassifier
 from ddr_cli.evaluation.splits import make_split
 from ddr_cli.numerics.neighbors import kneighbors
-from ddr_cli.reducers.discriminative_projections import DiscriminativeProjections
-from ddr_cli.reducers.registry import get_traits
+from ddr_cli.reducers import DiscriminativeProjections, get_traits
 
 # Without ties between distances, so that the order of the points has no part in the graph.
 X = load_iris().data + np.random.default_rng(0).normal(0, 0.01, (150, 4))

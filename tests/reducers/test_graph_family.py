@@ -12,13 +12,7 @@ from sklearn.datasets import load_iris
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from ddr_cli.reducers.kernel_lfda import KernelLFDA
-from ddr_cli.reducers.kernel_mfa import KernelMFA
-from ddr_cli.reducers.lfda import LFDA
-from ddr_cli.reducers.lpp import LPP
-from ddr_cli.reducers.mfa import MFA
-from ddr_cli.reducers.nmmp import NMMP
-from ddr_cli.reducers.registry import get_traits
+from ddr_cli.reducers import LFDA, LPP, MFA, NMMP, KernelLFDA, KernelMFA, get_traits
 
 X, Y = load_iris(return_X_y=True)
 NAMES = np.array(["setosa", "versicolor", "virginica"])[Y]

@@ -11,8 +11,7 @@ from sklearn.datasets import load_iris
 
 from ddr_cli.data.synthetic.generated import swiss_roll
 from ddr_cli.numerics.neighbors import kneighbors
-from ddr_cli.reducers.laplacian_eigenmaps import LaplacianEigenmaps
-from ddr_cli.reducers.registry import get_traits
+from ddr_cli.reducers import LaplacianEigenmaps, get_traits
 
 RNG = np.random.default_rng(0)
 CLOUD = RNG.standard_normal((80, 4))

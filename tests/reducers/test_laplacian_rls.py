@@ -13,9 +13,7 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from ddr_cli.numerics.neighbors import kneighbors
-from ddr_cli.reducers.laplacian_rls import LaplacianRLS
-from ddr_cli.reducers.laplacian_rls_regressor import LaplacianRLSRegressor
-from ddr_cli.reducers.registry import get_traits
+from ddr_cli.reducers import LaplacianRLS, LaplacianRLSRegressor, get_traits
 
 # Without ties between distances, so that the order of the points has no part in the graph.
 X = load_iris().data + np.random.default_rng(0).normal(0, 0.01, (150, 4))

@@ -12,8 +12,8 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
 
-from ddr_cli.reducers.kernel_lfda import KernelLFDA
-from ddr_cli.reducers.lfda import LFDA, local_scatter
+from ddr_cli.reducers import LFDA, KernelLFDA
+from ddr_cli.reducers.lfda import local_scatter
 
 
 def affinity(D2, y, k):

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 from sklearn.datasets import load_iris, load_wine
 
 from ddr_cli.numerics.neighbors import kneighbors
-from ddr_cli.reducers.lpp import LPP
+from ddr_cli.reducers import LPP
 
 X = load_iris().data + np.random.default_rng(0).normal(0, 0.01, (150, 4))
 WINE = load_wine().data / load_wine().data.std(axis=0)

@@ -9,9 +9,7 @@ from scipy.spatial.distance import cdist
 from sklearn.datasets import load_digits, load_iris
 
 from ddr_cli.numerics.eigen import deterministic_signs
-from ddr_cli.reducers.mds import MDS
-from ddr_cli.reducers.pca import PCA
-from ddr_cli.reducers.registry import get_traits
+from ddr_cli.reducers import MDS, PCA, get_traits
 
 IRIS = load_iris().data
 TRAIN, NEW = IRIS[::2] + np.random.default_rng(0).normal(0, 0.01, (75, 4)), IRIS[1::2]

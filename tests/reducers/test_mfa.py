@@ -9,8 +9,7 @@ from numpy.testing import assert_allclose
 from sklearn.datasets import load_iris, load_wine
 from sklearn.metrics.pairwise import rbf_kernel
 
-from ddr_cli.reducers.kernel_mfa import KernelMFA
-from ddr_cli.reducers.mfa import MFA
+from ddr_cli.reducers import MFA, KernelMFA
 
 
 def graphs(D2, y, k_1, k_2, margin):

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 from sklearn.datasets import load_iris, load_wine
 from sklearn.decomposition import PCA
 
-from ddr_cli.reducers.nmmp import NMMP
+from ddr_cli.reducers import NMMP
 
 
 def nearest(X, candidates, i, k):

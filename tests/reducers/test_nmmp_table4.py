@@ -9,7 +9,7 @@ from ddr_cli.data import Sources, load_dataset
 from ddr_cli.evaluation.knn import KNNClassifier
 from ddr_cli.evaluation.registry import make_preprocessor
 from ddr_cli.evaluation.splits import make_split
-from ddr_cli.reducers.nmmp import NMMP
+from ddr_cli.reducers import NMMP
 
 _UNIT = [("rescale", {"by": "all"}), ("unit_length", {})]
 

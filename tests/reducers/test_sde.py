@@ -11,8 +11,7 @@ from sklearn.exceptions import NotFittedError
 from ddr_cli.data.synthetic.generated import swiss_roll
 from ddr_cli.numerics.graphs import knn_graph
 from ddr_cli.numerics.neighbors import kneighbors
-from ddr_cli.reducers.registry import get_traits
-from ddr_cli.reducers.sde import SDE
+from ddr_cli.reducers import SDE, get_traits
 
 IRIS, _ = load_iris(return_X_y=True)
 ROLL = np.asarray(swiss_roll(n_samples=120, random_state=0).X)

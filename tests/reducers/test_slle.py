@@ -10,7 +10,7 @@ from sklearn.manifold import LocallyLinearEmbedding
 
 from ddr_cli.data.synthetic.generated import swiss_roll
 from ddr_cli.numerics.neighbors import kneighbors
-from ddr_cli.reducers.registry import get_traits
+from ddr_cli.reducers import get_traits
 from ddr_cli.reducers.slle import SupervisedLLE, supervised_neighbors
 
 IRIS, IRIS_Y = load_iris(return_X_y=True)

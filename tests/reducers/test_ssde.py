@@ -14,9 +14,8 @@ from ddr_cli.evaluation.knn import KNNClassifier
 from ddr_cli.evaluation.splits import make_split
 from ddr_cli.numerics.graphs import knn_graph
 from ddr_cli.numerics.neighbors import kneighbors
-from ddr_cli.reducers.registry import get_traits
+from ddr_cli.reducers import SSDE, get_traits
 from ddr_cli.reducers.slle import SupervisedLLE
-from ddr_cli.reducers.ssde import SSDE
 
 IRIS, IRIS_Y = load_iris(return_X_y=True)
 

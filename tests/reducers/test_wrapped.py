@@ -18,10 +18,8 @@ from sklearn.datasets import load_digits
 from ddr_cli.data.synthetic.generated import swiss_roll
 from ddr_cli.numerics.eigen import deterministic_signs
 from ddr_cli.numerics.neighbors import kneighbors
-from ddr_cli.reducers.isomap import Isomap
-from ddr_cli.reducers.kernel_pca import KernelPCA
-from ddr_cli.reducers.lle import LLE, closed_groups
-from ddr_cli.reducers.registry import get_traits
+from ddr_cli.reducers import LLE, Isomap, KernelPCA, get_traits
+from ddr_cli.reducers.wrapped import closed_groups
 
 ROLL = np.asarray(swiss_roll(n_samples=500, random_state=0).X)
 TRAIN, NEW = ROLL[:400], ROLL[400:]

@@ -1,22 +1,44 @@
-"""Principal component analysis: scikit-learn's, with the solver pinned."""
+"""The baselines that every table has: no reduction, and principal component analysis."""
 
 from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-import numpy as np
 from annotated_types import Ge, Gt, Lt
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
+from sklearn.base import OneToOneFeatureMixin
 from sklearn.utils.validation import validate_data
 
-from ddr_cli.core.parameters import check_parameters
 from ddr_cli.evaluation.preprocess import fit_pca
-from ddr_cli.reducers.linear import LinearReducer
+from ddr_cli.reducers.reducer import LinearReducer, Reducer
 from ddr_cli.reducers.registry import Traits
 
 
-class PCA(LinearReducer, BaseEstimator):
+class Identity(OneToOneFeatureMixin, Reducer):
+    """Return the data as they are.
+
+    Examples
+    --------
+    >>> Identity().fit_transform([[1.0, 2.0]])
+    array([[1., 2.]])
+    """
+
+    _fitted = "n_features_in_"
+
+    def fit(self, X: ArrayLike, y: Any = None) -> Identity:  # noqa: ARG002 (scikit-learn's signature)
+        """Check `X` and learn nothing."""
+        validate_data(self, X, **self._accepted)
+        return self
+
+    def transform(self, X: ArrayLike) -> Any:
+        """Return `X`, checked."""
+        return self._points(X)
+
+    def __ddr_traits__(self) -> Traits:
+        return Traits(version=1, supervised=False)
+
+
+class PCA(LinearReducer):
     r"""Project on the directions of largest variance.
 
     Parameters
@@ -33,14 +55,13 @@ class PCA(LinearReducer, BaseEstimator):
         Mean of the training points.
     explained_variance_, explained_variance_ratio_ : ndarray of shape (n_components,)
         Variance along each direction, in squared units of the data, and its share of the total.
-    n_features_in_ : int
-        Number of features.
 
     Notes
     -----
-    Dense data use LAPACK's singular value decomposition (``svd_solver="full"``): exact, free of
-    randomness, and nested. Sparse data, which must not be centred, use the eigenvectors of the
-    covariance matrix, or ARPACK from a fixed start for more than 2000 features.
+    scikit-learn's with the solver pinned. Dense data use LAPACK's singular value decomposition
+    (``svd_solver="full"``): exact, free of randomness, and nested. Sparse data, which must not be
+    centred, use the eigenvectors of the covariance matrix, or ARPACK from a fixed start for more
+    than 2000 features.
 
     For n points and d features: :math:`O(n d \min(n, d))` on dense data.
 
@@ -60,40 +81,15 @@ class PCA(LinearReducer, BaseEstimator):
         self.n_components = n_components
 
     def fit(self, X: ArrayLike, y: Any = None) -> PCA:  # noqa: ARG002 (scikit-learn's signature)
-        """Find the directions.
-
-        Parameters
-        ----------
-        X : array or sparse of shape (n_samples, n_features)
-        y : ignored
-
-        Returns
-        -------
-        PCA
-            Itself.
-
-        Raises
-        ------
-        ValueError
-            If `n_components` is out of range, or more than the data can have.
-        """
-        check_parameters(self)
-        points = validate_data(
-            self,
-            X,
-            accept_sparse="csr",
-            dtype=[np.float64, np.float32],
-            ensure_min_samples=2,
-        )
-        fitted = fit_pca(points, self.n_components)
-        self.mean_ = fitted.mean_
-        self.components_ = fitted.components_
-        self.explained_variance_ = fitted.explained_variance_
-        self.explained_variance_ratio_ = fitted.explained_variance_ratio_
+        """Find the directions."""
+        points = self._points(X, reset=True)
+        pca = fit_pca(points, self.n_components)
+        self.mean_, self.components_ = pca.mean_, pca.components_
+        self.explained_variance_ = pca.explained_variance_
+        self.explained_variance_ratio_ = pca.explained_variance_ratio_
         return self
 
     def __ddr_traits__(self) -> Traits:
-        """Return what the engine may share between fits."""
         return Traits(
             version=1,
             nested=True,

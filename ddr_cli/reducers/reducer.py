@@ -1,0 +1,164 @@
+"""What the estimators share: what they take, and how a projection or an embedding is kept."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import Tags
+from sklearn.utils.extmath import safe_sparse_dot
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ddr_cli.core.parameters import check_parameters
+from ddr_cli.numerics.eigen import deterministic_signs
+from ddr_cli.numerics.graph_embedding import Span
+from ddr_cli.numerics.graphs import neighbor_affinity
+from ddr_cli.numerics.neighbors import CsrArray, Neighbors
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.intp]
+
+
+class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """A transformer; a subclass states in class attributes what it takes."""
+
+    classes_: NDArray[Any]
+    n_components: Any
+
+    _fitted: ClassVar[str]  # the attribute that a finished fit has, of n_components rows
+    _takes_sparse: ClassVar[bool] = True
+    _keeps_float32: ClassVar[bool] = True
+    _needs_labels: ClassVar[bool] = False
+
+    @property
+    def _pairwise(self) -> bool:
+        """Whether X holds a kernel's or a metric's values instead of points."""
+        return "precomputed" in (getattr(self, "kernel", None), getattr(self, "metric", None))
+
+    @property
+    def _accepted(self) -> dict[str, Any]:
+        """What X may be, for scikit-learn's ``validate_data``."""
+        sparse = "csr" if self._takes_sparse and not self._pairwise else False
+        return {"accept_sparse": sparse, "dtype": [np.float64, np.float32]}
+
+    def _points(self, X: ArrayLike, *, reset: bool = False) -> Any:
+        """Return checked points: those to fit (`reset`), or new ones for what is fitted."""
+        if reset:
+            check_parameters(self)
+            return validate_data(self, X, ensure_min_samples=2, **self._accepted)
+        check_is_fitted(self, self._fitted)
+        return validate_data(self, X, reset=False, **self._accepted)
+
+    def _points_and_labels(self, X: ArrayLike, y: ArrayLike) -> tuple[Any, NDArray[Any]]:
+        """Return checked points to fit, and their labels as they are."""
+        check_parameters(self)
+        points, labels = validate_data(self, X, y, ensure_min_samples=2, **self._accepted)
+        return points, labels
+
+    def _points_and_classes(self, X: ArrayLike, y: ArrayLike) -> tuple[Any, Codes]:
+        """Return checked points to fit, and for each the index of its class in `classes_`.
+
+        Every distinct label is a class, -1 too: these methods have no use for unlabelled points.
+        """
+        points, labels = self._points_and_labels(X, y)
+        check_classification_targets(labels)
+        self.classes_, code = np.unique(labels, return_inverse=True)
+        self._check_classes()
+        return points, code
+
+    def _check_classes(self) -> None:
+        if len(self.classes_) < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs at least two classes, but y has one class."
+            )
+
+    def _check_rank(
+        self, rank: int, points: Any, *, reason: str = "all features are constant"
+    ) -> None:
+        """Refuse points that span fewer dimensions than are asked for; a reason for none at all."""
+        if rank == 0:
+            raise ValueError(f"{type(self).__name__}: {reason}, so there is no direction to find.")
+        if self.n_components != "full" and self.n_components > rank:
+            raise ValueError(
+                f"n_components={self.n_components}, but the points differ in {rank} dimensions "
+                f"only (n_samples = {points.shape[0]}, n_features = {points.shape[1]})."
+            )
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(getattr(self, self._fitted))
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = bool(self._accepted["accept_sparse"])
+        tags.input_tags.pairwise = self._pairwise
+        tags.target_tags.required = self._needs_labels
+        if self._keeps_float32:
+            tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+class OnNeighborGraph:
+    """A mix-in for estimators on the weighted graph of each point's nearest."""
+
+    n_neighbors: int
+    weights: Any
+    epsilon: Literal["mean"] | float
+
+    def _affinity(self, points: Any, neighbors: Neighbors | None) -> tuple[CsrArray, float]:
+        """Return the weights W, and the width of the heat kernel."""
+        return neighbor_affinity(
+            points,
+            self.n_neighbors,
+            weights=self.weights,
+            epsilon=self.epsilon,
+            neighbors=neighbors,
+        )
+
+
+class LinearReducer(Reducer):
+    """A projection on `components_`, (n_components, n_features), after centring by `mean_`.
+
+    Sparse data stay sparse; only their projection is dense.
+    """
+
+    components_: NDArray[Any]
+    mean_: NDArray[Any]
+    _fitted = "components_"
+
+    def transform(self, X: ArrayLike) -> NDArray[Any]:
+        """Project centred points on the components."""
+        points = self._points(X)
+        shift = self.mean_ @ self.components_.T
+        return np.asarray(safe_sparse_dot(points, self.components_.T, dense_output=True) - shift)
+
+    def _keep_directions(self, span: Span, W: Floats, dtype: Any, unit: float = 1.0) -> None:
+        """Store the directions `W`, given in the span's coordinates in units of `unit`."""
+        self.components_ = (deterministic_signs(span.basis @ W).T / unit).astype(dtype)
+        self.mean_ = span.mean.astype(dtype)
+
+
+class Embedding(Reducer):
+    """An embedding of the training points, `embedding_`, and a way to place others."""
+
+    embedding_: NDArray[Any]
+    _fitted = "embedding_"
+
+    def fit_transform(self, X: ArrayLike, y: Any = None, **given: Any) -> NDArray[Any]:
+        """Fit, and return `embedding_`, where `transform` would treat the points as new ones."""
+        self.fit(X, y, **given)
+        return self.embedding_
+
+    def _check_dimensions(self, n_samples: int) -> None:
+        if self.n_components >= n_samples:
+            raise ValueError(
+                f"n_components={self.n_components}, but n_samples = {n_samples} centred points "
+                f"span at most {n_samples - 1} dimensions."
+            )
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.embedding_.shape[1])
