@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.sparse.csgraph import minimum_spanning_tree
+from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 from scipy.spatial.distance import cdist
 
 from ddr_cli.numerics.neighbors import CsrArray, Floats, Indices, Neighbors, Points, kneighbors
@@ -217,6 +217,19 @@ def _graph(starts: Indices, ends: Indices, n: int) -> CsrArray:
     graph = sp.csr_array((np.ones(len(starts)), (starts, ends)), shape=(n, n))
     graph.sort_indices()
     return graph
+
+
+def closed_groups(neighbors: Neighbors) -> int:
+    """Return how many groups of mutually reachable points no neighbour leads out of.
+
+    Each adds a dimension to the null space of ``I - W``, whichever the weights.
+    """
+    n, k = neighbors.indices.shape
+    ends = np.arange(0, n * k + 1, k)
+    graph = sp.csr_array((np.ones(n * k), neighbors.indices.ravel(), ends), shape=(n, n))
+    n_parts, part = connected_components(graph, directed=True, connection="strong")
+    heads, tails = np.repeat(part, k), part[neighbors.indices.ravel()]
+    return int(n_parts - len(np.unique(heads[heads != tails])))
 
 
 def shortest_bridges(points: Points, component: Indices) -> tuple[Indices, Indices]:

@@ -214,7 +214,8 @@ class MappedEmbedding(Embedding):
 
     def transform(self, X: ArrayLike) -> Floats:
         """Place new points by the regression from the training points to their embedding."""
-        return np.asarray(self.map_.predict(self._points(X)))
+        points = self._points(X)
+        return np.asarray(self.map_.predict(points))
 
     def _widened(self, columns: NDArray[Any]) -> NDArray[Any]:
         """Return the first `n_components` along the last axis, zero where there are fewer."""

@@ -21,7 +21,8 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import KernelCenterer
 
 from ddr_cli.numerics.eigen import deterministic_signs
-from ddr_cli.numerics.neighbors import Neighbors, kneighbors
+from ddr_cli.numerics.graphs import closed_groups
+from ddr_cli.numerics.neighbors import kneighbors
 from ddr_cli.reducers.reducer import Codes, Embedding, Floats
 from ddr_cli.reducers.registry import Traits
 
@@ -480,16 +481,3 @@ def _distinct(points: Floats) -> tuple[Floats, Codes]:
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
     return points[first[order]], rank[inverse.ravel()]
-
-
-def closed_groups(neighbors: Neighbors) -> int:
-    """Return how many groups of mutually reachable points no neighbour leads out of.
-
-    Each adds a dimension to the null space of ``I - W``, whichever the weights.
-    """
-    n, k = neighbors.indices.shape
-    ends = np.arange(0, n * k + 1, k)
-    graph = sp.csr_array((np.ones(n * k), neighbors.indices.ravel(), ends), shape=(n, n))
-    n_parts, part = connected_components(graph, directed=True, connection="strong")
-    heads, tails = np.repeat(part, k), part[neighbors.indices.ravel()]
-    return int(n_parts - len(np.unique(heads[heads != tails])))

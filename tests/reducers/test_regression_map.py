@@ -7,7 +7,7 @@ import pytest
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from ddr_cli.reducers.regression_map import KernelRidgeMap, NadarayaWatsonMap, make_map
+from ddr_cli.reducers.regression_map import KernelRidgeMap, NadarayaWatsonMap
 
 MAPS = [KernelRidgeMap(), NadarayaWatsonMap()]
 
@@ -117,8 +117,3 @@ def test_equal_points_and_flat_columns_are_no_obstacle(estimator):
 def test_parameters_out_of_range_are_named(estimator, message):
     with pytest.raises(ValueError, match=message):
         estimator.fit(*curve())
-
-
-def test_maps_have_names():
-    assert isinstance(make_map("kernel_ridge"), KernelRidgeMap)
-    assert isinstance(make_map("nadaraya_watson"), NadarayaWatsonMap)

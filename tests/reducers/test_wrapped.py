@@ -17,9 +17,9 @@ from sklearn.datasets import load_digits
 
 from ddr_cli.data.synthetic.generated import swiss_roll
 from ddr_cli.numerics.eigen import deterministic_signs
+from ddr_cli.numerics.graphs import closed_groups
 from ddr_cli.numerics.neighbors import kneighbors
 from ddr_cli.reducers import LLE, Isomap, KernelPCA, get_traits
-from ddr_cli.reducers.wrapped import closed_groups
 
 ROLL = np.asarray(swiss_roll(n_samples=500, random_state=0).X)
 TRAIN, NEW = ROLL[:400], ROLL[400:]
@@ -141,11 +141,12 @@ def test_narrow_fits_are_the_first_columns_of_a_wide_one(model):
 
 
 @pytest.mark.parametrize(
-    ("model", "module"), [(LLE(3, n_neighbors=10), "lle"), (KernelPCA(4, "rbf"), "kernel_pca")]
+    ("model", "limit"),
+    [(LLE(3, n_neighbors=10), "_DENSE_LLE"), (KernelPCA(4, "rbf"), "_DENSE_KERNEL_PCA")],
 )
-def test_beyond_the_dense_solver_the_numbers_are_the_same(model, module, monkeypatch):
+def test_beyond_the_dense_solver_the_numbers_are_the_same(model, limit, monkeypatch):
     dense = model.fit(TRAIN).transform(NEW)
-    monkeypatch.setattr(f"ddr_cli.reducers.{module}._DENSE", 100)
+    monkeypatch.setattr(f"ddr_cli.reducers.wrapped.{limit}", 100)
     sparse = model.fit(TRAIN).transform(NEW)
     assert model.model_.eigen_solver == "arpack"
     assert_allclose(sparse, dense, atol=1e-6 * np.abs(dense).max())
