@@ -52,11 +52,6 @@ class LargeMargin:
             missed += float(np.maximum(margins, 0.0).sum())
         return (1 - self.push) * pull + self.push * missed
 
-    def gradient(self, factor: Floats) -> Floats:
-        """Return the symmetric gradient by M, where no margin is kept or missed by nothing."""
-        triples = Triples(self, self.impostors(factor))
-        return triples.slope(np.full(len(triples), self.push))
-
     def impostors(self, factor: Floats) -> Indices:
         """Return the triples whose margin is missed, each as one number.
 
