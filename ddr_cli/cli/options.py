@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
+from ddr_cli.core.errors import InputError
+
 if TYPE_CHECKING:
     from ddr_cli.data import Sources
+    from ddr_cli.engine import RunSettings
 
 SpecName = Annotated[
     str, typer.Argument(metavar="SPEC", help="A spec's path, or the name of a shipped one.")
@@ -31,41 +38,6 @@ Repeats = Annotated[
 Out = Annotated[
     Path, typer.Option("--out", help="The folder in which <spec name>/ is made.", file_okay=False)
 ]
-Jobs = Annotated[
-    int, typer.Option("--jobs", "-j", min=1, help="Number of worker processes, one core each.")
-]
-MemoryLimit = Annotated[
-    str | None,
-    typer.Option(
-        "--memory-limit",
-        metavar="SIZE",
-        help="Address space that each worker process may use, such as 4GB; a trial that needs more "
-        "fails with that reason.",
-    ),
-]
-Backend = Annotated[
-    str,
-    typer.Option(
-        "--backend", help="local: processes of this machine; dask: the workers of a cluster."
-    ),
-]
-Scheduler = Annotated[
-    str | None,
-    typer.Option(
-        "--scheduler", metavar="ADDRESS", help="With --backend dask, such as tcp://host:8786."
-    ),
-]
-Timeout = Annotated[
-    float | None,
-    typer.Option("--timeout", min=0.001, help="Seconds a trial may take; a longer one is ended."),
-]
-Fresh = Annotated[
-    bool,
-    typer.Option("--fresh", help="Start anew; the old run is moved to <folder>/previous/."),
-]
-RetryFailed = Annotated[
-    bool, typer.Option("--retry-failed", help="Run the trials again that failed.")
-]
 DataDir = Annotated[
     list[Path] | None,
     typer.Option(
@@ -73,7 +45,6 @@ DataDir = Annotated[
     ),
 ]
 Offline = Annotated[bool, typer.Option("--offline", help="Never download anything.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only problems.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 
 
@@ -84,24 +55,106 @@ def sources(data_dirs: list[Path] | None, offline: bool) -> Sources:
     return Sources.from_environment(data_dirs=data_dirs, offline=offline or None)
 
 
-def memory_limit(text: str | None) -> int | None:
-    """Return a size such as ``4GB`` or ``512MiB`` in bytes.
-
-    Raises
-    ------
-    InputError
-        If it is none.
-    """
-    if text is None:
-        return None
+def _bytes(text: str) -> int:
+    """Return a size such as ``4GB`` or ``512MiB`` in bytes."""
     from pydantic import ByteSize, TypeAdapter, ValidationError
-
-    from ddr_cli.core.errors import InputError
 
     try:
         size = int(TypeAdapter(ByteSize).validate_python(text))
     except ValidationError:
         size = 0
     if size <= 0:
-        raise InputError(f"--memory-limit {text} is no size; write it as 4GB or 512MiB.")
+        raise InputError(f"--memory-limit {text} is not a size; use e.g. 4GB or 512MiB.")
     return size
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """The options of what runs specs."""
+
+    overrides: Overrides = None
+    repeats: Repeats = None
+    out: Out = Path("results")
+    jobs: Annotated[
+        int, typer.Option("--jobs", "-j", min=1, help="Number of worker processes, one core each.")
+    ] = 1
+    timeout: Annotated[
+        float | None,
+        typer.Option(
+            "--timeout",
+            min=0.001,
+            help="Time limit per trial in seconds; a slower trial is killed and recorded as "
+            '"timeout".',
+        ),
+    ] = None
+    memory_limit: Annotated[
+        int | None,
+        typer.Option(
+            "--memory-limit",
+            metavar="SIZE",
+            parser=_bytes,
+            help="Address space that each worker process may use, such as 4GB; a trial that needs "
+            "more fails with that reason.",
+        ),
+    ] = None
+    backend: Annotated[
+        str,
+        typer.Option(
+            "--backend", help="local: processes of this machine; dask: the workers of a cluster."
+        ),
+    ] = "local"
+    scheduler: Annotated[
+        str | None,
+        typer.Option(
+            "--scheduler", metavar="ADDRESS", help="With --backend dask, such as tcp://host:8786."
+        ),
+    ] = None
+    fresh: Annotated[
+        bool,
+        typer.Option("--fresh", help="Start over; the old run is kept in <folder>/previous/."),
+    ] = False
+    retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Re-run failed trials.")] = (
+        False
+    )
+    data_dir: DataDir = None
+    offline: Offline = False
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only problems.")] = False
+
+    def settings(self) -> RunSettings:
+        """Return those that say how specs are run."""
+        from ddr_cli.engine import RunSettings
+
+        return RunSettings(**{one.name: getattr(self, one.name) for one in fields(RunSettings)})
+
+    def sources(self) -> Sources:
+        """Return where data sets are looked for."""
+        return sources(self.data_dir, self.offline)
+
+
+def takes_run_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command all options of `RunOptions`, which it gets as one argument, `options`."""
+    names = [one.name for one in fields(RunOptions)]
+    hints = get_type_hints(RunOptions, include_extras=True)
+    own = [
+        parameter
+        for parameter in inspect.signature(command, eval_str=True).parameters.values()
+        if parameter.name != "options"
+    ]
+    shared = [
+        inspect.Parameter(
+            one.name,
+            inspect.Parameter.POSITIONAL_OR_KEYWORD,
+            default=one.default,
+            annotation=hints[one.name],
+        )
+        for one in fields(RunOptions)
+    ]
+
+    @wraps(command)
+    def wrapped(**given: Any) -> None:
+        options = RunOptions(**{name: given.pop(name) for name in names})
+        command(**given, options=options)
+
+    # This is what typer makes the command's line of.
+    vars(wrapped)["__signature__"] = inspect.Signature([*own, *shared])
+    return wrapped

@@ -48,8 +48,8 @@ def plan(
     datasets = Datasets(sources(data_dir, offline))
     facts = [describe_plan(spec, out=out, datasets=datasets) for spec in loaded]
     if as_json:
-        found = [each.as_dict() for each in facts]
-        typer.echo(json.dumps(found if len(found) > 1 else found[0], indent=2))
+        described = [each.as_dict() for each in facts]
+        typer.echo(json.dumps(described if len(facts) > 1 else described[0], indent=2))
     elif len(facts) == 1:
         typer.echo(str(facts[0]))
     else:
@@ -68,7 +68,7 @@ def _table(facts: Sequence[PlanFacts], out: Path) -> Table:
     counted["remaining"] = "to do"
     if not any(each.failed for each in facts):
         del counted["failed"]
-    left = [each.cpu_seconds_left for each in facts if each.remaining]
+    left = [each.seconds_left for each in facts if each.remaining]
     known = sum(seconds for seconds in left if seconds is not None)
     parts = [duration(known)] * bool(known) + ["unknown"] * (None in left)
     table = Table(title=f"Results in {out}", box=box.SIMPLE, show_footer=True, padding=0)
@@ -77,10 +77,10 @@ def _table(facts: Sequence[PlanFacts], out: Path) -> Table:
     for name, title in counted.items():
         total = sum(getattr(each, name) for each in facts)
         table.add_column(title, str(total), justify="right")
-    table.add_column("CPU left", " + ".join(parts), justify="right", no_wrap=True)
+    table.add_column("time left", " + ".join(parts), justify="right", no_wrap=True)
     for each in facts:
         cells = {name: str(getattr(each, name)) for name in counted}
-        seconds = each.cpu_seconds_left
+        seconds = each.seconds_left
         time = "" if not each.remaining else "unknown" if seconds is None else duration(seconds)
         if each.conflict:
             # What the folder holds is of another version of the spec.

@@ -1,63 +1,151 @@
-"""`ddr run`: run specs and write their tables and figures."""
+"""`ddr run`: run specs, derive their tables and figures, and show what came out."""
 
 from __future__ import annotations
 
+import shlex
+import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from ddr_cli.cli.options import (
-    Backend,
-    DataDir,
-    Fresh,
-    Jobs,
-    MemoryLimit,
-    Offline,
-    Out,
-    Overrides,
-    Quiet,
-    Repeats,
-    RetryFailed,
-    Scheduler,
-    SpecNames,
-    Timeout,
-    memory_limit,
-    sources,
-)
+import typer
+
+from ddr_cli.cli.options import RunOptions, SpecNames, takes_run_options
+from ddr_cli.core.errors import DdrError
+
+if TYPE_CHECKING:
+    from ddr_cli.engine import RunOutcome
+    from ddr_cli.spec import Spec
+
+EXIT_SOME_FAILED = 1
+EXIT_INTERRUPTED = 130
+
+_CHECKOUT_SECONDS = 60.0
 
 
-def run(
-    specs: SpecNames,
-    overrides: Overrides = None,
-    repeats: Repeats = None,
-    out: Out = Path("results"),
-    jobs: Jobs = 1,
-    timeout: Timeout = None,
-    memory: MemoryLimit = None,
-    backend: Backend = "local",
-    scheduler: Scheduler = None,
-    fresh: Fresh = False,
-    retry_failed: RetryFailed = False,
-    data_dir: DataDir = None,
-    offline: Offline = False,
-    quiet: Quiet = False,
-) -> None:
+@takes_run_options
+def run(specs: SpecNames, options: RunOptions) -> None:
     """Run specs: repeated random splits, a journal of trials, a table and a figure each.
 
     An interrupted run is resumed by the same command; finished trials are not run again.
     """
-    from ddr_cli.cli.running import RunSettings, run_and_show
     from ddr_cli.spec import load_spec
 
-    loaded = [load_spec(name, overrides=overrides or (), repeats=repeats) for name in specs]
-    settings = RunSettings(
-        out=out,
-        jobs=jobs,
-        timeout=timeout,
-        memory_limit=memory_limit(memory),
-        backend=backend,
-        scheduler=scheduler,
-        fresh=fresh,
-        retry_failed=retry_failed,
-        sources=sources(data_dir, offline),
-        quiet=quiet,
+    loaded = [
+        load_spec(name, overrides=options.overrides or (), repeats=options.repeats)
+        for name in specs
+    ]
+    run_and_show(loaded, options)
+
+
+def run_and_show(specs: Sequence[Spec], options: RunOptions) -> None:
+    """Run specs, derive their files and print what came out.
+
+    Raises
+    ------
+    DdrError
+        If the only spec can't be run, or what runs the jobs is lost.
+    typer.Exit
+        With 130 if interrupted, the code of the first spec that could not be run, or 1 if some
+        trials failed.
+    """
+    from ddr_cli.engine import run_specs
+
+    def load_libraries() -> None:
+        # What is needed in the end is loaded while the processes load what they need.
+        import ddr_cli.report.build
+        import ddr_cli.report.terminal  # noqa: F401
+
+    endings = run_specs(
+        specs,
+        options.settings(),
+        sources=options.sources(),
+        ended=lambda outcome: _show(outcome, options, one_of_several=len(specs) > 1),
+        refused=lambda spec, error: typer.echo(f"Error: {spec.name}: {error}", err=True),
+        started=load_libraries,
     )
-    run_and_show(loaded, settings)
+    outcomes = [ending for ending in endings.values() if not isinstance(ending, DdrError)]
+    errors = {name: error for name, error in endings.items() if isinstance(error, DdrError)}
+    if any(outcome.interrupted for outcome in outcomes):
+        raise typer.Exit(EXIT_INTERRUPTED)
+    if len(specs) > 1 and not options.quiet:
+        _show_all(outcomes, errors, options.out)
+    if errors:
+        raise typer.Exit(next(iter(errors.values())).exit_code)
+    if any(outcome.failed for outcome in outcomes):
+        raise typer.Exit(EXIT_SOME_FAILED)
+
+
+def _show(outcome: RunOutcome, options: RunOptions, *, one_of_several: bool) -> None:
+    """Derive the files of a run that has ended, and say what came out of it."""
+    kept = outcome.done + outcome.skipped
+    if outcome.interrupted:
+        typer.echo(
+            f"Interrupted: {kept} of {outcome.planned} trials are kept in {outcome.folder}. "
+            f"The same command resumes:\n  {_this_command()}",
+            err=True,
+        )
+    if one_of_several and outcome.done == 0 and not outcome.failed and _is_derived(outcome.folder):
+        return
+    if kept:
+        from ddr_cli.report import write_run
+
+        files = write_run(outcome.folder)
+        if not options.quiet and not outcome.interrupted:
+            _show_results(outcome, files)
+            if not one_of_several:
+                _show_next(options.out)
+    if outcome.failed:
+        typer.echo(
+            f"{outcome.failed} of {outcome.planned} trials failed; 'ddr status {outcome.folder}' "
+            "says why, the same command with --retry-failed runs them again.",
+            err=True,
+        )
+
+
+def _show_results(outcome: RunOutcome, files: Sequence[Path]) -> None:
+    if outcome.done == 0:
+        typer.echo(f"{outcome.folder.name}: all {outcome.skipped} trials were done before.")
+    from rich.console import Console
+
+    from ddr_cli.report import run_table
+
+    Console().print(run_table(outcome.folder))
+    wrote = [outcome.folder / "trials.csv", *(path for path in files if path.suffix != ".svg")]
+    for path in wrote:
+        typer.echo(f"  {path}")
+
+
+def _show_all(outcomes: Sequence[RunOutcome], errors: Mapping[str, DdrError], out: Path) -> None:
+    """Say in a line or two what became of several specs."""
+    done, skipped = sum(each.done for each in outcomes), sum(each.skipped for each in outcomes)
+    failed = sum(each.failed for each in outcomes)
+    if not (done or failed or errors):
+        typer.echo(
+            f"Nothing to do: all {skipped} trials of {len(outcomes)} specs were done before."
+        )
+        return
+    parts = [f"{done} trials done now", f"{skipped} before"]
+    parts += [f"{failed} failed"] if failed else []
+    typer.echo(f"{len(outcomes)} specs in {out}: {', '.join(parts)}.")
+    if errors:
+        typer.echo(f"Not run: {', '.join(errors)}.", err=True)
+    _show_next(out)
+
+
+def _show_next(out: Path) -> None:
+    typer.echo(f"Next: ddr report {shlex.quote(str(out))}")
+
+
+def _is_derived(folder: Path) -> bool:
+    """Tell whether the files made from a journal are there and no older than it."""
+    # A checkout writes them all within moments, in any order.
+    written = (folder / "trials.csv").stat().st_mtime - _CHECKOUT_SECONDS
+    derived = [folder / name for name in ("summary.csv", "figure.svg", "figure.png")]
+    return all(path.is_file() and path.stat().st_mtime >= written for path in derived)
+
+
+def _this_command() -> str:
+    # `--fresh` would put aside what the run has just kept.
+    words = [word for word in sys.argv[1:] if word != "--fresh"]
+    return shlex.join(["ddr", *words])

@@ -27,12 +27,12 @@ def status(
         raise InputError(
             f"There is no run in {results}; 'ddr run SPEC' makes one, --out says where."
         )
-    found = [run_status(folder) for folder in folders]
+    runs = [run_status(folder) for folder in folders]
     if as_json:
-        typer.echo(json.dumps([each.as_dict() for each in found], indent=2))
+        typer.echo(json.dumps([run.as_dict() for run in runs], indent=2))
     else:
-        for each in found:
-            typer.echo(str(each))
+        for run in runs:
+            typer.echo(str(run))
 
 
 def _run_folders(results: Path) -> list[Path]:

@@ -2,34 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from ddr_cli.cli.options import (
-    Backend,
-    DataDir,
-    Fresh,
-    Jobs,
-    MemoryLimit,
-    Offline,
-    Out,
-    Overrides,
-    Quiet,
-    Repeats,
-    RetryFailed,
-    Scheduler,
-    Timeout,
-    memory_limit,
-    sources,
-)
+from ddr_cli.cli.options import RunOptions, takes_run_options
 from ddr_cli.core.errors import InputError
 
 DEFAULT_SPEC = "landsat_ccdr"
 DEFAULT_CLASSIFIER = "knn"
 
 
+@takes_run_options
 def sweep(
     spec: Annotated[
         str | None,
@@ -65,19 +49,8 @@ def sweep(
         list[str] | None,
         typer.Option("--classifier", help=f"With --dataset: {DEFAULT_CLASSIFIER} if not given."),
     ] = None,
-    overrides: Overrides = None,
-    repeats: Repeats = None,
-    out: Out = Path("results"),
-    jobs: Jobs = 1,
-    timeout: Timeout = None,
-    memory: MemoryLimit = None,
-    backend: Backend = "local",
-    scheduler: Scheduler = None,
-    fresh: Fresh = False,
-    retry_failed: RetryFailed = False,
-    data_dir: DataDir = None,
-    offline: Offline = False,
-    quiet: Quiet = False,
+    *,
+    options: RunOptions,
 ) -> None:
     """Sweep a parameter of a spec and end in a table and a curve.
 
@@ -85,7 +58,7 @@ def sweep(
     n_neighbors --values 2,4,8` another spec; `ddr sweep --dataset iris --reducer lda --param
     n_components` needs none.
     """
-    from ddr_cli.cli.running import RunSettings, run_and_show
+    from ddr_cli.cli.run import run_and_show
     from ddr_cli.spec import load_spec, make_spec, parse_values, with_sweep
 
     if not params:
@@ -93,7 +66,9 @@ def sweep(
     if dataset is None:
         if reducers or classifiers:
             raise InputError("--reducer and --classifier go with --dataset; a spec has its own.")
-        base = load_spec(spec or DEFAULT_SPEC, overrides=overrides or (), repeats=repeats)
+        base = load_spec(
+            spec or DEFAULT_SPEC, overrides=options.overrides or (), repeats=options.repeats
+        )
     else:
         if spec is not None:
             raise InputError(f"Give either the spec '{spec}' or --dataset, not both.")
@@ -103,24 +78,12 @@ def sweep(
             dataset=dataset,
             reducers=reducers,
             classifiers=classifiers or [DEFAULT_CLASSIFIER],
-            overrides=overrides or (),
-            repeats=repeats,
+            overrides=options.overrides or (),
+            repeats=options.repeats,
         )
     if len(values or ()) > len(params):
         raise InputError("There are more --values than --param; give one --values per --param.")
     grids = [parse_values(text) for text in values or ()]
     padded = [*grids, *[None] * (len(params) - len(grids))]
     swept = with_sweep(base, dict(zip(params, padded, strict=True)))
-    settings = RunSettings(
-        out=out,
-        jobs=jobs,
-        timeout=timeout,
-        memory_limit=memory_limit(memory),
-        backend=backend,
-        scheduler=scheduler,
-        fresh=fresh,
-        retry_failed=retry_failed,
-        sources=sources(data_dir, offline),
-        quiet=quiet,
-    )
-    run_and_show([swept], settings)
+    run_and_show([swept], options)

@@ -10,30 +10,28 @@ from typing import TYPE_CHECKING
 from ddr_cli.core.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from ddr_cli.engine.backends import make_executor
-    from ddr_cli.engine.datasets import Datasets
-    from ddr_cli.engine.describe import PlanFacts, describe_plan
-    from ddr_cli.engine.execute import RunOutcome, count_to_do, run_spec
+    from ddr_cli.engine.identity import Datasets
     from ddr_cli.engine.journal import read_trials
     from ddr_cli.engine.local import LocalExecutor
     from ddr_cli.engine.plan import Plan, make_plan
-    from ddr_cli.engine.progress import Progress, Whole, make_progress
-    from ddr_cli.engine.provenance import read_manifest
-    from ddr_cli.engine.status import RunStatus, run_status
+    from ddr_cli.engine.progress import Progress, make_progress
+    from ddr_cli.engine.records import read_manifest
+    from ddr_cli.engine.run import RunSettings, make_executor, run_spec, run_specs
+    from ddr_cli.engine.session import RunOutcome
+    from ddr_cli.engine.status import PlanFacts, RunStatus, describe_plan, run_status
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
-            "backends": ["make_executor"],
-            "datasets": ["Datasets"],
-            "describe": ["PlanFacts", "describe_plan"],
-            "execute": ["RunOutcome", "count_to_do", "run_spec"],
+            "identity": ["Datasets"],
             "journal": ["read_trials"],
             "local": ["LocalExecutor"],
             "plan": ["Plan", "make_plan"],
-            "progress": ["Progress", "Whole", "make_progress"],
-            "provenance": ["read_manifest"],
-            "status": ["RunStatus", "run_status"],
+            "progress": ["Progress", "make_progress"],
+            "records": ["read_manifest"],
+            "run": ["RunSettings", "make_executor", "run_spec", "run_specs"],
+            "session": ["RunOutcome"],
+            "status": ["PlanFacts", "RunStatus", "describe_plan", "run_status"],
         },
     )
 
@@ -44,9 +42,8 @@ __all__ = [
     "PlanFacts",
     "Progress",
     "RunOutcome",
+    "RunSettings",
     "RunStatus",
-    "Whole",
-    "count_to_do",
     "describe_plan",
     "make_executor",
     "make_plan",
@@ -54,5 +51,6 @@ __all__ = [
     "read_manifest",
     "read_trials",
     "run_spec",
+    "run_specs",
     "run_status",
 ]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -12,10 +12,9 @@ from filelock import FileLock, Timeout
 
 from ddr_cli.core.atomic import clear_messages
 from ddr_cli.core.errors import InputError
-from ddr_cli.engine import journal
-from ddr_cli.engine.journal import OK, journal_columns, metrics_of, read_rows
+from ddr_cli.engine.journal import FILE_NAME, Journal, journal_columns, metrics_of
 from ddr_cli.engine.plan import Plan
-from ddr_cli.engine.provenance import read_manifest
+from ddr_cli.engine.records import read_manifest
 
 PREVIOUS = "previous"
 LOCK = "run.lock"
@@ -27,6 +26,9 @@ _COSMETIC = ("title", "description", "paper", "plot", "label", "name")
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
     """Make the folder if it is not there, and keep other runs out of it.
+
+    The lock's file stays: were it removed, a run that waits at it and one that makes it anew would
+    both have the lock.
 
     Raises
     ------
@@ -46,9 +48,6 @@ def locked(folder: Path) -> Iterator[None]:
     try:
         yield
     finally:
-        # While the lock is held, so that nobody else's is removed.
-        with suppress(OSError):
-            (folder / LOCK).unlink()
         lock.release()
 
 
@@ -65,50 +64,37 @@ def is_running(folder: Path) -> bool:
         return False
 
 
-def columns_of(plan: Plan) -> tuple[str, ...]:
-    """Return the columns of a plan's journal."""
-    return journal_columns(plan.parameters, plan.spec.metrics)
+def journal_of(folder: Path, plan: Plan) -> Journal:
+    """Return the journal of a plan's runs, which need not be there yet."""
+    return Journal(folder / FILE_NAME, journal_columns(plan.parameters, plan.spec.metrics))
 
 
-def rows_so_far(folder: Path, plan: Plan) -> dict[str, dict[str, str]]:
-    """Return the journal's rows by trial id; none if there is no journal.
+def check_same_version(journal: Journal, plan: Plan) -> None:
+    """Refuse a journal with trials of another version of the spec, the data or a piece of code.
 
     Raises
     ------
     InputError
-        If it holds trials that are not in the plan: they were made by another version of the spec,
-        of the data or of a piece of code, and are never mixed with this one's.
+        If it has any: they are never mixed with the plan's.
     """
-    path = folder / journal.FILE_NAME
-    if not path.is_file() or path.stat().st_size == 0:
-        return {}
-    header, rows = read_rows(folder)
-    foreign = any(row["trial_id"] not in plan.trials for row in rows)
+    rows = journal.status
+    foreign = any(trial not in plan.trials for trial in rows)
     # A trial is the same whatever it is scored by, but its row lacks the new scores.
-    if rows and (foreign or metrics_of(header) != plan.spec.metrics):
+    if rows and (foreign or metrics_of(journal.header) != plan.spec.metrics):
+        folder = journal.path.parent
         raise InputError(
             f"{folder} holds {len(rows)} trials of another version of this spec"
             f"{_what_changed(folder, plan)}. Use --fresh (it moves them to "
             f"{folder / PREVIOUS}/<time>) or choose another folder with --out; nothing was touched."
         )
-    return {row["trial_id"]: row for row in rows}
 
 
-def to_do(plan: Plan, rows: Mapping[str, Mapping[str, str]], *, retry_failed: bool) -> list[str]:
-    """Return the ids of the trials that have no row or, with `retry_failed`, no good one."""
-    return [
-        trial
-        for trial in plan.trials
-        if trial not in rows or (retry_failed and rows[trial]["status"] != OK)
-    ]
-
-
-def set_aside(folder: Path) -> Path | None:
-    """Move what the folder holds to ``previous/<time>`` in it, and return that folder."""
+def set_aside(folder: Path) -> None:
+    """Move what the folder holds to ``previous/<time>`` in it."""
     with clear_messages(folder):
         kept = [path for path in folder.iterdir() if path.name not in (PREVIOUS, LOCK)]
         if not kept:
-            return None
+            return
         stamp = datetime.now(UTC).strftime("%Y-%m-%dT%H-%M-%SZ")
         target = folder / PREVIOUS / stamp
         number = 1
@@ -118,22 +104,20 @@ def set_aside(folder: Path) -> Path | None:
         target.mkdir(parents=True)
         for path in kept:
             path.rename(target / path.name)
-        return target
 
 
 def _what_changed(folder: Path, plan: Plan) -> str:
     try:
         manifest = read_manifest(folder)
-        before, now = _flat(manifest["spec"]), _flat(plan.spec.resolved())
-        data_changed = manifest["data"]["fingerprint"] != plan.data.fingerprint
-    except (InputError, KeyError, TypeError):
+    except InputError:
         return ""
+    before, now = _flat(manifest.spec), _flat(plan.spec.resolved())
     changed = [
         f"{key}: {before.get(key, 'nothing')} -> {now.get(key, 'nothing')}"
         for key in dict.fromkeys([*now, *before])
         if before.get(key) != now.get(key)
     ]
-    if data_changed:
+    if manifest.data.fingerprint != plan.data.fingerprint:
         changed.insert(0, "the data's fingerprint")
     if not changed:
         changed = ["the version of a reducer, classifier or data set"]

@@ -1,4 +1,4 @@
-"""What makes a trial the trial it is.
+"""What makes a trial the trial it is, its data above all.
 
 A trial's id is a hash of its own settings and of the versions of what computes it. Two trials with
 one id have the same numbers to the last bit, so rows of earlier runs can be kept; nothing that
@@ -8,15 +8,19 @@ leaves the numbers alone (names of files, labels, order, number of jobs) is part
 from __future__ import annotations
 
 import json
+from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
+from pydantic import BaseModel, ConfigDict
+
 if TYPE_CHECKING:
-    from ddr_cli.engine.datasets import Datasets
+    from ddr_cli.data import Dataset, Sources
     from ddr_cli.spec import Spec
+
+_KEPT_BYTES = 500_000_000
 
 
 def canonical(value: object) -> str:
@@ -29,61 +33,84 @@ def digest(text: str) -> str:
     return sha256(text.encode()).hexdigest()[:16]
 
 
-@dataclass(frozen=True)
-class DataIdentity:
+class DataIdentity(BaseModel):
     """Which data set a run is on.
 
-    Parameters
-    ----------
-    name : str
-        The card's name; the random splits depend on it.
-    fingerprint : str
-        Of the arrays; see `ddr_cli.data.dataset`.
-    version : int
-        The card's version.
-    options : mapping
-        All options of the card, defaults included.
+    The random splits depend on its `name`; `fingerprint` is that of the arrays, `version` the
+    card's, and `options` are all of the card's, defaults included.
     """
+
+    model_config = ConfigDict(frozen=True)
 
     name: str
     fingerprint: str
     version: int
-    options: Mapping[str, Any]
+    options: dict[str, Any]
 
     @cached_property
     def text(self) -> str:
         """Canonical JSON."""
-        return canonical(self.as_dict())
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the fields as a plain dictionary."""
-        return {
-            "name": self.name,
-            "fingerprint": self.fingerprint,
-            "version": self.version,
-            "options": dict(self.options),
-        }
+        return canonical(self.model_dump())
 
 
-def identify_data(spec: Spec, datasets: Datasets) -> DataIdentity:
-    """Return which data set a spec is on, without loading it if its card states the fingerprint.
+class Datasets:
+    """Reads data sets, and keeps up to `kept_bytes` of those read last for runs that share them.
 
-    Raises
-    ------
-    InputError
-        If there is no such data set or option.
-    DataUnavailableError
-        If the card states no fingerprint and the data can't be had.
+    Without `sources` the environment says where to look for them.
     """
-    from ddr_cli.data import load_card
 
-    card = load_card(spec.card)
-    given: Any = spec.dataset.options
-    options = card.choose(given)
-    fingerprint = card.expected(options).fingerprint
-    if fingerprint is None:
-        fingerprint = datasets.load(spec, options).fingerprint
-    return DataIdentity(card.name, fingerprint, card.version, options)
+    def __init__(self, sources: Sources | None = None, kept_bytes: int = _KEPT_BYTES) -> None:
+        self._sources = sources
+        self._kept_bytes = kept_bytes
+        self._kept: OrderedDict[str, Dataset] = OrderedDict()
+
+    def identify(self, spec: Spec) -> DataIdentity:
+        """Return a spec's data set, without loading it if its card states the fingerprint.
+
+        Raises
+        ------
+        InputError
+            If there is no such data set or option.
+        DataUnavailableError
+            If the card states no fingerprint and the data can't be had.
+        """
+        from ddr_cli.data import load_card
+
+        card = load_card(spec.card)
+        given: Any = spec.dataset.options
+        options = card.choose(given)
+        fingerprint = card.expected(options).fingerprint or self.load(spec, options).fingerprint
+        return DataIdentity(
+            name=card.name, fingerprint=fingerprint, version=card.version, options=options
+        )
+
+    def load(self, spec: Spec, options: Mapping[str, Any]) -> Dataset:
+        """Return a spec's data set with these options of its card.
+
+        Raises
+        ------
+        InputError
+            If there is no such data set.
+        DataUnavailableError
+            If it can't be had.
+        """
+        from ddr_cli.data import load_dataset
+
+        key = canonical([str(spec.card), options])
+        found = self._kept.pop(key, None)
+        if found is None:
+            found = load_dataset(spec.card, options=options, sources=self._sources)
+        self._kept[key] = found
+        while len(self._kept) > 1 and sum(map(_n_bytes, self._kept.values())) > self._kept_bytes:
+            self._kept.popitem(last=False)
+        return found
+
+
+def _n_bytes(dataset: Dataset) -> int:
+    parts: Any = [
+        getattr(dataset.X, name, None) for name in ("data", "indices", "indptr")
+    ]  # a sparse matrix has all three, an array a buffer of that name
+    return sum(int(part.nbytes) for part in parts if part is not None)
 
 
 def _plain(value: Any) -> Any:

@@ -1,50 +1,52 @@
-"""What is sent to worker processes and what comes back: plain records, light to import."""
+"""Jobs, what comes back of them, and what the scheduler needs of something that runs them.
+
+A new back end is a class with the names of `Executor`. The records are plain and light to import.
+A worker that is killed can't say what it was at. Its trace, a file that outlives it, can: which
+trials it had finished, whose results are then kept, and which it was on, which alone are lost.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import json
+import os
+import queue
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
 from inspect import signature
 from pathlib import Path
-from typing import Any
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
+
+from ddr_cli.core.errors import DdrError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 Params = Mapping[str, Any]
+Points = tuple[tuple[float, ...], ...]
 
 TRANSDUCTIVE = "transductive"
 OUT_OF_SAMPLE = "out_of_sample"
 QUERIES = "queries"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SplitJob:
     """Preprocess one split and search its neighbours, for all fits of that split.
 
-    Parameters
-    ----------
-    data : Path
-        The scratch folder of the data set.
-    folder : Path
-        The scratch folder of the split; it holds ``rows.npy``, the row numbers of the training
-        part followed by those of the test part.
-    trace : Path
-        The file that says which process has the job; see `ddr_cli.engine.trace`.
-    n_train : int
-        The size of the training part.
-    steps : tuple of (str, mapping)
-        The preprocessing steps' names and parameters.
-    searches : mapping of str to int
-        The number of neighbours to find of all points among themselves (``transductive``), of
-        the training points among themselves (``out_of_sample``), or of the test points among the
-        training points (``queries``).
-    seed : int
-        For steps with a randomness of their own.
-    timeout : float, optional
-        Seconds after which the process ends itself.
+    `data` is the file of the data set, `split` the one to write and `trace` the one that tells how
+    far the job is. `rows` are the row numbers of the training part, `n_train` of them, followed by
+    those of the test part. `searches` says how many neighbours to find of all points among
+    themselves (``transductive``), of the training points among themselves (``out_of_sample``), or
+    of the test points among the training points (``queries``).
     """
 
     data: Path
-    folder: Path
+    split: Path
     trace: Path
+    rows: NDArray[np.intp]
     n_train: int
     steps: tuple[tuple[str, Params], ...]
     searches: Mapping[str, int]
@@ -54,96 +56,26 @@ class SplitJob:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """One trial of a unit: a classifier on the first columns of the embedding.
-
-    Parameters
-    ----------
-    trial_id : str
-        The trial.
-    width : int, optional
-        How many columns of a nested embedding; all if not given.
-    classifier : str
-        Its name.
-    params : mapping
-        Its parameters.
-    """
+    """One trial of a fit: an evaluator on the first `width` columns of the embedding, or on all."""
 
     trial_id: str
     width: int | None
-    classifier: str
+    evaluator: str
     params: Params
 
 
-@dataclass(frozen=True)
-class Keep:
-    """Which part of an embedding is sent back for a figure.
-
-    Parameters
-    ----------
-    rows : tuple of int
-        The points, numbered as the split's rows, the training part first.
-    widths : tuple of int or None
-        The first so many columns, each as an embedding of its own; None for all.
-    """
-
-    rows: tuple[int, ...]
-    widths: tuple[int | None, ...]
-
-
-@dataclass(frozen=True)
-class Kept:
-    """Part of an embedding.
-
-    Parameters
-    ----------
-    width : int or None
-        Which of `Keep.widths` it is.
-    coordinates : tuple of tuple of float
-        Of the points, in up to three dimensions.
-    prototypes : tuple of tuple of float, optional
-        Of the classes, where the method places them too.
-    """
-
-    width: int | None
-    coordinates: tuple[tuple[float, ...], ...]
-    prototypes: tuple[tuple[float, ...], ...] | None
-
-
-@dataclass(frozen=True)
-class UnitJob:
+@dataclass(frozen=True, eq=False)
+class FitJob:
     """Fit one embedding of one split and evaluate trials on it.
 
-    Parameters
-    ----------
-    folder : Path
-        The scratch folder of the split.
-    trace : Path
-        The file that says how far the job is; see `ddr_cli.engine.trace`.
-    reducer : str
-        Its name.
-    params : mapping
-        Its parameters, without ``n_components`` if `widths` is given.
-    mode : str
-        ``"transductive"`` or ``"out_of_sample"``.
-    widths : tuple of int
-        All ``n_components`` that the spec has for a nested reducer, the largest first; empty for
-        others. It holds those of trials that are not in this job too: what is fitted must not
-        depend on what is left to do.
-    evaluations : tuple of Evaluation
-        The trials.
-    metrics : tuple of str
-        Names of metrics.
-    seed : int
-        For pieces with a randomness of their own.
-    timeout : float, optional
-        Seconds a trial may take, its share in the fit included.
-    batched : bool
-        Whether trials may be evaluated together.
-    keep : Keep, optional
-        What is to be sent back of the embedding itself.
+    `widths` are all ``n_components`` that the spec has for a nested reducer, the largest first, and
+    `params` then lacks it; they hold those of trials that are not in this job too, since what is
+    fitted must not depend on what is left to do. `timeout` holds for each trial, the fit included;
+    `batched` says whether trials may be evaluated together. Of the points `kept_rows` (numbered as
+    the split's rows) the first so many columns of each of `kept_widths` are sent back for a figure.
     """
 
-    folder: Path
+    split: Path
     trace: Path
     reducer: str
     params: Params
@@ -154,26 +86,16 @@ class UnitJob:
     seed: int
     timeout: float | None = None
     batched: bool = True
-    keep: Keep | None = None
+    kept_rows: tuple[int, ...] = ()
+    kept_widths: tuple[int | None, ...] = ()
+
+
+Job = SplitJob | FitJob
 
 
 @dataclass(frozen=True)
 class TrialResult:
-    """How a trial ended.
-
-    Parameters
-    ----------
-    trial_id : str
-        The trial.
-    status : str
-        ``ok``, ``failed``, ``timeout`` or ``killed``.
-    reason : str
-        Why it is not ok.
-    metrics : mapping of str to float
-        The scores.
-    fit_seconds, eval_seconds : float, optional
-        CPU seconds; see `ddr_cli.engine.journal.read_trials`.
-    """
+    """How a trial ended; the seconds are CPU time, see `ddr_cli.engine.journal.read_trials`."""
 
     trial_id: str
     status: str
@@ -187,20 +109,10 @@ class TrialResult:
 class JobResult:
     """What a job returns.
 
-    Parameters
-    ----------
-    results : tuple of TrialResult
-        One per trial of a unit; none of a split.
-    warnings : tuple of str
-        Distinct warnings that were raised.
-    error : str
-        What kept the whole job from being done; empty if nothing did.
-    disk_full : bool
-        Whether that was a lack of space, which no other job would get around either.
-    cpu_seconds : float
-        CPU time of the process since its last result, or since it began.
-    kept : tuple of Kept
-        What a unit's job was to keep of its embedding.
+    `error` is what kept the whole job from being done, and `disk_full` whether that was a lack of
+    space, which no other job would get around either. `cpu_seconds` is the CPU time of the process
+    since its last result, `kept` by width the coordinates of points and, where the method places
+    them, of the classes.
     """
 
     results: tuple[TrialResult, ...] = ()
@@ -208,12 +120,143 @@ class JobResult:
     error: str = ""
     disk_full: bool = False
     cpu_seconds: float = 0.0
-    kept: tuple[Kept, ...] = ()
-
-
-Job = SplitJob | UnitJob
+    kept: Mapping[int | None, tuple[Points, Points | None]] = field(default_factory=dict)
 
 
 def places_by_neighbors(reducer: Any) -> bool:
     """Return whether a reducer's ``transform`` takes the neighbours of the new points too."""
     return "neighbors" in signature(reducer.transform).parameters
+
+
+class Trace:
+    """The trace of a running job, which it begins anew."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = path.open("w", encoding="utf-8", buffering=1)
+        self._write({"pid": os.getpid()})
+
+    def fitting(self) -> None:
+        """Note that the shared fit begins."""
+        self._write({"on": "fit"})
+
+    def evaluating(self, trial_ids: Sequence[str]) -> None:
+        """Note that the evaluation of these trials begins."""
+        self._write({"on": list(trial_ids)})
+
+    def finished(self, results: Sequence[TrialResult]) -> None:
+        """Note that trials are finished."""
+        self._write({"done": [asdict(result) for result in results]})
+
+    def _write(self, record: dict[str, object]) -> None:
+        self._file.write(json.dumps(record) + "\n")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._file.close()
+
+
+@dataclass(frozen=True)
+class LastSeen:
+    """What a trace says: the process (none if the job was not begun), what it was on, its results.
+
+    Of several trials in `evaluating` nobody knows which one the process was on.
+    """
+
+    pid: int | None = None
+    fitting: bool = False
+    evaluating: tuple[str, ...] = ()
+    finished: tuple[TrialResult, ...] = ()
+
+
+def last_seen(path: Path) -> LastSeen:
+    """Return what the trace at `path` says; a torn last line and a missing file say nothing."""
+    pid: int | None = None
+    on: object = ()
+    finished: list[TrialResult] = []
+    try:
+        lines = path.read_text(encoding="utf-8").split("\n")[:-1]
+    except (FileNotFoundError, UnicodeDecodeError):
+        return LastSeen()
+    for line in lines:
+        record = json.loads(line)
+        pid = record.get("pid", pid)
+        if "done" in record:
+            finished += [TrialResult(**result) for result in record["done"]]
+        on = record.get("on", ())
+    evaluating = tuple(on) if isinstance(on, list) else ()
+    return LastSeen(pid, on == "fit", evaluating, tuple(finished))
+
+
+class ExecutorError(DdrError):
+    """What runs the jobs can't run any more, neither of this run nor of another."""
+
+
+@dataclass(frozen=True, eq=False)
+class JobEnd:
+    """How a job, the object that was submitted, ended: with a result, or its process died.
+
+    Then `reason` says how, and `seen` how far it was.
+    """
+
+    job: Job
+    result: JobResult | None = None
+    death: Literal["timeout", "killed"] | None = None
+    reason: str = ""
+    seen: LastSeen = LastSeen()
+
+
+class Executor(Protocol):
+    """Runs jobs in other processes, one per core, and survives their deaths."""
+
+    @property
+    def capacity(self) -> int:
+        """How many submitted jobs keep every process busy."""
+
+    def submit(self, job: Job) -> None:
+        """Have a job done. It ends exactly once, whatever becomes of its process."""
+
+    def wait(self, seconds: float) -> list[JobEnd]:
+        """Return the jobs that have ended since the last call, waiting for one if there is none."""
+
+    def release(self, path: Path) -> None:
+        """Hear that no more jobs will come on a data set or split, named by its file."""
+
+    def wake(self) -> None:
+        """Make `wait` return at once; may be called from a signal handler."""
+
+    def discard(self) -> None:
+        """Forget all jobs that have not ended, and end the processes that are on one."""
+
+    def stop(self) -> None:
+        """End all processes at once."""
+
+
+class Completions:
+    """The numbers of jobs as they end, told from any thread."""
+
+    def __init__(self) -> None:
+        self._queue: queue.SimpleQueue[int | None] = queue.SimpleQueue()
+
+    def put(self, number: int) -> None:
+        """Tell that a job has ended."""
+        self._queue.put(number)
+
+    def wake(self) -> None:
+        """Make `take` return at once; may be called from a signal handler."""
+        self._queue.put(None)
+
+    def take(self, seconds: float) -> list[int]:
+        """Return what was told since the last call, waiting for so long if there is nothing."""
+        numbers: list[int | None] = []
+        with suppress(queue.Empty):
+            numbers.append(self._queue.get(timeout=seconds))
+            while True:
+                numbers.append(self._queue.get_nowait())
+        return [number for number in numbers if number is not None]

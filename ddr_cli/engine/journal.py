@@ -33,15 +33,7 @@ _REASON_LENGTH = 500
 
 
 def journal_columns(parameters: Iterable[str], metrics: Sequence[str]) -> tuple[str, ...]:
-    """Return the header of a journal.
-
-    Parameters
-    ----------
-    parameters : iterable of str
-        The dotted names of all parameters, such as ``"reducer.beta"``.
-    metrics : sequence of str
-        The names of the metrics, in the order of the spec.
-    """
+    """Return the header of a journal with these dotted names and, in this order, metrics."""
     return (*IDENTITY_COLUMNS, *sorted(set(parameters)), *metrics, *OUTCOME_COLUMNS)
 
 
@@ -67,48 +59,46 @@ def one_line(text: str, length: int = _REASON_LENGTH) -> str:
 
 
 class Journal:
-    """An open journal. Only one process may have it open: its owner holds the folder's lock.
+    """The journal of a run: read when it is made, and open for more rows inside a ``with`` block.
 
-    Parameters
-    ----------
-    path : Path
-        The file; it is created with its header when it is not there or empty.
-    columns : sequence of str
-        The header that the run needs. A file with other columns is rewritten: its rows keep what
-        they have in columns of the same name.
-
-    Attributes
-    ----------
-    status : dict of str to str
-        The status of each trial that has a row, by trial id; the last row of a trial counts.
+    Only one process may have it open: its owner holds the folder's lock. `columns` is the header
+    that the run needs. A file with other columns is then rewritten: its rows keep what they have in
+    columns of the same name.
 
     Raises
     ------
     InputError
-        If the file is damaged in its middle or can't be written.
+        If the file is damaged in its middle or can't be read or written.
     """
 
     def __init__(self, path: Path, columns: Sequence[str]) -> None:
         self.path = path
         self.columns = tuple(columns)
-        self.status: dict[str, str] = {}
-        with clear_messages(path):
-            header, rows, end = _read(path)
-            for row in rows:
-                self.status[row[0]] = row[-len(OUTCOME_COLUMNS)]
-            if header != self.columns:
-                self._rewrite([dict(zip(header, row, strict=True)) for row in rows])
-            self._file = os.open(path, os.O_RDWR | os.O_APPEND)
-            if header == self.columns:
-                os.ftruncate(self._file, end)
+        self._file = -1
+        self._read()
+
+    @property
+    def rows(self) -> dict[str, dict[str, str]]:
+        """The last row of each trial as text, by the trial's id."""
+        return {row[0]: dict(zip(self.header, row, strict=True)) for row in self._rows}
+
+    @property
+    def status(self) -> dict[str, str]:
+        """The status of each trial that has a row, by the trial's id."""
+        return {row[0]: row[-len(OUTCOME_COLUMNS)] for row in self._rows}
+
+    def refresh(self) -> None:
+        """Read the file again if another process has changed it since."""
+        if _stamp(self.path) != self._stamp:
+            self._read()
+
+    def is_settled(self, order: Iterable[str]) -> bool:
+        """Return whether the file is as `settle` would leave it."""
+        whole = self._stamp is not None and self._end == self._stamp[0]
+        return whole and self.header == self.columns and [r[0] for r in self._rows] == list(order)
 
     def append(self, rows: Sequence[Row]) -> None:
-        """Append rows and wait until they are on disk.
-
-        Parameters
-        ----------
-        rows : sequence of mapping
-            A value per column; a column that is left out stays empty.
+        """Append rows, of a value per column or less, and wait until they are on disk.
 
         Raises
         ------
@@ -117,11 +107,10 @@ class Journal:
         """
         if not rows:
             return
-        lines = [_line([_cell(row.get(column)) for column in self.columns]) for row in rows]
+        cells = [[_cell(row.get(column)) for column in self.columns] for row in rows]
         with clear_messages(self.path):
-            self._write("".join(lines))
-        for row in rows:
-            self.status[str(row["trial_id"])] = str(row["status"])
+            self._write("".join(map(_line, cells)))
+        self._rows += cells
 
     def settle(self, order: Iterable[str]) -> None:
         """Rewrite the file with one row per trial, in the given order of trial ids.
@@ -129,23 +118,23 @@ class Journal:
         Rows of trials that are not in `order` follow in the order they have. The file is written
         aside and renamed, so a crash leaves either the old or the new one.
         """
+        last = {row[0]: row for row in self._rows}
+        settled = [last[trial] for trial in dict.fromkeys([*order, *last]) if trial in last]
+        if settled == self._rows:
+            return
         with clear_messages(self.path):
-            _, rows, _ = _read(self.path)
-            last = {row[0]: row for row in rows}
-            wanted = [last[trial] for trial in dict.fromkeys([*order, *last]) if trial in last]
-            if wanted == rows:
-                return
-            self._rewrite([dict(zip(self.columns, row, strict=True)) for row in wanted])
+            self._rewrite(settled)
             os.close(self._file)
             self._file = os.open(self.path, os.O_RDWR | os.O_APPEND)
 
-    def close(self) -> None:
-        """Close the file."""
-        if self._file >= 0:
-            os.close(self._file)
-            self._file = -1
-
     def __enter__(self) -> Self:
+        with clear_messages(self.path):
+            self.refresh()
+            if self.header != self.columns:
+                rows = [dict(zip(self.header, row, strict=True)) for row in self._rows]
+                self._rewrite([[row.get(column, "") for column in self.columns] for row in rows])
+            self._file = os.open(self.path, os.O_RDWR | os.O_APPEND)
+            os.ftruncate(self._file, self._end)
         return self
 
     def __exit__(
@@ -154,11 +143,19 @@ class Journal:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self.close()
+        os.close(self._file)
+        self._file = -1
+        self._stamp = _stamp(self.path)
 
-    def _rewrite(self, rows: Sequence[Row]) -> None:
-        lines = [_line([_cell(row.get(column)) for column in self.columns]) for row in rows]
-        atomic_write(self.path, "".join([_line(self.columns), *lines]))
+    def _read(self) -> None:
+        with clear_messages(self.path):
+            self._stamp = _stamp(self.path)
+            self.header, self._rows, self._end = _read(self.path)
+
+    def _rewrite(self, rows: list[list[str]]) -> None:
+        content = "".join(map(_line, [self.columns, *rows])).encode()
+        atomic_write(self.path, content)
+        self.header, self._rows, self._end = self.columns, rows, len(content)
 
     def _write(self, text: str) -> None:
         before = os.fstat(self._file).st_size
@@ -170,6 +167,15 @@ class Journal:
         except OSError:
             os.ftruncate(self._file, before)
             raise
+
+
+def _stamp(path: Path) -> tuple[int, int, int] | None:
+    """Return what tells a changed file: its size, its time and which file it is."""
+    try:
+        facts = path.stat()
+    except FileNotFoundError:
+        return None
+    return facts.st_size, facts.st_mtime_ns, facts.st_ino
 
 
 def read_rows(folder: Path) -> tuple[tuple[str, ...], list[dict[str, str]]]:
@@ -185,28 +191,8 @@ def read_rows(folder: Path) -> tuple[tuple[str, ...], list[dict[str, str]]]:
     path = Path(folder) / FILE_NAME
     if not path.is_file():
         raise InputError(f"There is no {FILE_NAME} in {folder}; run a spec first.")
-    with clear_messages(path):
-        header, rows, _ = _read(path)
-    last = {row[0]: dict(zip(header, row, strict=True)) for row in rows}
-    return header, list(last.values())
-
-
-def is_settled(folder: Path, columns: Sequence[str], order: Sequence[str]) -> bool:
-    """Return whether a folder's journal is as `Journal.settle` would leave it.
-
-    Parameters
-    ----------
-    folder : Path
-        A result folder with a journal.
-    columns : sequence of str
-        The header that the run needs.
-    order : sequence of str
-        The ids of its trials.
-    """
-    path = folder / FILE_NAME
-    header, rows, end = _read(path)
-    whole = end == path.stat().st_size
-    return whole and header == tuple(columns) and [row[0] for row in rows] == list(order)
+    journal = Journal(path, ())
+    return journal.header, list(journal.rows.values())
 
 
 def read_trials(folder: str | Path) -> pd.DataFrame:

@@ -1,34 +1,52 @@
 """Jobs in processes on this machine, by pebble.
 
-This module is imported in every new worker process and must stay light.
+This module is imported in a new process before NumPy is, and must not import it.
 """
 
 from __future__ import annotations
 
+import ctypes
 import os
 import signal
 import sys
+import threading
 import types
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError, Future
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
+from multiprocessing import connection, parent_process
 from multiprocessing.context import SpawnContext, SpawnProcess
 from pathlib import Path
 from typing import Any
 
 from pebble import ProcessExpired, ProcessPool
 
-from ddr_cli.engine.executor import Ending, ExecutorError, Tickets
-from ddr_cli.engine.jobs import Job, JobResult, UnitJob
-from ddr_cli.engine.trace import last_seen
-from ddr_cli.engine.worker import start_worker
+from ddr_cli.engine.jobs import (
+    Completions,
+    ExecutorError,
+    FitJob,
+    Job,
+    JobEnd,
+    JobResult,
+    last_seen,
+)
 
 _RESTARTS = 3
 # Jobs per process that are submitted at a time: one to run and one to have ready.
 _DEPTH = 2
 _GRACE_SECONDS = 60.0
+_ONE_THREAD = (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "BLIS_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS",
+    "NUMEXPR_NUM_THREADS",
+)
+_PR_SET_PDEATHSIG = 1
+_thread_limits: list[object] = []
 
 
 @dataclass
@@ -39,68 +57,71 @@ class _Submitted:
 
 
 class LocalExecutor:
-    """A pool of processes that outlives the death of any of them.
+    """A pool of `jobs` processes, of one thread each, that outlives the death of any of them.
 
-    Parameters
-    ----------
-    jobs : int
-        Number of processes; each uses one thread.
-    memory_limit : int, optional
-        Bytes of address space that each may use.
+    Each may use `memory_limit` bytes of address space. They start, and `started` is called, when
+    the executor is first asked for its capacity: runs with nothing to do start none.
     """
 
-    def __init__(self, jobs: int, memory_limit: int | None = None) -> None:
+    def __init__(
+        self,
+        jobs: int,
+        memory_limit: int | None = None,
+        started: Callable[[], None] = lambda: None,
+    ) -> None:
         self._jobs = jobs
         self._memory_limit = memory_limit
+        self._started = started
         self._submitted: dict[int, _Submitted] = {}
-        self._tickets = 0
+        self._numbers = 0
         self._restarts = 0
-        self._ended = Tickets()
-        self._pool = self._start()
+        self._completions = Completions()
+        self._pool: ProcessPool | None = None
 
     @property
     def capacity(self) -> int:
         """How many submitted jobs keep every process busy."""
+        if self._pool is None:
+            self._pool = self._start()
+            self._started()
         return _DEPTH * self._jobs
 
     def submit(self, job: Job) -> None:
         """Have a job done."""
-        if not self._pool.active:
-            self._restart()
-        ticket = self._tickets = self._tickets + 1
-        future = self._pool.schedule(_do, args=(job,), timeout=_outer_limit(job))
-        self._submitted[ticket] = _Submitted(job, future)
-        future.add_done_callback(lambda _: self._ended.put(ticket))
+        pool = self._pool
+        if pool is None or not pool.active:
+            pool = self._restart()
+        number = self._numbers = self._numbers + 1
+        future = pool.schedule(_do, args=(job,), timeout=_outer_limit(job))
+        self._submitted[number] = _Submitted(job, future)
+        future.add_done_callback(lambda _: self._completions.put(number))
 
-    def wait(self, seconds: float) -> list[Ending]:
+    def wait(self, seconds: float) -> list[JobEnd]:
         """Return the jobs that have ended since the last call, waiting for one if there is none.
 
-        Raises
-        ------
-        ExecutorError
-            If processes die again and again without having done anything.
+        Raises an `ExecutorError` if processes die again and again without having done anything.
         """
-        tickets = self._ended.take(seconds)
-        endings = []
-        for ticket in tickets:
-            submitted = self._submitted.get(ticket)
+        numbers = self._completions.take(seconds)
+        ends = []
+        for number in numbers:
+            submitted = self._submitted.get(number)
             if submitted is None:
                 continue
-            ending = _ending(submitted)
-            if ending is None:
+            end = _end_of(submitted)
+            if end is None:
                 self._restart()
                 break
-            del self._submitted[ticket]
-            endings.append(ending)
+            del self._submitted[number]
+            ends.append(end)
             self._restarts = 0
-        return endings if tickets else self._lost()
+        return ends if numbers else self._lost()
 
-    def release(self, folder: Path) -> None:
-        """Do nothing: what the folder holds is the scheduler's."""
+    def release(self, path: Path) -> None:
+        """Do nothing: the file is the scheduler's."""
 
     def wake(self) -> None:
         """Make `wait` return at once; may be called from a signal handler."""
-        self._ended.wake()
+        self._completions.wake()
 
     def discard(self) -> None:
         """Forget all jobs that have not ended, and end the processes that are on one."""
@@ -111,12 +132,12 @@ class LocalExecutor:
     def stop(self) -> None:
         """End all processes at once."""
         self._submitted.clear()
-        _end(self._pool)
+        self._end_pool()
 
     def _start(self) -> ProcessPool:
         pool = ProcessPool(
             max_workers=self._jobs,
-            initializer=start_worker,
+            initializer=_start_worker,
             initargs=(self._memory_limit,),
             context=_Context(),
         )
@@ -124,46 +145,50 @@ class LocalExecutor:
         assert pool.active
         return pool
 
-    def _restart(self) -> None:
+    def _end_pool(self) -> None:
+        if self._pool is not None:
+            pool: Any = self._pool  # partly untyped
+            pool.stop()
+            pool.join()
+            self._pool = None
+
+    def _restart(self) -> ProcessPool:
         """Replace a pool that has given up, which pebble's does when an idle process is killed."""
         self._restarts += 1
         if self._restarts > _RESTARTS:
             raise ExecutorError(
-                "The worker processes end as soon as they start. See the messages above; if a "
-                "memory limit is set, it may be too low."
+                "Worker processes crash on start-up. See the messages above; if a memory limit is "
+                "set, it may be too low."
             )
-        _end(self._pool)
-        self._pool = self._start()
+        self._end_pool()
+        pool = self._pool = self._start()
         again = [submitted.job for submitted in self._submitted.values()]
         self._submitted.clear()
         for job in again:
             # By its trace, a job is taken for that of the process which died.
             job.trace.unlink(missing_ok=True)
             self.submit(job)
+        return pool
 
-    def _lost(self) -> list[Ending]:
+    def _lost(self) -> list[JobEnd]:
         """Return jobs whose process is no more although the pool has not noticed.
 
         pebble takes an exit with code 0 for a worker's planned end and leaves its job open.
         """
         lost = []
-        for ticket, submitted in list(self._submitted.items()):
+        for number, submitted in list(self._submitted.items()):
             pid = last_seen(submitted.job.trace).pid
             if pid is None or submitted.future.done() or _is_alive(pid):
                 continue
             if submitted.looked_dead:
-                del self._submitted[ticket]
+                del self._submitted[number]
                 submitted.future.cancel()
-                reason = "the worker process ended itself without a result"
-                lost.append(Ending(submitted.job, death="killed", reason=reason))
+                lost.append(
+                    _dead(submitted.job, "the worker process ended itself without a result")
+                )
             # The result may still be on its way: look again after the next wait.
             submitted.looked_dead = True
         return lost
-
-
-def _end(pool: Any) -> None:
-    pool.stop()
-    pool.join()
 
 
 def _do(job: Job) -> JobResult:
@@ -172,26 +197,31 @@ def _do(job: Job) -> JobResult:
     return do(job)
 
 
-def _ending(submitted: _Submitted) -> Ending | None:
+def _end_of(submitted: _Submitted) -> JobEnd | None:
     """Return how a job ended, or None if the whole pool broke."""
     job = submitted.job
     try:
-        return Ending(job, result=submitted.future.result(timeout=0))
+        return JobEnd(job, result=submitted.future.result(timeout=0))
     except (BrokenProcessPool, CancelledError):
         return None
     except ProcessExpired as error:
         code = error.exitcode
         if code == -signal.SIGALRM and job.timeout is not None:
-            return Ending(job, death="timeout", reason=_took_longer(job))
-        return Ending(job, death="killed", reason=_how_it_ended(code))
+            return _timed_out(job)
+        return _dead(job, _how_it_ended(code))
     except TimeoutError:
-        return Ending(job, death="timeout", reason=_took_longer(job))
+        return _timed_out(job)
     except Exception as error:
-        return Ending(job, death="killed", reason=f"the worker's answer can't be read: {error}")
+        return _dead(job, f"the worker's answer can't be read: {error}")
 
 
-def _took_longer(job: Job) -> str:
-    return f"took longer than {job.timeout:g} s"
+def _dead(job: Job, reason: str) -> JobEnd:
+    return JobEnd(job, death="killed", reason=reason, seen=last_seen(job.trace))
+
+
+def _timed_out(job: Job) -> JobEnd:
+    reason = f"took longer than {job.timeout:g} s"
+    return JobEnd(job, death="timeout", reason=reason, seen=last_seen(job.trace))
 
 
 def _how_it_ended(code: int | None) -> str:
@@ -209,7 +239,7 @@ def _outer_limit(job: Job) -> float | None:
     """Return when the parent ends a job whose own alarm did not: all its stages at their limits."""
     if job.timeout is None:
         return None
-    stages = 1 + len(job.widths) + len(job.evaluations) if isinstance(job, UnitJob) else 1
+    stages = 1 + len(job.widths) + len(job.evaluations) if isinstance(job, FitJob) else 1
     return job.timeout * stages + _GRACE_SECONDS
 
 
@@ -243,3 +273,43 @@ class _Process(SpawnProcess):
 
 class _Context(SpawnContext):
     Process = _Process
+
+
+def _start_worker(memory_limit: int | None) -> None:
+    """Prepare this process: one thread, no orphan, no more bytes of address space than allowed.
+
+    Beyond them an allocation fails, which fails the trial.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # The system ends the process at once, also in the middle of a call into compiled code.
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    if hasattr(signal, "SIGALRM"):
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    _end_with_parent()
+    # Libraries read these when they are loaded; threadpoolctl sets those that are loaded already.
+    os.environ.update(dict.fromkeys(_ONE_THREAD, "1"))
+    from threadpoolctl import threadpool_limits
+
+    import ddr_cli.engine.work  # noqa: F401  loads the libraries before memory is limited
+
+    _thread_limits.append(threadpool_limits(1))
+    if memory_limit is not None:
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_AS, (memory_limit, memory_limit))
+
+
+def _end_with_parent() -> None:
+    """See to it that this process is killed when its parent dies, however that happens."""
+    parent = parent_process()
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    elif parent is not None:
+        threading.Thread(target=_wait_for, args=(parent.sentinel,), daemon=True).start()
+    if parent is not None and not parent.is_alive():
+        os._exit(1)
+
+
+def _wait_for(sentinel: int) -> None:
+    connection.wait([sentinel])
+    os._exit(1)

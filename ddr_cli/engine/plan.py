@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from ddr_cli.engine.datasets import Datasets
-from ddr_cli.engine.identity import DataIdentity, canonical, digest, identify_data
+from ddr_cli.engine.identity import DataIdentity, Datasets, canonical, digest
 from ddr_cli.engine.jobs import OUT_OF_SAMPLE, QUERIES, places_by_neighbors
 
 if TYPE_CHECKING:
-    from ddr_cli.data import Sources
     from ddr_cli.reducers.registry import Traits
     from ddr_cli.spec import Cell, Setting, Spec, SplitKey
 
@@ -20,205 +18,119 @@ _WIDTH = "n_components"
 
 
 @dataclass(frozen=True)
-class Trial:
-    """One cell of a spec.
+class Fit:
+    """One fit on one split, and the trials that it serves, by id.
 
-    Parameters
-    ----------
-    id : str
-        16 hexadecimal digits; see `ddr_cli.engine.identity`.
-    split : SplitKey
-        The split.
-    reducer, classifier : Setting
-        The pieces with all their parameters.
+    If the reducer is nested, `widths` are the values of ``n_components``, the largest first, and
+    `params` lacks it.
     """
 
-    id: str
-    split: SplitKey
-    reducer: Setting
-    classifier: Setting
-
-
-@dataclass(frozen=True)
-class Unit:
-    """All trials of a split that one fit serves.
-
-    Parameters
-    ----------
-    trials : tuple of Trial
-        The trials.
-    params : mapping
-        The reducer's parameters, without ``n_components`` if `widths` is given.
-    widths : tuple of int
-        The values of ``n_components`` if the reducer is nested, the largest first.
-    """
-
-    trials: tuple[Trial, ...]
+    trials: Mapping[str, Cell]
     params: Mapping[str, Any]
     widths: tuple[int, ...]
 
     @property
-    def reducer(self) -> str:
-        """The reducer's name."""
-        return self.trials[0].reducer.name
+    def reducer(self) -> Setting:
+        """The reducer, with the parameters of one of its trials."""
+        return next(iter(self.trials.values())).reducer
 
     @property
     def mode(self) -> str:
         """How test points are embedded."""
-        return self.trials[0].reducer.mode or OUT_OF_SAMPLE
+        return self.reducer.mode or OUT_OF_SAMPLE
 
-    def width_of(self, trial: Trial) -> int | None:
+    def width_of(self, trial: Cell) -> int | None:
         """Return how many columns of the fit a trial takes, None for all."""
         width = trial.reducer.params.get(_WIDTH)
         return width if self.widths and isinstance(width, int) else None
 
 
 @dataclass(frozen=True)
-class Group:
-    """All work on one split.
-
-    Parameters
-    ----------
-    split : SplitKey
-        The split.
-    units : tuple of Unit
-        The fits.
-    """
-
-    split: SplitKey
-    units: tuple[Unit, ...]
-
-
-@dataclass(frozen=True)
 class Plan:
     """The work of a spec.
 
-    Parameters
-    ----------
-    spec : Spec
-        The spec.
-    data : DataIdentity
-        The data set.
-    groups : tuple of Group
-        By split, in the order of the spec.
-    searches : mapping of str to int
-        The most neighbours that any fit of a split needs, by what is searched; see
-        `ddr_cli.engine.jobs.SplitJob`. The search is done once.
-    kept : mapping of str to str
-        For each trial of the first split whose embedding is kept for a figure, by its id, the id
-        of that embedding.
+    `searches` are the most neighbours that any fit of a split needs, by what is searched (see
+    `ddr_cli.engine.jobs.SplitJob`): the search is done once. `kept` has, for each trial of the
+    first split whose embedding is kept for a figure, the id of that embedding.
     """
 
     spec: Spec
     data: DataIdentity
-    groups: tuple[Group, ...]
+    fits: Mapping[SplitKey, tuple[Fit, ...]]
     searches: Mapping[str, int]
     kept: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
-    def trials(self) -> dict[str, Trial]:
-        """All trials by id, in the order of the spec's splits, reducers and classifiers."""
-        units = (unit for group in self.groups for unit in group.units)
-        return {trial.id: trial for unit in units for trial in unit.trials}
+    def trials(self) -> dict[str, Cell]:
+        """All trials by id, in the order of the spec's splits, reducers and evaluators."""
+        fits = (fit for of_split in self.fits.values() for fit in of_split)
+        return {trial_id: trial for fit in fits for trial_id, trial in fit.trials.items()}
 
     @cached_property
     def parameters(self) -> tuple[str, ...]:
         """The dotted names of all parameters that the trials have, sorted."""
-        names = {
-            f"{kind}.{name}"
-            for kind, setting in self._settings()
-            for name in (*setting.params, *(("mode",) if kind == "reducer" else ()))
-        }
+        names = set()
+        for fit in next(iter(self.fits.values()), ()):
+            for trial in fit.trials.values():
+                names |= {f"reducer.{name}" for name in (*trial.reducer.params, "mode")}
+                names |= {f"classifier.{name}" for name in trial.evaluator.params}
         return tuple(sorted(names))
 
     @property
     def n_fits(self) -> int:
         """How many embeddings are fitted."""
-        return sum(len(group.units) for group in self.groups)
-
-    def _settings(self) -> Iterable[tuple[str, Setting]]:
-        for trial in next(iter(self.groups)).units if self.groups else ():
-            for one in trial.trials:
-                yield "reducer", one.reducer
-                yield "classifier", one.classifier
+        return sum(map(len, self.fits.values()))
 
 
 def make_plan(
-    spec: Spec,
-    data: DataIdentity | None = None,
-    *,
-    sources: Sources | None = None,
-    datasets: Datasets | None = None,
+    spec: Spec, data: DataIdentity | None = None, *, datasets: Datasets | None = None
 ) -> Plan:
-    """Return the work that a spec takes.
+    """Return the work that a spec takes, on `data` if that is known already.
 
-    Parameters
-    ----------
-    spec : Spec
-        The spec.
-    data : DataIdentity, optional
-        The data set, if it is known already.
-    sources : Sources, optional
-        Where to look for the data if its card states no fingerprint.
-    datasets : Datasets, optional
-        What reads data sets, to share them with other runs; `sources` is then its own.
-
-    Returns
-    -------
-    Plan
+    A nested reducer (the first m columns of a wider fit are the m-dimensional fit) is fitted once,
+    at the largest ``n_components`` of the whole spec. A wider fit may round differently, so the
+    fitted width is part of a trial's identity where it is not the trial's own.
 
     Raises
     ------
     InputError
-        If the data set, or a reducer or classifier of the spec, is not there.
+        If the data set, or a reducer or evaluator of the spec, is not there.
     DataUnavailableError
         If the data has to be read to know its fingerprint, and can't be had.
-
-    Notes
-    -----
-    A nested reducer (the first m columns of a wider fit are the m-dimensional fit) is fitted once,
-    at the largest ``n_components`` of the whole spec. A wider fit may round differently, so the
-    fitted width is part of a trial's identity where it is not the trial's own.
     """
     from ddr_cli.spec import expand
 
-    data = data or identify_data(spec, datasets or Datasets(sources))
+    data = data or (datasets or Datasets()).identify(spec)
     sketches = _Sketches()
     cells = expand(spec)
-    widths: dict[str, set[int]] = {}
+    found: dict[str, set[int]] = {}
     for cell in cells:
         sketch = sketches.of(cell.reducer)
         if sketch.width is not None:
-            widths.setdefault(sketch.fit, set()).add(sketch.width)
-    descending = {fit: tuple(sorted(found, reverse=True)) for fit, found in widths.items()}
+            found.setdefault(sketch.fit, set()).add(sketch.width)
+    widths = {fit: tuple(sorted(values, reverse=True)) for fit, values in found.items()}
 
-    identify = _Identify(spec, data, sketches, descending)
-    units: dict[SplitKey, dict[str, dict[str, Trial]]] = {}
+    ids = _TrialIds(spec, data, sketches, widths)
+    splits: dict[SplitKey, dict[str, dict[str, Cell]]] = {}
     kept: dict[str, str] = {}
     for cell in cells:
-        trial = Trial(identify(cell), cell.split, cell.reducer, cell.classifier)
+        trial_id = ids.of(cell)
         if spec.embeddings is not None and cell.split == cells[0].split:
-            kept[trial.id] = identify.embedding(cell)
-        fits = units.setdefault(cell.split, {})
-        fits.setdefault(sketches.of(cell.reducer).fit, {}).setdefault(trial.id, trial)
-    groups = tuple(
-        Group(
-            split,
-            tuple(
-                _unit(tuple(trials.values()), descending.get(fit, ()))
-                for fit, trials in fits.items()
-            ),
-        )
-        for split, fits in units.items()
-    )
-    return Plan(spec, data, groups, sketches.searches(), kept)
+            kept[trial_id] = ids.of_embedding(cell)
+        fits = splits.setdefault(cell.split, {})
+        fits.setdefault(sketches.of(cell.reducer).fit, {}).setdefault(trial_id, cell)
+    planned = {
+        split: tuple(_fit(trials, widths.get(key, ())) for key, trials in fits.items())
+        for split, fits in splits.items()
+    }
+    return Plan(spec, data, planned, sketches.searches(), kept)
 
 
-def _unit(trials: tuple[Trial, ...], widths: tuple[int, ...]) -> Unit:
-    params = dict(trials[0].reducer.params)
+def _fit(trials: Mapping[str, Cell], widths: tuple[int, ...]) -> Fit:
+    params: dict[str, Any] = dict(next(iter(trials.values())).reducer.params)
     if widths:
         del params[_WIDTH]
-    return Unit(trials, params, widths)
+    return Fit(trials, params, widths)
 
 
 @dataclass(frozen=True)
@@ -251,19 +163,20 @@ class _Sketches:
     def searches(self) -> dict[str, int]:
         most: dict[str, int] = {}
         for sketch in self._by_object.values():
-            wanted = sketch.setting.params.get("n_neighbors")
-            if not sketch.traits.neighbors or not isinstance(wanted, int):
+            k = sketch.setting.params.get("n_neighbors")
+            if not sketch.traits.neighbors or not isinstance(k, int):
                 continue
             mode = sketch.setting.mode or OUT_OF_SAMPLE
-            wanted_of = [mode]
+            searched = [mode]
             if mode == OUT_OF_SAMPLE and sketch.places_by_neighbors:
-                wanted_of.append(QUERIES)
-            for points in wanted_of:
-                most[points] = max(most.get(points, 0), wanted)
+                searched.append(QUERIES)
+            for points in searched:
+                most[points] = max(most.get(points, 0), k)
         return most
 
     def _draw(self, setting: Setting) -> _Sketch:
-        from ddr_cli.reducers.registry import REDUCERS, get_traits
+        from ddr_cli.reducers.registry import get_traits
+        from ddr_cli.reducers.registry import REDUCERS
 
         reducer = REDUCERS.load(setting.name)(**setting.params)
         traits = get_traits(reducer)
@@ -279,7 +192,7 @@ class _Sketches:
         )
 
 
-class _Identify:
+class _TrialIds:
     """Computes trial ids, writing the JSON of each distinct piece once."""
 
     def __init__(
@@ -296,24 +209,24 @@ class _Identify:
         self._steps = canonical([_step(step.name, step.params) for step in spec.preprocess])
         self._texts: dict[int, tuple[object, str]] = {}
 
-    def __call__(self, cell: Cell) -> str:
+    def of(self, cell: Cell) -> str:
+        """Return a trial's id."""
         # Keys in alphabetical order: the text is the canonical JSON of the whole trial.
-        return digest(
-            f'{{"classifier":{self._text(cell.classifier, self._classifier)},'
+        evaluator = self._text(cell.evaluator, self._evaluator)
+        return digest(f'{{"classifier":{evaluator},{self._embedding(cell)}}}')
+
+    def of_embedding(self, cell: Cell) -> str:
+        """Return the id of the embedding that a trial rests on."""
+        return digest(f"{{{self._embedding(cell)}}}")
+
+    def _embedding(self, cell: Cell) -> str:
+        return (
             f'"data":{self._data.text},"preprocess":{self._steps},'
             f'"reducer":{self._text(cell.reducer, self._reducer)},'
-            f'"split":{self._text(cell.split, self._split)}}}'
+            f'"split":{self._text(cell.split, self._split)}'
         )
 
-    def embedding(self, cell: Cell) -> str:
-        """Return the id of the embedding that a trial rests on."""
-        return digest(
-            f'{{"data":{self._data.text},"preprocess":{self._steps},'
-            f'"reducer":{self._text(cell.reducer, self._reducer)},'
-            f'"split":{self._text(cell.split, self._split)}}}'
-        )
-
-    def _text(self, piece: Any, describe: Any) -> str:
+    def _text(self, piece: Any, describe: Callable[[Any], dict[str, Any]]) -> str:
         known = self._texts.get(id(piece))
         if known is None:
             known = self._texts[id(piece)] = (piece, canonical(describe(piece)))
@@ -325,12 +238,12 @@ class _Identify:
         seed = self._spec.split.seed
         return {"kind": split.kind, "index": split.index, "seed": seed, "train": train}
 
-    def _classifier(self, setting: Setting) -> dict[str, Any]:
+    def _evaluator(self, setting: Setting) -> dict[str, Any]:
         return {"name": setting.name, "version": setting.version, "params": setting.params}
 
     def _reducer(self, setting: Setting) -> dict[str, Any]:
         sketch = self._sketches.of(setting)
-        described = self._classifier(setting) | {"mode": setting.mode}
+        described = self._evaluator(setting) | {"mode": setting.mode}
         widest = self._widths.get(sketch.fit, (sketch.width,))[0]
         if widest != sketch.width:
             described["fitted_width"] = widest
@@ -338,7 +251,7 @@ class _Identify:
 
 
 def _step(name: str, params: Mapping[str, Any]) -> dict[str, Any]:
-    from ddr_cli.evaluation.registry import PREPROCESSORS
+    from ddr_cli.evaluation.preprocess import PREPROCESSORS
 
     version = getattr(PREPROCESSORS.load(name), "version", 1)
     return {"name": name, "params": params, "version": version}

@@ -49,26 +49,27 @@ class Silent:
 
 
 @dataclass(frozen=True)
-class Whole:
-    """What several runs that are shown together come to.
-
-    Parameters
-    ----------
-    runs : int
-        How many runs there are.
-    total : int
-        The trials of all of them.
-    done : int
-        Those that were done already.
-    """
+class BatchTotals:
+    """What several runs that are shown together come to: the trials of all, and those done."""
 
     runs: int
     total: int
     done: int
 
 
+def seconds_left(elapsed: float, ended: int, remaining: int) -> float | None:
+    """Estimate how long the remaining trials take if they end as quickly as others did.
+
+    Every time left that is shown anywhere is this. It is None where nothing remains or nothing has
+    ended yet.
+    """
+    if remaining <= 0 or ended <= 0 or elapsed <= 0:
+        return None
+    return elapsed / ended * remaining
+
+
 class _Count:
-    """How far a run is, and how to say it."""
+    """How far a run, or several, is, and how to say it."""
 
     def __init__(self, total: int, before: int) -> None:
         self.total, self.before = total, before
@@ -91,35 +92,29 @@ class _Count:
     def failures(self) -> str:
         return f"{self.failed} failed" if self.failed else ""
 
+    @property
+    def left(self) -> str:
+        seconds = seconds_left(self.elapsed, self.done, self.total - self.ended)
+        return "" if seconds is None else f"about {duration(seconds)} left"
+
     def text(self, unit: str) -> str:
-        failed = f", {self.failures}" if self.failed else ""
-        left = ""
-        if self.done and self.ended < self.total:
-            seconds = self.elapsed / self.done * (self.total - self.ended)
-            left = f", about {duration(seconds)} left"
-        return f"{self.ended} of {self.total} {unit}{failed}, {duration(self.elapsed)}{left}"
+        parts = [f"{self.ended} of {self.total} {unit}", self.failures, duration(self.elapsed)]
+        return ", ".join(part for part in (*parts, self.left) if part)
 
 
 class Lines:
     """Writes a line at the beginning, every ten seconds or tenth of the way, and at the end.
 
-    Tenths that take less than a second have none.
-
-    Parameters
-    ----------
-    stream : text stream
-        Where to.
-    unit : str, default="trials"
-        What is counted.
-    whole : Whole, optional
-        What is told of several runs with each line.
+    Tenths that take less than a second have none. Of several runs each line tells the totals too.
     """
 
-    def __init__(self, stream: TextIO, unit: str = "trials", whole: Whole | None = None) -> None:
+    def __init__(
+        self, stream: TextIO, unit: str = "trials", totals: BatchTotals | None = None
+    ) -> None:
         self._stream = stream
         self._unit = unit
-        self._whole = whole
-        self._all_done = 0 if whole is None else whole.done
+        self._totals = totals
+        self._all_done = 0 if totals is None else totals.done
 
     def begin(self, name: str, total: int, done: int) -> None:
         """Write how much there is to do."""
@@ -151,9 +146,9 @@ class Lines:
 
     def _how_far(self) -> str:
         own = self._count.text(self._unit)
-        if self._whole is None:
+        if self._totals is None:
             return own
-        return f"{own}; all {self._whole.runs} specs: {self._all_done} of {self._whole.total}"
+        return f"{own}; all {self._totals.runs} specs: {self._all_done} of {self._totals.total}"
 
     def _write(self, text: str) -> None:
         self._stream.write(f"{self._name}: {text}\n")
@@ -163,39 +158,38 @@ class Lines:
 class Bar:
     """Draws a bar with rate, time left and failures on a terminal.
 
-    Parameters
-    ----------
-    whole : Whole, optional
-        What several runs come to, which have a second bar; each leaves a line when it has ended.
+    Several runs have a second bar for their totals, and each leaves a line when it has ended.
     """
 
-    def __init__(self, whole: Whole | None = None) -> None:
+    def __init__(self, totals: BatchTotals | None = None) -> None:
         from rich.console import Console
 
         self._console = Console(stderr=True)
-        self._whole = whole
-        self._all_done = 0 if whole is None else whole.done
+        self._totals = totals
+        self._all = None if totals is None else _Count(totals.total, totals.done)
 
     def begin(self, name: str, total: int, done: int) -> None:
         """Draw an empty bar, or one filled as far as trials are done already."""
-        self._name, self._count = name, _Count(total, done)
         # One that has been stopped would draw over what was printed since.
         self._display = self._make_display()
-        self._run = self._add(name, total, done)
-        if self._whole is not None:
-            text = f"all {self._whole.runs} specs"
-            self._all = self._add(text.ljust(len(name)), self._whole.total, self._all_done)
+        self._name, self._count = name, _Count(total, done)
+        self._bars = [(self._count, self._add(name, self._count))]
+        if self._all is not None and self._totals is not None:
+            text = f"all {self._totals.runs} specs"
+            self._bars.append((self._all, self._add(text.ljust(len(name)), self._all)))
         self._display.start()
 
     def advance(self, ok: int, failed: int) -> None:
         """Move the bar."""
-        self._count.advance(ok, failed)
-        rate = f"{self._count.done / max(self._count.elapsed, 1e-9):.3g}/s"
-        ended = ok + failed
-        self._display.update(self._run, advance=ended, rate=rate, failed=self._count.failures)
-        self._all_done += ended
-        if self._whole is not None:
-            self._display.update(self._all, completed=self._all_done)
+        for count, bar in self._bars:
+            count.advance(ok, failed)
+            self._display.update(
+                bar,
+                completed=count.ended,
+                rate=f"{count.done / max(count.elapsed, 1e-9):.3g}/s",
+                left=count.left or duration(count.elapsed),
+                failed=count.failures,
+            )
 
     def note(self, text: str) -> None:
         """Write the text above the bar."""
@@ -204,31 +198,27 @@ class Bar:
     def end(self) -> None:
         """Leave the bar as it is, or a line in place of the two."""
         self._display.stop()
-        if self._whole is not None:
+        if self._totals is not None:
             self.note(f"{self._name}: {self._count.text('trials')}")
 
     def _make_display(self) -> Display:
-        from rich.progress import (
-            BarColumn,
-            MofNCompleteColumn,
-            Progress,
-            TextColumn,
-            TimeRemainingColumn,
-        )
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
         return Progress(
             TextColumn("{task.description}", markup=False),
             BarColumn(),
             MofNCompleteColumn(),
             TextColumn("{task.fields[rate]}"),
-            TimeRemainingColumn(compact=True, elapsed_when_finished=True),
+            TextColumn("{task.fields[left]}"),
             TextColumn("[red]{task.fields[failed]}"),
             console=self._console,
-            transient=self._whole is not None,
+            transient=self._totals is not None,
         )
 
-    def _add(self, name: str, total: int, done: int) -> TaskID:
-        return self._display.add_task(name, total=total, completed=done, rate="", failed="")
+    def _add(self, name: str, count: _Count) -> TaskID:
+        return self._display.add_task(
+            name, total=count.total, completed=count.ended, rate="", left="", failed=""
+        )
 
 
 def make_progress(
@@ -236,25 +226,13 @@ def make_progress(
     quiet: bool = False,
     stream: TextIO | None = None,
     unit: str = "trials",
-    whole: Whole | None = None,
+    totals: BatchTotals | None = None,
 ) -> Progress:
-    """Return what suits the stream (standard error if not given): a bar if it is a terminal.
-
-    Parameters
-    ----------
-    quiet : bool
-        Show nothing.
-    stream : text stream, optional
-        Where to.
-    unit : str
-        What is counted.
-    whole : Whole, optional
-        What several runs come to that are told one after the other.
-    """
+    """Return what suits the stream (standard error if not given): a bar if it is a terminal."""
     if quiet:
         return Silent()
     target = stream if stream is not None else sys.stderr
-    return Bar(whole) if target.isatty() else Lines(target, unit, whole)
+    return Bar(totals) if target.isatty() else Lines(target, unit, totals)
 
 
 def duration(seconds: float) -> str:

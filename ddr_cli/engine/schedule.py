@@ -1,7 +1,7 @@
 """Which job next, and what becomes of the trials of a job whose process died.
 
 Splits are worked off in order. A split is prepared once (preprocessing, neighbour search), then its
-units are done, and when the last has ended its arrays are removed. Only as many splits are open at
+fits are done, and when the last has ended its arrays are removed. Only as many splits are open at
 a time as keep all processes busy, which bounds the disk and memory that a run takes.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,101 +17,65 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ddr_cli.core.errors import InputError
-from ddr_cli.engine.embeddings import chosen_rows
-from ddr_cli.engine.executor import Ending, Executor
-from ddr_cli.engine.jobs import Evaluation, Job, Keep, Kept, SplitJob, TrialResult, UnitJob
+from ddr_cli.engine.jobs import (
+    Evaluation,
+    Executor,
+    FitJob,
+    Job,
+    JobEnd,
+    Points,
+    SplitJob,
+    TrialResult,
+)
 from ddr_cli.engine.journal import FAILED, TIMEOUT
-from ddr_cli.engine.plan import Group, Plan, Trial, Unit
-from ddr_cli.engine.trace import LastSeen, last_seen
+from ddr_cli.engine.plan import Fit, Plan
 
 if TYPE_CHECKING:
     from ddr_cli.engine.scratch import Scratch
     from ddr_cli.evaluation.splits import Split
+    from ddr_cli.spec import Cell, SplitKey
 
 _ATTEMPTS = 2
 _WAIT_SECONDS = 0.5
 
 
-@dataclass(frozen=True)
-class Draw:
-    """The split of a group.
+@dataclass(eq=False)
+class PendingFit:
+    """A fit, and those of its trials that have not ended.
 
-    Parameters
-    ----------
-    split : Split
-        Its rows.
-    seed : int
-        For methods with a randomness of their own.
+    A fit whose process died is done again for the others: `attempts` counts the deaths in the fit
+    itself, and `batched` is taken back when one died while it evaluated several trials together.
     """
 
-    split: Split
-    seed: int
-
-
-@dataclass(eq=False)
-class _Open:
-    """A split that is worked on, and its units that have not ended."""
-
-    group: Group
-    draw: Draw
-    folder: Path
-    works: list[_Work]
-    attempts: int = 0
-
-
-@dataclass(eq=False)
-class _Work:
-    """A unit, and those of its trials that have not ended.
-
-    A unit whose process died is done again for the others: `attempts` counts the deaths in its fit,
-    and `batched` is taken back when one died while it evaluated several trials together.
-    """
-
-    unit: Unit
-    left: dict[str, Trial]
+    fit: Fit
+    left: dict[str, Cell]
     attempts: int = 0
     batched: bool = True
 
 
-@dataclass(frozen=True, eq=False)
-class _Running:
-    job: Job
-    open: _Open
-    work: _Work | None
+@dataclass(eq=False)
+class OpenSplit:
+    """A split that is worked on, and its fits that have not ended.
+
+    `seed` is for methods with a randomness of their own; `kept_rows` are the points whose
+    coordinates a figure shows; `path` is the file of its arrays.
+    """
+
+    key: SplitKey
+    split: Split
+    seed: int
+    kept_rows: tuple[int, ...]
+    path: Path
+    pending: list[PendingFit]
+    attempts: int = 0
 
 
 class Schedule:
-    """Works off the trials of a plan.
+    """Works off the trials `todo` of a plan, and makes the kept embeddings `redo` again.
 
-    Parameters
-    ----------
-    plan : Plan
-        The plan.
-    todo : set of str
-        The ids of the trials to do.
-    data : Path
-        The scratch folder of the data set.
-    scratch : Scratch
-        Where the arrays of splits go.
-    draw : callable
-        Gives the split of a group.
-    executor : Executor
-        Runs the jobs.
-    record : callable
-        Gets results as they come.
-    keep : callable
-        Gets the embeddings that are kept: their group, unit, draw and coordinates.
-    redo : set of str
-        The ids of kept embeddings to be made again though their trials are done.
-    warn : callable
-        Gets each kind of warning of a method once.
-    timeout : float, optional
-        Seconds a trial may take.
-
-    Attributes
-    ----------
-    cpu_seconds : float
-        CPU time of the processes, as far as their jobs ended.
+    `data` is the file of the data set. `draw` gives a split and its seed, `record` gets results as
+    they come, `keep` by width the coordinates that a fit is to keep, and `warn` each kind of
+    warning of a method once. `cpu_seconds` is the time of the processes, as far as jobs ended.
     """
 
     def __init__(
@@ -121,10 +85,10 @@ class Schedule:
         *,
         data: Path,
         scratch: Scratch,
-        draw: Callable[[Group], Draw],
+        draw: Callable[[SplitKey], tuple[Split, int]],
         executor: Executor,
         record: Callable[[Sequence[TrialResult]], None],
-        keep: Callable[[Group, Unit, Draw, Kept], None],
+        keep: Callable[[OpenSplit, Fit, Mapping[int | None, tuple[Points, Points | None]]], None],
         redo: Set[str],
         warn: Callable[[str], None],
         timeout: float | None,
@@ -138,10 +102,10 @@ class Schedule:
         self._keep = keep
         self._warn = warn
         self._timeout = timeout
-        self._ahead = _to_do(plan, todo, redo)
-        self._open: list[_Open] = []
-        self._ready: deque[tuple[_Open, _Work]] = deque()
-        self._running: dict[int, _Running] = {}
+        self._upcoming = _upcoming(plan, todo, redo)
+        self._open: list[OpenSplit] = []
+        self._ready: deque[tuple[OpenSplit, PendingFit]] = deque()
+        self._running: dict[int, tuple[Job, OpenSplit, PendingFit | None]] = {}
         self._traces = scratch.folder("traces")
         self._submitted = 0
         self._warned: set[str] = set()
@@ -167,8 +131,8 @@ class Schedule:
                 self._executor.discard()
             self._executor.release(self._data)
 
-    def _take(self, endings: Sequence[Ending]) -> None:
-        results = [result for ending in endings for result in self._settle(ending)]
+    def _take(self, ends: Sequence[JobEnd]) -> None:
+        results = [result for end in ends for result in self._settle(end)]
         if results:
             self._record(results)
 
@@ -176,184 +140,186 @@ class Schedule:
         capacity = self._executor.capacity
         while len(self._running) < capacity:
             if self._ready:
-                self._submit_unit(*self._ready.popleft())
-            elif len(self._open) < capacity and (following := next(self._ahead, None)):
+                self._submit_fit(*self._ready.popleft())
+            elif len(self._open) < capacity and (following := next(self._upcoming, None)):
                 self._begin_split(*following)
             else:
                 return
 
-    def _begin_split(self, group: Group, works: list[_Work]) -> None:
-        draw = self._draw(group)
-        folder = self._scratch.folder("splits", group.split.name)
-        np.save(folder / "rows.npy", np.concatenate([draw.split.train, draw.split.test]))
-        opened = _Open(group, draw, folder, works)
+    def _begin_split(self, key: SplitKey, pending: list[PendingFit]) -> None:
+        split, seed = self._draw(key)
+        path = self._scratch.folder("splits") / f"{key.name}.joblib"
+        kept_rows = _kept_rows(self._plan, len(split.train) + len(split.test), seed)
+        opened = OpenSplit(key, split, seed, kept_rows, path, pending)
         self._open.append(opened)
         self._submit_split(opened)
 
-    def _submit_split(self, opened: _Open) -> None:
+    def _submit_split(self, opened: OpenSplit) -> None:
         job = SplitJob(
             data=self._data,
-            folder=opened.folder,
+            split=opened.path,
             trace=self._next_trace(),
-            n_train=len(opened.draw.split.train),
+            rows=np.concatenate([opened.split.train, opened.split.test]),
+            n_train=len(opened.split.train),
             steps=tuple((step.name, step.params) for step in self._plan.spec.preprocess),
             searches=self._plan.searches,
-            seed=opened.draw.seed,
+            seed=opened.seed,
             timeout=self._timeout,
         )
-        self._submit(_Running(job, opened, None))
+        self._submit(job, opened, None)
 
-    def _submit_unit(self, opened: _Open, work: _Work) -> None:
-        unit = work.unit
+    def _submit_fit(self, opened: OpenSplit, pending: PendingFit) -> None:
+        fit = pending.fit
         evaluations = tuple(
-            Evaluation(
-                trial.id,
-                unit.width_of(trial),
-                trial.classifier.name,
-                trial.classifier.params,
-            )
-            for trial in work.left.values()
+            Evaluation(trial_id, fit.width_of(trial), trial.evaluator.name, trial.evaluator.params)
+            for trial_id, trial in pending.left.items()
         )
-        job = UnitJob(
-            folder=opened.folder,
+        kept = {fit.width_of(trial) for i, trial in fit.trials.items() if i in self._plan.kept}
+        job = FitJob(
+            split=opened.path,
             trace=self._next_trace(),
-            reducer=unit.reducer,
-            params=unit.params,
-            mode=unit.mode,
-            widths=unit.widths,
+            reducer=fit.reducer.name,
+            params=fit.params,
+            mode=fit.mode,
+            widths=fit.widths,
             evaluations=evaluations,
             metrics=self._plan.spec.metrics,
-            seed=opened.draw.seed,
+            seed=opened.seed,
             timeout=self._timeout,
-            batched=work.batched,
-            keep=self._wanted(opened, unit),
+            batched=pending.batched,
+            kept_rows=opened.kept_rows if kept else (),
+            kept_widths=tuple(kept),
         )
-        self._submit(_Running(job, opened, work))
+        self._submit(job, opened, pending)
 
-    def _wanted(self, opened: _Open, unit: Unit) -> Keep | None:
-        widths = {unit.width_of(trial) for trial in unit.trials if trial.id in self._plan.kept}
-        if not widths:
-            return None
-        rows = tuple(int(row) for row in chosen_rows(self._plan, opened.draw))
-        return Keep(rows, tuple(widths))
-
-    def _submit(self, running: _Running) -> None:
-        self._running[id(running.job)] = running
-        self._executor.submit(running.job)
+    def _submit(self, job: Job, opened: OpenSplit, pending: PendingFit | None) -> None:
+        self._running[id(job)] = (job, opened, pending)
+        self._executor.submit(job)
 
     def _next_trace(self) -> Path:
         self._submitted += 1
         return self._traces / str(self._submitted)
 
-    def _settle(self, ending: Ending) -> list[TrialResult]:
-        running = self._running.pop(id(ending.job))
-        seen = last_seen(ending.job.trace) if ending.death else LastSeen()
-        ending.job.trace.unlink(missing_ok=True)
-        if ending.result is not None:
-            self.cpu_seconds += ending.result.cpu_seconds
-            for warning in ending.result.warnings:
+    def _settle(self, end: JobEnd) -> list[TrialResult]:
+        _, opened, pending = self._running.pop(id(end.job))
+        end.job.trace.unlink(missing_ok=True)
+        if end.result is not None:
+            self.cpu_seconds += end.result.cpu_seconds
+            for warning in end.result.warnings:
                 # The same warning with other numbers in it, such as counts of points, is not news.
                 kind = re.sub(r"\d+", "#", warning)
                 if kind not in self._warned:
                     self._warned.add(kind)
                     self._warn(warning)
-            if ending.result.disk_full:
+            if end.result.disk_full:
                 raise InputError(
                     f"The disk of the scratch folder {self._scratch.path.parent} is full "
-                    f"({ending.result.error}); make room or set TMPDIR to another folder, then "
+                    f"({end.result.error}); make room or set TMPDIR to another folder, then "
                     "run the same command."
                 )
-        if running.work is None:
-            return self._settle_split(running.open, ending)
-        results = self._settle_unit(running.open, running.work, ending, seen)
-        if not running.work.left:
-            self._close_unit(running.open, running.work)
+        if pending is None:
+            return self._settle_split(opened, end)
+        results = self._settle_fit(opened, pending, end)
+        if not pending.left:
+            self._close_fit(opened, pending)
         return results
 
-    def _settle_split(self, opened: _Open, ending: Ending) -> list[TrialResult]:
-        error = ending.result.error if ending.result is not None else ""
-        if ending.result is not None and not error:
-            self._ready.extend((opened, work) for work in opened.works)
+    def _settle_split(self, opened: OpenSplit, end: JobEnd) -> list[TrialResult]:
+        error = end.result.error if end.result is not None else ""
+        if end.result is not None and not error:
+            self._ready.extend((opened, pending) for pending in opened.pending)
             return []
         opened.attempts += 1
-        if ending.death == "killed" and opened.attempts < _ATTEMPTS:
+        if end.death == "killed" and opened.attempts < _ATTEMPTS:
             self._submit_split(opened)
             return []
-        reason = f"while the split was prepared: {error or ending.reason}"
+        reason = f"while the split was prepared: {error or end.reason}"
         results = []
-        for work in list(opened.works):
-            results += _give_up(work, ending.death or FAILED, reason)
-            self._close_unit(opened, work)
+        for pending in list(opened.pending):
+            results += _give_up(pending, end.death or FAILED, reason)
+            self._close_fit(opened, pending)
         return results
 
-    def _settle_unit(
-        self, opened: _Open, work: _Work, ending: Ending, seen: LastSeen
-    ) -> list[TrialResult]:
-        if ending.result is not None:
-            for kept in ending.result.kept:
-                self._keep(opened.group, work.unit, opened.draw, kept)
-            results = list(ending.result.results)
-            _remove(work, results)
+    def _settle_fit(self, opened: OpenSplit, pending: PendingFit, end: JobEnd) -> list[TrialResult]:
+        if end.result is not None:
+            self._keep(opened, pending.fit, end.result.kept)
+            results = list(end.result.results)
+            _remove(pending, results)
             # Only a fault of the scratch folder or the like leaves trials without a result.
-            return results + _give_up(work, FAILED, ending.result.error)
-        results = list(seen.finished)
-        _remove(work, results)
-        results += _blame(work, ending, seen)
-        if work.left:
-            self._ready.appendleft((opened, work))
+            return results + _give_up(pending, FAILED, end.result.error)
+        results = list(end.seen.finished)
+        _remove(pending, results)
+        results += _blame(pending, end)
+        if pending.left:
+            self._ready.appendleft((opened, pending))
         return results
 
-    def _close_unit(self, opened: _Open, work: _Work) -> None:
-        opened.works.remove(work)
-        if not opened.works:
+    def _close_fit(self, opened: OpenSplit, pending: PendingFit) -> None:
+        opened.pending.remove(pending)
+        if not opened.pending:
             self._open.remove(opened)
-            self._executor.release(opened.folder)
-            self._scratch.drop(opened.folder)
+            self._executor.release(opened.path)
+            # Who has its arrays open keeps them until done.
+            opened.path.unlink(missing_ok=True)
 
 
-def _to_do(plan: Plan, todo: Set[str], redo: Set[str]) -> Iterator[tuple[Group, list[_Work]]]:
-    for group in plan.groups:
-        works = []
-        for unit in group.units:
-            left = {trial.id: trial for trial in unit.trials if trial.id in todo}
-            if left or any(plan.kept.get(trial.id) in redo for trial in unit.trials):
-                works.append(_Work(unit, left))
-        if works:
-            yield group, works
+def _upcoming(
+    plan: Plan, todo: Set[str], redo: Set[str]
+) -> Iterator[tuple[SplitKey, list[PendingFit]]]:
+    for key, fits in plan.fits.items():
+        pending = []
+        for fit in fits:
+            left = {trial_id: trial for trial_id, trial in fit.trials.items() if trial_id in todo}
+            if left or any(plan.kept.get(trial_id) in redo for trial_id in fit.trials):
+                pending.append(PendingFit(fit, left))
+        if pending:
+            yield key, pending
 
 
-def _blame(work: _Work, ending: Ending, seen: LastSeen) -> list[TrialResult]:
-    """Return the trials that a process's death costs; the others of the unit are done again.
+def _kept_rows(plan: Plan, n: int, seed: int) -> tuple[int, ...]:
+    """Return which of n points a figure shows, ascending, drawn by the split's seed."""
+    if plan.spec.embeddings is None:
+        return ()
+    if n <= plan.spec.embeddings.points:
+        return tuple(range(n))
+    keys = np.random.PCG64(seed).random_raw(n)
+    chosen = np.argsort(keys, kind="stable")[: plan.spec.embeddings.points]
+    return tuple(sorted(int(row) for row in chosen))
 
-    It is the trial that the process was on. A fit belongs to all trials of the unit: if it hangs
-    all are lost, if its process is killed the first is, and all if that happens again. Of several
-    trials evaluated together nobody knows which it was, so they are done again one by one.
+
+def _blame(pending: PendingFit, end: JobEnd) -> list[TrialResult]:
+    """Return the trials that a process's death costs; the others of the fit are done again.
+
+    It is the trial that the process was on. A fit belongs to all of its trials: if it hangs all are
+    lost, if its process is killed the first is, and all if that happens again. Of several trials
+    evaluated together nobody knows which it was, so they are done again one by one.
     """
-    status = ending.death or FAILED
-    reason = ending.reason
+    status, reason, seen = end.death or FAILED, end.reason, end.seen
     if len(seen.evaluating) == 1:
-        return _lose(work, seen.evaluating, status, reason)
+        return _lose(pending, seen.evaluating, status, reason)
     if seen.evaluating:
-        work.batched = False
+        pending.batched = False
         return []
-    work.attempts += 1
+    pending.attempts += 1
     if seen.fitting:
         reason = f"{reason} while it was fitted"
-    if status == TIMEOUT or work.attempts >= _ATTEMPTS:
-        return _give_up(work, status, reason)
-    return _lose(work, list(work.left)[:1], status, reason) if seen.fitting else []
+    if status == TIMEOUT or pending.attempts >= _ATTEMPTS:
+        return _give_up(pending, status, reason)
+    return _lose(pending, list(pending.left)[:1], status, reason) if seen.fitting else []
 
 
-def _give_up(work: _Work, status: str, reason: str) -> list[TrialResult]:
-    return _lose(work, list(work.left), status, reason)
+def _give_up(pending: PendingFit, status: str, reason: str) -> list[TrialResult]:
+    return _lose(pending, list(pending.left), status, reason)
 
 
-def _lose(work: _Work, trials: Sequence[str], status: str, reason: str) -> list[TrialResult]:
+def _lose(
+    pending: PendingFit, trials: Sequence[str], status: str, reason: str
+) -> list[TrialResult]:
     results = [TrialResult(trial, status, reason) for trial in trials]
-    _remove(work, results)
+    _remove(pending, results)
     return results
 
 
-def _remove(work: _Work, results: Sequence[TrialResult]) -> None:
+def _remove(pending: PendingFit, results: Sequence[TrialResult]) -> None:
     for result in results:
-        del work.left[result.trial_id]
+        del pending.left[result.trial_id]

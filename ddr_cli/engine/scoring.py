@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ddr_cli.engine.arrays import Labels
 from ddr_cli.engine.jobs import Evaluation
+from ddr_cli.engine.scratch import Labels
 from ddr_cli.evaluation.measures import Embedded
 from ddr_cli.evaluation.metrics import METRICS, RANKINGS, Metric, Ranking
 from ddr_cli.evaluation.registry import evaluator_registry, get_evaluator_traits
@@ -21,16 +21,9 @@ Scores = dict[str, float]
 
 @dataclass(frozen=True, eq=False)
 class EmbeddedSplit:
-    """What is embedding: an embedding of a split.
+    """An embedding of a split, whose test part may be empty.
 
-    Parameters
-    ----------
-    train, test : array or sparse
-        The embedded parts; the test part may be empty.
-    original : array or sparse
-        All points as the reducer got them, the training part first.
-    labels : Labels
-        Of all points.
+    `original` holds all points as the reducer got them, the training part first.
     """
 
     train: Any
@@ -58,12 +51,12 @@ def batches(evaluations: Sequence[Evaluation]) -> list[list[Evaluation]]:
 
 
 def _batch_key(one: Evaluation) -> object:
-    factory = load_evaluator(one.classifier)
+    factory = load_evaluator(one.evaluator)
     shared = get_evaluator_traits(factory(**one.params)).shared
     if shared is None or not (is_measure(factory) or hasattr(factory, "predict_many")):
         return one.trial_id
     rest = tuple((name, repr(one.params[name])) for name in sorted(one.params) if name != shared)
-    return one.width, one.classifier, rest
+    return one.width, one.evaluator, rest
 
 
 def seeded(estimator: Any, seed: int) -> Any:
@@ -76,22 +69,15 @@ def seeded(estimator: Any, seed: int) -> Any:
 
 def evaluators_of(batch: Sequence[Evaluation], seed: int) -> list[Any]:
     """Return the classifiers or measures of trials that are evaluated together."""
-    return [seeded(load_evaluator(one.classifier)(**one.params), seed) for one in batch]
+    return [seeded(load_evaluator(one.evaluator)(**one.params), seed) for one in batch]
 
 
 def scores_of(
     evaluators: Sequence[Any], embedding: EmbeddedSplit, metrics: Sequence[str]
 ) -> list[Scores]:
-    """Return the scores of evaluators of one class.
+    """Return the scores of evaluators of one class, which differ in what they share.
 
-    Parameters
-    ----------
-    evaluators : sequence
-        Classifiers that differ in what they share, or measures.
-    embedding : EmbeddedSplit
-        The embedding.
-    metrics : sequence of str
-        The metrics of the spec; a measure gives its own alone.
+    Classifiers are scored by the metrics of the spec, a measure by its own alone.
     """
     factory = type(evaluators[0])
     settings = [evaluator.get_params(deep=False) for evaluator in evaluators]
@@ -99,7 +85,8 @@ def scores_of(
         values = [float(value) for value in factory.score_many(_embedded(embedding), settings)]
         undefined = [value for value in values if not np.isfinite(value)]
         if undefined:
-            raise ValueError(f"the {factory.scale.title} can't be told here: it is {undefined[0]}")
+            title = factory.scale.title
+            raise ValueError(f"the {title} is undefined for this embedding ({undefined[0]})")
         return [{factory.scale.name: value} for value in values]
     n = embedding.train.shape[0]
     y_train, y_test = embedding.labels.y[:n], embedding.labels.y[n:]

@@ -1,4 +1,7 @@
-"""The folder of a run's intermediate arrays, which never outlives the run for long."""
+"""The folder of a run's intermediate arrays, which never outlives the run for long.
+
+One process writes a file there once, and every worker reads it without a copy of its own.
+"""
 
 from __future__ import annotations
 
@@ -6,41 +9,115 @@ import shutil
 import tempfile
 import time
 from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Any, Self
 
+import joblib
+import numpy as np
 from filelock import FileLock, Timeout
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ddr_cli.numerics.neighbors import Neighbors
+
+if TYPE_CHECKING:
+    from ddr_cli.data import Dataset
 
 _PREFIX = "ddr-scratch-"
 _LOCK = "alive.lock"
 _UNLOCKED_FOR_SECONDS = 3600.0
 
 
-class Scratch:
-    """A temporary folder, removed when the run ends; what a killed run left is removed first.
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """What is known of points beside their features.
 
-    Attributes
-    ----------
-    path : Path
-        The folder.
+    `y` is an index into `classes`; `subclasses`, the class of each point before classes were
+    merged, one into `subclass_names`; `groups` says what is ranked together.
     """
 
+    y: NDArray[np.int64]
+    classes: tuple[str, ...]
+    subclasses: NDArray[np.int64] | None = None
+    subclass_names: tuple[str, ...] | None = None
+    groups: NDArray[np.int64] | None = None
+
+    @classmethod
+    def of(cls, data: Dataset) -> Self:
+        """Return the labels of a data set's points."""
+        return cls(data.y, data.target_names, data.subclasses, data.subclass_names, data.groups)
+
+    def rows(self, rows: NDArray[np.intp]) -> Labels:
+        """Return the labels of some of the points."""
+        below = None if self.subclasses is None else self.subclasses[rows]
+        together = None if self.groups is None else self.groups[rows]
+        return Labels(self.y[rows], self.classes, below, self.subclass_names, together)
+
+
+@dataclass(frozen=True, eq=False)
+class PointSet:
+    """Points and what is known of them: of a data set, or of a split, its training part first.
+
+    `neighbors` are those that were searched of a split, by what was searched.
+    """
+
+    points: Any
+    labels: Labels
+    n_train: int = 0
+    neighbors: dict[str, Neighbors] = field(default_factory=dict)
+
+    def save(self, path: Path) -> None:
+        """Write everything to one file."""
+        points: Any = self.points
+        if sparse.issparse(points):
+            # A worker's read-only view can't be put in order any more.
+            points = points.tocsr(copy=True)  # type: ignore[attr-defined]
+            points.sum_duplicates()
+            parts: Any = (points.data, points.indices, points.indptr, points.shape)
+        else:
+            parts = np.ascontiguousarray(points)
+        found = {name: (one.indices, one.distances) for name, one in self.neighbors.items()}
+        joblib.dump((parts, vars(self.labels), self.n_train, found), path)
+
+    @classmethod
+    def load(cls, path: Path) -> Self:
+        """Return what `save` wrote, as read-only views of the file."""
+        parts, labels, n_train, found = _plain(joblib.load(path, mmap_mode="r"))
+        if isinstance(parts, tuple):
+            *arrays, shape = parts
+            parts = sparse.csr_array(tuple(arrays), shape=shape, copy=False)
+            parts.has_canonical_format = True
+        neighbors = {name: Neighbors(*arrays) for name, arrays in found.items()}
+        return cls(parts, Labels(**labels), n_train, neighbors)
+
+
+def _plain(value: Any) -> Any:
+    """Return memory maps as the plain arrays that they are to NumPy, which is quicker with them."""
+    if isinstance(value, np.ndarray):
+        return np.asarray(value)
+    if isinstance(value, tuple):
+        return tuple(_plain(item) for item in value)
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    return value
+
+
+class Scratch:
+    """A temporary folder `path`, removed when the run ends; what a killed run left goes first."""
+
     def __init__(self) -> None:
-        remove_stale()
+        _remove_stale()
         self.path = Path(tempfile.mkdtemp(prefix=_PREFIX))
         self._lock = FileLock(self.path / _LOCK)
         self._lock.acquire(timeout=0)
 
-    def folder(self, *names: str) -> Path:
+    def folder(self, name: str) -> Path:
         """Return a folder inside, making it if it is not there."""
-        folder = self.path.joinpath(*names)
-        folder.mkdir(parents=True, exist_ok=True)
+        folder = self.path / name
+        folder.mkdir(exist_ok=True)
         return folder
-
-    def drop(self, folder: Path) -> None:
-        """Remove a folder inside; who has its arrays open keeps them until done."""
-        shutil.rmtree(folder, ignore_errors=True)
 
     def __enter__(self) -> Self:
         return self
@@ -55,7 +132,7 @@ class Scratch:
         self._lock.release()
 
 
-def remove_stale() -> None:
+def _remove_stale() -> None:
     """Remove the scratch folders of runs that are no more: those whose lock nobody holds."""
     for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
         lock = folder / _LOCK

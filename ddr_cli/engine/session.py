@@ -1,94 +1,230 @@
-"""One session of a run: from the first job to the last, or to the interruption."""
+"""One spec's run: what is not done yet is done, and every finished trial is on disk at once."""
 
 from __future__ import annotations
 
+import signal
+import threading
 import time
-from collections.abc import Sequence, Set
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ddr_cli.core.errors import InputError
-from ddr_cli.engine import embeddings
-from ddr_cli.engine.arrays import Labels, save_labels, save_matrix
-from ddr_cli.engine.executor import Executor
-from ddr_cli.engine.interrupts import interruptible
-from ddr_cli.engine.jobs import Kept, TrialResult
+from ddr_cli.engine.folder import check_same_version, journal_of, locked, set_aside
+from ddr_cli.engine.identity import Datasets
+from ddr_cli.engine.jobs import Executor, Points, TrialResult
 from ddr_cli.engine.journal import OK, Journal, parameter_text
-from ddr_cli.engine.plan import Group, Plan, Unit
+from ddr_cli.engine.plan import Fit, Plan, make_plan
 from ddr_cli.engine.progress import Progress
-from ddr_cli.engine.provenance import Manifest
-from ddr_cli.engine.schedule import Draw, Schedule
-from ddr_cli.engine.scratch import Scratch
-from ddr_cli.evaluation.splits import make_split, method_seed
+from ddr_cli.engine.records import EMBEDDINGS, KeptEmbedding, SessionRecord, manifest_of, now
+from ddr_cli.engine.schedule import OpenSplit, Schedule
+from ddr_cli.engine.scratch import Labels, PointSet, Scratch
+from ddr_cli.evaluation.registry import evaluator_registry
+from ddr_cli.evaluation.splits import Split, make_split, method_seed
+from ddr_cli.reducers.registry import REDUCERS
 
 if TYPE_CHECKING:
     from ddr_cli.data import Dataset
-    from ddr_cli.spec import Setting
+    from ddr_cli.spec import Setting, Spec, SplitKey
 
 _SECONDS_DECIMALS = 6
+_COORDINATE_DIGITS = 5
 
 
-class Session:
-    """Runs trials of a plan and writes their rows.
+@dataclass(frozen=True)
+class RunOutcome:
+    """How a run ended.
 
-    Parameters
-    ----------
-    plan : Plan
-        The plan.
-    dataset : Dataset
-        Its data.
-    journal : Journal
-        Where rows go as trials end.
-    manifest : Manifest
-        Where the session's facts go; it has begun.
-    progress : Progress
-        What is told how it goes.
+    Of the `planned` trials this run has `done` some well, of some the last row says that they
+    `failed`, and some were done well before (`skipped`). The same call resumes an `interrupted` run.
     """
+
+    folder: Path
+    planned: int
+    done: int
+    failed: int
+    skipped: int
+    interrupted: bool = False
+
+    @property
+    def remaining(self) -> int:
+        """Trials that have no row yet."""
+        return self.planned - self.done - self.failed - self.skipped
+
+
+class SpecRun:
+    """A spec, its plan, and its result folder's journal, which is read when this is made.
+
+    With `fresh`, what the folder holds is moved aside first, and everything is run.
+
+    Raises
+    ------
+    InputError
+        If the folder holds another version's trials.
+    DataUnavailableError
+        If the data is needed to know what to do and can't be had.
+    """
+
+    def __init__(
+        self,
+        spec: Spec,
+        *,
+        out: str | Path,
+        datasets: Datasets,
+        fresh: bool = False,
+        retry_failed: bool = False,
+    ) -> None:
+        self.plan: Plan = make_plan(spec, datasets=datasets)
+        self.folder = Path(out) / spec.name
+        self._datasets = datasets
+        self._fresh = fresh
+        self._retry_failed = retry_failed
+        self._journal: Journal | None = None
+        self._before: dict[str, str] = {}
+        if not fresh:
+            self._look()
+
+    @property
+    def todo(self) -> list[str]:
+        """The ids of the trials that have no row or, if those are run again, no good one."""
+        return [
+            trial
+            for trial in self.plan.trials
+            if trial not in self._before or (self._retry_failed and self._before[trial] != OK)
+        ]
+
+    def run(
+        self,
+        executor: Executor,
+        progress: Progress,
+        *,
+        jobs: int,
+        timeout: float | None,
+        memory_limit: int | None,
+    ) -> RunOutcome:
+        """Do what is to do; `jobs` and `memory_limit` are the executor's, for the manifest.
+
+        Raises
+        ------
+        InputError
+            If the folder is being written to by another run or can't be written, or the spec asks
+            for an impossible split.
+        DataUnavailableError
+            If the data can't be had.
+        ExecutorError
+            If what runs the jobs is lost; all trials that had ended are kept.
+        """
+        if self.todo or self._missing_embeddings():
+            # Asking starts processes, which load their libraries while the data is read.
+            _ = executor.capacity
+            # Before the folder is made or touched: without data there is nothing to put there.
+            dataset = self._datasets.load(self.plan.spec, self.plan.data.options)
+            with locked(self.folder):
+                if self._fresh:
+                    set_aside(self.folder)
+                with self._look() as journal:
+                    record = SessionRecord(
+                        started=now(),
+                        finished=None,
+                        jobs=jobs,
+                        timeout=timeout,
+                        memory_limit=memory_limit,
+                        rows_before=len(self._before),
+                    )
+                    session = _Session(self.plan, dataset, journal, progress, record)
+                    todo, redo = self.todo, self._missing_embeddings()
+                    interrupted = session.run(todo, redo, executor)
+                    journal.settle(self.plan.trials)
+            return self._outcome(journal, interrupted=interrupted)
+        journal = self._look()
+        manifest = manifest_of(self.folder, self.plan)
+        if not (manifest.is_written(self.folder) and journal.is_settled(self.plan.trials)):
+            with locked(self.folder):
+                manifest.write(self.folder)
+                with journal:
+                    journal.settle(self.plan.trials)
+        return self._outcome(journal, interrupted=False)
+
+    def _look(self) -> Journal:
+        """See what is done; the journal is read again only if another process has changed it."""
+        if self._journal is None:
+            self._journal = journal_of(self.folder, self.plan)
+        self._journal.refresh()
+        check_same_version(self._journal, self.plan)
+        self._before = self._journal.status
+        return self._journal
+
+    def _missing_embeddings(self) -> set[str]:
+        """Return the ids of embeddings that have no file though one of their trials ended well.
+
+        Those whose trials all failed have nothing to show.
+        """
+        return {
+            embedding
+            for trial, embedding in self.plan.kept.items()
+            if self._before.get(trial) == OK
+            and not _embedding_path(self.folder, self.plan, trial).is_file()
+        }
+
+    def _outcome(self, journal: Journal, *, interrupted: bool) -> RunOutcome:
+        status = journal.status
+        good = sum(each == OK for each in status.values())
+        skipped = sum(each == OK for each in self._before.values())
+        return RunOutcome(
+            self.folder,
+            planned=len(self.plan.trials),
+            done=good - skipped,
+            failed=len(status) - good,
+            skipped=skipped,
+            interrupted=interrupted,
+        )
+
+
+class _Session:
+    """From the first job to the last, or to the interruption, in a folder that is locked."""
 
     def __init__(
         self,
         plan: Plan,
         dataset: Dataset,
         journal: Journal,
-        manifest: Manifest,
         progress: Progress,
+        record: SessionRecord,
     ) -> None:
         self._plan = plan
         self._dataset = dataset
+        self._labels = Labels.of(dataset)
         self._journal = journal
-        self._manifest = manifest
         self._progress = progress
+        self._record = record
         self._split_hashes: dict[str, str] = {}
         self._parameter_cells: dict[int, dict[str, str]] = {}
         self._ended = 0
         self._failed = 0
 
-    def run(
-        self,
-        todo: Sequence[str],
-        executor: Executor,
-        timeout: float | None,
-        redo: Set[str] = frozenset(),
-    ) -> bool:
+    def run(self, todo: Sequence[str], redo: Set[str], executor: Executor) -> bool:
         """Do the trials `todo`, and make the kept embeddings `redo` again.
 
-        Returns
-        -------
-        bool
-            Whether the session was told to stop before the end.
-
-        Raises
-        ------
-        InputError
-            If the journal can't be written any more, or the spec asks for an impossible split.
+        Returns whether the session was told to stop before the end.
         """
+        folder, planned = self._journal.path.parent, len(self._plan.trials)
+        manifest = manifest_of(folder, self._plan)
+        manifest.sizes = self._sizes()
+        manifest.begin_session(self._record, _packages(self._plan.spec))
+        manifest.write(folder)
+        self._progress.begin(self._plan.spec.name, planned, planned - len(todo))
         wall, cpu = time.perf_counter(), time.process_time()
-        outcome, schedule = "stopped", None
+        schedule = None
+        self._record.outcome = "stopped"
         try:
-            with Scratch() as scratch, interruptible(executor.wake) as stopped:
-                data = scratch.folder("data")
-                save_matrix(data, "X", self._dataset.X)
-                save_labels(data, labels_of(self._dataset))
+            with Scratch() as scratch, _interruptible(executor.wake) as stopped:
+                data = scratch.path / "data.joblib"
+                PointSet(self._dataset.X, self._labels).save(data)
                 schedule = Schedule(
                     self._plan,
                     set(todo),
@@ -96,51 +232,42 @@ class Session:
                     scratch=scratch,
                     draw=self._draw,
                     executor=executor,
-                    record=self._record,
+                    record=self._record_results,
                     keep=self._keep,
                     redo=redo,
                     warn=self._progress.note,
-                    timeout=timeout,
+                    timeout=self._record.timeout,
                 )
                 schedule.run(stopped)
-                outcome = "interrupted" if self._ended < len(todo) else "finished"
+                interrupted = self._ended < len(todo)
+                self._record.outcome = "interrupted" if interrupted else "finished"
         finally:
-            facts = {
-                "outcome": outcome,
-                "wall_seconds": round(time.perf_counter() - wall, 3),
-                "cpu_seconds": round(
-                    time.process_time() - cpu + (schedule.cpu_seconds if schedule else 0), 3
-                ),
-                "trials_ended": self._ended,
-                "trials_failed": self._failed,
-            }
-            if outcome == "stopped":
+            self._progress.end()
+            spent = time.process_time() - cpu + (schedule.cpu_seconds if schedule else 0)
+            self._record.wall_seconds = round(time.perf_counter() - wall, 3)
+            self._record.cpu_seconds = round(spent, 3)
+            self._record.trials_ended = self._ended
+            self._record.trials_failed = self._failed
+            self._record.finished = now()
+            if self._record.outcome == "stopped":
                 # What stopped it, such as a full disk, is the message to show.
                 with suppress(InputError):
-                    self._manifest.end(facts)
+                    manifest.write(folder)
             else:
-                self._manifest.end(facts)
-        return outcome == "interrupted"
+                manifest.write(folder)
+        return interrupted
 
-    def sizes(self) -> dict[str, dict[str, int]]:
-        """Return how many points the parts of each kind of split have.
-
-        Raises
-        ------
-        InputError
-            If the spec asks for an impossible split.
-        """
+    def _sizes(self) -> dict[str, dict[str, int]]:
         # The sizes of a split depend on its kind alone, so the first of each kind stands for all.
-        first = {group.split.kind: group for group in reversed(self._plan.groups)}
-        draws = {kind: self._draw(group).split for kind, group in first.items()}
+        first = {key.kind: key for key in reversed(self._plan.fits)}
+        splits = {kind: self._draw(key)[0] for kind, key in first.items()}
         return {
             kind: {"train": len(split.train), "test": len(split.test)}
-            for kind, split in draws.items()
+            for kind, split in splits.items()
         }
 
-    def _draw(self, group: Group) -> Draw:
-        key, spec = group.split, self._plan.spec.split
-        own = self._dataset.split
+    def _draw(self, key: SplitKey) -> tuple[Split, int]:
+        spec, own = self._plan.spec.split, self._dataset.split
         split = make_split(
             key.kind,
             self._dataset.y,
@@ -151,31 +278,27 @@ class Session:
             train=None if key.kind == "predefined" else spec.train,
         )
         self._split_hashes[key.name] = split.hash
-        return Draw(split, method_seed(spec.seed, self._dataset.name, key.index))
+        return split, method_seed(spec.seed, self._dataset.name, key.index)
 
-    def _record(self, results: Sequence[TrialResult]) -> None:
+    def _record_results(self, results: Sequence[TrialResult]) -> None:
         self._journal.append([self._row(result) for result in results])
         failed = sum(result.status != OK for result in results)
         self._ended += len(results)
         self._failed += failed
         self._progress.advance(len(results) - failed, failed)
 
-    def _keep(self, group: Group, unit: Unit, draw: Draw, kept: Kept) -> None:
-        labels = labels_of(self._dataset)
-        folder = self._journal.path.parent
-        embeddings.write(folder, self._plan, group, unit, draw, labels, kept)
-
     def _row(self, result: TrialResult) -> dict[str, object]:
         trial = self._plan.trials[result.trial_id]
         return {
-            "trial_id": trial.id,
+            "trial_id": result.trial_id,
             "dataset": self._plan.data.name,
             "split": trial.split.name,
             "split_hash": self._split_hashes[trial.split.name],
             "reducer": trial.reducer.name,
-            "classifier": trial.classifier.name,
+            # The column holds measures too; journals that there are call it so.
+            "classifier": trial.evaluator.name,
             **self._cells("reducer", trial.reducer),
-            **self._cells("classifier", trial.classifier),
+            **self._cells("classifier", trial.evaluator),
             **result.metrics,
             "status": result.status,
             "reason": result.reason,
@@ -191,17 +314,91 @@ class Session:
             self._parameter_cells[id(setting)] = cells
         return cells
 
+    def _keep(
+        self,
+        opened: OpenSplit,
+        fit: Fit,
+        kept: Mapping[int | None, tuple[Points, Points | None]],
+    ) -> None:
+        """Write embeddings, before the rows of the trials that rest on them.
+
+        So a run whose journal is complete has them too.
+        """
+        for width, (coordinates, prototypes) in kept.items():
+            trial_id, trial = next(
+                (trial_id, one)
+                for trial_id, one in fit.trials.items()
+                if fit.width_of(one) == width
+            )
+            rows = np.asarray(opened.kept_rows)
+            train = opened.split.train
+            own = self._labels.rows(np.concatenate([train, opened.split.test])[rows])
+            KeptEmbedding(
+                reducer=trial.reducer.name,
+                mode=trial.reducer.mode,
+                params=dict(trial.reducer.params),
+                split=opened.key.name,
+                split_hash=opened.split.hash,
+                n_components=len(coordinates[0]) if width is None else width,
+                classes=list(own.classes),
+                y=own.y.tolist(),
+                part=["train" if row < len(train) else "test" for row in opened.kept_rows],
+                subclass_names=None if own.subclass_names is None else list(own.subclass_names),
+                subclasses=None if own.subclasses is None else own.subclasses.tolist(),
+                coordinates=_shortened(coordinates),
+                prototypes=None if prototypes is None else _shortened(prototypes),
+            ).write(_embedding_path(self._journal.path.parent, self._plan, trial_id))
+
+
+def _embedding_path(folder: Path, plan: Plan, trial_id: str) -> Path:
+    name = plan.trials[trial_id].reducer.name
+    return folder / EMBEDDINGS / f"{name}-{plan.kept[trial_id]}.json"
+
+
+def _shortened(points: Points) -> list[list[float]]:
+    """Return coordinates to as many digits as a figure shows, whatever their size."""
+    return [[float(f"{value:.{_COORDINATE_DIGITS}g}") for value in point] for point in points]
+
 
 def _rounded(seconds: float | None) -> float | None:
     return None if seconds is None else round(seconds, _SECONDS_DECIMALS)
 
 
-def labels_of(dataset: Dataset) -> Labels:
-    """Return the labels of a data set's points."""
-    return Labels(
-        dataset.y,
-        dataset.target_names,
-        dataset.subclasses,
-        dataset.subclass_names,
-        dataset.groups,
-    )
+def _packages(spec: Spec) -> set[str]:
+    """Return the distributions beside ours that provide a piece of the spec."""
+    origins = {evaluator_registry(piece.name).get(piece.name).origin for piece in spec.evaluators}
+    origins |= {REDUCERS.get(piece.name).origin for piece in spec.reducers}
+    return origins - {"ddr"}
+
+
+@contextmanager
+def _interruptible(wake: Callable[[], None]) -> Iterator[Callable[[], bool]]:
+    """Have Ctrl-C and requests to end (SIGTERM, SIGHUP) set a flag within the block.
+
+    A second one of them acts as if the block were not there. `wake` ends what the block waits for.
+    What the block is given says whether it has been told to stop; outside the main thread, which
+    alone can handle signals, it never has.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield lambda: False
+        return
+    stopped = False
+    before: dict[int, object] = {}
+
+    def stop(_number: int, _frame: FrameType | None) -> None:
+        nonlocal stopped
+        stopped = True
+        restore()
+        wake()
+
+    def restore() -> None:
+        for number, handler in before.items():
+            signal.signal(number, handler)  # type: ignore[arg-type]
+
+    names = ("SIGINT", "SIGTERM", "SIGHUP")
+    for number in [getattr(signal, name) for name in names if hasattr(signal, name)]:
+        before[number] = signal.signal(number, stop)
+    try:
+        yield lambda: stopped
+    finally:
+        restore()

@@ -1,38 +1,122 @@
-"""How far a run is, from its folder alone."""
+"""How far a run is: before it, from its spec, and at any time, from its folder alone."""
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ddr_cli.engine.folder import is_running
-from ddr_cli.engine.journal import OK, read_rows
-from ddr_cli.engine.progress import duration
-from ddr_cli.engine.provenance import read_manifest
+from ddr_cli.core.errors import InputError
+from ddr_cli.engine.folder import check_same_version, is_running, journal_of
+from ddr_cli.engine.journal import FILE_NAME, OK, read_rows
+from ddr_cli.engine.plan import make_plan
+from ddr_cli.engine.progress import duration, seconds_left
+from ddr_cli.engine.records import Manifest, read_manifest
+
+if TYPE_CHECKING:
+    from ddr_cli.engine.identity import Datasets
+    from ddr_cli.spec import Spec
+
+
+@dataclass(frozen=True)
+class PlanFacts:
+    """The size of a plan and what is done of it.
+
+    `sharing` is the number of trials per fit; `searches` are the neighbours that are searched for
+    once per split, by mode; `seconds_left` estimates the time left, as the last run went; and
+    `conflict` says why a run would refuse the result folder as it is: what it holds is then not
+    counted.
+    """
+
+    name: str
+    dataset: str
+    folder: str
+    trials: int
+    splits: int
+    fits: int
+    sharing: float
+    searches: Mapping[str, int]
+    done: int
+    failed: int
+    seconds_left: float | None
+    conflict: str | None = None
+
+    @property
+    def remaining(self) -> int:
+        """Trials that have no row."""
+        return self.trials - self.done - self.failed
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything as JSON has it."""
+        return asdict(self) | {"searches": dict(self.searches), "remaining": self.remaining}
+
+    def __str__(self) -> str:
+        lines = [
+            f"{self.name}: {self.trials} trials on {self.dataset}, {self.splits} splits",
+            f"  fits       {self.fits}, so {self.sharing:.3g} trials share one",
+        ]
+        lines += [
+            f"  neighbours searched once per split, {k} of each point ({mode})"
+            for mode, k in self.searches.items()
+        ]
+        failed = f", {self.failed} failed" if self.failed else ""
+        lines.append(f"  done       {self.done}{failed}, {self.remaining} to do")
+        if self.seconds_left is not None:
+            lines.append(f"  time       about {duration(self.seconds_left)} left")
+        elif self.remaining:
+            lines.append("  time       unknown until some trials are done")
+        lines.append(f"  results    {self.conflict or self.folder}")
+        return "\n".join(lines)
+
+
+def describe_plan(
+    spec: Spec, *, out: str | Path = "results", datasets: Datasets | None = None
+) -> PlanFacts:
+    """Return what a run of a spec would do.
+
+    Raises
+    ------
+    InputError
+        If the data set, or a reducer or evaluator of the spec, is not there.
+    DataUnavailableError
+        If the data has to be read to know its fingerprint, and can't be had.
+    """
+    plan = make_plan(spec, datasets=datasets)
+    folder = Path(out) / spec.name
+    status: Mapping[str, str] = {}
+    conflict = None
+    try:
+        journal = journal_of(folder, plan)
+        check_same_version(journal, plan)
+        status = journal.status
+    except InputError as error:
+        conflict = str(error)
+    good = sum(each == OK for each in status.values())
+    return PlanFacts(
+        name=spec.name,
+        dataset=plan.data.name,
+        folder=str(folder),
+        trials=len(plan.trials),
+        splits=len(plan.fits),
+        fits=plan.n_fits,
+        sharing=len(plan.trials) / plan.n_fits,
+        searches=plan.searches,
+        done=good,
+        failed=len(status) - good,
+        seconds_left=_seconds_left(folder, len(status), len(plan.trials) - len(status)),
+        conflict=conflict,
+    )
 
 
 @dataclass(frozen=True)
 class RunStatus:
-    """How far a run is.
+    """How far a run is: of its planned trials those that ended well, and the others by reason.
 
-    Parameters
-    ----------
-    name : str
-        The spec's name.
-    planned : int
-        Number of trials of the spec.
-    done : int
-        Trials that ended well.
-    failures : mapping of str to int
-        Trials that did not, by status and reason.
-    running : bool
-        Whether a run is writing to the folder now.
-    seconds_left : float, optional
-        An estimate from the last session; None if it can't be made or nothing is left.
+    `seconds_left` is an estimate; None if it can't be made or nothing is left.
     """
 
     name: str
@@ -80,29 +164,30 @@ def run_status(folder: str | Path) -> RunStatus:
     manifest = read_manifest(folder)
     _, rows = read_rows(folder)
     failures = Counter(f"{row['status']}: {row['reason']}" for row in rows if row["status"] != OK)
-    done = sum(row["status"] == OK for row in rows)
-    running = is_running(folder)
-    planned = int(manifest["planned"])
     return RunStatus(
-        name=str(manifest["spec"]["name"]),
-        planned=planned,
-        done=done,
+        name=str(manifest.spec.get("name", folder.name)),
+        planned=manifest.planned,
+        done=sum(row["status"] == OK for row in rows),
         failures=dict(failures.most_common()),
-        running=running,
-        seconds_left=_seconds_left(manifest, len(rows), planned - len(rows), running),
+        running=is_running(folder),
+        seconds_left=_seconds_left(folder, len(rows), manifest.planned - len(rows), manifest),
     )
 
 
 def _seconds_left(
-    manifest: Mapping[str, Any], rows: int, remaining: int, running: bool
+    folder: Path, rows: int, remaining: int, manifest: Manifest | None = None
 ) -> float | None:
-    if not remaining or not manifest["sessions"]:
+    """Estimate the time left from the session that goes on, or else from the last that can tell."""
+    try:
+        sessions = (manifest or read_manifest(folder)).sessions
+    except InputError:
         return None
-    session = manifest["sessions"][-1]
-    if running and session["finished"] is None:
-        started = datetime.fromisoformat(session["started"])
-        elapsed = (datetime.now(UTC) - started).total_seconds()
-        ended = rows - session["rows_before"]
-    else:
-        elapsed, ended = session.get("wall_seconds", 0.0), session.get("trials_ended", 0)
-    return elapsed / ended * remaining if ended > 0 and elapsed > 0 else None
+    paces = [(each.wall_seconds, each.trials_ended) for each in reversed(sessions) if each.finished]
+    if sessions and sessions[-1].finished is None and (folder / FILE_NAME).is_file():
+        running = is_running(folder)
+        # Of a session that was killed, the last row tells when. A copied file's time is another.
+        until = time.time() if running else (folder / FILE_NAME).stat().st_mtime
+        elapsed = until - datetime.fromisoformat(sessions[-1].started).timestamp()
+        paces.insert(0 if running else len(paces), (elapsed, rows - sessions[-1].rows_before))
+    estimates = (seconds_left(elapsed, ended, remaining) for elapsed, ended in paces)
+    return next((estimate for estimate in estimates if estimate is not None), None)

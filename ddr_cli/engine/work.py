@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import errno
+import signal
 import time
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -16,28 +17,17 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ddr_cli.engine.arrays import (
-    Labels,
-    load_array,
-    load_labels,
-    load_matrix,
-    load_neighbors,
-    save_labels,
-    save_matrix,
-    save_neighbors,
-)
 from ddr_cli.engine.jobs import (
-    OUT_OF_SAMPLE,
     QUERIES,
     TRANSDUCTIVE,
     Evaluation,
+    FitJob,
     Job,
     JobResult,
-    Keep,
-    Kept,
+    Points,
     SplitJob,
+    Trace,
     TrialResult,
-    UnitJob,
     places_by_neighbors,
 )
 from ddr_cli.engine.journal import FAILED, OK, one_line
@@ -49,11 +39,11 @@ from ddr_cli.engine.scoring import (
     scores_of,
     seeded,
 )
-from ddr_cli.engine.trace import Trace
-from ddr_cli.engine.worker import deadline, memory_limit_text
-from ddr_cli.evaluation.registry import make_preprocessor
+from ddr_cli.engine.scratch import PointSet
+from ddr_cli.evaluation.preprocess import make_preprocessor
 from ddr_cli.numerics.neighbors import Neighbors, kneighbors
-from ddr_cli.reducers.registry import REDUCERS, get_traits
+from ddr_cli.reducers.registry import get_traits
+from ddr_cli.reducers.registry import REDUCERS
 
 _UNLABELLED = -1
 _MOST_SHOWN = 3  # dimensions that a figure can show
@@ -67,7 +57,7 @@ def do(job: Job) -> JobResult:
     An exception is never sent: one that can't be unpickled would break the pool.
     """
     try:
-        result = prepare_split(job) if isinstance(job, SplitJob) else run_unit(job)
+        result = prepare_split(job) if isinstance(job, SplitJob) else fit_and_evaluate(job)
     except _FAILURES as error:
         full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
         result = JobResult(error=_reason(error), disk_full=full)
@@ -87,43 +77,41 @@ def prepare_split(job: SplitJob) -> JobResult:
     """Write the preprocessed points of a split, and their neighbours, for all of its units."""
     # Loading a piece's module, here and below, is no trial's cost and has no deadline.
     steps = [seeded(make_preprocessor(name, **params), job.seed) for name, params in job.steps]
-    with deadline(job.timeout), _collected() as collected, Trace(job.trace):
-        rows = load_array(job.folder, "rows")
-        X, labels = load_matrix(job.data, "X"), load_labels(job.data).rows(rows)
-        train, test = X[rows[: job.n_train]], X[rows[job.n_train :]]
+    with _deadline(job.timeout), _collected() as collected, Trace(job.trace):
+        data, rows, n = PointSet.load(job.data), job.rows, job.n_train
+        labels = data.labels.rows(rows)
+        train, test = data.points[rows[:n]], data.points[rows[n:]]
         for step in steps:
-            train = step.fit_transform(train, labels.y[: job.n_train])
+            train = step.fit_transform(train, labels.y[:n])
             test = step.transform(test) if test.shape[0] else train[:0]
         stack: Any = sparse.vstack if sparse.issparse(train) else np.vstack
         points = stack([train, test])
-        save_matrix(job.folder, "points", points)
-        save_labels(job.folder, labels)
-        np.save(job.folder / "n_train.npy", job.n_train)
+        neighbors = {}
         for searched, k in job.searches.items():
             if searched == QUERIES and not test.shape[0]:
                 continue
-            among = points if searched == TRANSDUCTIVE else points[: job.n_train]
-            queries = points[job.n_train :] if searched == QUERIES else None
+            among = points if searched == TRANSDUCTIVE else points[:n]
+            queries = points[n:] if searched == QUERIES else None
             # A reducer that asks for more neighbours than there are is to say so itself.
-            found = kneighbors(among, min(k, among.shape[0] - 1), queries=queries)
-            save_neighbors(job.folder, searched, found)
+            neighbors[searched] = kneighbors(among, min(k, among.shape[0] - 1), queries=queries)
+        PointSet(points, labels, n, neighbors).save(job.split)
         return JobResult(warnings=collected())
 
 
-def run_unit(job: UnitJob) -> JobResult:
+def fit_and_evaluate(job: FitJob) -> JobResult:
     """Fit one embedding and evaluate its trials; a failure is the result of the trials it fails."""
     results: list[TrialResult] = []
     with _collected() as collected, Trace(job.trace) as trace:
-        split = _open_split(job.folder)
+        split = _load_split(job.split)
         left = list(job.evaluations)
         embedding = None
         factory = REDUCERS.load(job.reducer)
-        for name in {one.classifier for one in left}:
+        for name in {one.evaluator for one in left}:
             load_evaluator(name)
         for width in job.widths or (None,):
             trace.fitting()
             try:
-                with deadline(job.timeout):
+                with _deadline(job.timeout):
                     embedding = _embed(factory, job, split, width)
                 break
             except _FAILURES as error:
@@ -138,26 +126,13 @@ def run_unit(job: UnitJob) -> JobResult:
                 finished = _evaluate(batch, embedding, split, job)
                 trace.finished(finished)
                 results += finished
-        kept = _kept(embedding, job.keep) if embedding is not None and job.keep else ()
+        kept = _kept(embedding, job) if embedding is not None else {}
         return JobResult(tuple(results), collected(), kept=kept)
 
 
-@dataclass(frozen=True)
-class _Split:
-    points: Any
-    labels: Labels
-    n_train: int
-    neighbors: Mapping[str, Neighbors | None]
-
-
 @lru_cache(maxsize=2)
-def _open_split(folder: Path) -> _Split:
-    return _Split(
-        load_matrix(folder, "points"),
-        load_labels(folder),
-        int(load_array(folder, "n_train")),
-        {name: load_neighbors(folder, name) for name in (TRANSDUCTIVE, OUT_OF_SAMPLE, QUERIES)},
-    )
+def _load_split(path: Path) -> PointSet:
+    return PointSet.load(path)
 
 
 @dataclass(frozen=True)
@@ -169,12 +144,12 @@ class _Embedding:
     wall_seconds: float
 
 
-def _embed(factory: Any, job: UnitJob, split: _Split, width: int | None) -> _Embedding:
+def _embed(factory: Any, job: FitJob, split: PointSet, width: int | None) -> _Embedding:
     cpu, wall = time.process_time(), time.perf_counter()
     params = dict(job.params) if width is None else {**job.params, "n_components": width}
     reducer = seeded(factory(**params), job.seed)
     k = params.get("n_neighbors")
-    extra = _neighbors(reducer, split.neighbors[job.mode], k)
+    extra = _neighbors(reducer, split.neighbors.get(job.mode), k)
     n = split.n_train
     if job.mode == TRANSDUCTIVE:
         y = split.labels.y.copy()
@@ -184,7 +159,7 @@ def _embed(factory: Any, job: UnitJob, split: _Split, width: int | None) -> _Emb
     else:
         train = reducer.fit_transform(split.points[:n], split.labels.y[:n], **extra)
         if n < len(split.labels.y):
-            queries = split.neighbors[QUERIES] if places_by_neighbors(reducer) else None
+            queries = split.neighbors.get(QUERIES) if places_by_neighbors(reducer) else None
             test = reducer.transform(split.points[n:], **_neighbors(reducer, queries, k))
         else:
             test = train[:0]
@@ -208,19 +183,20 @@ def _prototypes(reducer: Any, n_classes: int) -> NDArray[Any] | None:
     return None
 
 
-def _kept(embedding: _Embedding, keep: Keep) -> tuple[Kept, ...]:
+def _kept(embedding: _Embedding, job: FitJob) -> dict[int | None, tuple[Points, Points | None]]:
+    if not job.kept_widths:
+        return {}
     parts = (embedding.train, embedding.test)
     leading = [part[:, : min(_MOST_SHOWN, part.shape[1])] for part in parts]
-    both = np.vstack([_dense(part) for part in leading])
-    chosen, own = both[list(keep.rows)], embedding.prototypes
-    return tuple(
-        Kept(
-            width,
+    chosen = np.vstack([_dense(part) for part in leading])[list(job.kept_rows)]
+    own = embedding.prototypes
+    return {
+        width: (
             _nested(chosen[:, :width]),
             None if own is None else _nested(own[:, :width][:, :_MOST_SHOWN]),
         )
-        for width in keep.widths
-    )
+        for width in job.kept_widths
+    }
 
 
 def _dense(part: Any) -> NDArray[Any]:
@@ -228,7 +204,7 @@ def _dense(part: Any) -> NDArray[Any]:
     return np.asarray(part.toarray() if sparse_part else part)
 
 
-def _nested(values: NDArray[Any]) -> tuple[tuple[float, ...], ...]:
+def _nested(values: NDArray[Any]) -> Points:
     return tuple(tuple(float(value) for value in row) for row in values)
 
 
@@ -247,7 +223,7 @@ def _check(part: Any, size: int) -> None:
 
 
 def _evaluate(
-    batch: list[Evaluation], embedding: _Embedding, split: _Split, job: UnitJob
+    batch: list[Evaluation], embedding: _Embedding, split: PointSet, job: FitJob
 ) -> list[TrialResult]:
     width = batch[0].width
     train, test = (
@@ -259,7 +235,7 @@ def _evaluate(
     started = time.process_time()
     try:
         # Each trial has what the fit left of its time; together they have that for each.
-        with deadline(None if seconds is None else seconds * len(batch)):
+        with _deadline(None if seconds is None else seconds * len(batch)):
             evaluators = evaluators_of(batch, job.seed)
             started = time.process_time()
             scores = scores_of(evaluators, embedded, job.metrics)
@@ -286,8 +262,34 @@ def _failure(
 
 def _reason(error: BaseException) -> str:
     if isinstance(error, MemoryError):
-        return one_line(f"out of memory ({memory_limit_text()} per worker): {error}")
+        return one_line(f"out of memory ({_memory_limit_text()} per worker): {error}")
     return one_line(f"{type(error).__name__}: {error}").rstrip(": ")
+
+
+def _memory_limit_text() -> str:
+    try:
+        import resource
+    except ImportError:
+        return "no limit"
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    return "no limit" if limit == resource.RLIM_INFINITY else f"limit {limit / 1e9:.3g} GB"
+
+
+@contextmanager
+def _deadline(seconds: float | None) -> Iterator[None]:
+    """End this process with SIGALRM if the block takes longer.
+
+    No Python code has to run for that, so it also ends a call into compiled code that never
+    returns.
+    """
+    if seconds is None or not hasattr(signal, "setitimer"):
+        yield
+        return
+    signal.setitimer(signal.ITIMER_REAL, max(seconds, 1e-6))
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 @contextmanager

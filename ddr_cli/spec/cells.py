@@ -38,11 +38,11 @@ class Setting:
 
 @dataclass(frozen=True)
 class Cell:
-    """One trial of a spec; a measure stands in the classifier's place."""
+    """One trial of a spec."""
 
     split: SplitKey
     reducer: Setting
-    classifier: Setting
+    evaluator: Setting
 
 
 def expand(spec: Spec) -> list[Cell]:

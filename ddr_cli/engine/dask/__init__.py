@@ -1,4 +1,4 @@
-"""Jobs on the workers of a dask cluster."""
+"""Jobs on the workers of a dask cluster, on any number of machines."""
 
 from __future__ import annotations
 
@@ -7,18 +7,17 @@ import time
 import uuid
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import dask
 from distributed import Client, KilledWorker
 
 from ddr_cli.core.errors import DdrError, InputError
-from ddr_cli.engine import dask_data, dask_worker
-from ddr_cli.engine.dask_files import Files
-from ddr_cli.engine.dask_worker import Answer, Setup
-from ddr_cli.engine.executor import Ending, ExecutorError, Tickets
-from ddr_cli.engine.jobs import Job, SplitJob
+from ddr_cli.engine.dask import worker
+from ddr_cli.engine.dask.worker import RunContext, SentFile
+from ddr_cli.engine.jobs import Completions, ExecutorError, Job, JobEnd, SplitJob
 
 # Jobs per thread of the cluster that are submitted at a time: one to run and one to have ready.
 _DEPTH = 2
@@ -38,23 +37,17 @@ class _Submitted:
 
 
 class DaskExecutor:
-    """Runs jobs on the workers of a running dask cluster.
+    """Runs jobs on the workers of the running dask cluster of the scheduler at `address`.
 
     Each thread of each worker has one job at a time, in a process of its own with one BLAS thread
-    (see `ddr_cli.engine.dask_worker`), so a job that hangs or crashes costs neither its worker nor
-    other jobs. A job whose *worker* dies is given to another one by dask; after as many deaths as
-    the scheduler's ``distributed.scheduler.allowed-failures`` says, the job is ``killed``.
+    and `memory_limit` bytes of address space (see `ddr_cli.engine.dask.worker`), so a job that
+    hangs or crashes costs neither its worker nor other jobs. A job whose *worker* dies is given to
+    another one by dask; after as many deaths as the scheduler's
+    ``distributed.scheduler.allowed-failures`` says, the job is ``killed``.
 
-    A data set is sent to each worker once. A split stays where it was prepared: dask sends it to
-    another worker that has a job on it, and makes it again if the workers that had it die. Nothing
-    but the connection is shared with the machine that ddr runs on.
-
-    Parameters
-    ----------
-    address : str
-        The scheduler's, such as ``tcp://host:8786``.
-    memory_limit : int, optional
-        Bytes of address space that each process may use.
+    Data sets and prepared splits are values of tasks: dask sends them to the workers that have a
+    job on them, and makes them again if the workers that had them die. Nothing but the connection
+    is shared with the machine that ddr runs on.
 
     Raises
     ------
@@ -65,18 +58,16 @@ class DaskExecutor:
 
     def __init__(self, address: str, *, memory_limit: int | None = None) -> None:
         self._address = address
-        self._setup = Setup(uuid.uuid4().hex, memory_limit, dask_worker.versions())
+        self._context = RunContext(uuid.uuid4().hex, memory_limit, worker.versions())
         self._submitted: dict[int, _Submitted] = {}
-        # The data sets and prepared splits on the cluster, by their folder here.
-        self._data: dict[Path, str] = {}
-        self._splits: dict[Path, Any] = {}
-        self._tickets = self._tasks = 0
-        self._ended = Tickets()
+        # The data sets and prepared splits on the cluster, by their file here.
+        self._values: dict[Path, Any] = {}
+        self._numbers = self._tasks = 0
+        self._completions = Completions()
         self._client = _connect(address)
         try:
             self._threads = self._count_threads()
             self._check_workers()
-            dask_data.drop_stale(self._client)
         except BaseException:
             self._client.close()
             raise
@@ -90,18 +81,19 @@ class DaskExecutor:
     def submit(self, job: Job) -> None:
         """Have a job done."""
         if isinstance(job, SplitJob):
-            prepared = self._task(
-                dask_worker.prepare, self._setup, job, Files.read(job.folder), self._sent(job.data)
-            )
-            self._splits[job.folder] = prepared
-            future = self._task(dask_worker.answer_of, prepared)
+            if job.data not in self._values:
+                self._values[job.data] = self._task(SentFile, job.data.read_bytes())
+            data = self._values[job.data]
+            prepared = self._task(worker.prepare, self._context, job, data)
+            self._values[job.split] = prepared
+            future = self._task(worker.end_of, prepared)
         else:
-            future = self._task(dask_worker.work, self._setup, job, self._splits[job.folder])
-        ticket = self._tickets = self._tickets + 1
-        self._submitted[ticket] = _Submitted(job, future)
-        future.add_done_callback(lambda _: self._ended.put(ticket))
+            future = self._task(worker.fit, self._context, job, self._values[job.split])
+        number = self._numbers = self._numbers + 1
+        self._submitted[number] = _Submitted(job, future)
+        future.add_done_callback(lambda _: self._completions.put(number))
 
-    def wait(self, seconds: float) -> list[Ending]:
+    def wait(self, seconds: float) -> list[JobEnd]:
         """Return the jobs that have ended since the last call, waiting for one if there is none.
 
         Raises
@@ -111,50 +103,43 @@ class DaskExecutor:
         ExecutorError
             If the connection is lost, or there are no workers any more.
         """
-        tickets = self._ended.take(seconds)
-        endings = []
-        for ticket in tickets:
-            submitted = self._submitted.get(ticket)
+        numbers = self._completions.take(seconds)
+        ends = []
+        for number in numbers:
+            submitted = self._submitted.get(number)
             if submitted is None:
                 continue
-            ending = self._ending(submitted)
-            if ending is None:
-                self._ended.put(ticket)
+            end = self._end_of(submitted)
+            if end is None:
+                self._completions.put(number)
                 continue
             # Were it kept, dask would do the job again if the worker with its result died.
-            del self._submitted[ticket]
+            del self._submitted[number]
             submitted.future.release()
-            endings.append(ending)
+            ends.append(end)
         self._look_after_workers()
-        return endings
+        return ends
 
-    def release(self, folder: Path) -> None:
-        """Drop what the cluster holds of a scratch folder."""
-        self._splits.pop(folder, None)
-        if folder in self._data:
-            # Without a connection there is nothing to drop.
-            with suppress(Exception):
-                dask_data.drop(self._client, self._data.pop(folder))
+    def release(self, path: Path) -> None:
+        """Drop what the cluster holds of a file."""
+        self._values.pop(path, None)
 
     def wake(self) -> None:
         """Make `wait` return at once; may be called from a signal handler."""
-        self._ended.wake()
+        self._completions.wake()
 
     def discard(self) -> None:
         """Forget all jobs that have not ended, and end the processes that are on one."""
         futures = [submitted.future for submitted in self._submitted.values()]
-        futures += self._splits.values()
+        futures += self._values.values()
         self._submitted.clear()
-        self._splits.clear()
-        ended, self._setup = (
-            self._setup,
-            Setup(uuid.uuid4().hex, self._setup.memory_limit, self._setup.versions),
-        )
+        self._values.clear()
+        ended, self._context = self._context, replace(self._context, token=uuid.uuid4().hex)
         # Without a connection there is nothing to forget; idle processes end by themselves.
         with suppress(Exception):
             if self._client.status == "running":
                 self._client.cancel(futures, force=True)
-                self._client.run(dask_worker.end, ended.token, on_error="ignore")
+                self._client.run(worker.end, ended.token, on_error="ignore")
 
     def stop(self) -> None:
         """End all processes at once; the cluster goes on."""
@@ -164,38 +149,29 @@ class DaskExecutor:
     def _task(self, function: Callable[..., object], *args: object) -> Any:
         self._check_connection()
         self._tasks += 1
-        key = f"ddr-{self._setup.token}-{function.__name__}-{self._tasks}"
-        return self._client.submit(function, *args, key=key, pure=False, retries=0)
+        key = f"ddr-{self._context.token}-{function.__name__}-{self._tasks}"
+        # It warns of arguments of many bytes: a data set is one.
+        with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1PB"}):
+            return self._client.submit(function, *args, key=key, pure=False, retries=0)
 
-    def _sent(self, folder: Path) -> str:
-        """Return the name of the data set of a scratch folder on the cluster, sending it once."""
-        if folder not in self._data:
-            self._check_connection()
-            self._data[folder] = dask_data.send(self._client, folder, self._tasks)
-        return self._data[folder]
-
-    def _ending(self, submitted: _Submitted) -> Ending | None:
+    def _end_of(self, submitted: _Submitted) -> JobEnd | None:
         """Return how a job ended, or None if its result was lost and dask does it again."""
         job, future = submitted.job, submitted.future
         if future.status in ("cancelled", "lost"):
             raise ExecutorError(_LOST.format(self._address, "it has dropped the jobs"))
         try:
-            answer: Answer = future.result(timeout=_CHECK_SECONDS)
+            end: JobEnd = future.result(timeout=_CHECK_SECONDS)
         except TimeoutError:
             return None
         except KilledWorker as error:
             reason = f"the dask worker {_address_of(error.last_worker)} died while it had the job"
-            return Ending(job, death="killed", reason=reason)
+            return JobEnd(job, death="killed", reason=reason)
         except DdrError:
             raise
         except Exception as error:
             reason = f"the dask worker failed: {type(error).__name__}: {error}"
-            return Ending(job, death="killed", reason=reason)
-        if answer.unfit:
-            raise InputError(f"A dask worker {answer.unfit}.")
-        if answer.trace:
-            job.trace.write_bytes(answer.trace)
-        return Ending(job, result=answer.result, death=answer.death, reason=answer.reason)
+            return JobEnd(job, death="killed", reason=reason)
+        return replace(end, job=job)
 
     def _look_after_workers(self) -> None:
         now = time.monotonic()
@@ -223,14 +199,14 @@ class DaskExecutor:
             raise ExecutorError(_LOST.format(self._address, error)) from error
 
     def _check_workers(self) -> None:
-        found = self._client.run(dask_worker.unfit, self._setup, on_error="return")
-        for worker, problem in found.items():
+        found = self._client.run(worker.unfit, self._context, on_error="return")
+        for address, problem in found.items():
             if isinstance(problem, ModuleNotFoundError):
                 problem = f"has no {problem.name}; install ddr there, in the same version"
             elif isinstance(problem, BaseException):
                 problem = f"can't run ddr: {type(problem).__name__}: {problem}"
             if problem:
-                raise InputError(f"The dask worker {worker} {problem}.")
+                raise InputError(f"The dask worker {address} {problem}.")
 
 
 def _connect(address: str) -> Any:

@@ -1,0 +1,264 @@
+"""What a result folder stores beside its journal: `manifest.json`, and embeddings for a figure.
+
+The manifest says what was run, on what data, with which code, where, and what it took. It holds no
+name of a host or user and no path of the machine.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import subprocess
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+import ddr_cli
+from ddr_cli.core.atomic import atomic_write, clear_messages
+from ddr_cli.core.errors import InputError
+from ddr_cli.engine.identity import DataIdentity
+
+if TYPE_CHECKING:
+    from ddr_cli.engine.plan import Plan
+
+MANIFEST = "manifest.json"
+EMBEDDINGS = "embeddings"
+
+_LIBRARIES = ("numpy", "scipy", "scikit-learn", "pandas", "pebble")
+
+
+class _Stored(BaseModel):
+    # What another version of ddr has stored besides is kept.
+    model_config = ConfigDict(extra="allow")
+
+
+class Environment(_Stored):
+    """Versions of code and libraries, and the hardware.
+
+    `packages` are the distributions beside ddr that provide pieces of the spec.
+    """
+
+    python: str
+    versions: dict[str, str | None]
+    git: dict[str, str | bool] | None
+    platform: str
+    cpu: str | None
+    cores: int | None
+    memory_bytes: int | None
+    blas: list[dict[str, Any]]
+    threads_per_process: int
+    packages: dict[str, str | None]
+
+
+class SessionRecord(_Stored):
+    """One start of a run: when, how, where (an index into the environments), and what it took.
+
+    While it goes on, or if it was killed, what came out of it is missing.
+    """
+
+    started: str
+    finished: str | None = None
+    jobs: int = 1
+    timeout: float | None = None
+    memory_limit: int | None = None
+    rows_before: int = 0
+    environment: int = 0
+    outcome: Literal["finished", "interrupted", "stopped"] | None = None
+    wall_seconds: float = 0.0
+    cpu_seconds: float = 0.0
+    trials_ended: int = 0
+    trials_failed: int = 0
+
+
+class Manifest(_Stored):
+    """The manifest of a result folder.
+
+    `spec` is the resolved spec, which may be another version's; `planned` the number of trials;
+    `sizes` those of the ``train`` and ``test`` part, by the kind of split.
+    """
+
+    format: int = 1
+    spec: dict[str, Any]
+    data: DataIdentity | None = None
+    seed: int = 0
+    planned: int
+    sizes: dict[str, dict[str, int]] = {}
+    environments: list[Environment]
+    sessions: list[SessionRecord]
+
+    def begin_session(self, record: SessionRecord, packages: Iterable[str]) -> None:
+        """Add a session that begins here and now."""
+        here = _environment().model_copy(
+            update={"packages": {name: _version(name) for name in sorted(packages)}}
+        )
+        if here not in self.environments:
+            self.environments.append(here)
+        record.environment = self.environments.index(here)
+        self.sessions.append(record)
+
+    def write(self, folder: Path) -> None:
+        """Write it to a folder."""
+        text = json.dumps(self._as_json(), indent=2, ensure_ascii=False) + "\n"
+        with clear_messages(folder / MANIFEST):
+            atomic_write(folder / MANIFEST, text)
+
+    def is_written(self, folder: Path) -> bool:
+        """Return whether a folder's manifest says all this already."""
+        try:
+            return self._as_json() == read_manifest(folder)._as_json()
+        except InputError:
+            return False
+
+    def _as_json(self) -> Any:
+        return self.model_dump(mode="json", exclude_unset=True)
+
+
+def read_manifest(folder: str | Path) -> Manifest:
+    """Return the manifest of a result folder.
+
+    Raises
+    ------
+    InputError
+        If there is none or it can't be read.
+    """
+    path = Path(folder) / MANIFEST
+    if not path.is_file():
+        raise InputError(f"There is no {MANIFEST} in {folder}; run a spec first.")
+    try:
+        return Manifest.model_validate_json(path.read_bytes())
+    except (OSError, ValidationError):
+        raise InputError(
+            f"{path} is damaged; restore it, or run the spec again with --fresh."
+        ) from None
+
+
+def manifest_of(folder: Path, plan: Plan) -> Manifest:
+    """Return the manifest of a plan, with the sessions of its folder; a damaged one has none."""
+    try:
+        before: Manifest | None = read_manifest(folder)
+    except InputError:
+        before = None
+    return Manifest(
+        format=1,
+        spec=plan.spec.resolved(),
+        data=plan.data,
+        seed=plan.spec.split.seed,
+        planned=len(plan.trials),
+        sizes=before.sizes if before else {},
+        environments=before.environments if before else [],
+        sessions=before.sessions if before else [],
+    )
+
+
+class KeptEmbedding(BaseModel):
+    """``embeddings/<reducer>-<id>.json``: what a run keeps of one embedding for a figure.
+
+    `coordinates` are up to three per point, `prototypes` those of the classes where the method
+    places them too; `y` and `subclasses` are indices into the names of the classes.
+    """
+
+    reducer: str
+    mode: str | None
+    params: dict[str, Any]
+    split: str
+    split_hash: str
+    n_components: int
+    classes: list[str]
+    y: list[int]
+    part: list[Literal["train", "test"]]
+    subclass_names: list[str] | None
+    subclasses: list[int] | None
+    coordinates: list[list[float]]
+    prototypes: list[list[float]] | None
+
+    def write(self, path: Path) -> None:
+        """Write it, making the folder if it is not there."""
+        with clear_messages(path):
+            path.parent.mkdir(exist_ok=True)
+            atomic_write(path, json.dumps(self.model_dump(), separators=(",", ":")) + "\n")
+
+
+def now() -> str:
+    """Return the time to the second."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+@cache
+def _environment() -> Environment:
+    """Return the environment without packages; it is looked up once per process."""
+    return Environment(
+        python=platform.python_version(),
+        versions={"ddr": ddr_cli.__version__, **{name: _version(name) for name in _LIBRARIES}},
+        git=_git(),
+        platform=platform.platform(),
+        cpu=_cpu_model(),
+        cores=os.cpu_count(),
+        memory_bytes=_memory_bytes(),
+        blas=_blas(),
+        threads_per_process=1,
+        packages={},
+    )
+
+
+def _version(distribution: str) -> str | None:
+    try:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _git() -> dict[str, Any] | None:
+    """Return the commit of the checkout that this code is in, and whether the code differs."""
+    package = Path(ddr_cli.__file__).resolve().parent
+    if not (package.parent / ".git").exists():
+        return None
+    try:
+        commit = _git_says(package, "rev-parse", "HEAD")
+        # The results themselves change during a run; only the code counts.
+        changed = _git_says(package, "status", "--porcelain", "--", ".")
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return {"commit": commit, "dirty": bool(changed)}
+
+
+def _git_says(folder: Path, *arguments: str) -> str:
+    command = ["git", "-C", str(folder), *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=10)
+    return done.stdout.strip()
+
+
+def _cpu_model() -> str | None:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    models = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(models, platform.processor() or None)
+
+
+def _memory_bytes() -> int | None:
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (ValueError, OSError, AttributeError):
+        return None
+
+
+def _blas() -> list[dict[str, Any]]:
+    import numpy as np
+    import scipy.linalg
+    from threadpoolctl import threadpool_info
+
+    _ = np.linalg, scipy.linalg
+    kept = ("internal_api", "version", "architecture", "threading_layer")
+    found = [
+        {name: library[name] for name in kept if name in library}
+        for library in threadpool_info()
+        if library.get("user_api") == "blas"
+    ]
+    return [library for i, library in enumerate(found) if library not in found[:i]]

@@ -1,0 +1,233 @@
+"""Running specs, one or several, on the processes of this machine or of others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ddr_cli.core.errors import DdrError, InputError, did_you_mean
+from ddr_cli.engine.identity import Datasets
+from ddr_cli.engine.jobs import Executor, ExecutorError
+from ddr_cli.engine.local import LocalExecutor
+from ddr_cli.engine.progress import BatchTotals, Progress, Silent, make_progress
+from ddr_cli.engine.session import RunOutcome, SpecRun
+
+if TYPE_CHECKING:
+    from ddr_cli.data import Sources
+    from ddr_cli.spec import Spec
+
+BACKENDS = ("local", "dask")
+
+
+def run_spec(
+    spec: Spec,
+    *,
+    out: str | Path = "results",
+    jobs: int = 1,
+    timeout: float | None = None,
+    fresh: bool = False,
+    retry_failed: bool = False,
+    memory_limit: int | None = None,
+    sources: Sources | None = None,
+    progress: Progress | None = None,
+    executor: Executor | None = None,
+    datasets: Datasets | None = None,
+) -> RunOutcome:
+    """Run the trials of a spec that have not been run yet.
+
+    The numbers don't depend on `jobs`, on the order in which trials end, or on how often the run
+    was interrupted.
+
+    Parameters
+    ----------
+    spec : Spec
+        What to run.
+    out : str or Path
+        The folder in which the result folder, called as the spec, is made.
+    jobs : int
+        Number of processes; each uses one thread.
+    timeout : float, optional
+        Seconds that a trial may take, its fit included; then its process is ended and the trial
+        has the status ``timeout``.
+    fresh : bool
+        Move what the result folder holds to ``previous/<time>`` in it, and run everything.
+    retry_failed : bool
+        Run the trials again that failed, timed out or were killed.
+    memory_limit : int, optional
+        Bytes of address space that each process may use.
+    sources : Sources, optional
+        Where to look for the data; the environment decides if not given.
+    progress : Progress, optional
+        What gets told how it goes.
+    executor : Executor, optional
+        What runs the jobs, to share it among runs; `jobs` and `memory_limit` are then its own.
+    datasets : Datasets, optional
+        What reads data sets, to share them among runs; `sources` is then its own.
+
+    Returns
+    -------
+    RunOutcome
+
+    Raises
+    ------
+    InputError
+        If the folder holds another version's trials, is being written to by another run or can't
+        be written.
+    DataUnavailableError
+        If the data can't be had.
+    ExecutorError
+        If what runs the jobs is lost; all trials that had ended are kept.
+    """
+    own = LocalExecutor(jobs, memory_limit)
+    datasets = datasets or Datasets(sources)
+    run = SpecRun(spec, out=out, datasets=datasets, fresh=fresh, retry_failed=retry_failed)
+    try:
+        return run.run(
+            executor or own,
+            progress or Silent(),
+            jobs=jobs,
+            timeout=timeout,
+            memory_limit=memory_limit,
+        )
+    finally:
+        own.stop()
+
+
+@dataclass(frozen=True)
+class RunSettings:
+    """How several specs are run; see `run_spec` and `make_executor`."""
+
+    out: Path
+    jobs: int = 1
+    timeout: float | None = None
+    memory_limit: int | None = None
+    backend: str = "local"
+    scheduler: str | None = None
+    fresh: bool = False
+    retry_failed: bool = False
+    quiet: bool = False
+
+
+def run_specs(
+    specs: Sequence[Spec],
+    settings: RunSettings,
+    *,
+    sources: Sources | None = None,
+    ended: Callable[[RunOutcome], None],
+    refused: Callable[[Spec, DdrError], None],
+    started: Callable[[], None] = lambda: None,
+) -> dict[str, RunOutcome | DdrError]:
+    """Run specs one after the other, and return what became of each, by its name.
+
+    All of them share the processes, the data sets and the display of progress. A spec that can't
+    be run does not keep the others from running: `refused` is told of it, as `ended` is of each
+    that was run. After an interruption no more are run. `started` is called while the processes
+    load their libraries.
+
+    Raises
+    ------
+    DdrError
+        If the only spec can't be run, or what runs the jobs is lost.
+    """
+    datasets = Datasets(sources)
+    endings: dict[str, RunOutcome | DdrError] = {}
+
+    def give_up(spec: Spec, error: DdrError) -> None:
+        if len(specs) == 1 or isinstance(error, ExecutorError):
+            raise error
+        refused(spec, error)
+        endings[spec.name] = error
+
+    # A cluster that can't be used is to be known before anything is read.
+    executor = make_executor(
+        settings.backend, settings.jobs, settings.memory_limit, settings.scheduler, started
+    )
+    try:
+        runs = []
+        for spec in specs:
+            try:
+                runs.append(
+                    SpecRun(
+                        spec,
+                        out=settings.out,
+                        datasets=datasets,
+                        fresh=settings.fresh,
+                        retry_failed=settings.retry_failed,
+                    )
+                )
+            except DdrError as error:
+                give_up(spec, error)
+        progress = make_progress(quiet=settings.quiet, totals=_totals(runs))
+        for run in runs:
+            try:
+                outcome = run.run(
+                    executor,
+                    progress,
+                    jobs=settings.jobs,
+                    timeout=settings.timeout,
+                    memory_limit=settings.memory_limit,
+                )
+                endings[run.plan.spec.name] = outcome
+                ended(outcome)
+            except DdrError as error:
+                give_up(run.plan.spec, error)
+                continue
+            if outcome.interrupted:
+                break
+    finally:
+        executor.stop()
+    return endings
+
+
+def _totals(runs: Sequence[SpecRun]) -> BatchTotals | None:
+    """Return what runs come to, if several of them have something to do."""
+    left = [todo for run in runs if (todo := len(run.todo))]
+    if len(left) < 2:
+        return None
+    total = sum(len(run.plan.trials) for run in runs)
+    return BatchTotals(len(runs), total, total - sum(left))
+
+
+def make_executor(
+    backend: str = "local",
+    jobs: int = 1,
+    memory_limit: int | None = None,
+    scheduler: str | None = None,
+    started: Callable[[], None] = lambda: None,
+) -> Executor:
+    """Return what runs jobs; who asked for it calls its `stop` in the end.
+
+    `started` is called when there are processes.
+
+    Raises
+    ------
+    InputError
+        If there is no such back end, `scheduler` is missing or given in vain, or ``distributed`` is
+        not installed or the cluster can't be used; see `ddr_cli.engine.dask.DaskExecutor`.
+    """
+    if backend == "dask":
+        if not scheduler:
+            raise InputError(
+                "The dask back end needs the scheduler's address, such as tcp://host:8786."
+            )
+        try:
+            from ddr_cli.engine.dask import DaskExecutor
+        except ModuleNotFoundError as error:
+            if error.name not in ("dask", "distributed"):
+                raise
+            raise InputError(
+                "The dask back end needs the package distributed: pip install 'ddr[dask]'."
+            ) from error
+        executor = DaskExecutor(scheduler, memory_limit=memory_limit)
+        started()
+        return executor
+    if backend != "local":
+        names = " or ".join(BACKENDS)
+        raise InputError(
+            f"There is no back end {backend!r}; it is {names}.{did_you_mean(backend, BACKENDS)}"
+        )
+    if scheduler:
+        raise InputError("A scheduler's address is for the dask back end only.")
+    return LocalExecutor(jobs, memory_limit, started)
