@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ddr_cli.core.errors import InputError
 from ddr_cli.data.card import load_card
 from ddr_cli.engine.journal import read_trials
-from ddr_cli.engine.provenance import FILE_NAME as MANIFEST
-from ddr_cli.engine.provenance import read_manifest
+from ddr_cli.engine.records import MANIFEST, Manifest, read_manifest
 from ddr_cli.spec.model import Spec, is_card_path
 
 if TYPE_CHECKING:
@@ -29,7 +27,7 @@ class Run:
     """What a result folder holds; `trials` is the journal with a column `family` of splits."""
 
     folder: Path
-    manifest: Mapping[str, Any]
+    manifest: Manifest
     spec: Spec
     trials: pd.DataFrame
 
@@ -51,7 +49,7 @@ class Run:
     @property
     def planned(self) -> int:
         """The number of trials that the spec asks for."""
-        return int(self.manifest["planned"])
+        return self.manifest.planned
 
     @property
     def failed(self) -> int:
@@ -88,10 +86,9 @@ def load_run(folder: Path) -> Run:
         )
     manifest = read_manifest(folder)
     try:
-        spec = Spec.from_resolved(manifest["spec"])
-        int(manifest["planned"])
-    except (ValueError, TypeError, KeyError, InputError) as error:
-        reason = f"it lacks {error}" if isinstance(error, KeyError) else str(error).rstrip(".")
+        spec = Spec.from_resolved(manifest.spec)
+    except InputError as error:
+        reason = str(error).rstrip(".")
         raise InputError(
             f"{path} is damaged: {reason}. Restore it, or run the spec again with --fresh."
         ) from None
@@ -114,7 +111,7 @@ def find_runs(results: Path) -> dict[str, Run]:
     return {folder.name: load_run(folder) for folder in folders}
 
 
-def split_sizes(manifest: Mapping[str, Any], spec: Spec, family: str) -> tuple[int, int] | None:
+def split_sizes(manifest: Manifest, spec: Spec, family: str) -> tuple[int, int] | None:
     """Return the sizes of the training and the test part of a family of splits.
 
     The manifest's ``sizes``, where it has them, are what was drawn. None where neither it nor the
@@ -123,9 +120,9 @@ def split_sizes(manifest: Mapping[str, Any], spec: Spec, family: str) -> tuple[i
     """
     if family == "whole":
         return None
-    recorded = manifest.get("sizes", {}).get(family)
+    recorded = manifest.sizes.get(family)
     if recorded is not None:
-        return int(recorded["train"]), int(recorded["test"])
+        return recorded["train"], recorded["test"]
     if is_card_path(spec.dataset.name):
         return None
     try:

@@ -17,8 +17,9 @@ from ddr_cli.comparison.names import (
 )
 from ddr_cli.comparison.runs import Run
 from ddr_cli.core.errors import InputError
-from ddr_cli.engine import journal, provenance
+from ddr_cli.engine import journal
 from ddr_cli.engine.journal import parameter_text
+from ddr_cli.engine.records import MANIFEST
 from ddr_cli.evaluation.statistics import mean_interval, split_interval
 from ddr_cli.spec.pieces import ClassifierSpec, MeasureSpec, ReducerSpec
 
@@ -219,7 +220,7 @@ def _item_of(run: Run, piece: str, setting: Mapping[str, Any]) -> tuple[int, Ite
     if found is None:
         raise InputError(
             f"{run.folder / journal.FILE_NAME} holds a {piece} '{setting[piece]}' whose parameters "
-            f"are not in {provenance.FILE_NAME}; one of the two files is another run's. Run the "
+            f"are not in {MANIFEST}; one of the two files is another run's. Run the "
             "spec again with --fresh."
         )
     return found

@@ -117,7 +117,7 @@ def _what_changed(folder: Path, plan: Plan) -> str:
         for key in dict.fromkeys([*now, *before])
         if before.get(key) != now.get(key)
     ]
-    if manifest.data.fingerprint != plan.data.fingerprint:
+    if manifest.data and manifest.data.fingerprint != plan.data.fingerprint:
         changed.insert(0, "the data's fingerprint")
     if not changed:
         changed = ["the version of a reducer, classifier or data set"]

@@ -56,7 +56,7 @@ class Plan:
 
     spec: Spec
     data: DataIdentity
-    fits: Mapping[SplitKey, tuple[Fit, ...]]
+    fits: dict[SplitKey, tuple[Fit, ...]]
     searches: Mapping[str, int]
     kept: Mapping[str, str] = field(default_factory=dict)
 
@@ -175,8 +175,7 @@ class _Sketches:
         return most
 
     def _draw(self, setting: Setting) -> _Sketch:
-        from ddr_cli.reducers.registry import get_traits
-        from ddr_cli.reducers.registry import REDUCERS
+        from ddr_cli.reducers.registry import REDUCERS, get_traits
 
         reducer = REDUCERS.load(setting.name)(**setting.params)
         traits = get_traits(reducer)
@@ -251,7 +250,7 @@ class _TrialIds:
 
 
 def _step(name: str, params: Mapping[str, Any]) -> dict[str, Any]:
-    from ddr_cli.evaluation.preprocess import PREPROCESSORS
+    from ddr_cli.evaluation.registry import PREPROCESSORS
 
     version = getattr(PREPROCESSORS.load(name), "version", 1)
     return {"name": name, "params": params, "version": version}

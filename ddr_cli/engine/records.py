@@ -115,7 +115,7 @@ class Manifest(_Stored):
         except InputError:
             return False
 
-    def _as_json(self) -> Any:
+    def _as_json(self) -> dict[str, Any]:
         return self.model_dump(mode="json", exclude_unset=True)
 
 
@@ -172,10 +172,10 @@ class KeptEmbedding(BaseModel):
     classes: list[str]
     y: list[int]
     part: list[Literal["train", "test"]]
-    subclass_names: list[str] | None
-    subclasses: list[int] | None
+    subclass_names: list[str] | None = None
+    subclasses: list[int] | None = None
     coordinates: list[list[float]]
-    prototypes: list[list[float]] | None
+    prototypes: list[list[float]] | None = None
 
     def write(self, path: Path) -> None:
         """Write it, making the folder if it is not there."""

@@ -41,7 +41,8 @@ class RunOutcome:
     """How a run ended.
 
     Of the `planned` trials this run has `done` some well, of some the last row says that they
-    `failed`, and some were done well before (`skipped`). The same call resumes an `interrupted` run.
+    `failed`, and some were done well before (`skipped`). The same call resumes a run that was
+    `interrupted`.
     """
 
     folder: Path

@@ -40,10 +40,9 @@ from ddr_cli.engine.scoring import (
     seeded,
 )
 from ddr_cli.engine.scratch import PointSet
-from ddr_cli.evaluation.preprocess import make_preprocessor
+from ddr_cli.evaluation.registry import make_preprocessor
 from ddr_cli.numerics.neighbors import Neighbors, kneighbors
-from ddr_cli.reducers.registry import get_traits
-from ddr_cli.reducers.registry import REDUCERS
+from ddr_cli.reducers.registry import REDUCERS, get_traits
 
 _UNLABELLED = -1
 _MOST_SHOWN = 3  # dimensions that a figure can show

@@ -98,13 +98,13 @@ def ran(summary: Summary) -> str:
     """Return how far a run is, what it took and on which data."""
     manifest = summary.run.manifest
     parts = [summary.run.progress]
-    seconds = sum(session.get("cpu_seconds") or 0 for session in manifest["sessions"])
+    seconds = sum(session.cpu_seconds for session in manifest.sessions)
     if seconds:
         parts.append(f"{seconds / 60:.1f} minutes of CPU")
-    data = manifest.get("data", {})
-    if data.get("fingerprint"):
+    data = manifest.data
+    if data is not None:
         # The first digits are enough to tell two versions of the data apart.
-        parts.append(f"{data.get('name', 'data')} {data['fingerprint'][:19]}")
+        parts.append(f"{data.name} {data.fingerprint[:19]}")
     return " · ".join(parts)
 
 

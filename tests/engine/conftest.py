@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ddr_cli.engine.execute import RunOutcome, run_spec
+from ddr_cli.engine import RunOutcome, run_spec
 from ddr_cli.engine.local import LocalExecutor
 from ddr_cli.evaluation.registry import CLASSIFIERS
 from ddr_cli.reducers.registry import REDUCERS
@@ -208,6 +208,7 @@ def executor(plugin: Path) -> Iterator[LocalExecutor]:
     sys.path.insert(0, str(plugin))
     try:
         shared = LocalExecutor(2)
+        assert shared.capacity == 4  # asking starts them, with this path
     finally:
         sys.path.remove(str(plugin))
     yield shared

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from ddr_cli.engine import read_trials, run_spec
-from ddr_cli.engine.execute import RunOutcome
-from ddr_cli.engine.executor import Ending
-from ddr_cli.engine.jobs import Job
+from ddr_cli.engine.jobs import Job, JobEnd
+from ddr_cli.engine.session import RunOutcome
 from ddr_cli.engine.work import do
 
 if TYPE_CHECKING:
@@ -30,13 +29,13 @@ class OneAfterTheOther:
     def submit(self, job: Job) -> None:
         self.submitted.append(job)
 
-    def wait(self, seconds: float) -> list[Ending]:
+    def wait(self, seconds: float) -> list[JobEnd]:
         assert seconds >= 0
         job = self.submitted.pop()
-        return [Ending(job, do(job))]
+        return [JobEnd(job, do(job))]
 
-    def release(self, folder: Path) -> None:
-        self.released.append(folder)
+    def release(self, path: Path) -> None:
+        self.released.append(path)
 
     def wake(self) -> None:
         pass
@@ -63,7 +62,7 @@ def test_another_back_end_gives_the_same_numbers(
     ]
     pd.testing.assert_frame_equal(*tables, check_exact=True)
     assert mine.done == mine.planned
-    # Each split when its last unit has ended, and the data set in the end.
-    assert [folder.name for folder in other.released].count("data") == 1
-    assert other.released[-1].name == "data"
+    # Each split when its last fit has ended, and the data set in the end.
+    assert [path.stem for path in other.released].count("data") == 1
+    assert other.released[-1].stem == "data"
     assert len(set(other.released)) == len(other.released) == 3 + 1

@@ -21,12 +21,11 @@ import pandas as pd
 import pytest
 
 from ddr_cli.core.errors import InputError
-from ddr_cli.engine import dask_data, dask_worker, read_trials, run_spec
-from ddr_cli.engine.backends import make_executor
-from ddr_cli.engine.dask_executor import DaskExecutor
-from ddr_cli.engine.executor import ExecutorError
+from ddr_cli.engine import make_executor, read_trials, run_spec
+from ddr_cli.engine.dask import DaskExecutor, worker
+from ddr_cli.engine.folder import is_running
+from ddr_cli.engine.jobs import ExecutorError, last_seen
 from ddr_cli.engine.local import LocalExecutor
-from ddr_cli.engine.trace import last_seen
 
 if TYPE_CHECKING:
     from ddr_cli.spec import Spec
@@ -66,6 +65,13 @@ def dask(cluster: Any) -> Iterator[DaskExecutor]:
     executor = DaskExecutor(cluster.scheduler_address)
     yield executor
     executor.stop()
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    end = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.05)
 
 
 def by_trial(folder: Path) -> pd.DataFrame:
@@ -175,52 +181,30 @@ def test_workers_need_no_folder_of_the_machine_that_ddr_runs_on(
     assert outcome.done == outcome.planned - 1
 
 
-def test_data_is_sent_once_and_leaves_nothing_behind(make_spec: MakeSpec, tmp_path: Path) -> None:
-    def kept(dask_scheduler: Any) -> list[str]:
-        return [name for name in dask_scheduler.worker_plugins if name.startswith("ddr-")]
-
+def test_data_is_sent_once_and_leaves_nothing_behind(
+    make_spec: MakeSpec, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     sent = []
-    send = dask_data.send
+    submit = distributed.Client.submit
 
-    def send_and_count(*args: Any) -> str:
-        sent.append(send(*args))
-        return sent[-1]
+    def submit_and_count(client: Any, function: Any, *args: Any, **options: Any) -> Any:
+        sent.append(function)
+        return submit(client, function, *args, **options)
 
-    with cluster_of(2) as cluster, distributed.Client(cluster, set_as_default=False) as client:
+    monkeypatch.setattr(distributed.Client, "submit", submit_and_count)
+    with cluster_of(2) as cluster:
         executor = DaskExecutor(cluster.scheduler_address)
         spec = make_spec(
             split={"kind": "fraction", "train": 0.5, "repeats": 6}, reducers=["none", "lda", "pca"]
         )
         try:
-            with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(dask_data, "send", send_and_count)
-                outcome = run_spec(spec, out=tmp_path, executor=executor)
+            outcome = run_spec(spec, out=tmp_path, executor=executor)
             folders = processes(cluster).values()
-            until = time.monotonic() + 10
-            while any(any(folder.glob("ddr-*")) for folder in folders):
-                assert time.monotonic() < until, "dask has dropped it, and its files are there"
-                time.sleep(0.05)
-            assert client.run_on_scheduler(kept) == []
+            wait_for(lambda: not any(list(folder.glob("ddr-*")) for folder in folders))
         finally:
             executor.stop()
     assert outcome.done == outcome.planned
-    assert len(sent) == 1
-
-
-def test_what_a_killed_run_had_sent_is_removed_by_the_next(cluster: Any, tmp_path: Path) -> None:
-    def kept(dask_worker: Any) -> list[str]:
-        return [name for name in dask_worker.plugins if name.startswith("ddr-")]
-
-    (tmp_path / "X.npy").write_bytes(b"1")
-    with distributed.Client(cluster, set_as_default=False) as client:
-        with distributed.Client(cluster, set_as_default=False) as killed:
-            stale = dask_data.send(killed, tmp_path, 0)
-        own = dask_data.send(client, tmp_path, 0)
-        assert all({stale, own} <= set(names) for names in client.run(kept).values())
-        executor = DaskExecutor(cluster.scheduler_address)
-        assert all(names == [own] for names in client.run(kept).values())
-        executor.stop()
-        dask_data.drop(client, own)
+    assert sent.count(worker.SentFile) == 1
 
 
 def test_an_executor_goes_on_after_jobs_were_discarded(
@@ -251,14 +235,14 @@ def test_a_scheduler_that_is_lost_ends_the_run(make_spec: MakeSpec, tmp_path: Pa
         run_spec(make_spec("other", reducers=["none"]), out=tmp_path, executor=executor)
     executor.stop()
     assert whole.done == whole.planned
-    assert not (tmp_path / "other" / "run.lock").exists()
+    assert not is_running(tmp_path / "other")
 
 
 def test_workers_with_other_versions_are_refused(
     cluster: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    here = {**dask_worker.versions(), "numpy": "0.1"}
-    monkeypatch.setattr(dask_worker, "versions", lambda: here)
+    here = {**worker.versions(), "numpy": "0.1"}
+    monkeypatch.setattr(worker, "versions", lambda: here)
     with pytest.raises(InputError, match=r"numpy \S+ instead of 0\.1"):
         DaskExecutor(cluster.scheduler_address)
 
@@ -282,7 +266,7 @@ def test_without_the_package_the_extra_is_named(monkeypatch: pytest.MonkeyPatch)
             raise ModuleNotFoundError(name=name)
         return real(name, *rest)
 
-    for loaded in [name for name in sys.modules if name.startswith("ddr_cli.engine.dask_")]:
+    for loaded in [name for name in sys.modules if name.startswith("ddr_cli.engine.dask")]:
         monkeypatch.delitem(sys.modules, loaded)
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(InputError, match=r"pip install 'ddr\[dask\]'"):

@@ -18,9 +18,9 @@ import pytest
 
 from ddr_cli.core.errors import DdrError
 from ddr_cli.engine import local, read_trials, run_spec, run_status
-from ddr_cli.engine.execute import RunOutcome
+from ddr_cli.engine.jobs import last_seen
 from ddr_cli.engine.local import LocalExecutor
-from ddr_cli.engine.trace import last_seen
+from ddr_cli.engine.session import RunOutcome
 
 if TYPE_CHECKING:
     from ddr_cli.spec import Spec
@@ -216,6 +216,7 @@ def test_a_job_is_done_again_when_the_pool_has_given_up(
     os.mkfifo(log)
     spec = make_spec(split=ONE_SPLIT, reducers=[{"name": "faulty", "log": str(log)}])
     executor = LocalExecutor(2)
+    assert executor.capacity == 4
     workers = {child.pid for child in multiprocessing.active_children()}
     start = local._Process.start
 
@@ -252,5 +253,5 @@ def test_workers_that_cannot_start_end_the_run(
 ) -> None:
     (tmp_path / "threadpoolctl.py").write_text("raise ImportError('broken')")
     monkeypatch.syspath_prepend(str(tmp_path))
-    with pytest.raises(DdrError, match="end as soon as they start"):
+    with pytest.raises(DdrError, match="crash on start-up"):
         run_spec(make_spec(reducers=["none"]), out=tmp_path)

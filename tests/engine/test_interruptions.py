@@ -16,9 +16,9 @@ import pytest
 
 from ddr_cli.core.errors import InputError
 from ddr_cli.engine import read_manifest, read_trials
-from ddr_cli.engine.execute import RunOutcome
 from ddr_cli.engine.folder import is_running
 from ddr_cli.engine.journal import Journal
+from ddr_cli.engine.session import RunOutcome
 from ddr_cli.spec import load_spec
 
 if TYPE_CHECKING:
@@ -113,8 +113,8 @@ def test_a_run_killed_again_and_again_ends_as_if_it_had_not_been(
     assert (outcome.failed, outcome.interrupted) == (0, False)
     assert lines_of(torn) == lines_of(whole)
     assert read_trials(torn.parent)["trial_id"].is_unique
-    sessions = read_manifest(torn.parent)["sessions"]
-    assert [session["finished"] is None for session in sessions] == [True] * 3 + [False]
+    sessions = read_manifest(torn.parent).sessions
+    assert [session.finished is None for session in sessions] == [True] * 3 + [False]
 
 
 class Impatient:
@@ -168,8 +168,9 @@ def test_ctrl_c_leaves_no_process_and_keeps_what_there_is(
     assert 0 < int(done) < PLANNED
     assert (skipped, failed) == ("0", "0")
     assert len(read_trials(path.parent)) == int(done)
-    assert read_manifest(path.parent)["sessions"][-1]["outcome"] == "interrupted"
-    assert sorted(entry.name for entry in path.parent.iterdir()) == ["manifest.json", "trials.csv"]
+    assert read_manifest(path.parent).sessions[-1].outcome == "interrupted"
+    names = sorted(entry.name for entry in path.parent.iterdir())
+    assert names == ["manifest.json", "run.lock", "trials.csv"]
     assert not members(process.pid)
 
 

@@ -24,7 +24,7 @@ def ids(spec: Spec) -> set[str]:
 def test_an_id_never_changes(make_spec: MakeSpec) -> None:
     # When the way ids are made changes, no journal that there is can be resumed any more.
     spec = make_spec(reducers=["faulty"], classifiers=["faulty"], preprocess=["standardize"])
-    data = DataIdentity("iris", "sha256:0", 1, {"source": "uci"})
+    data = DataIdentity(name="iris", fingerprint="sha256:0", version=1, options={"source": "uci"})
     assert list(make_plan(spec, data).trials) == [
         "b0eff6b0c17d7575",
         "f4b488a738213a20",
@@ -105,7 +105,7 @@ def test_what_is_shared(make_spec: MakeSpec) -> None:
     assert len(plan.trials) == 3 * 2 * (3 * 2 * 2 + 1)
     assert plan.n_fits == 3 * (2 * 2 + 1)
     assert plan.searches == {"transductive": 7, "out_of_sample": 7, "queries": 7}
-    first = plan.groups[0].units[0]
+    first = next(iter(plan.fits.values()))[0]
     assert first.widths == (3, 2, 1)
     assert "n_components" not in first.params
     assert len(first.trials) == 6

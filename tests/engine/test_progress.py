@@ -1,14 +1,11 @@
 from __future__ import annotations
 
 import io
-import os
 import time
-from pathlib import Path
 
 import pytest
 
-from ddr_cli.engine.progress import Bar, Lines, Silent, Whole, duration, make_progress
-from ddr_cli.engine.scratch import Scratch
+from ddr_cli.engine.progress import Bar, BatchTotals, Lines, Silent, duration, make_progress
 
 
 class Clock:
@@ -35,10 +32,10 @@ def told(
     *,
     done: int = 0,
     seconds: float,
-    whole: Whole | None = None,
+    totals: BatchTotals | None = None,
 ) -> list[str]:
     stream = io.StringIO()
-    lines = Lines(stream, whole=whole)
+    lines = Lines(stream, totals=totals)
     lines.begin("small", total, done)
     for ok, failed in steps:
         clock.now += seconds
@@ -68,7 +65,7 @@ def test_lines_tell_failures_and_what_was_done_before(clock: Clock) -> None:
 
 
 def test_lines_tell_of_all_runs(clock: Clock) -> None:
-    lines = told(clock, 20, [(10, 0)], done=10, seconds=4, whole=Whole(3, 100, 40))
+    lines = told(clock, 20, [(10, 0)], done=10, seconds=4, totals=BatchTotals(3, 100, 40))
     assert lines[-1] == "small: 20 of 20 trials, 4.0 s; all 3 specs: 50 of 100"
 
 
@@ -99,11 +96,11 @@ def test_what_suits_the_stream() -> None:
     assert isinstance(make_progress(quiet=True), Silent)
 
 
-@pytest.mark.parametrize("whole", [None, Whole(2, 8, 2)])
+@pytest.mark.parametrize("totals", [None, BatchTotals(2, 8, 2)])
 def test_a_bar_can_be_drawn_for_one_run_after_the_other(
-    capsys: pytest.CaptureFixture[str], whole: Whole | None
+    capsys: pytest.CaptureFixture[str], totals: BatchTotals | None
 ) -> None:
-    bar = Bar(whole)
+    bar = Bar(totals)
     for name in ("first", "second"):
         bar.begin(name, 4, 1)
         bar.advance(2, 1)
@@ -113,23 +110,4 @@ def test_a_bar_can_be_drawn_for_one_run_after_the_other(
     assert "a [warning] of a method" in shown
     assert "first" in shown
     assert "second" in shown
-    assert ("second: 4 of 4 trials, 1 failed" in shown) == (whole is not None)
-
-
-def test_scratch_of_a_killed_run_is_removed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    stale = tmp_path / "ddr-scratch-stale"
-    (stale / "data").mkdir(parents=True)
-    (stale / "alive.lock").write_text("")
-    new = tmp_path / "ddr-scratch-new"
-    new.mkdir()
-    old = tmp_path / "ddr-scratch-old"
-    old.mkdir()
-    os.utime(old, (0, 0))
-    other = tmp_path / "ddr-something-else"
-    other.mkdir()
-    with Scratch() as first, Scratch() as second:
-        assert sorted(tmp_path.iterdir()) == sorted([first.path, second.path, new, other])
-    assert sorted(tmp_path.iterdir()) == [new, other]
+    assert ("second: 4 of 4 trials, 1 failed" in shown) == (totals is not None)

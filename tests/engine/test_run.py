@@ -11,8 +11,8 @@ import pytest
 from ddr_cli.core.errors import InputError
 from ddr_cli.data import load_dataset
 from ddr_cli.engine import describe_plan, read_manifest, read_trials, run_spec, run_status
-from ddr_cli.engine.execute import RunOutcome
 from ddr_cli.engine.folder import locked
+from ddr_cli.engine.session import RunOutcome
 from ddr_cli.evaluation.registry import CLASSIFIERS, make_preprocessor
 from ddr_cli.evaluation.splits import make_split
 from ddr_cli.reducers.registry import REDUCERS
@@ -132,7 +132,7 @@ def test_finished_trials_are_not_run_again(make_spec: MakeSpec, run: Run, tmp_pa
     longer = run(more)
     assert (longer.done, longer.skipped, longer.planned) == (4, 6, 10)
     assert log.read_text().count("\n") == 5
-    assert len(read_manifest(longer.folder)["sessions"]) == 2
+    assert len(read_manifest(longer.folder).sessions) == 2
 
 
 @pytest.mark.usefixtures("installed")
@@ -194,13 +194,13 @@ def test_a_changed_spec_does_not_touch_the_old_rows(
     make_spec: MakeSpec, run: Run, tmp_path: Path
 ) -> None:
     folder = run(make_spec(reducers=PLAIN)).folder
-    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    before = {path.name: path.read_bytes() for path in folder.iterdir() if path.suffix != ".lock"}
     changed = make_spec(reducers=[{"name": "pca", "n_components": 3}])
     with pytest.raises(InputError, match=r"18 trials of another version.*--fresh.*--out") as caught:
         run(changed)
     facts = describe_plan(changed, out=tmp_path)
     assert (facts.conflict, facts.done, facts.trials) == (str(caught.value), 0, 6)
-    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+    assert {name: (folder / name).read_bytes() for name in before} == before
     outcome = run(changed, fresh=True)
     assert outcome.done == 6
     (moved,) = (folder / "previous").iterdir()
@@ -229,7 +229,7 @@ def test_a_title_and_a_file_name_are_no_change(
     renamed = make_spec("two", reducers=[{"name": "none", "label": "raw"}], title="Another")
     outcome = run(renamed)
     assert (outcome.skipped, outcome.done) == (6, 0)
-    assert read_manifest(outcome.folder)["spec"]["title"] == "Another"
+    assert read_manifest(outcome.folder).spec["title"] == "Another"
 
 
 def test_a_classifier_more_adds_columns_and_rows(make_spec: MakeSpec, run: Run) -> None:
@@ -263,7 +263,11 @@ def test_nothing_is_left_behind(
     scratch.mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(scratch))
     outcome = run(make_spec(reducers=PLAIN))
-    assert sorted(path.name for path in outcome.folder.iterdir()) == ["manifest.json", "trials.csv"]
+    assert sorted(path.name for path in outcome.folder.iterdir()) == [
+        "manifest.json",
+        "run.lock",
+        "trials.csv",
+    ]
     assert list(scratch.iterdir()) == []
 
 
@@ -273,7 +277,7 @@ def test_plan_and_status_say_how_far_a_run_is(
     spec = make_spec(reducers=PLAIN, sweep={"reducer.n_components": [1, 2]})
     facts = describe_plan(spec, out=tmp_path)
     assert (facts.trials, facts.fits, facts.splits, facts.done) == (30, 9, 3, 0)
-    assert facts.cpu_seconds_left is None
+    assert facts.seconds_left is None
     assert not (tmp_path / spec.name).exists()
     folder = run(spec).folder
     assert (run_status(folder).done, run_status(folder).remaining) == (30, 0)
@@ -281,8 +285,8 @@ def test_plan_and_status_say_how_far_a_run_is(
     (folder / "trials.csv").write_text("".join(lines[:16]))
     facts = describe_plan(spec, out=tmp_path)
     assert (facts.done, facts.remaining) == (15, 15)
-    assert facts.cpu_seconds_left is not None
-    assert facts.cpu_seconds_left > 0
+    assert facts.seconds_left is not None
+    assert facts.seconds_left > 0
     status = run_status(folder)
     assert (status.done, status.remaining, status.running) == (15, 15, False)
     assert status.seconds_left is not None

@@ -6,8 +6,14 @@ import pytest
 
 import ddr_cli.data
 from ddr_cli.core.errors import InputError
-from ddr_cli.engine import Datasets, LocalExecutor, read_manifest, read_trials, run_spec
-from ddr_cli.engine.backends import Deferred, make_executor
+from ddr_cli.engine import (
+    Datasets,
+    LocalExecutor,
+    make_executor,
+    read_manifest,
+    read_trials,
+    run_spec,
+)
 from ddr_cli.spec import make_spec
 
 
@@ -31,11 +37,7 @@ def test_two_runs_share_the_processes_and_the_data(tmp_path, monkeypatch):
         lambda *given, **more: read.append(given) or load(*given, **more),
     )
 
-    def start():
-        started.append(1)
-        return LocalExecutor(1)
-
-    datasets, executor = Datasets(), Deferred(start)
+    datasets, executor = Datasets(), LocalExecutor(1, started=lambda: started.append(1))
     try:
         for name in ("one", "two"):
             outcome = run_spec(spec_of(name), out=tmp_path, executor=executor, datasets=datasets)
@@ -53,14 +55,14 @@ def test_with_nothing_to_do_nothing_starts_and_no_file_is_touched(tmp_path):
     def start():
         raise AssertionError("there is nothing to do")
 
-    outcome = run_spec(spec_of("done"), out=tmp_path, executor=Deferred(start))
+    outcome = run_spec(spec_of("done"), out=tmp_path, executor=LocalExecutor(1, started=start))
     assert (outcome.done, outcome.skipped) == (0, 2)
     assert {path: path.stat().st_mtime_ns for path in folder.iterdir()} == before
 
 
 def test_the_manifest_says_how_large_the_parts_are(tmp_path):
     folder = run_spec(spec_of("sizes"), out=tmp_path).folder
-    assert read_manifest(folder)["sizes"] == {"per_class": {"train": 60, "test": 90}}
+    assert read_manifest(folder).sizes == {"per_class": {"train": 60, "test": 90}}
 
 
 def test_a_cell_that_is_no_number_is_named_by_its_place(tmp_path):

@@ -36,12 +36,12 @@ def test_every_claim_is_quoted_or_told_in_one_piece(name):
 
 def _matches(selector: MethodSelector, cell) -> bool:
     params = {f"reducer.{key}": value for key, value in cell.reducer.params.items()}
-    params |= {f"classifier.{key}": value for key, value in cell.classifier.params.items()}
+    params |= {f"classifier.{key}": value for key, value in cell.evaluator.params.items()}
     params["reducer.mode"] = cell.reducer.mode
     return (
         cell.reducer.name == selector.reducer
         and selector.label in (None, cell.reducer.label)
-        and (not isinstance(selector, Selector) or cell.classifier.name == selector.classifier)
+        and (not isinstance(selector, Selector) or cell.evaluator.name == selector.classifier)
         and all(
             isinstance(wanted, Near) or params.get(column) == wanted
             for column, wanted in selector.params.items()
@@ -83,8 +83,8 @@ def test_what_the_paper_prints_is_in_the_grid_of_its_spec(name, artefact_id, spe
     for mark in artefact.marks:
         if (mark.select.spec or artefact.specs[0]) == spec_name:
             found = [cell for cell in cells if _matches(mark.select, cell)]
-            assert {cell.classifier.name for cell in found} >= MARKING, mark.id
-            assert len(found) == len({cell.classifier.name for cell in found}), mark.id
+            assert {cell.evaluator.name for cell in found} >= MARKING, mark.id
+            assert len(found) == len({cell.evaluator.name for cell in found}), mark.id
 
 
 @pytest.mark.parametrize(

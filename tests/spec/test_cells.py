@@ -15,7 +15,7 @@ GRID = "reducer.beta: {log: [0.01, 10, 7]}"
 def test_trials_come_by_split_then_reducer_then_classifier(edit: Callable[..., str]) -> None:
     cells = expand(load_spec(edit((GRID, "reducer.beta: [1, 0.5]"), ("repeats: 10", "repeats: 2"))))
     seen = [
-        (cell.split.name, cell.reducer.name, cell.reducer.params.get("beta"), cell.classifier.name)
+        (cell.split.name, cell.reducer.name, cell.reducer.params.get("beta"), cell.evaluator.name)
         for cell in cells
     ]
     settings = [("ccdr", 1.0), ("ccdr", 0.5), ("none", None)]
@@ -54,9 +54,9 @@ def test_settings_carry_all_parameters_mode_and_version(edit: Callable[..., str]
         "n_components": 9,
         "weights": "binary",
     }.items() <= cell.reducer.params.items()
-    assert cell.classifier.mode is None
+    assert cell.evaluator.mode is None
     assert cell.reducer.version >= 1
-    assert cell.classifier.version >= 1
+    assert cell.evaluator.version >= 1
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,8 +10,8 @@ import pytest
 import scipy.sparse as sp
 
 from ddr_cli.engine import read_trials
-from ddr_cli.engine.arrays import load_matrix, load_neighbors, save_matrix, save_neighbors
-from ddr_cli.engine.execute import RunOutcome
+from ddr_cli.engine.scratch import Labels, PointSet, Scratch
+from ddr_cli.engine.session import RunOutcome
 from ddr_cli.numerics.neighbors import kneighbors
 
 if TYPE_CHECKING:
@@ -22,14 +23,17 @@ Run = Callable[..., RunOutcome]
 DENSE = np.random.default_rng(0).normal(size=(7, 5)) * (np.arange(35).reshape(7, 5) % 3 == 0)
 
 
+LABELS = Labels(np.array([0, 1, 0, 1, 0, 1, 0]), ("a", "b"), groups=np.arange(7))
+
+
 @pytest.mark.parametrize(
     "matrix",
     [DENSE, np.asfortranarray(DENSE), DENSE[:, ::2], sp.csr_array(DENSE), sp.csc_matrix(DENSE)],
     ids=["dense", "fortran", "view", "csr", "csc"],
 )
-def test_matrices_come_back_read_only(tmp_path: Path, matrix: object) -> None:
-    save_matrix(tmp_path, "X", matrix)
-    loaded = load_matrix(tmp_path, "X")
+def test_points_come_back_read_only(tmp_path: Path, matrix: object) -> None:
+    PointSet(matrix, LABELS).save(tmp_path / "points")
+    loaded = PointSet.load(tmp_path / "points").points
     if sp.issparse(matrix):
         assert isinstance(loaded, sp.csr_array)
         assert loaded.has_sorted_indices
@@ -38,26 +42,33 @@ def test_matrices_come_back_read_only(tmp_path: Path, matrix: object) -> None:
         values = loaded.data
     else:
         np.testing.assert_array_equal(loaded, matrix)
+        assert loaded.flags.c_contiguous
         values = loaded
+    assert type(values) is np.ndarray
     with pytest.raises(ValueError, match="read-only"):
         values[0] = 1
 
 
 def test_a_sparse_matrix_is_put_in_order_without_changing_the_callers(tmp_path: Path) -> None:
     matrix = sp.csr_array((np.ones(3), np.array([2, 0, 2]), np.array([0, 3])), shape=(1, 3))
-    save_matrix(tmp_path, "X", matrix)
-    np.testing.assert_array_equal(load_matrix(tmp_path, "X").toarray(), [[1, 0, 2]])
+    PointSet(matrix, LABELS).save(tmp_path / "points")
+    loaded = PointSet.load(tmp_path / "points").points
+    np.testing.assert_array_equal(loaded.toarray(), [[1, 0, 2]])
     assert matrix.indices.tolist() == [2, 0, 2]
 
 
-def test_neighbors_come_back(tmp_path: Path) -> None:
-    assert load_neighbors(tmp_path, "queries") is None
+def test_labels_and_neighbors_come_back(tmp_path: Path) -> None:
     found = kneighbors(DENSE, 3)
-    save_neighbors(tmp_path, "queries", found)
-    loaded = load_neighbors(tmp_path, "queries")
-    assert loaded is not None
-    np.testing.assert_array_equal(loaded.first(2).indices, found.indices[:, :2])
-    np.testing.assert_array_equal(loaded.distances, found.distances)
+    PointSet(DENSE, LABELS, 4, {"queries": found}).save(tmp_path / "points")
+    loaded = PointSet.load(tmp_path / "points")
+    assert loaded.n_train == 4
+    assert (loaded.labels.classes, loaded.labels.subclasses) == (("a", "b"), None)
+    np.testing.assert_array_equal(loaded.labels.y, LABELS.y)
+    assert list(loaded.neighbors) == ["queries"]
+    np.testing.assert_array_equal(
+        loaded.neighbors["queries"].first(2).indices, found.indices[:, :2]
+    )
+    np.testing.assert_array_equal(loaded.neighbors["queries"].distances, found.distances)
 
 
 def test_sparse_data_run_like_dense_data(make_spec: MakeSpec, run: Run, tmp_path: Path) -> None:
@@ -90,3 +101,22 @@ def test_sparse_data_run_like_dense_data(make_spec: MakeSpec, run: Run, tmp_path
         assert outcome.failed == 0
         errors[kind] = read_trials(outcome.folder)["error"].tolist()
     assert errors["sparse"] == errors["dense"]
+
+
+def test_scratch_of_a_killed_run_is_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    stale = tmp_path / "ddr-scratch-stale"
+    (stale / "data").mkdir(parents=True)
+    (stale / "alive.lock").write_text("")
+    new = tmp_path / "ddr-scratch-new"
+    new.mkdir()
+    old = tmp_path / "ddr-scratch-old"
+    old.mkdir()
+    os.utime(old, (0, 0))
+    other = tmp_path / "ddr-something-else"
+    other.mkdir()
+    with Scratch() as first, Scratch() as second:
+        assert sorted(tmp_path.iterdir()) == sorted([first.path, second.path, new, other])
+    assert sorted(tmp_path.iterdir()) == [new, other]

@@ -11,7 +11,7 @@ import pytest
 from ddr_cli import __version__
 from ddr_cli.core.errors import InputError
 from ddr_cli.engine import read_manifest, run_status
-from ddr_cli.engine.execute import RunOutcome
+from ddr_cli.engine.session import RunOutcome
 from ddr_cli.spec import Spec
 
 MakeSpec = Callable[..., Spec]
@@ -23,21 +23,23 @@ def test_a_manifest_says_what_was_run_and_how(make_spec: MakeSpec, run: Run) -> 
     spec = make_spec(reducers=["none", "faulty"])
     folder = run(spec, timeout=60.0).folder
     manifest = read_manifest(folder)
-    assert Spec.from_resolved(manifest["spec"]) == spec.model_copy(update={"path": None})
-    assert manifest["data"]["name"] == "iris"
-    assert manifest["data"]["fingerprint"].startswith("sha256:")
-    assert (manifest["seed"], manifest["planned"]) == (0, 12)
-    (environment,) = manifest["environments"]
-    assert environment["versions"]["ddr"] == __version__
-    assert environment["packages"] == {"ddr-test-plugin": "1.0"}
-    assert environment["blas"]
-    assert environment["cores"] >= 1
-    (session,) = manifest["sessions"]
-    assert (session["outcome"], session["timeout"], session["environment"]) == ("finished", 60.0, 0)
-    assert session["started"] <= session["finished"]
-    assert session["cpu_seconds"] > 0
-    assert session["wall_seconds"] > 0
-    assert (session["trials_ended"], session["trials_failed"]) == (12, 0)
+    assert Spec.from_resolved(manifest.spec) == spec.model_copy(update={"path": None})
+    assert manifest.data is not None
+    assert manifest.data.name == "iris"
+    assert manifest.data.fingerprint.startswith("sha256:")
+    assert (manifest.seed, manifest.planned) == (0, 12)
+    (environment,) = manifest.environments
+    assert environment.versions["ddr"] == __version__
+    assert environment.packages == {"ddr-test-plugin": "1.0"}
+    assert environment.blas
+    assert environment.cores
+    (session,) = manifest.sessions
+    assert (session.outcome, session.timeout, session.environment) == ("finished", 60.0, 0)
+    assert session.finished
+    assert session.started <= session.finished
+    assert session.cpu_seconds > 0
+    assert session.wall_seconds > 0
+    assert (session.trials_ended, session.trials_failed) == (12, 0)
 
 
 def test_a_manifest_names_nobody_and_no_place(make_spec: MakeSpec, run: Run) -> None:
