@@ -173,7 +173,7 @@ def _stamp(path: Path) -> tuple[int, int, int] | None:
     """Return what tells a changed file: its size, its time and which file it is."""
     try:
         facts = path.stat()
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     return facts.st_size, facts.st_mtime_ns, facts.st_ino
 

@@ -110,7 +110,7 @@ def test_a_read_only_folder_is_said_and_nothing_is_begun(program, work):
     ("words", "expected"),
     [
         (["small.yaml", "other.yaml"], (0, "")),
-        (["small.yaml", "--repeats", "4"], (2, "small can't be read or written: Permission")),
+        (["small.yaml", "--repeats", "4"], (2, "can't be read or written: Permission")),
     ],
 )
 def test_only_what_is_still_to_do_needs_a_folder_to_write_to(
