@@ -10,19 +10,21 @@ import json
 import os
 import platform
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from functools import cache
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 import ddr_cli
 from ddr_cli.core.atomic import atomic_write, clear_messages
 from ddr_cli.core.errors import InputError
+from ddr_cli.core.validation import Frozen
 from ddr_cli.engine.identity import DataIdentity
+from ddr_cli.engine.jobs import Points
 
 if TYPE_CHECKING:
     from ddr_cli.engine.plan import Plan
@@ -156,11 +158,11 @@ def manifest_of(folder: Path, plan: Plan) -> Manifest:
     )
 
 
-class KeptEmbedding(BaseModel):
-    """``embeddings/<reducer>-<id>.json``: what a run keeps of one embedding for a figure.
+class KeptEmbedding(Frozen):
+    """``embeddings/<reducer>-<id>.json``: one reducer's points on the first split, for a figure.
 
     `coordinates` are up to three per point, `prototypes` those of the classes where the method
-    places them too; `y` and `subclasses` are indices into the names of the classes.
+    places them too; `y` and `subclasses` are indices into the names of the classes, -1 is none.
     """
 
     reducer: str
@@ -169,19 +171,40 @@ class KeptEmbedding(BaseModel):
     split: str
     split_hash: str
     n_components: int
-    classes: list[str]
-    y: list[int]
-    part: list[Literal["train", "test"]]
-    subclass_names: list[str] | None = None
-    subclasses: list[int] | None = None
-    coordinates: list[list[float]]
-    prototypes: list[list[float]] | None = None
+    classes: tuple[str, ...]
+    y: tuple[int, ...]
+    part: tuple[Literal["train", "test"], ...]
+    subclass_names: tuple[str, ...] | None = None
+    subclasses: tuple[int, ...] | None = None
+    coordinates: Points
+    prototypes: Points | None = None
+
+    @model_validator(mode="after")
+    def _has_drawable_points(self) -> Self:
+        widths = {len(point) for point in self.coordinates}
+        if len(widths) != 1 or not widths <= {1, 2, 3}:
+            raise ValueError("its coordinates are not a table of one to three columns")
+        if not len(self.coordinates) == len(self.y) == len(self.part):
+            raise ValueError("it has not as many labels as points")
+        return self
 
     def write(self, path: Path) -> None:
         """Write it, making the folder if it is not there."""
         with clear_messages(path):
             path.parent.mkdir(exist_ok=True)
             atomic_write(path, json.dumps(self.model_dump(), separators=(",", ":")) + "\n")
+
+
+def read_embeddings(folder: Path) -> Iterator[tuple[str, KeptEmbedding]]:
+    """Yield the name and the content of every embedding that a run has kept."""
+    for path in sorted((folder / EMBEDDINGS).glob("*.json")):
+        try:
+            yield path.name, KeptEmbedding.model_validate_json(path.read_bytes())
+        except ValidationError as error:
+            raise InputError(
+                f"{path} is damaged ({error.errors()[0]['msg']}). Delete it and run the spec "
+                f"again: 'ddr run {folder.name}' makes it anew."
+            ) from None
 
 
 def now() -> str:

@@ -341,11 +341,11 @@ class _Session:
                 split=opened.key.name,
                 split_hash=opened.split.hash,
                 n_components=len(coordinates[0]) if width is None else width,
-                classes=list(own.classes),
-                y=own.y.tolist(),
-                part=["train" if row < len(train) else "test" for row in opened.kept_rows],
-                subclass_names=None if own.subclass_names is None else list(own.subclass_names),
-                subclasses=None if own.subclasses is None else own.subclasses.tolist(),
+                classes=own.classes,
+                y=tuple(own.y.tolist()),
+                part=tuple("train" if row < len(train) else "test" for row in opened.kept_rows),
+                subclass_names=own.subclass_names,
+                subclasses=None if own.subclasses is None else tuple(own.subclasses.tolist()),
                 coordinates=_shortened(coordinates),
                 prototypes=None if prototypes is None else _shortened(prototypes),
             ).write(_embedding_path(self._journal.path.parent, self._plan, trial_id))
@@ -356,9 +356,10 @@ def _embedding_path(folder: Path, plan: Plan, trial_id: str) -> Path:
     return folder / EMBEDDINGS / f"{name}-{plan.kept[trial_id]}.json"
 
 
-def _shortened(points: Points) -> list[list[float]]:
+def _shortened(points: Points) -> Points:
     """Return coordinates to as many digits as a figure shows, whatever their size."""
-    return [[float(f"{value:.{_COORDINATE_DIGITS}g}") for value in point] for point in points]
+    digits = _COORDINATE_DIGITS
+    return tuple(tuple(float(f"{value:.{digits}g}") for value in point) for point in points)
 
 
 def _rounded(seconds: float | None) -> float | None:

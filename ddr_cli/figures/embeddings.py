@@ -14,7 +14,8 @@ from matplotlib.patheffects import withStroke
 from ddr_cli.comparison.names import method_name, metric_name, number, parameter_name, plain
 from ddr_cli.comparison.runs import split_family
 from ddr_cli.comparison.summary import Item, Summary, find_item, same_value, swept_columns
-from ddr_cli.engine.embeddings import KeptEmbedding, read_all
+from ddr_cli.engine import records
+from ddr_cli.engine.records import KeptEmbedding
 from ddr_cli.figures.style import NEUTRAL, class_look, legend_below, new_figure, run_title
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ class Embedding:
 def read_embeddings(summary: Summary) -> list[Embedding]:
     """Return the embeddings that a run kept, in the order of the spec's reducers."""
     found = []
-    for name, kept in read_all(summary.run.folder):
+    for name, kept in records.read_embeddings(summary.run.folder):
         params = {f"reducer.{key}": value for key, value in kept.params.items()}
         setting = {"reducer": kept.reducer, "reducer.mode": kept.mode, **params}
         matched = find_item(summary.run, "reducer", setting)
