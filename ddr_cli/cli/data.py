@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,7 +14,6 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from ddr_cli.data.card import Card
-    from ddr_cli.data.status import Status
 
 app = typer.Typer(
     help="Data sets: where they are, getting and checking them, adding your own.",
@@ -54,14 +52,13 @@ def status(
     rows = [dataset_status(card, places) for card in _cards(names, everything=not names)]
     if as_json:
         import json
-        from dataclasses import asdict
 
-        typer.echo(json.dumps([asdict(row) for row in rows], indent=2))
+        typer.echo(json.dumps(rows, indent=2))
         return
     from rich.console import Console
 
     Console().print(_table(rows))
-    absent = [row.name for row in rows if row.place == "missing"]
+    absent = [row["name"] for row in rows if row["place"] == "missing"]
     if absent:
         typer.echo(
             f"'ddr data fetch {absent[0]}' (or --all) downloads; 'ddr data import' takes files "
@@ -69,8 +66,9 @@ def status(
         )
 
 
-def _table(rows: Iterable[Status]) -> Table:
+def _table(rows: list[dict[str, Any]]) -> Table:
     from rich import box
+    from rich.filesize import decimal
     from rich.table import Table
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
@@ -83,25 +81,15 @@ def _table(rows: Iterable[Status]) -> Table:
     table.add_column("missing", overflow="fold")
     for row in rows:
         table.add_row(
-            row.name,
-            f"{row.samples or '?'} x {row.features or '?'}",
-            str(row.classes or "?"),
-            _size(row.bytes),
-            f"{row.place} {row.folder}".rstrip() if row.place != "missing" else "-",
-            row.licence or "not stated",
-            ", ".join(row.missing) + ("" if row.download else " (no address known)"),
+            row["name"],
+            f"{row['samples'] or '?'} x {row['features'] or '?'}",
+            str(row["classes"] or "?"),
+            "-" if row["bytes"] is None else decimal(row["bytes"], precision=0),
+            f"{row['place']} {row['folder']}".rstrip() if row["place"] != "missing" else "-",
+            row["licence"] or "not stated",
+            ", ".join(row["missing"]) + ("" if row["download"] else " (no address known)"),
         )
     return table
-
-
-def _size(size: int | None) -> str:
-    if size is None:
-        return "-"
-    for unit in ("B", "kB"):
-        if size < 1000:
-            return f"{size} {unit}"
-        size = round(size / 1000)
-    return f"{size} MB"
 
 
 @app.command("fetch")

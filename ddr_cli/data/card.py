@@ -74,16 +74,6 @@ class CardFile(Frozen):
             raise ValueError(f"a file with 'urls' goes into the cache; its path {self.path} can't")
         return self
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """All paths under which the content may be found."""
-        return (self.path, *self.also)
-
-    @property
-    def file_name(self) -> str:
-        """The last part of `path`."""
-        return PurePosixPath(self.path).name
-
 
 class Call(BaseModel):
     """A format or a generator; all keys but the name are its options."""

@@ -4,37 +4,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from ddr_cli.data.card import Card, Scalar
 from ddr_cli.data.store.locate import Sources, locate, missing
 
 
-@dataclass(frozen=True)
-class Status:
-    """A line of `ddr data status`: what the card states, and what is here."""
+def dataset_status(card: Card, sources: Sources) -> dict[str, Any]:
+    """Return what a card states and what is here of its data set, whose files are not opened.
 
-    name: str
-    title: str
-    samples: int | None
-    features: int | None
-    classes: int | None
-    bytes: int | None
-    """The size of the files: of those that are here, else as the card states it."""
-    place: str
-    """Embedded, card, mirror, cache or missing; joined by `` + `` when files are in several."""
-    folder: str
-    """Which card's folder, mirror or cache that is; the first, if several."""
-    paths: tuple[str, ...]
-    missing: tuple[str, ...]
-    download: bool
-    """Whether every file that is missing has an address."""
-    licence: str
-
-
-def dataset_status(card: Card, sources: Sources) -> Status:
-    """Return what is here of a data set, without opening its files."""
+    `place` is embedded, card, mirror, cache or missing, joined by `` + `` when files are in
+    several, and `folder` the first of these; `bytes` is the size of the files that are here, else
+    as the card states it; `download` says whether every missing file has an address.
+    """
     found = None if card.embedded else locate(card, sources)
     absent = [] if card.embedded or found else missing(card, sources)
     if found is not None:
@@ -42,20 +25,20 @@ def dataset_status(card: Card, sources: Sources) -> Status:
     else:
         stated = [file.bytes for file in card.files if file.bytes is not None]
         size = sum(stated) if stated and len(stated) == len(card.files) else None
-    return Status(
-        name=card.name,
-        title=card.title,
-        samples=card.expect.samples,
-        features=card.expect.features,
-        classes=len(card.expect.classes or ()) or None,
-        bytes=size,
-        place="embedded" if card.embedded else found.kind if found else "missing",
-        folder=str(found.places[0].folder) if found else "",
-        paths=tuple(map(str, found.paths)) if found else (),
-        missing=tuple(file.path for file in absent),
-        download=all(file.urls for file in absent),
-        licence=card.licence,
-    )
+    return {
+        "name": card.name,
+        "title": card.title,
+        "samples": card.expect.samples,
+        "features": card.expect.features,
+        "classes": len(card.expect.classes or ()) or None,
+        "bytes": size,
+        "place": "embedded" if card.embedded else found.kind if found else "missing",
+        "folder": str(found.places[0].folder) if found else "",
+        "paths": list(map(str, found.paths)) if found else [],
+        "missing": [file.path for file in absent],
+        "download": all(file.urls for file in absent),
+        "licence": card.licence,
+    }
 
 
 def _size(path: Path) -> int:
@@ -64,8 +47,7 @@ def _size(path: Path) -> int:
     return path.stat().st_size
 
 
-@dataclass(frozen=True)
-class Check:
+class Check(NamedTuple):
     """The outcome (ok, differs, missing) of verifying a data set with one choice of options."""
 
     label: str

@@ -183,6 +183,18 @@ def test_new_writes_a_card_that_loads(ddr: Callable[..., Result], tmp_path: Path
     assert ddr("verify", "./own.yaml").exit_code == 1
 
 
+def test_new_replaces_a_card_only_when_forced(ddr: Callable[..., Result], tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("1,x\n2,y\n")
+    arguments = ["new", "own", "--format", "csv", "--path", "a.csv", "--out", "cards"]
+    assert ddr(*arguments).exit_code == 0
+    card = tmp_path / "cards" / "own.yaml"
+    assert "path: ../a.csv" in card.read_text()
+    assert "--force replaces it" in ddr(*arguments, "--title", "Other").output
+    assert load_dataset(card).title == "own"
+    assert ddr(*arguments, "--title", "Other", "--force").exit_code == 0
+    assert load_dataset(card).title == "Other"
+
+
 def test_new_with_a_test_part(ddr: Callable[..., Result], tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("1,x\n2,y\n3,x\n")
     (tmp_path / "b.csv").write_text("4,y\n")

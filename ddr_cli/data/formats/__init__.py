@@ -8,7 +8,6 @@ Other packages add formats in the entry-point group ``ddr.formats``.
 from __future__ import annotations
 
 import gzip
-import io
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -144,11 +143,6 @@ def read_bytes(path: Path, *, limit: int = UNPACKED_LIMIT) -> bytes:
     return content
 
 
-def open_bytes(path: Path) -> io.BytesIO:
-    """Return the content of a file, unpacked, as an open binary file."""
-    return io.BytesIO(read_bytes(path))
-
-
 def read_text(path: Path, encoding: str = "utf-8-sig") -> str:
     """Return the content of a text file, plain or gzip."""
     content = read_bytes(path)
@@ -160,7 +154,7 @@ def read_text(path: Path, encoding: str = "utf-8-sig") -> str:
         ) from None
 
 
-def numeric_labels(labels: Sequence[str]) -> NDArray[Any]:
+def numeric_labels(labels: Sequence[Any]) -> NDArray[Any]:
     """Return labels as integers or floats when all are numbers, else as they are."""
     import numpy as np
 
@@ -192,13 +186,26 @@ def concatenate_rows(parts: Sequence[RawData]) -> RawData:
                 f"{first.X.shape[1]}: they can't be one data set."
             )
     blocks: list[Any] = [part.X for part in parts]
-    dense = all(isinstance(block, np.ndarray) for block in blocks)
+    if any(sp.issparse(block) for block in blocks):
+        X: Any = sp.csr_array(sp.vstack(blocks, format="csr"), dtype=np.float64)
+    else:
+        X = np.concatenate(blocks, dtype=np.float64)
     groups = [part.groups for part in parts if part.groups is not None]
     return RawData(
-        np.concatenate(blocks) if dense else sp.csr_array(sp.vstack(blocks, format="csr")),
+        X,
         np.concatenate([part.labels for part in parts]),
         feature_names=first.feature_names,
         image_shape=first.image_shape,
         sizes=tuple(int(part.X.shape[0]) for part in parts),
         groups=np.concatenate(groups) if len(groups) == len(parts) else None,
     )
+
+
+def find_named(path: Path, found: Mapping[str, Any], name: str, kind: str) -> Any:
+    """Return one of the arrays (or what `kind` calls them) that were found in a file."""
+    if name not in found:
+        raise InputError(
+            f"{path}: there is no {kind} '{name}'; it holds {', '.join(found) or 'none'}."
+            f"{did_you_mean(name, found)}"
+        )
+    return found[name]

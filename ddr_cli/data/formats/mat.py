@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import io
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from ddr_cli.core.errors import InputError, did_you_mean
-from ddr_cli.data.formats import Features, RawData, concatenate_rows, open_bytes
+from ddr_cli.core.errors import InputError
+from ddr_cli.data.formats import RawData, concatenate_rows, find_named, read_bytes
 
 
 def read_mat(
@@ -51,8 +52,7 @@ def read_mat(
         if isinstance(label, int):
             place = _column(path, label, width)
             left_out.add(place)
-            column = matrix[:, [place]]
-            labels = _dense(column).ravel()
+            labels = _dense(matrix[:, [place]]).ravel()
         else:
             labels = _labels(path, variables, label)
         if len(labels) != n_samples:
@@ -62,7 +62,7 @@ def read_mat(
             features = matrix[:, [index for index in range(width) if index not in left_out]]
         if columnwise_image is not None:
             features = _rowwise(path, features, columnwise_image)
-        return RawData(_as_features(features), labels, image_shape=columnwise_image)
+        return RawData(features, labels, image_shape=columnwise_image)
 
     return concatenate_rows([read_one(Path(path)) for path in paths])
 
@@ -80,7 +80,7 @@ def read_mat_cells(
 
     def read_one(path: Path) -> RawData:
         variables = _load(path)
-        cells = np.asarray(_variable(path, variables, data))
+        cells = np.asarray(find_named(path, variables, data, "variable"))
         names = _labels(path, variables, label)
         if cells.dtype != object or cells.ndim != 2 or len(names) != len(cells):
             raise InputError(
@@ -91,23 +91,22 @@ def read_mat_cells(
         shapes = sorted({image.shape for _, image in full})
         if len(shapes) != 1 or len(shapes[0]) != 2:
             raise InputError(f"{path}: the images in '{data}' don't have one size: {shapes}.")
-        X = np.array([image.ravel() for _, image in full], dtype=np.float64)
-        rows = [row for row, _ in full]
-        height, width = shapes[0]
-        return RawData(X, names[rows], image_shape=(int(height), int(width)))
+        X = np.array([image.ravel() for _, image in full])
+        return RawData(X, names[[row for row, _ in full]], image_shape=shapes[0])
 
     return concatenate_rows([read_one(Path(path)) for path in paths])
 
 
 def _load(path: Path) -> dict[str, Any]:
-    content: Any = open_bytes(path)
+    content = read_bytes(path)
     # A v7.3 file is an HDF5 file behind 512 bytes of text.
-    if content.getvalue()[512:520] == b"\x89HDF\r\n\x1a\n":
+    if content[512:520] == b"\x89HDF\r\n\x1a\n":
         return _load_hdf5(path)
     import scipy.io
 
+    stream: Any = io.BytesIO(content)
     try:
-        variables: dict[str, Any] = scipy.io.loadmat(content)
+        variables: dict[str, Any] = scipy.io.loadmat(stream)
     except Exception as error:  # its reader raises anything on a damaged file
         raise InputError(f"{path}: not a MATLAB file that can be read ({error}).") from None
     return {name: value for name, value in variables.items() if not name.startswith("__")}
@@ -141,17 +140,8 @@ def _from_hdf5(item: Any) -> Any:
     return item[()].T if hasattr(item, "dtype") else item.name
 
 
-def _variable(path: Path, variables: Mapping[str, Any], name: str) -> Any:
-    if name not in variables:
-        raise InputError(
-            f"{path}: there is no variable '{name}'; it holds {', '.join(variables) or 'none'}."
-            f"{did_you_mean(name, variables)}"
-        )
-    return variables[name]
-
-
 def _matrix(path: Path, variables: Mapping[str, Any], name: str) -> Any:
-    value = _variable(path, variables, name)
+    value = find_named(path, variables, name, "variable")
     if _is_sparse(value):
         return sp.csc_array(value)
     if not isinstance(value, np.ndarray) or value.dtype.kind not in "biuf" or value.ndim != 2:
@@ -160,7 +150,7 @@ def _matrix(path: Path, variables: Mapping[str, Any], name: str) -> Any:
 
 
 def _labels(path: Path, variables: Mapping[str, Any], name: str) -> NDArray[Any]:
-    value = _variable(path, variables, name)
+    value = find_named(path, variables, name, "variable")
     values = _dense(value).ravel()
     if values.dtype != object:
         return values
@@ -183,13 +173,6 @@ def _rowwise(path: Path, matrix: Any, shape: tuple[int, int]) -> Any:
             f"{path}: {matrix.shape[1]} features are not an image of {height} x {width} pixels."
         )
     return matrix[:, np.arange(height * width).reshape(width, height).T.ravel()]
-
-
-def _as_features(matrix: Any) -> Features:
-    if _is_sparse(matrix):
-        sparse: sp.csr_array = sp.csr_array(matrix, dtype=np.float64)
-        return sparse
-    return np.ascontiguousarray(matrix, dtype=np.float64)
 
 
 def _dense(matrix: Any) -> NDArray[Any]:

@@ -11,8 +11,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from ddr_cli.core.errors import InputError, did_you_mean
-from ddr_cli.data.formats import UNPACKED_LIMIT, Features, RawData, concatenate_rows
+from ddr_cli.core.errors import InputError
+from ddr_cli.data.formats import UNPACKED_LIMIT, Features, RawData, concatenate_rows, find_named
 
 # The array names that `scipy.sparse.save_npz` writes.
 _SPARSE_KEYS = {"data", "indices", "indptr", "shape"}
@@ -70,42 +70,27 @@ def _features(
 ) -> tuple[Features, tuple[int, int] | None]:
     if data not in arrays and arrays.keys() >= _SPARSE_KEYS:
         kind = str(arrays["format"].item()) if "format" in arrays else "csr"
-        build = {
-            "csr": sp.csr_array,
-            "b'csr'": sp.csr_array,
-            "csc": sp.csc_array,
-            "b'csc'": sp.csc_array,
-        }.get(kind)
+        build = {"csr": sp.csr_array, "csc": sp.csc_array}.get(kind.removeprefix("b").strip("'"))
         if build is None:
             raise InputError(f"{path}: a sparse matrix must be stored as csr or csc, not {kind}.")
         parts = (arrays["data"], arrays["indices"], arrays["indptr"])
-        matrix = build(parts, shape=tuple(arrays["shape"].tolist()))
-        return sp.csr_array(matrix, dtype=np.float64), None
-    X = _array(path, arrays, data)
+        return build(parts, shape=tuple(arrays["shape"].tolist())), None
+    X = find_named(path, arrays, data, "array")
     if X.dtype.kind not in "biuf":
         raise InputError(f"{path}: the array '{data}' holds no numbers ({X.dtype}).")
     if X.ndim == 3:
-        return X.reshape(len(X), -1).astype(np.float64), (X.shape[1], X.shape[2])
+        return X.reshape(len(X), -1), (X.shape[1], X.shape[2])
     if X.ndim != 2:
         raise InputError(
             f"{path}: the array '{data}' has {X.ndim} dimensions; 2 (or 3) are needed."
         )
-    return X.astype(np.float64), None
+    return X, None
 
 
 def _row_values(
     path: Path, arrays: Mapping[str, NDArray[Any]], name: str, n_samples: int
 ) -> NDArray[Any]:
-    values = _array(path, arrays, name)
+    values: NDArray[Any] = find_named(path, arrays, name, "array")
     if values.size != n_samples:
         raise InputError(f"{path}: '{name}' has {values.size} values for {n_samples} samples.")
     return values.reshape(-1)
-
-
-def _array(path: Path, arrays: Mapping[str, NDArray[Any]], name: str) -> NDArray[Any]:
-    if name not in arrays:
-        raise InputError(
-            f"{path}: there is no array '{name}'; it holds {', '.join(arrays) or 'none'}."
-            f"{did_you_mean(name, arrays)}"
-        )
-    return arrays[name]

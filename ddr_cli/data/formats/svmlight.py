@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -12,7 +13,7 @@ from annotated_types import Ge
 from numpy.typing import NDArray
 
 from ddr_cli.core.errors import InputError
-from ddr_cli.data.formats import Features, RawData, concatenate_rows, open_bytes, read_text
+from ddr_cli.data.formats import RawData, concatenate_rows, numeric_labels, read_bytes, read_text
 
 
 def read_libsvm(
@@ -32,7 +33,10 @@ def read_libsvm(
     """
     blocks = _read_pairs(paths, n_features, first_index)
     return concatenate_rows(
-        [RawData(_as_asked(X, dense), _whole_numbers(labels)) for X, labels, _ in blocks]
+        [
+            RawData(X.toarray() if dense else X, numeric_labels(labels.tolist()))
+            for X, labels, _ in blocks
+        ]
     )
 
 
@@ -60,12 +64,12 @@ def read_letor(
         if (queries < 0).any():
             raise InputError("A LETOR file needs a query, qid:N, on every line.")
         relevance = np.where(grades > relevant_above, "relevant", "non-relevant")
-        classes = relevance if labels == "relevance" else _whole_numbers(grades)
-        parts.append(RawData(_as_asked(X, dense), classes, groups=queries))
+        classes = relevance if labels == "relevance" else numeric_labels(grades.tolist())
+        parts.append(RawData(X.toarray() if dense else X, classes, groups=queries))
     return concatenate_rows(parts)
 
 
-_Block = tuple["sp.csr_array", NDArray[np.float64], NDArray[np.int64]]
+_Block = tuple[Any, NDArray[np.float64], NDArray[np.int64]]
 
 
 def _read_pairs(paths: Sequence[Path], n_features: int | None, first_index: int) -> list[_Block]:
@@ -76,12 +80,9 @@ def _read_pairs(paths: Sequence[Path], n_features: int | None, first_index: int)
         raise InputError(
             f"n_features is {n_features}, but the files hold a feature {largest - 1 + first_index}."
         )
-    width = n_features or largest
-    return [(_widened(X, width), labels, queries) for X, labels, queries in blocks]
-
-
-def _widened(X: sp.csr_array, width: int) -> sp.csr_array:
-    return sp.csr_array((X.data, X.indices, X.indptr), shape=(X.shape[0], width))
+    for X, _, _ in blocks:
+        X.resize((X.shape[0], n_features or largest))
+    return blocks
 
 
 def _read_file(path: Path, first_index: int) -> _Block:
@@ -89,7 +90,7 @@ def _read_file(path: Path, first_index: int) -> _Block:
 
     try:
         X, labels, queries = load_svmlight_file(
-            open_bytes(path), zero_based=first_index == 0, query_id=True
+            io.BytesIO(read_bytes(path)), zero_based=first_index == 0, query_id=True
         )
     except (ValueError, OverflowError) as error:
         where = _first_bad_line(path, first_index) or f": {error}"
@@ -108,21 +109,17 @@ def _read_file(path: Path, first_index: int) -> _Block:
 def _first_bad_line(path: Path, first_index: int) -> str | None:
     """Return where and why the file can't be read, for the message."""
     for number, line in enumerate(read_text(path).splitlines(), start=1):
-        cells = line.partition("#")[0].split()
+        label, *pairs = line.partition("#")[0].split() or ["0"]
+        if not _is_number(label):
+            return f", line {number}: the label '{label}' is not a number"
         before = first_index - 1
-        for place, cell in enumerate(cells):
-            index, colon, value = cell.rpartition(":")
-            if not _is_number(value):
-                return (
-                    f", line {number}: '{cell}' is not index:number"
-                    if place
-                    else (f", line {number}: the label '{cell}' is not a number")
-                )
-            if place == 0 or index == "qid":
+        for pair in pairs:
+            index, _, value = pair.rpartition(":")
+            if index == "qid" and _is_number(value):
                 continue
-            if not colon or not index.isdecimal() or int(index) <= before:
+            if not (index.isdecimal() and int(index) > before and _is_number(value)):
                 return (
-                    f", line {number}: '{cell}' is not index:number with an index of at least "
+                    f", line {number}: '{pair}' is not index:number with an index of at least "
                     f"{before + 1} (indices ascend, from {first_index})"
                 )
             before = int(index)
@@ -135,12 +132,3 @@ def _is_number(text: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _as_asked(X: Any, dense: bool) -> Features:
-    return np.asarray(X.toarray()) if dense else X
-
-
-def _whole_numbers(labels: NDArray[np.float64]) -> NDArray[Any]:
-    whole = labels.astype(np.int64)
-    return whole if np.array_equal(whole, labels) else labels

@@ -12,7 +12,6 @@ from typing import Annotated, Any, Literal
 import numpy as np
 import pandas as pd
 from annotated_types import Ge, MinLen
-from numpy.typing import NDArray
 
 from ddr_cli.core.errors import InputError, did_you_mean
 from ddr_cli.data.formats import RawData, numeric_labels, read_text
@@ -104,20 +103,18 @@ def read_csv(
     if not features:
         raise InputError(f"{paths[0]}: no column is left for the features.")
     table.settle_gaps(label_at, features, frozenset(missing_values), missing)
-    blocks: list[NDArray[np.float64]] = []
-    feature_names: list[str] = []
-    for index in features:
-        if index not in table.gaps:
-            continue
-        read = table.categories if index in hot else table.numbers
-        block, named = read(index, missing)
-        blocks.append(block)
-        feature_names += named
-    of_file = table.cells.index.get_level_values(0)
+    X = pd.concat(
+        [
+            table.categories(index, missing) if index in hot else table.numbers(index, missing)
+            for index in table.gaps
+        ],
+        axis=1,
+    )
+    of_file = X.index.get_level_values(0)
     return RawData(
-        np.hstack(blocks),
+        X.to_numpy(np.float64),
         numeric_labels(table.cells[label_at].tolist()),
-        feature_names=tuple(feature_names) if titles or hot else None,
+        feature_names=tuple(X.columns) if titles or hot else None,
         sizes=tuple(int((of_file == number).sum()) for number in range(len(frames))),
     )
 
@@ -210,7 +207,7 @@ class _Table:
         self.cells = cells
         self.titles = titles
         self.header = header
-        self.gaps = pd.DataFrame()
+        self.gaps: Any = None
 
     def index_of(self, column: Column) -> int:
         """Return a column's index from 0."""
@@ -244,77 +241,69 @@ class _Table:
         self, label: int, features: list[int], values: frozenset[str], missing: Missing
     ) -> None:
         """Find the missing values; drop rows or columns with one, or refuse them, as `missing`."""
-        gaps = self.cells[[label, *features]].isin(values)
+        gaps: Any = self.cells[[label, *features]].isin(values)
         if missing == "drop_rows":
             whole = ~gaps.any(axis=1)
             if not whole.any():
                 raise InputError("Every row has a missing value: `drop_rows` leaves none.")
             self.cells, gaps = self.cells[whole], gaps[whole]
-        if gaps[label].any():
-            raise InputError(f"{self.place(gaps[label].idxmax())}: the label is missing.")
-        gaps = gaps[features]
+        if gaps.pop(label).any():
+            row = self.cells[label].isin(values).idxmax()
+            raise InputError(f"{self.place(row)}: the label is missing.")
         if missing == "drop_columns":
             gaps = gaps.loc[:, ~gaps.any()]
             if gaps.empty:
                 raise InputError("Every column has a missing value: `drop_columns` leaves none.")
         if missing == "error" and gaps.any(axis=None):
-            row: Any = gaps.any(axis=1).idxmax()
+            place = gaps.stack().idxmax()
             raise InputError(
-                f"{self.place(row, gaps.loc[row].idxmax())}: the value is missing. Say with "
-                f"`missing:` what to do: drop_rows, drop_columns, mean, most_frequent or category."
+                f"{self.place(place[:2], place[2])}: the value is missing. Say with `missing:` "
+                f"what to do: drop_rows, drop_columns, mean, most_frequent or category."
+            )
+        empty = gaps.all()
+        if missing != "category" and empty.any():
+            raise InputError(
+                f"The column '{self.title(empty.idxmax())}' holds no value at all: name it in "
+                f"`ignore`."
             )
         self.gaps = gaps
 
-    def numbers(self, index: int, missing: Missing) -> tuple[NDArray[np.float64], list[str]]:
-        """Return a numeric column, its gaps filled, and its name."""
-        gaps = self.gaps[index].to_numpy()
-        present = self.cells[index][~gaps]
+    def numbers(self, index: int, missing: Missing) -> pd.Series[float]:
+        """Return a numeric column, its gaps filled."""
+        present = self.cells[index][~self.gaps[index]]
         try:
-            known = present.to_numpy(dtype=np.float64)  # by Python's float: the nearest there is
+            known: Any = present.astype(np.float64)  # by Python's float: the nearest there is
         except ValueError:
-            known = np.array([_number(cell) for cell in present])
+            known = present.map(_number)
         bad = ~np.isfinite(known)
         if bad.any():
-            row = present.index[bad.argmax()]
+            row = bad.idxmax()
             hint = " If this line holds the column names, set `header: true`."
             raise InputError(
                 f"{self.place(row, index)}: '{present[row]}' is not a finite number; name the "
                 f"column as `categorical` or in `ignore`, or add the value to `missing_values`."
                 f"{hint if row == self.cells.index[0] and not self.header else ''}"
             )
-        if not gaps.any():
-            return known[:, None], [self.title(index)]
-        if missing == "category":
-            raise InputError(
-                f"The numeric column '{self.title(index)}' has missing values, which can't be a "
-                f"category of their own: choose mean, most_frequent, drop_rows or drop_columns."
-            )
-        self._refuse_empty(index, len(known))
-        values = np.full(len(gaps), known.mean() if missing == "mean" else _most_frequent(known))
-        values[~gaps] = known
-        return values[:, None], [self.title(index)]
+        if self.gaps[index].any():
+            if missing == "category":
+                raise InputError(
+                    f"The numeric column '{self.title(index)}' has missing values, which can't be "
+                    f"a category of their own: choose mean, most_frequent, drop_rows or "
+                    f"drop_columns."
+                )
+            # mode: of equally frequent values the smallest comes first.
+            fill = known.to_numpy().mean() if missing == "mean" else known.mode()[0]
+            known = known.reindex(self.cells.index, fill_value=fill)
+        column: pd.Series[float] = known.rename(self.title(index))
+        return column
 
-    def categories(self, index: int, missing: Missing) -> tuple[NDArray[np.float64], list[str]]:
-        """Return a 0/1 column for each value of a column of text, and their names."""
+    def categories(self, index: int, missing: Missing) -> pd.DataFrame:
+        """Return a 0/1 column for each value of a column of text."""
         column, gaps = self.cells[index], self.gaps[index]
         if gaps.any():
-            fill = MISSING_CATEGORY
-            if missing != "category":
-                self._refuse_empty(index, int((~gaps).sum()))
-                fill = _most_frequent(column[~gaps])
+            fill = MISSING_CATEGORY if missing == "category" else column[~gaps].mode()[0]
             column = column.mask(gaps, fill)
-        hot = pd.get_dummies(column, dtype=np.float64)
-        return hot.to_numpy(), [f"{self.title(index)}={value}" for value in hot]
-
-    def _refuse_empty(self, index: int, present: int) -> None:
-        if not present:
-            raise InputError(
-                f"The column '{self.title(index)}' holds no value at all: name it in `ignore`."
-            )
-
-
-def _most_frequent(values: Any) -> Any:
-    return pd.Series(values).mode()[0]  # of equally frequent ones the smallest
+        return pd.get_dummies(column, prefix=self.title(index), prefix_sep="=", dtype=np.float64)
 
 
 def _number(cell: str) -> float:

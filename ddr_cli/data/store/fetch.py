@@ -61,7 +61,7 @@ def _fetch_layout(
         fresh: dict[str, Path] = {}
         for number, (file, path) in enumerate(zip(layout.files, here, strict=True)):
             if path is None:
-                path = folder / str(number) / file.file_name
+                path = folder / str(number) / Path(file.path).name
                 path.parent.mkdir()
                 download(file, path, sources)
                 fresh[file.path] = path

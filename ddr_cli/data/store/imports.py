@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import tarfile
-import zipfile
 from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import takewhile
@@ -93,15 +91,10 @@ def _files_below(folder: Path) -> list[Path]:
 
 def _pack(folder: Path, target: Path) -> None:
     """Pack a folder into the archive that its unpacked files came from."""
-    files = [(file, file.relative_to(folder.parent).as_posix()) for file in _files_below(folder)]
-    if target.suffix == ".zip":
-        with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as packed:
-            for file, name in files:
-                packed.write(file, name)
-    else:
-        with tarfile.open(target, "w:gz") as packed:
-            for file, name in files:
-                packed.add(file, name)
+    kind = "zip" if target.suffix == ".zip" else "gztar"
+    folder = folder.resolve()
+    packed = shutil.make_archive(f"{target}.new", kind, folder.parent, folder.name)
+    Path(packed).replace(target)
 
 
 def _match(
@@ -109,7 +102,10 @@ def _match(
 ) -> tuple[str, str, _Given] | None:
     """Return the path of a card's file under which the best candidate comes, its name, and it."""
     pairs = [
-        (path, name) for path in file.names for name in candidates if _common_parts(path, name)
+        (path, name)
+        for path in (file.path, *file.also)
+        for name in candidates
+        if _common_parts(path, name)
     ]
     if pairs:
         path, name = max(pairs, key=lambda pair: _common_parts(*pair))

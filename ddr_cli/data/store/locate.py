@@ -116,7 +116,7 @@ def find_file(
 ) -> tuple[Path, Place] | tuple[None, None]:
     """Return the path of one file of a card and in which of some places it is."""
     for place in where:
-        for name in file.names:
+        for name in (file.path, *file.also):
             inner = PurePosixPath(name).name
             if place.kind == "card":
                 names = [name]
