@@ -54,13 +54,14 @@ def write_new_card(
     if test_paths:
         content["split"] = "by_file"
     card = check_card(content, target)
+    # The files are found from the card's folder, which must be there for that.
+    folder.mkdir(parents=True, exist_ok=True)
     sources = sources or Sources.from_environment()
     found = locate(card, sources)
     if found is None:
         raise InputError(f"The files of {target} are not there.")
     dataset = read_found(card, found, card.choose(None), sources)
     content["expect"] = _expect(dataset)
-    target.parent.mkdir(parents=True, exist_ok=True)
     atomic_write(target, dump(content))
     return target, dataset
 
