@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ddr_cli.core.atomic import atomic_write
+from ddr_cli.core.atomic import atomic_write, clear_messages
 from ddr_cli.core.errors import InputError
 from ddr_cli.core.yaml_loader import dump
 from ddr_cli.data.card import check_card
@@ -55,14 +55,16 @@ def write_new_card(
         content["split"] = "by_file"
     card = check_card(content, target)
     # The files are found from the card's folder, which must be there for that.
-    folder.mkdir(parents=True, exist_ok=True)
+    with clear_messages(folder):
+        folder.mkdir(parents=True, exist_ok=True)
     sources = sources or Sources.from_environment()
     found = locate(card, sources)
     if found is None:
         raise InputError(f"The files of {target} are not there.")
     dataset = read_found(card, found, card.choose(None), sources)
     content["expect"] = _expect(dataset)
-    atomic_write(target, dump(content))
+    with clear_messages(target):
+        atomic_write(target, dump(content))
     return target, dataset
 
 
