@@ -88,7 +88,7 @@ def test_list(ddr_here, kind, names):
     [
         ("ccdr", "{name: ccdr, n_components: 2, "),
         ("knn", "{name: knn, n_neighbors: 5, "),
-        ("topology", "{name: topology, n_neighbors: 1}"),
+        ("topology", "{name: topology, n_neighbors: 1"),
         ("landsat", "split: 4435 train, 2000 test"),
         ("landsat_ccdr_beta", "paper: ccdr, "),
         ("unit_length", "unit_length (preprocessing step)"),
