@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError
 
-from ddr_cli.core.errors import did_you_mean
-from ddr_cli.core.places import Document, DocumentError, KeyPath, value_text
+from ddr_cli.core.errors import InputError, did_you_mean
+from ddr_cli.core.places import Document, DocumentError, KeyPath, as_clause, value_text
 
 _EXPECTED: Mapping[str, str] = {
     "bool_parsing": "true or false",
@@ -92,6 +93,17 @@ def refuse(problems: Iterable[InitErrorDetails]) -> None:
     """Raise these problems, if there are any, from within a validator."""
     if found := list(problems):
         raise ValidationError.from_exception_data("", found)
+
+
+@contextmanager
+def as_problem() -> Iterator[None]:
+    """Have an error in the block, in a validator, be the problem of the value it validates."""
+    try:
+        yield
+    except DocumentError as error:
+        refuse(wrong((), str(problem)) for problem in error.problems)
+    except (InputError, OSError, RuntimeError) as error:
+        raise ValueError(as_clause(error)) from None
 
 
 def field_problems(

@@ -121,6 +121,27 @@ def make_split(
     return Split(f"{kind}-{index}", chosen, rest, split_hash(chosen, rest))
 
 
+def check_train(kind: str, train: float | None) -> None:
+    """Raise an InputError if a kind of split can't have this size of the training part."""
+    but_is = "" if train is None else f", but train is {train}"
+    if kind in ("predefined", "resample", "whole"):
+        whose = "trains on all points" if kind == "whole" else "takes its sizes from the data set"
+        if train is not None:
+            raise InputError(f"The split kind '{kind}' {whose}; leave out 'train'.")
+    elif kind == "fraction":
+        if train is None or not 0 < train < 1:
+            raise InputError(
+                "The split kind 'fraction' needs 'train', the share of the training points, "
+                f"between 0 and 1{but_is}."
+            )
+    elif not isinstance(train, int) or isinstance(train, bool) or train < 1:
+        of = "each class" if kind == "per_class" else "all points"
+        raise InputError(
+            f"The split kind '{kind}' needs 'train', the number of training points of {of}, a "
+            f"whole number of 1 or more{but_is}."
+        )
+
+
 def method_seed(seed: int, dataset: str, index: int) -> int:
     """Return the seed of a method's own randomness on one split, in [0, 2**32).
 
@@ -154,10 +175,7 @@ def _own_split(
             f"The data set '{dataset}' has no predefined split, which the split kind '{kind}' "
             "needs; use fraction, per_class or labelled instead."
         )
-    if size is not None:
-        raise InputError(
-            f"The split kind '{kind}' takes its sizes from the predefined split; leave out 'train'."
-        )
+    check_train(kind, size)
     train, test = (np.asarray(part, dtype=np.intp) for part in predefined)
     if len(train) == 0 or len(test) == 0:
         raise InputError(f"The predefined split of '{dataset}' has an empty part.")
@@ -225,20 +243,11 @@ def _training_counts(
 ) -> NDArray[np.int64]:
     """Return how many points of every class are drawn for training."""
     n_samples = int(class_sizes.sum())
-    if kind == "fraction":
-        if train is None or not 0 < train < 1:
-            raise InputError(
-                f"The split kind 'fraction' needs 'train', a share between 0 and 1, not {train!r}."
-            )
-        # Rounded half up: a product such as 0.29 * 100, an ulp short of 29, still gives 29.
-        total = int(np.floor(train * n_samples + 0.5))
-    else:
-        if train is None or isinstance(train, bool) or int(train) != train or train < 1:
-            raise InputError(
-                f"The split kind '{kind}' needs 'train', a whole number of 1 or more, "
-                f"not {train!r}."
-            )
-        total = int(train)
+    if kind != "resample":
+        check_train(kind, train)
+    assert train is not None
+    # Rounded half up: a product such as 0.29 * 100, an ulp short of 29, still gives 29.
+    total = int(np.floor(train * n_samples + 0.5)) if kind == "fraction" else int(train)
 
     if kind == "per_class":
         smallest = int(np.argmin(class_sizes))

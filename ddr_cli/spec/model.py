@@ -26,11 +26,11 @@ from pydantic import (
 )
 
 from ddr_cli.core.errors import InputError, did_you_mean
-from ddr_cli.core.places import DocumentError, as_clause, value_text
-from ddr_cli.core.validation import refuse, wrong
+from ddr_cli.core.places import as_clause, value_text
+from ddr_cli.core.validation import as_problem, refuse, wrong
 from ddr_cli.data.card import load_card
 from ddr_cli.evaluation.metrics import METRICS, RANKINGS
-from ddr_cli.evaluation.splits import make_split
+from ddr_cli.evaluation.splits import check_train, make_split
 from ddr_cli.papers.schema import load_paper
 from ddr_cli.spec.pieces import (
     ClassifierSpec,
@@ -74,10 +74,8 @@ class PaperRef(StrictFrozen):
     @classmethod
     def _known_paper(cls, name: str, info: ValidationInfo) -> str:
         if context_of(info):
-            try:
+            with as_problem():
                 load_paper(name)
-            except InputError as error:
-                raise ValueError(as_clause(error)) from None
         return name
 
     @field_validator("artefact")
@@ -117,12 +115,8 @@ class DatasetRef(StrictFrozen):
     @classmethod
     def _has_a_card(cls, name: str, info: ValidationInfo) -> str:
         if context := context_of(info):
-            try:
+            with as_problem():
                 context.card = load_card(name, base=context.base)
-            except DocumentError as error:
-                refuse(wrong((), str(problem)) for problem in error.problems)
-            except (InputError, OSError, ValueError, RuntimeError) as error:
-                raise ValueError(as_clause(error)) from None
         return name
 
     @field_validator("options")
@@ -172,23 +166,9 @@ class SplitSpec(StrictFrozen):
     @field_validator("train")
     @classmethod
     def _train_of_kind(cls, train: float | None, info: ValidationInfo) -> float | None:
-        but_is = "" if train is None else f", but train is {train}"
-        match info.data.get("kind"):
-            case "predefined" | "resample" as kind if train is not None:
-                raise ValueError(f"the kind {kind} takes its sizes from the data set; drop train")
-            case "whole" if train is not None:
-                raise ValueError("the kind whole trains on all points; drop train")
-            case "per_class" | "labelled" as kind if not isinstance(train, int) or train < 1:
-                of = "each class" if kind == "per_class" else "all points"
-                raise ValueError(
-                    f"the kind {kind} needs train, the number of training points of {of}, "
-                    f"a whole number from 1{but_is}"
-                )
-            case "fraction" if train is None or not 0 < train < 1:
-                raise ValueError(
-                    "the kind fraction needs train, the share of the training points, "
-                    f"between 0 and 1{but_is}"
-                )
+        if "kind" in info.data:
+            with as_problem():
+                check_train(info.data["kind"], train)
         return train
 
     @field_validator("predefined")
@@ -221,10 +201,9 @@ class SplitSpec(StrictFrozen):
             try:
                 # The sizes of a split do not depend on its seed, so one stands for all of them.
                 split = make_split(self.kind, y, train=self.train, dataset=card.name)
+                context.n_train = len(split.train)
             except InputError as error:
                 refuse([wrong(("train",), as_clause(error))])
-            else:
-                context.n_train = len(split.train)
         return self
 
 

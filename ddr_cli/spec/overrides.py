@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 from pydantic import ValidationError
@@ -23,12 +24,8 @@ from ddr_cli.spec.estimators import (
 )
 from ddr_cli.spec.model import KEYS
 
-_SECTIONS = {
-    prefix: [section for section, own in PREFIXES.items() if own == prefix]
-    for prefix in PREFIXES.values()
-}
 _TEXTS = ("title", "description")
-_MAPPINGS = ("dataset", "split", "plot", "paper", "embeddings")
+_MAPPINGS = ("dataset", "split", "sweep", "plot", "paper", "embeddings")
 _LONGEST_TEXT = 80
 
 
@@ -84,10 +81,8 @@ class _Override:
             self._problem(name, str(error))
             return
         head, _, rest = name.partition(".")
-        if head in _SECTIONS and rest:
+        if head in PREFIXES.values() and rest:
             self._set_parameter(head, rest, value)
-        elif head == "sweep" and rest:
-            self._set_inside("sweep", rest, value)
         elif head in _MAPPINGS and rest:
             self._set_inside(head, rest, value)
         elif name in KEYS:
@@ -109,25 +104,17 @@ class _Override:
             self.document.put((key, inner), value, self.place)
 
     def _set_parameter(self, prefix: str, parameter: str, value: Any) -> None:
-        given = {section: self.document.data.get(section) for section in _SECTIONS[prefix]}
-        lists = {section: items for section, items in given.items() if isinstance(items, list)}
-        if not lists:
-            return
-        items = {
-            (section, i): item for section, listed in lists.items() for i, item in enumerate(listed)
-        }
-        found = {at: _settable(at[0], item) for at, item in items.items()}
-        names = {at: settable for at, settable in found.items() if settable is not None}
-        having = [at for at in names if parameter in names[at]]
+        items = [item for item in self._items() if PREFIXES[item[0][0]] == prefix]
+        having = [(at, item) for at, item, names in items if parameter in (names or ())]
         # An item that can't be read might have it; that it can't be read is reported as such.
-        if not having and len(names) == len(items):
-            known = [name for settable in names.values() for name in settable]
+        if not having and all(names is not None for _, _, names in items):
+            known = [name for _, _, names in items for name in names or ()]
             self._problem(f"{prefix}.{parameter}", nobody_has(prefix, parameter, known))
         if parameter == "mode":
             # A reducer that can't do it keeps its own mode, unless none can.
-            having = [at for at in having if _can(items[at], value)] or having
-        for at in having:
-            if isinstance(items[at], str):
+            having = [(at, item) for at, item in having if _can(item, value)] or having
+        for at, item in having:
+            if isinstance(item, str):
                 self.document.open_up(at)
             self.document.put((*at, parameter), value, self.place)
         sweep = self.document.data.get("sweep")
@@ -135,25 +122,30 @@ class _Override:
             self.document.remove(("sweep", f"{prefix}.{parameter}"))
 
     def _unknown(self, name: str) -> str:
-        known = list(KEYS)
-        for section, prefix in PREFIXES.items():
-            items = self.document.data.get(section)
-            for item in items if isinstance(items, list) else ():
-                known += [f"{prefix}.{p}" for p in _settable(section, item) or ()]
+        known = [*KEYS]
+        for at, _, names in self._items():
+            known += [f"{PREFIXES[at[0]]}.{parameter}" for parameter in names or ()]
         hint = did_you_mean_setting(name, known) or " Names are such as reducer.beta."
         return f"there is no setting called '{name}'.{hint}"
+
+    def _items(self) -> list[tuple[tuple[str, int], Any, list[str] | None]]:
+        """Return where each item of the lists stands, the item, and what may be set of it.
+
+        That is None if it names no estimator that can be read.
+        """
+        found: list[tuple[tuple[str, int], Any, list[str] | None]] = []
+        for section in PREFIXES:
+            items = self.document.data.get(section)
+            for i, item in enumerate(items if isinstance(items, list) else ()):
+                names = None
+                with suppress(InputError):
+                    names = settable_names(section, _name(item))
+                found.append(((section, i), item, names))
+        return found
 
 
 def _name(item: Any) -> str:
     return str(item.get("name") if isinstance(item, dict) else item)
-
-
-def _settable(section: str, item: Any) -> list[str] | None:
-    """Return what may be set of an item, None if it names no estimator that can be read."""
-    try:
-        return settable_names(section, _name(item))
-    except InputError:
-        return None
 
 
 def _can(item: Any, mode: Any) -> bool:

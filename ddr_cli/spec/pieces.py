@@ -18,9 +18,8 @@ from pydantic import (
     model_validator,
 )
 
-from ddr_cli.core.errors import InputError
-from ddr_cli.core.places import as_clause, value_text
-from ddr_cli.core.validation import Frozen, field_problems, refuse, wrong
+from ddr_cli.core.places import value_text
+from ddr_cli.core.validation import Frozen, as_problem, field_problems, refuse, wrong
 from ddr_cli.data.card import Card, Expect
 from ddr_cli.spec.estimators import (
     MODES,
@@ -109,10 +108,8 @@ class Piece(StrictFrozen):
     @classmethod
     def _known(cls, name: str, info: ValidationInfo) -> str:
         if context_of(info):
-            try:
+            with as_problem():
                 load_factory(cls.section, name)
-            except InputError as error:
-                raise ValueError(as_clause(error)) from None
         return name
 
     @field_validator("label", check_fields=False)
@@ -141,10 +138,8 @@ class Piece(StrictFrozen):
     def _can_be_made(self, info: ValidationInfo) -> Self:
         """Make a third party's estimator whose signature doesn't say what it takes."""
         if context_of(info) and not is_annotated(self.factory):
-            try:
+            with as_problem():
                 make(self.factory, self.params)
-            except InputError as error:
-                raise ValueError(as_clause(error)) from None
         return self
 
 
@@ -170,10 +165,8 @@ class ReducerSpec(Piece):
     def _possible_mode(self, info: ValidationInfo) -> Self:
         if context_of(info) is None:
             return self
-        try:
+        with as_problem():
             traits = self.traits()
-        except InputError as error:
-            raise ValueError(as_clause(error)) from None
         if "mode" not in self.model_fields_set and not traits.out_of_sample:
             return self.model_copy(update={"mode": "transductive"})
         if not getattr(traits, self.mode):

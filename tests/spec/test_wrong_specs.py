@@ -71,14 +71,14 @@ def _lines(path: str) -> list[str]:
         (
             "train: 0.5, ",
             "",
-            "3:8: split.train: the kind fraction needs train, the share of the training points, "
-            "between 0 and 1.",
+            "3:8: split.train: the split kind 'fraction' needs 'train', the share of the "
+            "training points, between 0 and 1.",
         ),
         (
             "train: 0.5",
             "train: 5",
-            "3:32: split.train: the kind fraction needs train, the share of the training points, "
-            "between 0 and 1, but train is 5.",
+            "3:32: split.train: the split kind 'fraction' needs 'train', the share of the "
+            "training points, between 0 and 1, but train is 5.",
         ),
         (
             "train: 0.5",
@@ -88,14 +88,14 @@ def _lines(path: str) -> list[str]:
         (
             "kind: fraction",
             "kind: labelled",
-            "3:32: split.train: the kind labelled needs train, the number of training points of "
-            "all points, a whole number from 1, but train is 0.5.",
+            "3:32: split.train: the split kind 'labelled' needs 'train', the number of training "
+            "points of all points, a whole number of 1 or more, but train is 0.5.",
         ),
         (
             "kind: fraction, train: 0.5",
             "kind: per_class",
-            "3:8: split.train: the kind per_class needs train, the number of training points of "
-            "each class, a whole number from 1.",
+            "3:8: split.train: the split kind 'per_class' needs 'train', the number of training "
+            "points of each class, a whole number of 1 or more.",
         ),
         (
             "kind: fraction, train: 0.5",
