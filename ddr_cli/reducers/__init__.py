@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ddr_cli.reducers.laplacian_rls import LaplacianRLS, LaplacianRLSRegressor
     from ddr_cli.reducers.lda import LDA
     from ddr_cli.reducers.lfda import LFDA, KernelLFDA
+    from ddr_cli.reducers.lle import LLE, SupervisedLLE
     from ddr_cli.reducers.lmnn import LMNN
     from ddr_cli.reducers.lpp import LPP
     from ddr_cli.reducers.mcml import MCML
@@ -26,9 +27,8 @@ if TYPE_CHECKING:
     from ddr_cli.reducers.nmmp import NMMP
     from ddr_cli.reducers.registry import REDUCERS, Traits, get_traits
     from ddr_cli.reducers.sde import SDE
-    from ddr_cli.reducers.slle import SupervisedLLE
     from ddr_cli.reducers.ssde import SSDE
-    from ddr_cli.reducers.wrapped import LLE, Isomap, KernelPCA
+    from ddr_cli.reducers.wrapped import Isomap, KernelPCA
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
@@ -40,6 +40,7 @@ else:
             "laplacian_rls": ["LaplacianRLS", "LaplacianRLSRegressor"],
             "lda": ["LDA"],
             "lfda": ["LFDA", "KernelLFDA"],
+            "lle": ["LLE", "SupervisedLLE"],
             "lmnn": ["LMNN"],
             "lpp": ["LPP"],
             "mcml": ["MCML"],
@@ -49,9 +50,8 @@ else:
             "nmmp": ["NMMP"],
             "registry": ["REDUCERS", "Traits", "get_traits"],
             "sde": ["SDE"],
-            "slle": ["SupervisedLLE"],
             "ssde": ["SSDE"],
-            "wrapped": ["LLE", "Isomap", "KernelPCA"],
+            "wrapped": ["Isomap", "KernelPCA"],
         },
     )
 

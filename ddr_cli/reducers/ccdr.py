@@ -161,7 +161,8 @@ class CCDR(OnNeighborGraph, Embedding):
         kept = np.isin(part, part[:L])
         if not kept.all():
             G = G[kept][:, kept]
-        # Without a neighbour edge there is one star per class, and all else has lambda = 1.
+        # Eq. 20 divides by 1 - lambda. Without a neighbour edge there is one star per class, and
+        # all else has lambda = 1.
         self._check_extension(G.shape[0] - 1 if G.nnz > 2 * len(labelled) else L - 1)
         self.eigenvalues_, U = laplacian_eigenpairs(G, m)  # Eq. 15: L u = lambda D u
         self._check_extension(int(np.sum(self.eigenvalues_ < 1 - 1e-9)))
@@ -174,13 +175,6 @@ class CCDR(OnNeighborGraph, Embedding):
         self._X = X
         if not self.connected_.all():
             self.embedding_[~self.connected_] = self.place(self._kernel(X[~self.connected_]))
-
-    def _check_extension(self, most: int) -> None:
-        if self.n_components > most:
-            raise ValueError(
-                f"n_components={self.n_components}, but the graph offers at most {most} dimensions "
-                f"with lambda < 1 (Eq. 20 divides by 1 - lambda)."
-            )
 
     def _fit_subsamples(self, X: Any, y: NDArray[Any], code: Codes) -> None:
         """Embed stratified subsamples, extend each to all points by Eq. 20, align and average.

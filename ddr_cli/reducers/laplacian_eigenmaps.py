@@ -153,13 +153,6 @@ class LaplacianEigenmaps(OnNeighborGraph, Embedding):
         )
         return sp.csr_array(W + bridges + bridges.T)
 
-    def _check_extension(self, most: int) -> None:
-        if self.n_components > most:
-            raise ValueError(
-                f"n_components={self.n_components}, but the graph offers at most {most} dimensions "
-                f"with lambda < 1 (the extension to new points divides by 1 - lambda)."
-            )
-
     def transform(self, X: ArrayLike, *, neighbors: Neighbors | None = None) -> NDArray[Any]:
         """Place points by the Nyström formula; `neighbors` among the training points, if known."""
         points = self._points(X)

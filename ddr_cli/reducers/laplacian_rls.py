@@ -10,27 +10,24 @@ import scipy.sparse as sp
 from annotated_types import Ge, Gt
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.csgraph import laplacian
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.utils import Tags
+from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.extmath import safe_sparse_dot
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ddr_cli.core.parameters import check_parameters
 from ddr_cli.numerics.graph_embedding import laplacian_form, symmetric
 from ddr_cli.numerics.kernels import kernel_matrix, kernel_width
 from ddr_cli.numerics.neighbors import CsrArray, Neighbors
 from ddr_cli.reducers.labels import UNLABELLED, Unlabelled, encode_labels, points_and_values
-from ddr_cli.reducers.reducer import Floats, OnNeighborGraph, Reducer
+from ddr_cli.reducers.reducer import Estimator, Floats, OnNeighborGraph, Reducer
 from ddr_cli.reducers.registry import Traits
 
 Labelled = NDArray[np.bool_]
 Kernel = Literal["linear", "rbf", "poly", "laplacian", "cosine"] | Callable[[Any, Any], float]
 
 _RANK_TOL = 1e-12  # relative size at which an eigenvalue of the normal equations counts as zero
-_ACCEPTED: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float64, np.float32]}
 
 
-class ManifoldRegularized(OnNeighborGraph, BaseEstimator):
+class ManifoldRegularized(OnNeighborGraph, Estimator):
     """An estimator that fits `LaplacianRLS`'s function to one or more outputs."""
 
     coef_: NDArray[Any]
@@ -43,6 +40,8 @@ class ManifoldRegularized(OnNeighborGraph, BaseEstimator):
     degree: int
     coef0: float
     fit_intercept: bool
+    _fitted = "intercept_"
+    _needs_labels = True
 
     def _fit_outputs(
         self, points: Any, labelled: Labelled, Y: Floats, neighbors: Neighbors | None
@@ -112,8 +111,7 @@ class ManifoldRegularized(OnNeighborGraph, BaseEstimator):
 
     def _outputs(self, X: ArrayLike) -> NDArray[Any]:
         """Return the fitted functions' values, of shape (n_queries, n_outputs)."""
-        check_is_fitted(self, "intercept_")
-        points = validate_data(self, X, reset=False, **_ACCEPTED)
+        points = self._points(X)
         if self.kernel == "linear":
             values = safe_sparse_dot(points, self.coef_.T, dense_output=True)
         else:
@@ -124,12 +122,6 @@ class ManifoldRegularized(OnNeighborGraph, BaseEstimator):
         return kernel_matrix(
             A, B, self.kernel, gamma=self.gamma_, degree=self.degree, coef0=self.coef0
         )
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.target_tags.required = True
-        return tags
 
 
 class LaplacianRLS(ClassifierMixin, ManifoldRegularized, Reducer):
@@ -208,8 +200,6 @@ class LaplacianRLS(ClassifierMixin, ManifoldRegularized, Reducer):
     >>> model.predict(X[[10, 60, 120]]).tolist()
     [0, 1, 2]
     """
-
-    _fitted = "intercept_"
 
     def __init__(
         self,
@@ -347,7 +337,7 @@ class LaplacianRLSRegressor(RegressorMixin, ManifoldRegularized):
         """
         check_parameters(self)
         points, values, labelled = points_and_values(
-            self, X, y, self.unlabelled, **_ACCEPTED, ensure_min_samples=2
+            self, X, y, self.unlabelled, ensure_min_samples=2, **self._accepted
         )
         self._fit_outputs(points, labelled, values[labelled, None], neighbors)
         return self

@@ -22,15 +22,13 @@ Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
 
 
-class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """A transformer; a subclass states in class attributes what it takes."""
+class Estimator(BaseEstimator):
+    """An estimator; a subclass states in class attributes what it takes."""
 
     classes_: NDArray[Any]
-    n_components: Any
 
-    _fitted: ClassVar[str]  # the attribute that a finished fit has, of n_components rows
+    _fitted: ClassVar[str]  # the attribute that a finished fit has
     _takes_sparse: ClassVar[bool] = True
-    _keeps_float32: ClassVar[bool] = True
     _needs_labels: ClassVar[bool] = False
 
     @property
@@ -75,6 +73,21 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 f"{type(self).__name__} needs at least two classes, but y has one class."
             )
 
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = bool(self._accepted["accept_sparse"])
+        tags.input_tags.pairwise = self._pairwise
+        tags.target_tags.required = self._needs_labels
+        return tags
+
+
+class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
+    """A transformer, whose `_fitted` attribute has n_components rows."""
+
+    n_components: Any
+
+    _keeps_float32: ClassVar[bool] = True
+
     def _check_rank(
         self, rank: int, points: Any, *, reason: str = "all features are constant"
     ) -> None:
@@ -93,9 +106,6 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = bool(self._accepted["accept_sparse"])
-        tags.input_tags.pairwise = self._pairwise
-        tags.target_tags.required = self._needs_labels
         if self._keeps_float32:
             tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
@@ -104,6 +114,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 class OnNeighborGraph:
     """A mix-in for estimators on the weighted graph of each point's nearest."""
 
+    n_components: Any
     n_neighbors: int
     weights: Any
     epsilon: Literal["mean"] | float
@@ -117,6 +128,14 @@ class OnNeighborGraph:
             epsilon=self.epsilon,
             neighbors=neighbors,
         )
+
+    def _check_extension(self, most: int) -> None:
+        """Refuse more dimensions than the graph's eigenvectors can be extended in."""
+        if self.n_components > most:
+            raise ValueError(
+                f"n_components={self.n_components}, but the graph offers at most {most} dimensions "
+                f"with lambda < 1 (the extension to new points divides by 1 - lambda)."
+            )
 
 
 class LinearReducer(Reducer):

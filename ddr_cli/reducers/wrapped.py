@@ -1,4 +1,6 @@
-"""scikit-learn's kernel PCA, Isomap and LLE, with what they leave to chance or version pinned.
+"""scikit-learn's kernel PCA and Isomap, with what they leave to chance or version pinned.
+
+LLE stands beside its supervised form, in `lle.py`.
 
 Added to them: numbers that no start, solver or new default of theirs changes; the same signs
 everywhere; refusals that name the parameter at fault; neighbour graphs in several parts.
@@ -21,9 +23,7 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import KernelCenterer
 
 from ddr_cli.numerics.eigen import deterministic_signs
-from ddr_cli.numerics.graphs import closed_groups
-from ddr_cli.numerics.neighbors import kneighbors
-from ddr_cli.reducers.reducer import Codes, Embedding, Floats
+from ddr_cli.reducers.reducer import Embedding, Floats
 from ddr_cli.reducers.registry import Traits
 
 # What decides numbers: scikit-learn 1.9's defaults, which a later version may change, and ours.
@@ -42,16 +42,7 @@ _ISOMAP: dict[str, Any] = {
     "metric": "minkowski",
     "p": 2,
 }
-_LLE: dict[str, Any] = {
-    "tol": 0.0,
-    "max_iter": 1000,
-    "method": "standard",
-    "neighbors_algorithm": "auto",
-    "random_state": 0,
-}
-# Up to these numbers of points a complete decomposition is fast and misses nothing.
-_DENSE_KERNEL_PCA = 1000
-_DENSE_LLE = 2000
+_DENSE = 1000  # up to this number of points a complete decomposition is fast and misses nothing
 _ZERO = 1e-10  # an eigenvalue below this share of the largest is 0
 
 Kernel = (
@@ -164,7 +155,7 @@ default="linear"
             raise ValueError(
                 f"A precomputed kernel matrix must be square; X has the shape {points.shape}."
             )
-        dense = n <= _DENSE_KERNEL_PCA or self.n_components >= n // 4
+        dense = n <= _DENSE or self.n_components >= n // 4
         model = decomposition.KernelPCA(
             n_components=self.n_components,
             kernel=self.kernel,
@@ -330,154 +321,3 @@ class Isomap(WrappedEmbedding):
             paper='Tenenbaum, de Silva, Langford, "A Global Geometric Framework for Nonlinear '
             'Dimensionality Reduction", Science 290, 2000',
         )
-
-
-class LLE(WrappedEmbedding):
-    r"""Place each point by the weights with which its neighbours make it up.
-
-    Each point is written as a weighted sum of its neighbours,
-    :math:`\min \|x_i - \sum_j w_{ij} x_j\|^2`, :math:`\sum_j w_{ij} = 1`, and placed by
-    :math:`\min \sum_i \|y_i - \sum_j w_{ij} y_j\|^2` under :math:`\sum_i y_i = 0`,
-    :math:`\sum_i y_i y_i^T = I`.
-
-    Parameters
-    ----------
-    n_components : int, default=2
-        Dimensions of the embedding.
-    n_neighbors : int, default=5
-        Neighbours of each point.
-    reg : float, default=1e-3
-        Added to the diagonal of each point's Gram matrix of neighbours, in units of its trace.
-    disconnected : {"connect", "raise"}, default="connect"
-        What to do if several groups of points have no neighbours outside, each of which could be
-        placed on a single point: take the smallest larger number of neighbours with which there is
-        but one, and warn; or refuse.
-
-    Attributes
-    ----------
-    embedding_ : ndarray of shape (n_samples, n_components)
-        The placed points.
-    n_neighbors_ : int
-        The number of neighbours used.
-    model_ : sklearn.manifold.LocallyLinearEmbedding
-        The fitted estimator behind `transform`, which places a new point by the weights with which
-        its nearest training points make it up.
-
-    Notes
-    -----
-    The defaults of scikit-learn 1.9 for the eigenvectors are changed: up to 2000 points
-    ``eigen_solver="dense"``, where "auto" takes ARPACK above 200; beyond, ARPACK with
-    ``random_state=0, tol=0, max_iter=1000`` instead of a random start, 1e-6 and 100.
-
-    Of exact duplicates one is embedded and the others are placed on it: scikit-learn takes each
-    point's first neighbour for the point itself, which among duplicates it need not be.
-
-    `transform` of a training point misses its embedding by a little, because of `reg`.
-
-    For n points, d features and k neighbours: :math:`O(n^2 d + n k^3)`, then :math:`O(n^3)` up to
-    2000 points and a sparse factorisation beyond.
-
-    References
-    ----------
-    .. [1] S. T. Roweis, L. K. Saul, "Nonlinear Dimensionality Reduction by Locally Linear
-       Embedding", Science 290, 2000, 2323-2326.
-
-    Examples
-    --------
-    >>> angle = np.linspace(0, np.pi, 30)
-    >>> arc = np.column_stack([np.cos(angle), np.sin(angle)])
-    >>> y = LLE(n_components=1).fit_transform(arc)[:, 0]
-    >>> bool(abs(np.diff(np.sign(np.diff(y)))).sum() == 0)  # in the order of the arc
-    True
-    """
-
-    _takes_sparse = False
-
-    def __init__(
-        self,
-        n_components: Annotated[int, Ge(1)] = 2,
-        n_neighbors: Annotated[int, Ge(1)] = 5,
-        reg: Annotated[float, Gt(0)] = 1e-3,
-        disconnected: Literal["connect", "raise"] = "connect",
-    ) -> None:
-        self.n_components = n_components
-        self.n_neighbors = n_neighbors
-        self.reg = reg
-        self.disconnected = disconnected
-
-    def fit(self, X: ArrayLike, y: Any = None) -> LLE:  # noqa: ARG002 (scikit-learn's signature)
-        """Embed the rows of `X`."""
-        given = self._checked(X)
-        if self.n_components > given.shape[1]:
-            raise ValueError(
-                f"n_components={self.n_components}, but n_features = {given.shape[1]}, and "
-                f"scikit-learn's LLE has no more dimensions than that; SupervisedLLE with alpha=0 "
-                f"does."
-            )
-        points, place = _distinct(given.astype(np.float64))
-        n = len(points)
-        if max(self.n_neighbors, self.n_components) >= n:
-            raise ValueError(
-                f"n_neighbors={self.n_neighbors} and n_components={self.n_components} must be "
-                f"below the number of distinct points; of n_samples = {len(given)} these are {n}."
-            )
-        self.n_neighbors_ = self._enough_neighbors(points)
-        dense = n <= _DENSE_LLE or self.n_components + 1 >= n // 4
-        model = manifold.LocallyLinearEmbedding(
-            n_neighbors=self.n_neighbors_,
-            n_components=self.n_components,
-            reg=self.reg,
-            eigen_solver="dense" if dense else "arpack",
-            **_LLE,
-        )
-        self._keep(model, model.fit_transform(points)[place], given.dtype)
-        return self
-
-    def _enough_neighbors(self, points: Floats) -> int:
-        """Return the smallest number of neighbours that leaves one group, or refuse."""
-        k, most = self.n_neighbors, len(points) - 1
-        known = kneighbors(points, k)
-        groups = closed_groups(known)
-        if groups == 1:
-            return k
-        what = (
-            f"With n_neighbors={k}, {groups} groups of points have no neighbours outside, and each "
-            f"could be placed on a single point"
-        )
-        if self.disconnected == "raise":
-            raise ValueError(
-                f"{what}; a larger n_neighbors, or disconnected='connect', joins them."
-            )
-        # With all others as neighbours there is one group, so both searches end.
-        while closed_groups(known) > 1:
-            known = kneighbors(points, min(2 * known.k, most))
-        low, high = k, known.k
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if closed_groups(known.first(middle)) == 1 else (middle, high)
-        warnings.warn(f"{what}; {high} neighbours were used instead.", stacklevel=3)
-        return high
-
-    def __ddr_traits__(self) -> Traits:
-        return Traits(
-            version=1,
-            nested=True,
-            transductive=True,
-            supervised=False,
-            grids={
-                "n_components": tuple(range(1, 21)),
-                "n_neighbors": (4, 5, 8, 12, 16),
-                "reg": (1e-4, 1e-3, 1e-2, 1e-1),
-            },
-            paper='Roweis, Saul, "Nonlinear Dimensionality Reduction by Locally Linear Embedding", '
-            "Science 290, 2000",
-        )
-
-
-def _distinct(points: Floats) -> tuple[Floats, Codes]:
-    """Return the distinct rows, by first occurrence, and each row's place among them."""
-    _, first, inverse = np.unique(points, axis=0, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    rank = np.empty_like(order)
-    rank[order] = np.arange(len(order))
-    return points[first[order]], rank[inverse.ravel()]

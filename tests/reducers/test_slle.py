@@ -11,7 +11,7 @@ from sklearn.manifold import LocallyLinearEmbedding
 from ddr_cli.data.synthetic.generated import swiss_roll
 from ddr_cli.numerics.neighbors import kneighbors
 from ddr_cli.reducers import get_traits
-from ddr_cli.reducers.slle import SupervisedLLE, supervised_neighbors
+from ddr_cli.reducers.lle import SupervisedLLE, supervised_neighbors
 
 IRIS, IRIS_Y = load_iris(return_X_y=True)
 CLOUD = np.random.default_rng(0).standard_normal((300, 6))

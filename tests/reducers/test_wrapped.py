@@ -141,12 +141,12 @@ def test_narrow_fits_are_the_first_columns_of_a_wide_one(model):
 
 
 @pytest.mark.parametrize(
-    ("model", "limit"),
-    [(LLE(3, n_neighbors=10), "_DENSE_LLE"), (KernelPCA(4, "rbf"), "_DENSE_KERNEL_PCA")],
+    ("model", "module"),
+    [(LLE(3, n_neighbors=10), "lle"), (KernelPCA(4, "rbf"), "wrapped")],
 )
-def test_beyond_the_dense_solver_the_numbers_are_the_same(model, limit, monkeypatch):
+def test_beyond_the_dense_solver_the_numbers_are_the_same(model, module, monkeypatch):
     dense = model.fit(TRAIN).transform(NEW)
-    monkeypatch.setattr(f"ddr_cli.reducers.wrapped.{limit}", 100)
+    monkeypatch.setattr(f"ddr_cli.reducers.{module}._DENSE", 100)
     sparse = model.fit(TRAIN).transform(NEW)
     assert model.model_.eigen_solver == "arpack"
     assert_allclose(sparse, dense, atol=1e-6 * np.abs(dense).max())
