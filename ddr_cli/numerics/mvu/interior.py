@@ -30,6 +30,7 @@ _SHORT = 0.95  # share of the way to the boundary that a step goes
 _GOOD = 1e-3  # an error that is already of use
 _PATIENCE = 6  # iterations without a halved error before a good iterate is taken
 _MORE_PATIENCE = 30  # before one that is not: narrow places take long to get through
+_NOTHING = 1e-12  # a coefficient below this is the rounding of a sum along a path that cancels
 _DENSE = 150  # below this order all eigenvalues are cheaper than one by iteration
 
 
@@ -60,7 +61,7 @@ def solve_interior(
 
     Time grows with the cube, memory with the square of the number of bars.
     """
-    programme = tree_programme(framework)
+    programme = TreeProgramme(framework)
     state = _Iteration(programme, compliance)
     best, best_error, found = (state.gram, state.weights), np.inf, 0
     mark, halved = np.inf, 0
@@ -229,22 +230,33 @@ def _inside(start: Floats, towards: Floats, length: float) -> float:
     return 0.0
 
 
-_NOTHING = 1e-12  # a coefficient below this is the rounding of a sum along a path that cancels
-
-
-@dataclass(frozen=True, eq=False)
 class TreeProgramme:
-    """Maximise <C, K> s.t. :math:`b_e^T K b_e = 1`, K N = 0, K positive semidefinite.
+    r"""Maximise <C, K> s.t. :math:`b_e^T K b_e = 1`, K N = 0, K positive semidefinite.
 
-    The vectors :math:`b_e` are the rows of `bars`, with one column less than there are nodes; the
-    objective C is the moment of inertia, squeezed; the orthonormal columns of `known` are N; and
-    `placement` takes a factor of K to the scaled coordinates of the nodes.
+    The framework's programme in the coordinates of its shortest spanning tree: the vectors
+    :math:`b_e` are the rows of `bars`, with one column less than there are nodes; the objective C
+    is the moment of inertia, squeezed; the orthonormal columns of `known` are N; and `placement`
+    takes a factor of K to the scaled coordinates of the nodes.
     """
 
-    bars: CsrArray
-    objective: Floats
-    known: Floats
-    placement: Floats
+    def __init__(self, framework: Framework) -> None:
+        n, m = framework.n_nodes, framework.n_bars
+        i, j, d = framework.heads, framework.tails, framework.lengths
+        paths = _paths(n, sp.csr_array((d, (i, j)), shape=(n, n)))
+        entries = np.concatenate([1 / d, -1 / d])
+        places = (np.tile(np.arange(m), 2), np.concatenate([i, j]))
+        bars = sp.csr_array((entries, places), shape=(m, n)) @ paths
+        bars[np.abs(bars) < _NOTHING] = 0.0
+        self.bars = sp.csr_array(bars)
+        # The moment of inertia about the centre of mass, which `known` holds as the root of the
+        # masses.
+        placement = np.sqrt(framework.mass)[:, None] * paths
+        centre = np.sqrt(framework.mass / framework.mass.sum())
+        placement -= np.outer(centre, centre @ placement)
+        left, sizes, _ = np.linalg.svd(placement.T @ framework.known, full_matrices=False)
+        self.known: Floats = left[:, sizes > 1e-9 * float(np.linalg.norm(placement))]
+        self.placement: Floats = placement
+        self.objective = self.squeeze(placement.T @ placement)
 
     def squeeze(self, matrix: Floats) -> Floats:
         """Return the symmetric matrix without rows and columns along `known`."""
@@ -273,28 +285,6 @@ class TreeProgramme:
         r"""Return :math:`b_e^T K b_e`."""
         products = self.bars.multiply(self.bars @ gram)
         return np.asarray(products @ np.ones(products.shape[1]), dtype=np.float64)
-
-
-def tree_programme(framework: Framework) -> TreeProgramme:
-    """Return the framework's programme in the coordinates of its shortest spanning tree."""
-    n, m = framework.n_nodes, framework.n_bars
-    i, j, d = framework.heads, framework.tails, framework.lengths
-    paths = _paths(n, sp.csr_array((d, (i, j)), shape=(n, n)))
-    bar = np.arange(m)
-    differences = sp.csr_array(
-        (np.concatenate([1 / d, -1 / d]), (np.tile(bar, 2), np.concatenate([i, j]))), shape=(m, n)
-    )
-    bars = differences @ paths
-    bars[np.abs(bars) < _NOTHING] = 0.0
-    # The moment of inertia about the centre of mass, which `known` holds as the root of the masses.
-    placement = np.sqrt(framework.mass)[:, None] * paths
-    centre = np.sqrt(framework.mass / framework.mass.sum())
-    placement -= np.outer(centre, centre @ placement)
-    left, sizes, _ = np.linalg.svd(placement.T @ framework.known, full_matrices=False)
-    known = left[:, sizes > 1e-9 * float(np.linalg.norm(placement))]
-    programme = TreeProgramme(sp.csr_array(bars), np.empty((0, 0)), known, placement)
-    objective = programme.squeeze(placement.T @ placement)
-    return TreeProgramme(programme.bars, objective, known, placement)
 
 
 def _paths(n: int, graph: CsrArray) -> Floats:
