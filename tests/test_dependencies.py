@@ -1,0 +1,43 @@
+"""What is imported is declared in pyproject.toml, and what is declared is imported."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+import tomllib
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def _imported(path: Path) -> set[str]:
+    """Return the top-level packages that a module imports, by statement or by name."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            found.add(node.module or "")
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module"):
+            found |= {str(arg.value) for arg in node.args if isinstance(arg, ast.Constant)}
+    return {name.partition(".")[0] for name in found}
+
+
+def _named(requirements: list[str]) -> set[str]:
+    names = {re.split(r"[^A-Za-z0-9._-]", requirement)[0] for requirement in requirements}
+    return {re.sub(r"[-_.]+", "-", name).lower() for name in names}
+
+
+def test_declared_equals_imported() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    packages = {name for path in (ROOT / "ddr_cli").rglob("*.py") for name in _imported(path)}
+    packages -= {"ddr_cli", *sys.stdlib_module_names}
+    owners = packages_distributions()
+    imported = _named([owner for name in packages for owner in owners.get(name, [name])])
+    required = _named(project["dependencies"])
+    optional = _named([name for extra in ("dask", "mat73", "stats") for name in extras[extra]])
+    assert imported - optional == required
+    assert optional - imported == set()
