@@ -6,12 +6,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter
 
 from ddr_cli.comparison.names import parameter_name, setting_text
 from ddr_cli.figures.picture import Picture
-from ddr_cli.figures.style import NEUTRAL, PAPER_COLOUR, Look, is_steep, new_figure, value_axis
+from ddr_cli.figures.style import (
+    NEUTRAL,
+    PAPER_COLOUR,
+    Look,
+    is_steep,
+    legend_entry,
+    new_figure,
+    value_axis,
+)
 from ddr_cli.verdicts.printed import QuotedNumber
 
 if TYPE_CHECKING:
@@ -119,6 +126,7 @@ def _quoted(picture: Picture, axes: Axes, quoted: QuotedNumber, x: str, family: 
     axes.plot(
         [float(row[x]) if quoted.at is None else quoted.at],
         [quoted.value * picture.scale],
+        linestyle="",
         zorder=1.8,
         **_star(picture, quoted),
     )
@@ -126,7 +134,6 @@ def _quoted(picture: Picture, axes: Axes, quoted: QuotedNumber, x: str, family: 
 
 def _star(picture: Picture, quoted: QuotedNumber) -> dict[str, Any]:
     return {
-        "linestyle": "",
         "marker": "*",
         "markersize": 15,
         "color": picture.look(picture.method_of(quoted)).colour,
@@ -150,29 +157,13 @@ def _handles(picture: Picture, x: str) -> list[Any]:
     for method in picture.methods:
         style = picture.look(method)
         level = picture.of(method, picture.rows)[x].isna().all()
-        handles.append(
-            Line2D(
-                [],
-                [],
-                color=style.colour,
-                marker="" if level else style.marker,
-                linestyle=style.line if level else _line(picture, style),
-                label=picture.name(method),
-            )
-        )
+        line, marker = (style.line, "") if level else (_line(picture, style), style.marker)
+        look = {"color": style.colour, "marker": marker, "linestyle": line}
+        handles.append(legend_entry(picture.name(method), **look))
     if "predefined" in picture.families:
-        handles.append(
-            Line2D(
-                [],
-                [],
-                color=NEUTRAL,
-                linestyle=_DASHED,
-                marker="o",
-                markerfacecolor="white",
-                label="predefined split",
-            )
-        )
+        look = {"color": NEUTRAL, "marker": "o", "linestyle": _DASHED, "markerfacecolor": "white"}
+        handles.append(legend_entry("predefined split", **look))
     for quoted in picture.quoted:
         text = f"{quoted.text} ({picture.name(picture.method_of(quoted))})"
-        handles.append(Line2D([], [], label=text, **_star(picture, quoted)))
+        handles.append(legend_entry(text, **_star(picture, quoted)))
     return [*handles, *picture.interval_handle()]

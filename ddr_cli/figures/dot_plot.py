@@ -10,12 +10,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from matplotlib.lines import Line2D
 
 from ddr_cli.comparison.names import plain
 from ddr_cli.comparison.summary import best_index, swept_columns
 from ddr_cli.figures.picture import Picture
-from ddr_cli.figures.style import NEUTRAL, PAPER_COLOUR, PAPER_FILL, look, new_figure, value_axis
+from ddr_cli.figures.style import (
+    NEUTRAL,
+    PAPER_COLOUR,
+    PAPER_FILL,
+    legend_entry,
+    look,
+    new_figure,
+    value_axis,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -61,10 +68,11 @@ def draw_dot_plot(picture: Picture) -> Figure:
     value_axis(axes, picture.rows["mean"], "x", picture.metric)
     if swept_columns(picture.run):
         axes.set_title("Best setting of each method", loc="left")
-    handles = [
-        _handle("o", NEUTRAL, picture.family_title(family), hollow=family == "predefined")
-        for family in picture.families
-    ]
+    handles = []
+    for family in picture.families:
+        face = "white" if family == "predefined" else NEUTRAL
+        look_of = {"marker": "o", "color": NEUTRAL, "markerfacecolor": face}
+        handles.append(legend_entry(picture.family_title(family), **look_of))
     picture.finish(figure, [*handles, *picture.quoted_handle(), *picture.interval_handle()])
     return figure
 
@@ -94,10 +102,8 @@ def draw_category_plot(picture: Picture, x: str) -> Figure:
     grid[0].set_yticks(range(len(values)), [plain(value) for value in values])
     grid[0].set_ylim(len(values) - 0.5, -0.5)
     value_axis(grid[0], picture.rows["mean"], "x", picture.metric)
-    handles = [
-        _handle(picture.look(method).marker, picture.look(method).colour, picture.name(method))
-        for method in methods
-    ]
+    looks = [(picture.name(method), picture.look(method)) for method in methods]
+    handles = [legend_entry(name, marker=each.marker, color=each.colour) for name, each in looks]
     picture.finish(figure, [*handles, *picture.quoted_handle(), *picture.interval_handle()])
     return figure
 
@@ -135,11 +141,4 @@ def _star(axes: Axes, value: float, place: float) -> None:
         markeredgecolor=PAPER_COLOUR,
         markeredgewidth=0.8,
         zorder=3,
-    )
-
-
-def _handle(marker: str, colour: str, label: str, *, hollow: bool = False) -> Line2D:
-    face = "white" if hollow else colour
-    return Line2D(
-        [], [], linestyle="", marker=marker, color=colour, markerfacecolor=face, label=label
     )

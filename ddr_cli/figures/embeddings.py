@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib.lines import Line2D
 from matplotlib.patheffects import withStroke
 
 from ddr_cli.comparison.names import method_name, metric_name, number, parameter_name, plain
@@ -16,7 +15,14 @@ from ddr_cli.comparison.runs import split_family
 from ddr_cli.comparison.summary import Item, Summary, find_item, same_value, swept_columns
 from ddr_cli.engine import records
 from ddr_cli.engine.records import KeptEmbedding
-from ddr_cli.figures.style import NEUTRAL, class_look, legend_below, new_figure, run_title
+from ddr_cli.figures.style import (
+    NEUTRAL,
+    class_look,
+    legend_below,
+    legend_entry,
+    new_figure,
+    run_title,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -320,18 +326,19 @@ def _prototypes(axes: Any, embedding: Embedding) -> None:
 
 def _handles(embeddings: Sequence[Embedding], *, several: bool) -> list[Any]:
     groups = list(dict.fromkeys(group for each in embeddings for group in _point_groups(each)))
-    handles: list[Any] = [
-        _dot(group.colour, group.marker, textwrap.shorten(group.name, 32))
+    dot: dict[str, Any] = {"marker": "o", "markersize": 6.0, "alpha": 1.0}
+    handles = [
+        legend_entry(
+            textwrap.shorten(group.name, 32),
+            **dot | {"color": group.colour, "marker": group.marker},
+        )
         for group in groups[:_MANY]
     ]
+    dot |= {"color": NEUTRAL}
     if several:
-        handles.append(_dot(NEUTRAL, "o", "training point", alpha=_PALE))
-        handles.append(_dot(NEUTRAL, "o", "test point", alpha=_SOLID))
+        handles.append(legend_entry("training point", **dot | {"alpha": _PALE}))
+        handles.append(legend_entry("test point", **dot | {"alpha": _SOLID}))
     if any(each.prototypes is not None and each.dimension > 1 for each in embeddings):
-        handles.append(_dot(NEUTRAL, "*", "the class's own point", size=11))
+        star = {"marker": "*", "markersize": 11}
+        handles.append(legend_entry("the class's own point", **dot | star))
     return handles
-
-
-def _dot(colour: str, marker: str, label: str, *, alpha: float = 1.0, size: float = 6.0) -> Line2D:
-    look: dict[str, Any] = {"color": colour, "marker": marker, "alpha": alpha, "markersize": size}
-    return Line2D([], [], linestyle="", label=label, **look)

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 import pandas as pd
-from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from ddr_cli.comparison.names import family_name, is_rate, method_name, metric_axis
@@ -17,6 +16,7 @@ from ddr_cli.figures.style import (
     PAPER_FILL,
     Look,
     legend_below,
+    legend_entry,
     look,
     run_title,
 )
@@ -116,18 +116,8 @@ class Picture:
         """Return the legend's entry for quoted numbers, if there are any."""
         if not self.quoted:
             return []
-        return [
-            Line2D(
-                [],
-                [],
-                linestyle="",
-                marker="*",
-                markersize=11,
-                color=PAPER_FILL,
-                markeredgecolor=PAPER_COLOUR,
-                label="number in the paper",
-            )
-        ]
+        star = {"marker": "*", "color": PAPER_FILL, "markeredgecolor": PAPER_COLOUR}
+        return [legend_entry("number in the paper", markersize=11, **star)]
 
     def interval_handle(self) -> list[Any]:
         """Return the legend's entry for intervals, if there are any."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import matplotlib as mpl
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 from PIL import Image
 
@@ -101,6 +102,11 @@ def class_look(code: int) -> Look:
     # From the eleventh class on colours come again, with another marker.
     n = len(_CLASS_COLOURS)
     return Look(_CLASS_COLOURS[code % n], _CLASS_MARKERS[(code + code // n) % n], "")
+
+
+def legend_entry(label: str, **look: Any) -> Line2D:
+    """Return an entry of a legend: a point in the given look, or with a `linestyle` a line."""
+    return Line2D([], [], **{"linestyle": "", "label": label, **look})
 
 
 @contextmanager

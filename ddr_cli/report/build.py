@@ -13,7 +13,7 @@ from ddr_cli.core.atomic import atomic_write, clear_messages
 from ddr_cli.figures import draw
 from ddr_cli.figures.style import rendered
 from ddr_cli.report import Format
-from ddr_cli.report.page import PageFigure, render_page
+from ddr_cli.report.page import page_figure, render_page
 from ddr_cli.report.tables import (
     claim_table,
     count_text,
@@ -106,7 +106,7 @@ def write_report(
             name = summary.run.name
             files += _write_run(summary)
             svg, png = (_figure(summary, ending).read_bytes() for ending in (".svg", ".png"))
-            shown[name] = PageFigure.of(name, svg.decode(), png)
+            shown[name] = page_figure(name, svg.decode(), png)
         for result in assessment.papers:
             files += _copy_figures(target / "figures", result)
         page = _write(target / PAGE, render_page(assessment, shown))

@@ -1,10 +1,10 @@
-"""The page of a report: one HTML file that holds everything it shows."""
+"""The page of a report: what came out and what differs in sentences, as one HTML file."""
 
 from __future__ import annotations
 
 import re
 from base64 import b64encode
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
@@ -12,18 +12,20 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from ddr_cli.comparison.names import metric_name, number
 from ddr_cli.comparison.summary import Row, Summary
-from ddr_cli.report.differences import differences, outcome
 from ddr_cli.report.tables import (
     SIGN_LEGEND,
     described,
     matrix_of,
+    our_words,
     ours_text,
     printed_text,
     shown_views,
     time_text,
 )
-from ddr_cli.verdicts.assess import Assessment
-from ddr_cli.verdicts.printed import time_ratios
+from ddr_cli.verdicts.assess import ArtefactResult, Assessment, PaperResult
+from ddr_cli.verdicts.claims import DECIDED, ClaimResult
+from ddr_cli.verdicts.printed import MarkResult, NumberResult, time_ratios
+from ddr_cli.verdicts.rows import View
 
 # A verdict is told by sign and word as well as by colour.
 _BADGES = {
@@ -43,27 +45,20 @@ _BADGES = {
 _SVG_LIMIT = 100_000  # characters from which a figure is shown as PNG, if that is smaller
 
 
-@dataclass(frozen=True)
-class PageFigure:
-    """A run's figure as the page shows it: SVG, or PNG where so many points make it far smaller.
+def page_figure(name: str, svg: str, png: bytes) -> dict[str, str]:
+    """Return the figure of the run called `name` for the template.
 
-    `svg` is what follows ``<svg ``, with ids of its own on the page; `png` is in base 64.
+    It is ``svg``, what follows ``<svg ``, with ids of its own on the page; or ``png`` in base 64,
+    where so many points make that far smaller.
     """
-
-    svg: str | None
-    png: str
-
-    @classmethod
-    def of(cls, name: str, svg: str, png: bytes) -> PageFigure:
-        """Return the figure of the run called `name`."""
-        image = b64encode(png).decode()
-        if len(svg) > _SVG_LIMIT and len(image) < len(svg):
-            return cls(None, image)
-        body = svg[svg.index("<svg ") + len("<svg ") :]
-        return cls(re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>{name}-", body), image)
+    image = b64encode(png).decode()
+    if len(svg) > _SVG_LIMIT and len(image) < len(svg):
+        return {"png": image}
+    body = svg[svg.index("<svg ") + len("<svg ") :]
+    return {"svg": re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>{name}-", body)}
 
 
-def render_page(assessment: Assessment, pictures: Mapping[str, PageFigure]) -> str:
+def render_page(assessment: Assessment, pictures: Mapping[str, Mapping[str, str]]) -> str:
     """Return the HTML of a report, with the figure of each run by its name."""
     environment = Environment(
         loader=PackageLoader("ddr_cli.report"),
@@ -112,25 +107,159 @@ def summary_table(summary: Summary) -> tuple[list[str], list[list[str]]]:
     """Return the heads and rows of a run's summary, as a reader wants them."""
     heads = ["reducer", "classifier", "setting", "splits", "metric", "n", "mean", "sd", "interval"]
     lines = []
-    for index, row in summary.rows.iterrows():
-        metric = row["metric"]
-        setting = Row(summary, int(index)).setting  # type: ignore[call-overload]  # a RangeIndex
-        interval = (
-            ""
-            if pd.isna(row["low"])
-            else f"{number(row['low'], metric, unit=False)} to {number(row['high'], metric)}"
-        )
+    for index in summary.rows.index:
+        row = Row(summary, index)
+        metric, n, planned = row["metric"], row["n"], row["planned"]
+        low, high = number(row["low"], metric, unit=False), number(row["high"], metric)
         lines.append(
             [
-                str(row["reducer_label"]),
-                str(row["classifier_label"]),
-                setting,
-                str(row["split"]),
-                metric_name(str(metric)),
-                f"{row['n']} of {row['planned']}" if row["n"] < row["planned"] else str(row["n"]),
+                row["reducer_label"],
+                row["classifier_label"],
+                row.setting,
+                row.family,
+                metric_name(metric),
+                str(n) if n == planned else f"{n} of {planned}",
                 number(row["mean"], metric),
                 number(row["sd"], metric),
-                interval,
+                "" if pd.isna(row["low"]) else f"{low} to {high}",
             ]
         )
     return heads, lines
+
+
+# -- what came out of a paper and what differs from it, in sentences --------------------------
+
+
+JUDGED = ("reproduced", "better", "worse", "differs")
+"""The verdicts that say how ours stands to a printed number."""
+
+_MISSED = ("worse", "differs")
+
+
+def outcome(result: PaperResult) -> list[str]:
+    """Return what came out of a paper, in a sentence or two per view."""
+    sentences = []
+    views: tuple[tuple[View, str], ...]
+    views = (("own", "In the paper's own setting"), ("resplits", "Over re-splits"))
+    for view, where in views:
+        numbers, claims = result.counts(view), result.claim_counts(view)
+        judged = sum(numbers[name] for name in JUDGED)
+        decided = sum(claims[name] for name in DECIDED)
+        if not judged and not decided:
+            continue
+        parts = []
+        if judged:
+            found = [f"{numbers[name]} {name}" for name in JUDGED if numbers[name]]
+            noun = _noun(result) if judged != 1 else _noun(result).removesuffix("s")
+            parts.append(f"of {judged} {noun}, {_listed(found)}")
+        if decided:
+            noun = "claim" if decided == 1 else "claims"
+            open_ = f", {claims['undecided']} undecided" if claims["undecided"] else ""
+            parts.append(f"{claims['holds']} of {decided} {noun} hold{open_}")
+        sentences.append(f"{where}, {'; '.join(parts)}.")
+    partly = [claim for claim in result.claims if claim.differs]
+    if partly:
+        one = len(partly) == 1
+        sentences.append(
+            f"For {len(partly)} {'claim' if one else 'claims'} the verdict over re-splits differs "
+            f"from the one in the paper's setting; {'it is' if one else 'they are'} marked below."
+        )
+    missing = [item.artefact.where for item in result.artefacts if not item.has_results]
+    if missing:
+        sentences.append(f"Not run yet: {', '.join(dict.fromkeys(missing))}.")
+    return sentences
+
+
+def _noun(result: PaperResult) -> str:
+    marks = any(item.marks for item in result.artefacts)
+    numbers = any(item.numbers for item in result.artefacts)
+    if marks and numbers:
+        return "printed numbers and marks"
+    return "printed marks" if marks else "printed numbers"
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Something that differs from the paper or between the two views: sentences and the reason."""
+
+    title: str
+    sentences: tuple[str, ...]
+    reason: str
+
+
+def differences(result: PaperResult) -> list[Difference]:
+    """Return what differs, entries of one artefact with the same reason together."""
+    found = []
+    for item in result.artefacts:
+        by_reason: dict[str, list[tuple[str, str]]] = {}
+        for each in item.judged:
+            sentence, reason = _difference(item, each)
+            if sentence:
+                by_reason.setdefault(reason, []).append((described(item.artefact, each), sentence))
+        where = item.artefact.where
+        for reason, entries in by_reason.items():
+            if len(entries) == 1:
+                name, sentence = entries[0]
+                found.append(Difference(f"{where}: {name}", (sentence,), reason))
+            else:
+                lines = tuple(f"{name}: {sentence}" for name, sentence in entries)
+                found.append(Difference(f"{where}: {len(entries)} entries", lines, reason))
+    found += [
+        Difference(
+            f"{each.claim.where}: {' '.join(each.claim.sentence.split())}",
+            (both_verdicts(each),),
+            _one_line(each.claim.remark),
+        )
+        for each in result.claims
+        if each.differs or "fails" in (each.own.verdict, each.resplits.verdict)
+    ]
+    return found
+
+
+def _one_line(remark: str | None) -> str:
+    return " ".join((remark or "").split())
+
+
+def _difference(item: ArtefactResult, each: NumberResult | MarkResult) -> tuple[str, str]:
+    """Return the sentences on one printed number or mark and the reason; empty if all agrees."""
+    remark = each.entry.remark
+    own, over = each.own.verdict, each.resplits.verdict
+    one = len(shown_views(item.judged)) == 1
+    split = own in JUDGED and over in JUDGED and own != over
+    missed = own in _MISSED or over in _MISSED
+    if not split and not missed and not (own == "better" and remark):
+        return "", ""
+    where = "" if one else " in the paper's setting"
+    parts = [f"Printed {printed_text(each)}; ours {our_words(each, 'own')}{where}."]
+    if not one and over in JUDGED:
+        both = f"{own} there, {over} over re-splits" if split else f"{own} on both"
+        parts.append(f"Over re-splits {our_words(each, 'resplits')}: {both}.")
+    reason = _one_line(remark) or ("Cause not yet known." if missed else "")
+    return " ".join(parts), reason
+
+
+def both_verdicts(result: ClaimResult) -> str:
+    """Return both verdicts on a claim in words, with their numbers."""
+    own, over = result.own, result.resplits
+    decided = [each for each in (own, over) if each.verdict in DECIDED]
+    if len(decided) < 2:
+        ran = decided[0] if decided else own
+        return f"{ran.verdict.capitalize()}: {ran.detail}."
+    if result.same_splits:
+        # The same numbers twice: the second adds the interval.
+        if not result.differs:
+            return f"{own.verdict.capitalize()}: {over.detail}."
+        return (
+            f"{own.verdict.capitalize()} by the means over the paper's random splits, "
+            f"{over.verdict} by their corrected interval: {over.detail}."
+        )
+    verdicts = (
+        f"{own.verdict.capitalize()} in the paper's own setting, {over.verdict} over re-splits."
+        if result.differs
+        else f"{own.verdict.capitalize()} on both."
+    )
+    return f"{verdicts} The paper's setting: {own.detail}. Re-splits: {over.detail}."
+
+
+def _listed(words: Sequence[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"

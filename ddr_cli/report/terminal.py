@@ -13,15 +13,13 @@ from ddr_cli.comparison.methods import Comparison, Ranks
 from ddr_cli.comparison.names import (
     difference_text,
     family_name,
-    lower_is_better,
     metric_axis,
     number,
     parameter_name,
     plain,
-    setting_text,
 )
 from ddr_cli.comparison.runs import load_run
-from ddr_cli.comparison.summary import summarize, swept_columns
+from ddr_cli.comparison.summary import Row, Summary, best_index, summarize, swept_columns
 from ddr_cli.report.tables import described, ours_text, printed_text
 from ddr_cli.verdicts.assess import PaperResult
 
@@ -31,16 +29,10 @@ if TYPE_CHECKING:
 _MOST_ROWS = 40
 _MOST_COLUMNS = 4
 _COLOURS = {
-    "reproduced": "green",
-    "better": "green",
-    "holds": "green",
-    "worse": "red",
-    "differs": "red",
-    "fails": "red",
-    "undecided": "yellow",
-    "unverifiable": "yellow",
-    "not run": "dim",
-    "not applicable": "dim",
+    **dict.fromkeys(("reproduced", "better", "holds"), "green"),
+    **dict.fromkeys(("worse", "differs", "fails"), "red"),
+    **dict.fromkeys(("undecided", "unverifiable"), "yellow"),
+    **dict.fromkeys(("not run", "not applicable"), "dim"),
 }
 
 # -- a run ----------------------------------------------------------------------------------------
@@ -62,7 +54,7 @@ def run_table(folder: Path) -> Table:
     down = ["reducer_label", *(name for name in swept if name.startswith("reducer."))]
     across = ["classifier_label", *(name for name in swept if name.startswith("classifier."))]
     if len(set(_tuples(cells, down))) > _MOST_ROWS:
-        _fill_with_best(table, cells, metric, swept)
+        _fill_with_best(table, summary, cells, metric)
     elif len(set(_tuples(cells, [*across, "split"]))) > _MOST_COLUMNS:
         _fill_with_all(table, cells, metric, [*down, *across], ["split"])
     else:
@@ -93,21 +85,19 @@ def _fill_with_all(
         table.add_row(*shown, *(texts.get((setting, column), "") for column in splits))
 
 
-def _fill_with_best(table: Table, cells: pd.DataFrame, metric: str, swept: list[str]) -> None:
-    grouped = cells.groupby(["reducer_label", "classifier_label", "split"], sort=False)["mean"]
-    best = cells.loc[grouped.idxmin() if lower_is_better(metric) else grouped.idxmax()]
+def _fill_with_best(table: Table, summary: Summary, cells: pd.DataFrame, metric: str) -> None:
     for name in ("reducer", "classifier", "split"):
         table.add_column(name)
     table.add_column("best", justify="right")
     table.add_column("at")
-    for row, values in zip(best.to_dict("records"), _tuples(best, swept), strict=True):
-        at = {name: value for name, value in zip(swept, values, strict=True) if value is not None}
+    for _, group in cells.groupby(["reducer_label", "classifier_label", "split"], sort=False):
+        row = Row(summary, best_index(group["mean"], metric))
         table.add_row(
             row["reducer_label"],
             row["classifier_label"],
-            family_name(row["split"], row["n"]),
+            family_name(row.family, row["n"]),
             _cell(row["mean"], row["sd"], metric),
-            setting_text(at),
+            row.setting,
         )
 
 

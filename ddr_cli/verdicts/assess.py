@@ -2,31 +2,29 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, get_args
 
 from ddr_cli.comparison.runs import find_runs
 from ddr_cli.comparison.summary import Summary, summarize
 from ddr_cli.core.errors import InputError
 from ddr_cli.papers.schema import Artefact, Paper, load_paper, paper_names
-from ddr_cli.verdicts.claims import ClaimResult, judge_claim
+from ddr_cli.verdicts.claims import ClaimResult, ClaimVerdict, judge_claim
 from ddr_cli.verdicts.printed import (
     MarkResult,
     NumberResult,
     QuotedNumber,
+    Verdict,
     judge_marks,
     judge_numbers,
     quoted_numbers,
 )
 from ddr_cli.verdicts.rows import View
 
-_NUMBER_VERDICTS = (
-    *("reproduced", "better", "worse", "differs"),
-    *("unverifiable", "not run", "not applicable"),
-)
-_CLAIM_VERDICTS = ("holds", "fails", "undecided", "not run", "not applicable")
 _ALWAYS_COUNTED = ("reproduced", "better", "worse", "holds", "fails")
 
 
@@ -84,7 +82,7 @@ class PaperResult:
     artefacts: tuple[ArtefactResult, ...]
     claims: tuple[ClaimResult, ...]
 
-    def counts(self, view: View) -> Mapping[str, int]:
+    def counts(self, view: View) -> Counter[str]:
         """Return how often each verdict was given to a number or mark.
 
         A printed number counts once: other readings of it are shown, but not counted.
@@ -98,7 +96,7 @@ class PaperResult:
         verdicts += ["unverifiable" for result in self.artefacts if result.unverifiable]
         return Counter(verdicts)
 
-    def claim_counts(self, view: View) -> Mapping[str, int]:
+    def claim_counts(self, view: View) -> Counter[str]:
         """Return the same for the claims."""
         return Counter(getattr(claim, view).verdict for claim in self.claims)
 
@@ -127,27 +125,19 @@ class Assessment:
         """Return the counts for what is printed, and for the claims."""
         numbers = [(each.counts("own"), each.counts("resplits")) for each in self.papers]
         claims = [(each.claim_counts("own"), each.claim_counts("resplits")) for each in self.papers]
-        return (
-            self._counted("printed numbers and marks", _NUMBER_VERDICTS, numbers),
-            self._counted("claims", _CLAIM_VERDICTS, claims),
-        )
 
-    def _counted(
-        self,
-        kind: str,
-        verdicts: Sequence[str],
-        counts: Sequence[tuple[Mapping[str, int], Mapping[str, int]]],
-    ) -> Counts:
-        shown = tuple(
-            name
-            for name in verdicts
-            if name in _ALWAYS_COUNTED or any(name in view for views in counts for view in views)
+        def counted(
+            kind: str, verdicts: Any, counts: Sequence[tuple[Counter[str], Counter[str]]]
+        ) -> Counts:
+            given = set(_ALWAYS_COUNTED).union(*itertools.chain.from_iterable(counts))
+            shown = tuple(name for name in verdicts if name in given)
+            rows = [tuple((own[name], over[name]) for name in shown) for own, over in counts]
+            return Counts(kind, shown, tuple(zip(self.papers, rows, strict=True)))
+
+        return (
+            counted("printed numbers and marks", get_args(Verdict), numbers),
+            counted("claims", get_args(ClaimVerdict), claims),
         )
-        rows = tuple(
-            (paper, tuple((own.get(name, 0), over.get(name, 0)) for name in shown))
-            for paper, (own, over) in zip(self.papers, counts, strict=True)
-        )
-        return Counts(kind, shown, rows)
 
 
 def assess(results: Path, paper: str | None = None) -> Assessment:

@@ -12,24 +12,14 @@ from pydantic import TypeAdapter, ValidationError
 from ddr_cli.core.errors import InputError
 from ddr_cli.core.validation import Frozen
 from ddr_cli.verdicts.assess import Assessment
-from ddr_cli.verdicts.claims import ClaimVerdict
-from ddr_cli.verdicts.printed import Verdict
+from ddr_cli.verdicts.claims import ClaimResult, ClaimVerdict
+from ddr_cli.verdicts.printed import MarkResult, NumberResult, Verdict
 
 FILE_NAME = "verdicts.json"
 
 # A verdict of a higher rank is better news; what the paper never printed can't get worse.
-_RANKS: dict[Verdict | ClaimVerdict, int] = {
-    "not run": 0,
-    "worse": 1,
-    "differs": 1,
-    "fails": 1,
-    "undecided": 2,
-    "reproduced": 3,
-    "better": 3,
-    "holds": 3,
-    "unverifiable": 3,
-    "not applicable": 3,
-}
+_RANKS = {"not run": 0, "worse": 1, "differs": 1, "fails": 1, "undecided": 2}
+_BEST = 3
 
 
 class RecordedVerdicts(Frozen):
@@ -71,21 +61,18 @@ def record_of(assessment: Assessment) -> Record:
     return {
         result.paper.name: PaperRecord(
             numbers={
-                f"{item.artefact.id}.{each.entry.id}": RecordedVerdicts(
-                    own=each.own.verdict, resplits=each.resplits.verdict
-                )
+                f"{item.artefact.id}.{each.entry.id}": _recorded(each)
                 for item in result.artefacts
                 for each in item.judged
             },
-            claims={
-                each.claim.id: RecordedVerdicts(
-                    own=each.own.verdict, resplits=each.resplits.verdict
-                )
-                for each in result.claims
-            },
+            claims={each.claim.id: _recorded(each) for each in result.claims},
         )
         for result in assessment.papers
     }
+
+
+def _recorded(result: NumberResult | MarkResult | ClaimResult) -> RecordedVerdicts:
+    return RecordedVerdicts(own=result.own.verdict, resplits=result.resplits.verdict)
 
 
 def read_record(results: Path) -> Record:
@@ -122,7 +109,7 @@ def regressions(recorded: Record, now: Record, paper: str | None = None) -> list
         if paper not in (None, name):
             continue
         verdict_now = current.get(key, verdict if name in now else "not run")
-        if _RANKS[verdict_now] < _RANKS[verdict]:
+        if _RANKS.get(verdict_now, _BEST) < _RANKS.get(verdict, _BEST):
             found.append(Regression(f"{name} {entry}", view, verdict, verdict_now))
     return found
 
