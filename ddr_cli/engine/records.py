@@ -134,9 +134,14 @@ def read_manifest(folder: str | Path) -> Manifest:
         raise InputError(f"There is no {MANIFEST} in {folder}; run a spec first.")
     try:
         return Manifest.model_validate_json(path.read_bytes())
-    except (OSError, ValidationError):
+    except (OSError, ValidationError) as error:
+        reason = str(error)
+        if isinstance(error, ValidationError):
+            first = error.errors()[0]
+            reason = ": ".join([".".join(str(part) for part in first["loc"]), first["msg"]])
         raise InputError(
-            f"{path} is damaged; restore it, or run the spec again with --fresh."
+            f"{path} is damaged ({reason.removeprefix(': ')}); restore it, or run the spec again "
+            "with --fresh."
         ) from None
 
 

@@ -2,10 +2,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ddr_cli.comparison.runs import find_runs, load_run, split_family
+from ddr_cli.comparison.runs import find_runs, load_run, split_family, split_sizes
 from ddr_cli.comparison.summary import Row, summarize
 from ddr_cli.core.errors import InputError
 from ddr_cli.report.tables import to_csv
+from ddr_cli.spec.model import Spec
 
 CCDR = {"name": "ccdr", "mode": "transductive", "params": {"beta": 0.5, "n_neighbors": 4}}
 NONE = {"name": "none"}
@@ -124,7 +125,7 @@ def test_family_of_a_split(split, family):
         ("", "damaged"),
         ("{", "damaged"),
         ("[]", "damaged"),
-        ('{"sessions": [], "environments": []}', "lacks 'spec'"),
+        ('{"sessions": [], "environments": []}', "spec: Field required"),
         ('{"sessions": [], "environments": [], "spec": {}, "planned": 1}', "name"),
     ],
 )
@@ -160,14 +161,15 @@ def test_folders_without_runs_are_one_clear_message(tmp_path, write_results, mak
         ("resample", "./mine.yaml", None, None),
     ],
 )
-def test_split_sizes_of_a_run_that_recorded_none(make_spec, kind, dataset, train, sizes):
-    from ddr_cli.comparison.runs import split_sizes
-    from ddr_cli.spec.model import Spec
-
+def test_split_sizes_of_a_run_that_recorded_none(
+    results, write_results, make_spec, kind, dataset, train, sizes
+):
+    run = load_run(write_results(results, make_spec("run", reducers=[CCDR], repeats=2), _error))
     resolved = make_spec("run", reducers=[CCDR], predefined=False).resolved()
     resolved["dataset"]["name"] = dataset
     resolved["split"] |= {"kind": kind, "train": train}
-    assert split_sizes({}, Spec.from_resolved(resolved), kind) == sizes
+    manifest = run.manifest.model_copy(update={"sizes": {}})
+    assert split_sizes(manifest, Spec.from_resolved(resolved), kind) == sizes
 
 
 def test_csv_reads_back(results, write_results, make_spec, tmp_path):
