@@ -133,8 +133,8 @@ def estimate_dimension(
     points: Floats = np.unique(check_array(X, dtype=np.float64), axis=0)
     k = DEFAULT_NEIGHBORS.get(graph, 0) if n_neighbors is None else n_neighbors
     n = len(points)
-    wanted = np.floor(DEFAULT_SIZES * n) if sizes is None else np.asarray(sizes)
-    taken = np.unique(wanted.astype(np.intp))
+    requested = np.floor(DEFAULT_SIZES * n) if sizes is None else np.asarray(sizes)
+    taken = np.unique(requested.astype(np.intp))
     _check(graph, k, gamma, n, taken, n_subsamples, n_bootstraps)
 
     components = 1
@@ -182,9 +182,11 @@ def geodesic_distances(X: Floats, n_neighbors: int) -> Floats:
     path leads from one point to the other.
     """
     n = len(X)
-    found = kneighbors(X, n_neighbors)
+    neighbors = kneighbors(X, n_neighbors)
     rows = np.repeat(np.arange(n), n_neighbors)
-    edges = csr_array((found.distances.ravel(), (rows, found.indices.ravel())), shape=(n, n))
+    edges = csr_array(
+        (neighbors.distances.ravel(), (rows, neighbors.indices.ravel())), shape=(n, n)
+    )
     return shortest_path(edges, directed=False)
 
 
@@ -299,8 +301,8 @@ def estimate_group_dimensions(
             advance(reason is None)
         return replace(group, reason=reason)
 
-    found = [estimated(name) for name in (class_names if groups is None else groups)]
-    if not any(group.estimates for group in found):
-        reasons = "; ".join(f"{group.title}: {group.reason}" for group in found)
+    estimates = [estimated(name) for name in (class_names if groups is None else groups)]
+    if not any(group.estimates for group in estimates):
+        reasons = "; ".join(f"{group.title}: {group.reason}" for group in estimates)
         raise InputError(f"No intrinsic dimension could be estimated for {owner}. {reasons}")
-    return found
+    return estimates

@@ -124,8 +124,8 @@ class KNNClassifier(ClassifierMixin, BaseEstimator):
         """Return the class codes of each query's k neighbours, nearest first."""
         check_is_fitted(self)
         queries = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
-        found = kneighbors(self._points, self.n_neighbors, queries=queries)
-        votes: NDArray[np.intp] = self._codes[found.indices]
+        neighbors = kneighbors(self._points, self.n_neighbors, queries=queries)
+        votes: NDArray[np.intp] = self._codes[neighbors.indices]
         return votes
 
     def _elected(self, votes: NDArray[np.intp]) -> NDArray[Any]:

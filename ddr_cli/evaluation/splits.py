@@ -99,7 +99,7 @@ def make_split(
     """
     if kind not in SPLIT_KINDS:
         raise InputError(
-            f"There is no split kind called '{kind}'.{did_you_mean(kind, SPLIT_KINDS)} "
+            f"Unknown split kind '{kind}'.{did_you_mean(kind, SPLIT_KINDS)} "
             f"Choose one of {', '.join(SPLIT_KINDS)}."
         )
     labels = np.asarray(y)
@@ -224,13 +224,13 @@ def _apportion(total: int, class_sizes: NDArray[np.int64]) -> NDArray[np.int64]:
     while True:
         shares = (total - int(counts[~free].sum())) * class_sizes[free]
         pool = int(class_sizes[free].sum())
-        whole, remainders = shares // pool, shares % pool
-        left = total - int(counts[~free].sum()) - int(whole.sum())
-        whole[np.argsort(-remainders, kind="stable")[:left]] += 1
-        if (whole >= 1).all():
-            counts[free] = whole
+        floors, remainders = shares // pool, shares % pool
+        remaining = total - int(counts[~free].sum()) - int(floors.sum())
+        floors[np.argsort(-remainders, kind="stable")[:remaining]] += 1
+        if (floors >= 1).all():
+            counts[free] = floors
             return counts
-        raised = np.flatnonzero(free)[whole < 1]
+        raised = np.flatnonzero(free)[floors < 1]
         counts[raised] = 1
         free[raised] = False
 

@@ -57,10 +57,10 @@ class LargeMargin:
 
         Triple (i, j, l), where j is number t of the k targets of i, is ``(i k + t) n + l``.
         """
-        k, found = self.targets.shape[1], [np.empty(0, dtype=np.intp)]
+        k, missed = self.targets.shape[1], [np.empty(0, dtype=np.intp)]
         for start, _, margins in self._margins(factor):
-            found.append(np.flatnonzero(margins > _KEPT) + start * k * len(self.X))
-        return np.concatenate(found)
+            missed.append(np.flatnonzero(margins > _KEPT) + start * k * len(self.X))
+        return np.concatenate(missed)
 
     def _margins(self, factor: Floats) -> Iterator[tuple[int, Floats, Floats]]:
         """Yield blocks of points.

@@ -63,12 +63,12 @@ def solve_interior(
     """
     programme = TreeProgramme(framework)
     state = _Iteration(programme, compliance)
-    best, best_error, found = (state.gram, state.weights), np.inf, 0
+    best, best_error, best_at = (state.gram, state.weights), np.inf, 0
     mark, halved = np.inf, 0
     for n_iter in range(max_iter):
         error = state.error()
         if error < best_error:
-            best, best_error, found = (state.gram, state.weights), error, n_iter
+            best, best_error, best_at = (state.gram, state.weights), error, n_iter
         if error < 0.5 * mark:
             mark, halved = error, n_iter
         patience = _PATIENCE if best_error < _GOOD else _MORE_PATIENCE
@@ -78,7 +78,7 @@ def solve_interior(
     sizes, axes = np.linalg.eigh(gram)
     positive = sizes > 0
     factor = programme.placement @ (axes[:, positive] * np.sqrt(sizes[positive]))
-    return InteriorPoint(factor, weights, found)
+    return InteriorPoint(factor, weights, best_at)
 
 
 class _Iteration:
@@ -213,8 +213,8 @@ def _reach(lower: Floats, towards: Floats) -> float:
         smallest = float(scipy.linalg.eigvalsh(ratio, subset_by_index=(0, 0))[0])
     else:
         start = np.random.default_rng(0).standard_normal(n)
-        found = eigsh(ratio, k=1, which="SA", tol=1e-2, v0=start, return_eigenvectors=False)
-        smallest = float(found[0])
+        values = eigsh(ratio, k=1, which="SA", tol=1e-2, v0=start, return_eigenvectors=False)
+        smallest = float(values[0])
     return 1.0 if smallest > -_SHORT else -_SHORT / smallest
 
 
