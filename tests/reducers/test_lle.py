@@ -35,7 +35,7 @@ def test_without_supervision_it_is_scikit_learns_lle(X, y, n_components):
 def test_sparse_solver_beyond_two_thousand_points_agrees(monkeypatch):
     model = SupervisedLLE(4, n_neighbors=10, alpha=0.1)
     dense = model.fit_transform(ROLL_X, ROLL_Y)
-    monkeypatch.setattr("ddr_cli.reducers.slle._DENSE", 100)
+    monkeypatch.setattr("ddr_cli.reducers.lle._DENSE", 100)
     sparse = model.fit_transform(ROLL_X, ROLL_Y)
     np.testing.assert_allclose(np.abs(sparse), np.abs(dense), atol=1e-5)
 
