@@ -7,6 +7,7 @@ none) is raised by hand whenever its numbers change, and is part of a trial's id
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -29,24 +30,11 @@ def _is_sparse(X: Any) -> bool:
     return bool(sp.issparse(X))
 
 
-class _Checked(TransformerMixin, BaseEstimator):
-    """A step, and what data it takes."""
+class _Step(TransformerMixin, BaseEstimator, ABC):
+    """One of scikit-learn's transformers, made when the training data are known."""
 
     version: ClassVar[int]
     _accepts_sparse: ClassVar[bool] = True
-
-    def _validated(self, X: ArrayLike, *, reset: bool) -> Any:
-        accepted = ("csr", "csc") if self._accepts_sparse else False
-        return validate_data(self, X, accept_sparse=accepted, dtype=np.float64, reset=reset)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = self._accepts_sparse
-        return tags
-
-
-class _Step(_Checked, ABC):
-    """One of scikit-learn's transformers, made when the training data are known."""
 
     @abstractmethod
     def _fitted(self, points: Any) -> Any:
@@ -62,6 +50,15 @@ class _Step(_Checked, ABC):
         """Apply the fitted step to any points."""
         check_is_fitted(self)
         return self.transformer_.transform(self._validated(X, reset=False))
+
+    def _validated(self, X: ArrayLike, *, reset: bool) -> Any:
+        accepted = ("csr", "csc") if self._accepts_sparse else False
+        return validate_data(self, X, accept_sparse=accepted, dtype=np.float64, reset=reset)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self._accepts_sparse
+        return tags
 
 
 class _Projection(_Step):
@@ -189,7 +186,7 @@ class Standardize(OneToOneFeatureMixin, _Step):
         return StandardScaler(with_mean=not _is_sparse(points)).fit(points)
 
 
-class Rescale(OneToOneFeatureMixin, _Checked):
+class Rescale(OneToOneFeatureMixin, _Step):
     """Map the training part's range to [0, 1]; other points may fall outside.
 
     Parameters
@@ -205,22 +202,20 @@ class Rescale(OneToOneFeatureMixin, _Checked):
     def __init__(self, by: Literal["feature", "all"] = "feature") -> None:
         self.by = by
 
-    def fit(self, X: ArrayLike, y: object = None) -> Self:  # noqa: ARG002 (scikit-learn's call)
-        """Find the range of the training part."""
-        check_parameters(self)
-        points = self._validated(X, reset=True)
+    def _fitted(self, points: Any) -> Any:
         axis = 0 if self.by == "feature" else None
-        self.low_ = points.min(axis=axis)
-        spread = points.max(axis=axis) - self.low_
-        self.range_ = np.where(spread > 0, spread, 1.0)
-        return self
+        low = points.min(axis=axis)
+        spread = points.max(axis=axis) - low
+        return _Range(low, np.where(spread > 0, spread, 1.0))
 
-    def transform(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Apply the range of the training part."""
-        check_is_fitted(self)
-        points: NDArray[np.float64] = self._validated(X, reset=False)
-        scaled: NDArray[np.float64] = (points - self.low_) / self.range_
-        return scaled
+
+@dataclass
+class _Range:
+    low: Any
+    spread: Any
+
+    def transform(self, points: Any) -> Any:
+        return (points - self.low) / self.spread
 
 
 class UnitLength(OneToOneFeatureMixin, _Step):
