@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ddr_cli.cli.options import DataDir, Offline, sources
 from ddr_cli.core.errors import InputError, did_you_mean
+
+if TYPE_CHECKING:
+    from ddr_cli.core.registry import Registry
 
 
 class Method(StrEnum):
@@ -70,12 +74,13 @@ def describe(
     from ddr_cli.evaluation.registry import CLASSIFIERS, MEASURES, PREPROCESSORS
     from ddr_cli.reducers.registry import REDUCERS
 
-    describers = {
+    describers: dict[str, Callable[[str], None]] = {
         **dict.fromkeys(shipped_yaml("configs"), _describe_spec),
-        **dict.fromkeys(PREPROCESSORS.names(), _describe_preprocessor),
-        **dict.fromkeys(CLASSIFIERS.names(), _describe_evaluator),
-        **dict.fromkeys(MEASURES.names(), _describe_evaluator),
-        **dict.fromkeys(REDUCERS.names(), _describe_reducer),
+        **{
+            name: partial(_describe_estimator, registry)
+            for registry in (PREPROCESSORS, CLASSIFIERS, MEASURES, REDUCERS)
+            for name in registry.names()
+        },
         **dict.fromkeys(card_names(), _describe_dataset),
     }
     if dimension:
@@ -151,51 +156,29 @@ def _print_dimensions(
         typer.echo(note)
 
 
-def _describe_reducer(name: str) -> None:
-    from ddr_cli.reducers.registry import REDUCERS, get_traits
-
-    factory = REDUCERS.load(name)
-    traits = get_traits(factory())
-    _print_estimator("reducer", name, factory, version=traits.version, paper=traits.paper)
-    facts = {
-        "labels": "uses the labels" if traits.supervised else "ignores the labels",
-        "modes": ", ".join(
-            mode for mode in ("out_of_sample", "transductive") if getattr(traits, mode)
-        ),
-        "dimensions": "nested: a wider fit contains the narrower ones" if traits.nested else None,
-        "default grids": ", ".join(traits.grids) or None,
-    }
-    _print_facts(facts)
-
-
-def _describe_evaluator(name: str) -> None:
-    from ddr_cli.evaluation.registry import evaluator_registry, get_evaluator_traits
-
-    registry = evaluator_registry(name)
-    factory = registry.load(name)
-    traits = get_evaluator_traits(factory())
-    _print_estimator(registry.kind, name, factory, version=traits.version, paper=traits.paper)
-    _print_facts({"default grids": ", ".join(traits.grids) or None})
-
-
-def _describe_preprocessor(name: str) -> None:
-    from ddr_cli.evaluation.registry import PREPROCESSORS
-
-    _print_estimator("preprocessing step", name, PREPROCESSORS.load(name))
-
-
-def _print_estimator(
-    kind: str, name: str, factory: Any, *, version: int | None = None, paper: str | None = None
-) -> None:
+def _describe_estimator(registry: Registry, name: str) -> None:
     from ddr_cli.core.parameters import parameter_model
+    from ddr_cli.evaluation.registry import get_evaluator_traits
+    from ddr_cli.reducers.registry import get_traits
 
-    typer.echo(f"{name} ({kind})\n\n{inspect.getdoc(factory) or 'No description.'}\n")
+    factory = registry.load(name)
+    typer.echo(f"{name} ({registry.kind})\n\n{inspect.getdoc(factory) or 'No description.'}\n")
     fields = parameter_model(factory).model_fields
     if fields:
         typer.echo("In a spec:")
         defaults = ", ".join(f"{key}: {_as_yaml(field.default)}" for key, field in fields.items())
         typer.echo(f"  {{name: {name}, {defaults}}}\n")
-    _print_facts({"paper": paper, "version": version})
+    if registry.kind == "preprocessor":
+        return
+    is_reducer = registry.kind == "reducer"
+    traits: Any = (get_traits if is_reducer else get_evaluator_traits)(factory())
+    facts = {"paper": traits.paper, "version": traits.version}
+    if is_reducer:
+        modes = [mode for mode in ("out_of_sample", "transductive") if getattr(traits, mode)]
+        nested = "nested: a wider fit contains the narrower ones" if traits.nested else None
+        labels = "uses the labels" if traits.supervised else "ignores the labels"
+        facts |= {"labels": labels, "modes": ", ".join(modes), "dimensions": nested}
+    _print_facts(facts | {"default grids": ", ".join(traits.grids)})
 
 
 def _as_yaml(value: Any) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from enum import StrEnum
+from importlib import import_module
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -27,6 +28,16 @@ class Kind(StrEnum):
     configs = "configs"
 
 
+_REGISTRIES = {
+    Kind.reducers: ("ddr_cli.reducers.registry", "REDUCERS"),
+    Kind.classifiers: ("ddr_cli.evaluation.registry", "CLASSIFIERS"),
+    Kind.measures: ("ddr_cli.evaluation.registry", "MEASURES"),
+    Kind.preprocessors: ("ddr_cli.evaluation.registry", "PREPROCESSORS"),
+    Kind.formats: ("ddr_cli.data.formats", "FORMATS"),
+    Kind.generators: ("ddr_cli.data.synthetic", "GENERATORS"),
+}
+
+
 def _names_and_summaries(kind: Kind) -> Iterable[tuple[str, str]]:
     # Each kind imports what it lists and no more: completion must stay fast.
     if kind is Kind.configs:
@@ -35,7 +46,9 @@ def _names_and_summaries(kind: Kind) -> Iterable[tuple[str, str]]:
         from ddr_cli.data.card import card_names, load_card
 
         return [(name, load_card(name).title) for name in card_names()]
-    return [(entry.name, entry.summary) for entry in _registry(kind).entries()]
+    module, name = _REGISTRIES[kind]
+    registry: Registry = getattr(import_module(module), name)
+    return [(entry.name, entry.summary) for entry in registry.entries()]
 
 
 def _spec_titles() -> Iterable[tuple[str, str]]:
@@ -50,32 +63,6 @@ def _spec_titles() -> Iterable[tuple[str, str]]:
             data = None
         title = data.get("title") if isinstance(data, dict) else None
         yield name, title if isinstance(title, str) else f"(see 'ddr validate {name}')"
-
-
-def _registry(kind: Kind) -> Registry:
-    if kind is Kind.reducers:
-        from ddr_cli.reducers.registry import REDUCERS
-
-        return REDUCERS
-    if kind is Kind.classifiers:
-        from ddr_cli.evaluation.registry import CLASSIFIERS
-
-        return CLASSIFIERS
-    if kind is Kind.measures:
-        from ddr_cli.evaluation.registry import MEASURES
-
-        return MEASURES
-    if kind is Kind.preprocessors:
-        from ddr_cli.evaluation.registry import PREPROCESSORS
-
-        return PREPROCESSORS
-    if kind is Kind.formats:
-        from ddr_cli.data.formats import FORMATS
-
-        return FORMATS
-    from ddr_cli.data.synthetic import GENERATORS
-
-    return GENERATORS
 
 
 def list_names(

@@ -91,7 +91,7 @@ def test_list(ddr_here, kind, names):
         ("topology", "{name: topology, n_neighbors: 1"),
         ("landsat", "split: 4435 train, 2000 test"),
         ("landsat_ccdr_beta", "paper: ccdr, "),
-        ("unit_length", "unit_length (preprocessing step)"),
+        ("unit_length", "unit_length (preprocessor)"),
     ],
 )
 def test_describe(ddr_here, name, says):
