@@ -97,10 +97,15 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[FaultyServer]:
     thread.join()
 
 
-@pytest.fixture
-def sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Sources:
-    """No mirror, an empty cache, and little patience: pooch doesn't wait before it tries again."""
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have pooch not wait before it tries again."""
     monkeypatch.setattr("pooch.core.time", SimpleNamespace(sleep=lambda _: None))
+
+
+@pytest.fixture
+def sources(tmp_path: Path) -> Sources:
+    """No mirror, an empty cache, and little patience."""
     return Sources(data_dirs=(), cache_dir=tmp_path / "cache", attempts=2, timeout=0.3)
 
 

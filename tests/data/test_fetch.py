@@ -191,8 +191,8 @@ def test_of_several_processes_one_downloads(
 ) -> None:
     card = write_card(files=one_file(server, known=True))
     server.slow = 0.2
-    with multiprocessing.get_context("spawn").Pool(3) as pool:
-        found = pool.starmap(_load, [(card, replace(sources, timeout=5.0))] * 3)
+    with multiprocessing.get_context("spawn").Pool(2) as pool:
+        found = pool.starmap(_load, [(card, replace(sources, timeout=5.0))] * 2)
     assert len(set(found)) == 1
     assert server.asked == ["toy.csv"]
 

@@ -13,7 +13,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_svmlight_file
 
 from ddr_cli.data import Dataset, Sources, card_names, load_card, load_dataset
 from ddr_cli.data.archives import read_members
@@ -40,7 +39,7 @@ def test_peak_memory_is_small(name: str, mirrored: Sources) -> None:
     output = subprocess.run(
         [sys.executable, "-c", code, name, *places], capture_output=True, text=True, check=True
     )
-    assert int(output.stdout) * 1024 < 600e6
+    assert int(output.stdout) * 1024 < 250e6
 
 
 @pytest.mark.parametrize("name", card_names())
@@ -110,20 +109,6 @@ def test_sparse_sets_stay_sparse(mirrored: Sources) -> None:
         assert X.format == "csr"
         assert X.has_sorted_indices
         assert X.nnz < 0.02 * X.shape[0] * X.shape[1]
-
-
-def test_mushroom_has_the_columns_of_libsvms_version(mirrored: Sources, data_mirror: Path) -> None:
-    dataset = load_dataset("mushroom", sources=mirrored)
-    theirs, labels = load_svmlight_file(str(data_mirror / "mushroom" / "mushrooms"), n_features=112)
-    ours = sorted(column.tobytes() for column in dataset.X.T.astype(np.int8))
-    assert ours == sorted(column.tobytes() for column in theirs.toarray().T.astype(np.int8))
-    np.testing.assert_array_equal(dataset.y, np.where(labels == 2, 0, 1))
-
-
-def test_ohsumeds_groups_are_64_queries(mirrored: Sources) -> None:
-    groups = load_dataset("ohsumed", sources=mirrored).groups
-    assert groups is not None
-    assert len(np.unique(groups)) == 64
 
 
 def test_embedded_iris_and_balance_equal_the_uci_files(
