@@ -155,7 +155,7 @@ def plain_trial(data: Dataset, spec: Spec, trial: Any) -> float:
         train, test = both[: len(train)], both[len(train) :]
     else:
         train, test = reducer.fit_transform(train, y), reducer.transform(test)
-    classifier = CLASSIFIERS.load(trial.classifier.name)(**trial.classifier.params)
+    classifier = CLASSIFIERS.load(trial.evaluator.name)(**trial.evaluator.params)
     return float(np.mean(classifier.fit(train, y).predict(test) != data.y[split.test]))
 
 
@@ -168,14 +168,14 @@ def compare(name: str, case: Case, splits: int) -> None:
         with timed(cpu_seconds) as engine:
             folder = run_spec(spec, out=out).folder
         errors = read_trials(folder).set_index("trial_id")["error"].to_dict()
-    trials = list(plan.trials.values())
+    trials = list(plan.trials.items())
     done = trials
     if case.sample is not None and case.sample * splits < len(trials):
         done = random.Random(0).sample(trials, case.sample * splits)
     plain: dict[str, float] = {}
     with threadpool_limits(1), timed(cpu_seconds) as loop:
-        for trial in done:
-            plain[trial.id] = plain_trial(data, spec, trial)
+        for trial_id, trial in done:
+            plain[trial_id] = plain_trial(data, spec, trial)
     total = loop() * len(trials) / len(done)
     ratio = total / engine()
     sampled = "" if len(done) == len(trials) else f" (from {len(done)} of them)"
@@ -184,18 +184,18 @@ def compare(name: str, case: Case, splits: int) -> None:
         f"engine {engine():.1f} s, plain loop {total:.1f} s{sampled}, "
         f"ratio {ratio:.1f} (promised {case.wanted:g})"
     )
-    differ = [trial for trial in done if plain[trial.id] != errors[trial.id]]
+    differ = [(name, trial) for name, trial in done if plain[name] != errors[name]]
     print(f"      {len(done) - len(differ)} of {len(done)} errors are equal")
-    for trial in differ:
+    for trial_id, trial in differ:
         swept = {
-            key: (trial.reducer if key.startswith("reducer") else trial.classifier).params.get(
+            key: (trial.reducer if key.startswith("reducer") else trial.evaluator).params.get(
                 key.partition(".")[2]
             )
             for key in spec.sweep
         }
         print(
-            f"      {trial.split.name} {trial.classifier.name} {swept}: "
-            f"engine {errors[trial.id]:.6f}, plain {plain[trial.id]:.6f}"
+            f"      {trial.split.name} {trial.evaluator.name} {swept}: "
+            f"engine {errors[trial_id]:.6f}, plain {plain[trial_id]:.6f}"
         )
 
 

@@ -204,7 +204,7 @@ def test_data_is_sent_once_and_leaves_nothing_behind(
         finally:
             executor.stop()
     assert outcome.done == outcome.planned
-    assert sent.count(worker.SentFile) == 1
+    assert sent.count(bytes) == 1
 
 
 def test_an_executor_goes_on_after_jobs_were_discarded(

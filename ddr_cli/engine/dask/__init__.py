@@ -7,7 +7,7 @@ import time
 import uuid
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from distributed import Client, KilledWorker
 
 from ddr_cli.core.errors import DdrError, InputError
 from ddr_cli.engine.dask import worker
-from ddr_cli.engine.dask.worker import RunContext, SentFile
+from ddr_cli.engine.dask.worker import RunContext
 from ddr_cli.engine.jobs import Completions, ExecutorError, Job, JobEnd, SplitJob
 
 # Jobs per thread of the cluster that are submitted at a time: one to run and one to have ready.
@@ -30,24 +30,15 @@ _LOST = (
 )
 
 
-@dataclass
-class _Submitted:
-    job: Job
-    future: Any
-
-
 class DaskExecutor:
     """Runs jobs on the workers of the running dask cluster of the scheduler at `address`.
 
-    Each thread of each worker has one job at a time, in a process of its own with one BLAS thread
-    and `memory_limit` bytes of address space (see `ddr_cli.engine.dask.worker`), so a job that
-    hangs or crashes costs neither its worker nor other jobs. A job whose *worker* dies is given to
-    another one by dask; after as many deaths as the scheduler's
-    ``distributed.scheduler.allowed-failures`` says, the job is ``killed``.
-
-    Data sets and prepared splits are values of tasks: dask sends them to the workers that have a
-    job on them, and makes them again if the workers that had them die. Nothing but the connection
-    is shared with the machine that ddr runs on.
+    Each thread of each worker has one job at a time, in a process of its own (see
+    `ddr_cli.engine.dask.worker`). A job whose *worker* dies is given to another one by dask; after
+    as many deaths as ``distributed.scheduler.allowed-failures`` says, the job is ``killed``. Data
+    sets and prepared splits are values of tasks: dask sends them to the workers that have a job on
+    them, and makes them again if those die. Nothing but the connection is shared with the machine
+    that ddr runs on.
 
     Raises
     ------
@@ -59,7 +50,7 @@ class DaskExecutor:
     def __init__(self, address: str, *, memory_limit: int | None = None) -> None:
         self._address = address
         self._context = RunContext(uuid.uuid4().hex, memory_limit, worker.versions())
-        self._submitted: dict[int, _Submitted] = {}
+        self._submitted: dict[int, tuple[Job, Any]] = {}
         # The data sets and prepared splits on the cluster, by their file here.
         self._values: dict[Path, Any] = {}
         self._numbers = self._tasks = 0
@@ -82,7 +73,7 @@ class DaskExecutor:
         """Have a job done."""
         if isinstance(job, SplitJob):
             if job.data not in self._values:
-                self._values[job.data] = self._task(SentFile, job.data.read_bytes())
+                self._values[job.data] = self._task(bytes, job.data.read_bytes())
             data = self._values[job.data]
             prepared = self._task(worker.prepare, self._context, job, data)
             self._values[job.split] = prepared
@@ -90,32 +81,26 @@ class DaskExecutor:
         else:
             future = self._task(worker.fit, self._context, job, self._values[job.split])
         number = self._numbers = self._numbers + 1
-        self._submitted[number] = _Submitted(job, future)
+        self._submitted[number] = (job, future)
         future.add_done_callback(lambda _: self._completions.put(number))
 
     def wait(self, seconds: float) -> list[JobEnd]:
         """Return the jobs that have ended since the last call, waiting for one if there is none.
 
-        Raises
-        ------
-        InputError
-            If a worker that came later can't do jobs of the run.
-        ExecutorError
-            If the connection is lost, or there are no workers any more.
+        Raises an `ExecutorError` if the connection is lost, or there are no workers any more.
         """
-        numbers = self._completions.take(seconds)
         ends = []
-        for number in numbers:
-            submitted = self._submitted.get(number)
-            if submitted is None:
+        for number in self._completions.take(seconds):
+            if number not in self._submitted:
                 continue
-            end = self._end_of(submitted)
+            job, future = self._submitted[number]
+            end = self._end_of(job, future)
             if end is None:
                 self._completions.put(number)
                 continue
             # Were it kept, dask would do the job again if the worker with its result died.
             del self._submitted[number]
-            submitted.future.release()
+            future.release()
             ends.append(end)
         self._look_after_workers()
         return ends
@@ -130,8 +115,7 @@ class DaskExecutor:
 
     def discard(self) -> None:
         """Forget all jobs that have not ended, and end the processes that are on one."""
-        futures = [submitted.future for submitted in self._submitted.values()]
-        futures += self._values.values()
+        futures = [*(future for _, future in self._submitted.values()), *self._values.values()]
         self._submitted.clear()
         self._values.clear()
         ended, self._context = self._context, replace(self._context, token=uuid.uuid4().hex)
@@ -139,7 +123,7 @@ class DaskExecutor:
         with suppress(Exception):
             if self._client.status == "running":
                 self._client.cancel(futures, force=True)
-                self._client.run(worker.end, ended.token, on_error="ignore")
+                self._client.run(worker.end_run, ended.token, on_error="ignore")
 
     def stop(self) -> None:
         """End all processes at once; the cluster goes on."""
@@ -154,9 +138,8 @@ class DaskExecutor:
         with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1PB"}):
             return self._client.submit(function, *args, key=key, pure=False, retries=0)
 
-    def _end_of(self, submitted: _Submitted) -> JobEnd | None:
+    def _end_of(self, job: Job, future: Any) -> JobEnd | None:
         """Return how a job ended, or None if its result was lost and dask does it again."""
-        job, future = submitted.job, submitted.future
         if future.status in ("cancelled", "lost"):
             raise ExecutorError(_LOST.format(self._address, "it has dropped the jobs"))
         try:
@@ -164,7 +147,8 @@ class DaskExecutor:
         except TimeoutError:
             return None
         except KilledWorker as error:
-            reason = f"the dask worker {_address_of(error.last_worker)} died while it had the job"
+            address = getattr(error.last_worker, "address", error.last_worker)
+            reason = f"the dask worker {address} died while it had the job"
             return JobEnd(job, death="killed", reason=reason)
         except DdrError:
             raise
@@ -229,7 +213,3 @@ def _connect(address: str) -> Any:
             f"`dask worker {address}`."
         ) from error
     return client
-
-
-def _address_of(worker: Any) -> str:
-    return str(getattr(worker, "address", worker))

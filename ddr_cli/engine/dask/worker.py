@@ -1,36 +1,31 @@
 """What runs in a dask worker: each job goes to a process of its own, which can be ended.
 
-A dask worker can't end a task that hangs, and dies with one that crashes. So it hands jobs on to
-processes of `ddr_cli.engine.local`, one per thread, and only waits for them.
+A dask worker can't end a task that hangs, and dies with one that crashes. So each of its threads
+hands its jobs on to a process of `ddr_cli.engine.local`, and only waits.
 """
 
 from __future__ import annotations
 
 import multiprocessing
-import os
 import platform
 import tempfile
 import threading
-import time
-import uuid
-import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+import numpy
+import scipy
+import sklearn
 from distributed import get_worker
 
+import ddr_cli
 from ddr_cli.core.errors import InputError
 from ddr_cli.engine.jobs import FitJob, Job, JobEnd, SplitJob
 from ddr_cli.engine.local import LocalExecutor
 
 _WAIT_SECONDS = 0.5
-# A run that was killed can't say that its processes have nothing to do any more.
-_IDLE_SECONDS = 120.0
-# Numbers may differ in the last bits between versions of these.
-_PACKAGES = ("ddr", "numpy", "scipy", "scikit-learn")
 
 
 @dataclass(frozen=True)
@@ -39,63 +34,21 @@ class RunContext:
 
     token: str
     memory_limit: int | None
-    versions: Mapping[str, str]
+    versions: dict[str, str]
 
 
-class SentFile:
-    """A file that dask moves between machines as it moves any value.
-
-    It lies in memory (also on the scheduler, which only passes it on) until `path` is used, and in
-    the dask worker's local directory from then on until dask drops the value.
-    """
-
-    def __init__(self, content: bytes) -> None:
-        self._content = content
-        self._path: Path | None = None
-        self._lock = threading.Lock()
-
-    @property
-    def path(self) -> Path:
-        """Where it is on this machine."""
-        with self._lock:
-            if self._path is None:
-                path = Path(_local_directory()) / f"ddr-{uuid.uuid4().hex}"
-                weakref.finalize(self, path.unlink, missing_ok=True)
-                path.write_bytes(self._content)
-                self._path = path
-            return self._path
-
-    def __reduce__(self) -> tuple[Callable[[bytes], SentFile], tuple[bytes]]:
-        return SentFile, (self._content,)
-
-    def __sizeof__(self) -> int:
-        # By this dask judges what it costs to move the value to another worker.
-        return len(self._content)
-
-
-def _local_directory() -> str:
-    return os.fspath(get_worker().local_directory)
-
-
-@cache
 def versions() -> dict[str, str]:
     """Return the versions of Python and of the packages that numbers depend on."""
-    found = {"Python": platform.python_version()}
-    for name in _PACKAGES:
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            found[name] = "none"
-    return found
+    packages = {package.__name__: package.__version__ for package in (numpy, scipy, sklearn)}
+    return {"Python": platform.python_version(), "ddr": ddr_cli.__version__, **packages}
 
 
 def unfit(context: RunContext) -> str:
     """Return why this worker can't do jobs of a run, or an empty string."""
-    own = versions()
     differing = [
-        f"{name} {own.get(name, 'none')} instead of {there}"
-        for name, there in context.versions.items()
-        if own.get(name, "none") != there
+        f"{name} {here} instead of {context.versions[name]}"
+        for name, here in versions().items()
+        if context.versions[name] != here
     ]
     if not differing:
         return ""
@@ -104,91 +57,84 @@ def unfit(context: RunContext) -> str:
     )
 
 
-def prepare(context: RunContext, job: SplitJob, data: SentFile) -> tuple[JobEnd, SentFile | None]:
-    """Have a split prepared; its file is None if that went wrong."""
-    with tempfile.TemporaryDirectory(prefix="ddr-", dir=_local_directory()) as place:
-        split = Path(place) / "split"
-        end = _done(context, replace(job, data=data.path, split=split))
+def prepare(context: RunContext, job: SplitJob, data: bytes) -> tuple[JobEnd, bytes]:
+    """Have a split prepared on a data set's file, and return the split's, empty if it failed."""
+    with _folder() as folder:
+        split = folder / "split"
+        (folder / "data").write_bytes(data)
+        here = replace(job, data=folder / "data", split=split, trace=folder / "trace")
+        end = _done(context, here)
         good = end.result is not None and not end.result.error
-        return end, SentFile(split.read_bytes()) if good else None
+        return end, split.read_bytes() if good else b""
 
 
-def end_of(prepared: tuple[JobEnd, SentFile | None]) -> JobEnd:
+def end_of(prepared: tuple[JobEnd, bytes]) -> JobEnd:
     """Return how the preparation of a split ended, without its arrays."""
     return prepared[0]
 
 
-def fit(context: RunContext, job: FitJob, prepared: tuple[JobEnd, SentFile | None]) -> JobEnd:
+def fit(context: RunContext, job: FitJob, prepared: tuple[JobEnd, bytes]) -> JobEnd:
     """Have a fit done, and return when it has ended."""
     end, split = prepared
-    if split is None:
+    if not split:
         # The worker that had the split was lost, and preparing it again went wrong.
         return end
-    return _done(context, replace(job, split=split.path))
+    with _folder() as folder:
+        (folder / "split").write_bytes(split)
+        return _done(context, replace(job, split=folder / "split", trace=folder / "trace"))
+
+
+def end_run(token: str) -> None:
+    """End the processes of a run; jobs of it that come later are not done."""
+    _ended.add(token)
+    # The caller may be the worker's event loop, which must not wait for processes to end.
+    for thread in [thread for thread, (of, _) in list(_processes.items()) if of == token]:
+        threading.Thread(target=_stop, args=(thread,), daemon=True).start()
+
+
+@contextmanager
+def _folder() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix="ddr-", dir=get_worker().local_directory) as folder:
+        yield Path(folder)
+
+
+_lock = threading.Lock()
+# The process of each thread, and the run that it is of. A run that was killed can't say that it has
+# ended: its process ends when the thread gets a job of another one.
+_processes: dict[int, tuple[str, LocalExecutor]] = {}
+_ended: set[str] = set()
 
 
 def _done(context: RunContext, job: Job) -> JobEnd:
     if problem := unfit(context):
         raise InputError(f"A dask worker {problem}.")
-    with tempfile.TemporaryDirectory(prefix="ddr-", dir=_local_directory()) as place:
-        job = replace(job, trace=Path(place) / "trace")
-        executor = _take(context)
-        try:
-            executor.submit(job)
-            while context.token not in _ended:
-                if ends := executor.wait(_WAIT_SECONDS):
-                    _give_back(context.token, executor)
-                    return ends[0]
-        except BaseException:
-            executor.stop()
-            raise
-        executor.stop()
-        return JobEnd(job, death="killed", reason="the run was ended")
+    thread = threading.get_ident()
+    executor = _process_of(thread, context)
+    executor.submit(job)
+    while context.token not in _ended:
+        if ends := executor.wait(_WAIT_SECONDS):
+            return ends[0]
+    _stop(thread)
+    return JobEnd(job, death="killed", reason="the run was ended")
 
 
-_lock = threading.Lock()
-# The processes that have no job, the run that they are of and since when they have none.
-_idle: list[tuple[LocalExecutor, str, float]] = []
-_ended: set[str] = set()
-
-
-def end(token: str) -> None:
-    """End the processes of a run; jobs of it that come later are not done."""
-    _ended.add(token)
-    # The caller may be the worker's event loop, which must not wait for processes to end.
-    threading.Thread(target=_stop_idle, args=(token,), daemon=True).start()
-
-
-def _take(context: RunContext) -> LocalExecutor:
+def _process_of(thread: int, context: RunContext) -> LocalExecutor:
+    token, executor = _processes.get(thread, ("", None))
+    if executor is not None and token == context.token:
+        return executor
+    _stop(thread)
     with _lock:
-        for place, (executor, token, _) in enumerate(_idle):
-            if token == context.token:
-                del _idle[place]
-                return executor
         # dask marks its workers as daemons, which Python forbids to have processes. Ours end with
         # their parent, which is what the ban is to ensure.
         multiprocessing.current_process().daemon = False
         executor = LocalExecutor(1, context.memory_limit)
-        _ = executor.capacity  # starts the process
-        return executor
+        _ = executor.capacity  # starts it
+        _processes[thread] = (context.token, executor)
+    return executor
 
 
-def _give_back(token: str, executor: LocalExecutor) -> None:
+def _stop(thread: int) -> None:
     with _lock:
-        _idle.append((executor, token, time.monotonic()))
-    if token in _ended:
-        _stop_idle(token)
-        return
-    timer = threading.Timer(_IDLE_SECONDS + 1, _stop_idle)
-    timer.daemon = True
-    timer.start()
-
-
-def _stop_idle(token: str | None = None) -> None:
-    """End the processes without a job that are of this run, or that have had none for long."""
-    since = time.monotonic() - _IDLE_SECONDS
-    with _lock:
-        useless = [one for one in _idle if one[1] == token or one[2] < since]
-        _idle[:] = [one for one in _idle if one not in useless]
-    for executor, _, _ in useless:
+        _, executor = _processes.pop(thread, ("", None))
+    if executor is not None:
         executor.stop()
