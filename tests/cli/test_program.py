@@ -284,7 +284,7 @@ def test_several_complete_runs_say_so_and_do_nothing(ddr, work):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--memory-limit", "4XB"], "--memory-limit 4XB is no size; write it as 4GB or 512MiB."),
+        (["--memory-limit", "4XB"], "--memory-limit 4XB is not a size; use e.g. 4GB or 512MiB."),
         (["--backend", "spark"], "There is no back end 'spark'; it is local or dask."),
         (["--backend", "dask"], "needs the scheduler's address"),
     ],

@@ -20,6 +20,7 @@ import distributed
 import pandas as pd
 import pytest
 
+from ddr_cli.cli.app import main
 from ddr_cli.core.errors import InputError
 from ddr_cli.engine import make_executor, read_trials, run_spec
 from ddr_cli.engine.dask import DaskExecutor, worker
@@ -291,3 +292,19 @@ def test_the_local_back_end_has_so_many_processes() -> None:
     assert isinstance(executor, LocalExecutor)
     assert executor.capacity == 2
     executor.stop()
+
+
+def test_the_program_runs_on_a_cluster(
+    cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "small.yaml").write_text(
+        "dataset: iris\nsplit: {kind: fraction, train: 0.5, repeats: 2}\n"
+        "reducers: [none]\nclassifiers: [knn]\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    options = ["--backend", "dask", "--scheduler", cluster.scheduler_address, "--quiet"]
+    monkeypatch.setattr(sys, "argv", ["ddr", "run", "small.yaml", *options])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 0
+    assert set(read_trials(tmp_path / "results" / "small")["status"]) == {"ok"}

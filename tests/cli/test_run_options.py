@@ -1,0 +1,93 @@
+"""Every option of `ddr run` and `ddr sweep` does what it says; most in this process."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+SPEC = """
+title: A test
+dataset: iris
+split: {kind: fraction, train: 0.5, repeats: 2}
+reducers: [none, {name: pca, n_components: 2}]
+classifiers: [{name: knn, n_neighbors: 3}]
+"""
+
+
+@pytest.fixture
+def small(work):
+    """Return the folder of the results of the spec `small.yaml`."""
+    (work / "small.yaml").write_text(SPEC)
+    return work / "results" / "small"
+
+
+def statuses(folder):
+    lines = (folder / "trials.csv").read_text().splitlines()
+    place = lines[0].split(",").index("status")
+    return [line.split(",")[place] for line in lines[1:]]
+
+
+def test_a_time_limit_that_nothing_keeps_and_a_second_try(ddr_here, small):
+    slow = ddr_here("run", "small.yaml", "--jobs", "2", "--timeout", "0.001", "--quiet")
+    assert slow.returncode == 1
+    assert "--retry-failed runs them again" in slow.stderr
+    assert set(statuses(small)) == {"timeout"}
+    assert "took longer than 0.001 s" in ddr_here("status").stdout
+    kept = ddr_here("run", "small.yaml", "--quiet")
+    assert (kept.returncode, set(statuses(small))) == (1, {"timeout"})
+    good = ddr_here("run", "small.yaml", "--retry-failed", "--memory-limit", "8GB", "--quiet")
+    assert (good.returncode, good.stderr) == (0, "")
+    assert statuses(small) == ["ok"] * 4
+    sessions = json.loads((small / "manifest.json").read_text())["sessions"]
+    assert [(each["jobs"], each["timeout"]) for each in sessions] == [(2, 0.001), (1, None)]
+    assert sessions[1]["memory_limit"] == 8_000_000_000
+
+
+def test_a_fresh_run_keeps_the_old_one(ddr_here, small):
+    assert ddr_here("run", "small.yaml", "--quiet").returncode == 0
+    old = (small / "trials.csv").read_text()
+    options = ("--fresh", "--set", "reducer.n_components=1", "--repeats", "1", "--offline")
+    assert ddr_here("run", "small.yaml", *options, "--quiet").returncode == 0
+    (previous,) = (small / "previous").iterdir()
+    assert (previous / "trials.csv").read_text() == old
+    assert len(statuses(small)) == 2
+
+
+def test_results_go_where_out_says(ddr_here, small, work):
+    options = ("--param", "n_components", "--values", "1", "--out", "elsewhere", "--data-dir", ".")
+    done = ddr_here("sweep", "small.yaml", *options, "--repeats", "1", "--backend", "local", "-q")
+    assert (done.returncode, done.stdout) == (0, "")
+    assert (work / "elsewhere").is_dir()
+    assert not small.exists()
+
+
+def test_run_and_sweep_have_the_same_options(ddr_here):
+    def options(command):
+        return set(re.findall(r"--[a-z]+[a-z-]*", ddr_here(command, "--help").stdout))
+
+    only_sweep = {"--param", "--values", "--dataset", "--reducer", "--classifier"}
+    assert options("run") <= options("sweep") <= options("run") | only_sweep
+
+
+def test_plan_and_status_estimate_the_same_time(ddr_here, small):
+    assert ddr_here("run", "small.yaml", "--quiet").returncode == 0
+    journal = small / "trials.csv"
+    journal.write_text("".join(journal.read_text().splitlines(keepends=True)[:3]))
+    (status,) = json.loads(ddr_here("status", "--json").stdout)
+    plan = json.loads(ddr_here("plan", "small.yaml", "--json").stdout)
+    assert plan["seconds_left"] == status["seconds_left"] > 0
+    assert (plan["remaining"], status["remaining"]) == (2, 2)
+    time = next(
+        line for line in ddr_here("plan", "small.yaml").stdout.splitlines() if "time" in line
+    )
+    assert time.split("about")[1] in ddr_here("status").stdout
+
+
+def test_a_scheduler_that_is_not_there_is_a_mistake(ddr_here, small):
+    address = "tcp://127.0.0.1:1"
+    done = ddr_here("run", "small.yaml", "--backend", "dask", "--scheduler", address)
+    assert done.returncode == 2
+    assert f"'{address}' can't be reached" in " ".join(done.stderr.split())
+    assert not small.exists()
