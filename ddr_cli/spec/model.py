@@ -44,6 +44,7 @@ from ddr_cli.spec.pieces import (
     Text,
     context_of,
     labelled,
+    nested,
     too_many_neighbors,
     unsupported_mode,
 )
@@ -99,17 +100,8 @@ class DatasetRef(StrictFrozen):
     @model_validator(mode="before")
     @classmethod
     def _name_and_options(cls, value: Any, info: ValidationInfo) -> Any:
-        if context_of(info) is None:
-            return value
-        if isinstance(value, str):
-            return {"name": value, "options": {}}
-        if not isinstance(value, dict):
-            raise ValueError(
-                "dataset must be a name, the path of a card or a mapping with a name, "
-                f"but is {value_text(value)}"
-            )
-        options = {key: item for key, item in value.items() if key != "name"}
-        return {**{k: v for k, v in value.items() if k == "name"}, "options": options}
+        what = "a data set is a name, the path of a card"
+        return nested(value, what, ("name",), "options") if context_of(info) else value
 
     @field_validator("name")
     @classmethod

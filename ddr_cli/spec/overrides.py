@@ -37,29 +37,22 @@ def apply_overrides(document: Document, overrides: Sequence[str]) -> None:
     spec's own keys, such as ``split.repeats``. Values are read as YAML, titles as they are.
     They are applied in order; what the document says instead stands at ``--set name=value``.
     """
-    axis = _swept_axis(document)
+    was_swept = _axis_is_swept(document)
     for index, text in enumerate(overrides):
         text = text.encode("utf-8", "backslashreplace").decode()
         short = text if len(text) <= _LONGEST_TEXT else f"{text[: _LONGEST_TEXT - 3]}..."
         _Override(document, Place.in_option(index, f"--set {short}")).apply(text)
-    if axis is not None and _swept_axis(document) is None:
+    if was_swept and not _axis_is_swept(document):
         # The figure's axis went with its sweep; the next one is chosen as if none were given.
-        _drop_axis(document)
+        for path in (("plot", "x"), ("plot", "log")):
+            if path in document.places and not document.place(path).is_option:
+                document.remove(path)
 
 
-def _swept_axis(document: Document) -> str | None:
+def _axis_is_swept(document: Document) -> bool:
     plot, sweep = document.data.get("plot"), document.data.get("sweep")
-    if not isinstance(plot, dict) or not isinstance(sweep, dict):
-        return None
-    x = plot.get("x")
-    return x if isinstance(x, str) and x in sweep else None
-
-
-def _drop_axis(document: Document) -> None:
-    for key in ("x", "log"):
-        path = ("plot", key)
-        if path in document.places and not document.place(path).is_option:
-            document.remove(path)
+    x = plot.get("x") if isinstance(plot, dict) else None
+    return isinstance(sweep, dict) and isinstance(x, str) and x in sweep
 
 
 class _Override:

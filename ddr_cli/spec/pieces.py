@@ -60,6 +60,16 @@ def context_of(info: ValidationInfo) -> Context | None:
     return info.context if isinstance(info.context, Context) else None
 
 
+def nested(value: Any, what: str, own: Collection[str], rest: str) -> Any:
+    """Return what a document gives as a name or a flat mapping; all but `own` goes below `rest`."""
+    if isinstance(value, str):
+        return {"name": value, rest: {}}
+    if not isinstance(value, dict):
+        raise ValueError(f"{what} or a mapping with a name, but this is {value_text(value)}")
+    known = {key: item for key, item in value.items() if key in own}
+    return {**known, rest: {key: item for key, item in value.items() if key not in own}}
+
+
 class StrictFrozen(Frozen):
     """A record that also takes no text for a number."""
 
@@ -92,17 +102,8 @@ class Piece(StrictFrozen):
     @model_validator(mode="before")
     @classmethod
     def _name_and_params(cls, value: Any, info: ValidationInfo) -> Any:
-        if context_of(info) is None:
-            return value
-        if isinstance(value, str):
-            return {"name": value, "params": {}}
-        if not isinstance(value, dict):
-            kind = registry_of(cls.section).kind
-            raise ValueError(
-                f"a {kind} is a name or a mapping with a name, but is {value_text(value)}"
-            )
-        own = {key: value[key] for key in ("name", *own_keys(cls.section)) if key in value}
-        return {**own, "params": {key: item for key, item in value.items() if key not in own}}
+        what, own = f"a {registry_of(cls.section).kind} is a name", own_keys(cls.section)
+        return nested(value, what, ("name", *own), "params") if context_of(info) else value
 
     @field_validator("name")
     @classmethod

@@ -71,10 +71,12 @@ def read_sweep(
             # The values of a rule stand in one place: one of them says what is wrong.
             if len(problems) > before and not isinstance(rule, list):
                 break
-            place: KeyPath = (key, _index(rule, value)) if isinstance(rule, list) else (key,)
-            value, found = _checked(parameter, value, having)
+            place: KeyPath = (key,)
+            if isinstance(rule, list):
+                place = (key, next(i for i, v in enumerate(rule) if _is_same(v, value)))
+            form, found = _checked(parameter, value, having)
             problems += [wrong(place, message) for message in found]
-            checked.append(value)
+            checked.append(form)
         sweep[key] = tuple(checked)
     refuse(problems)
     return sweep
@@ -104,8 +106,9 @@ def _swept_of(item: Piece, sweep: Sweep) -> dict[str, Sequence[JsonValue]]:
     return {keys[key]: values for key, values in sweep.items() if key in keys}
 
 
-def _index(values: list[Any], value: Any) -> int:
-    return next(i for i, v in enumerate(values) if v == value and type(v) is type(value))
+def _is_same(a: Any, b: Any) -> bool:
+    """Return whether two values are one to a reader of YAML, as 1, 1.0 and true are not."""
+    return bool(a == b) and type(a) is type(b)
 
 
 def _checked(parameter: str, value: Any, items: Sequence[Piece]) -> tuple[JsonValue, list[str]]:
@@ -179,7 +182,7 @@ def grid_values(rule: Any) -> list[Any]:
         )
     kept: list[Any] = []
     for value in values:
-        if not any(value == other and type(value) is type(other) for other in kept):
+        if not any(_is_same(value, other) for other in kept):
             kept.append(value)
     return kept
 

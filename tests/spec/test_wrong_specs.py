@@ -52,8 +52,8 @@ def _lines(path: str) -> list[str]:
         (
             "dataset: digits",
             "dataset: [digits]",
-            "2:10: dataset: dataset must be a name, the path of a card or a mapping with a name, "
-            "but is a list.",
+            "2:10: dataset: a data set is a name, the path of a card or a mapping with a name, "
+            "but this is a list.",
         ),
         (
             "dataset: digits",
@@ -172,7 +172,7 @@ def _lines(path: str) -> list[str]:
         (
             "- none",
             "- [none]",
-            "7:5: reducers: a reducer is a name or a mapping with a name, but is a list.",
+            "7:5: reducers: a reducer is a name or a mapping with a name, but this is a list.",
         ),
         (
             "n_components: 9",
