@@ -171,7 +171,7 @@ def _problem(
 
 
 def _path_of(detail: ErrorDetails, value: Any, model: type[BaseModel]) -> KeyPath:
-    """Return an error's location without what is no key: branches of unions, models' names."""
+    """Return an error's location without what is not a key: branches of unions, models' names."""
     path: KeyPath = ()
     for i, part in enumerate(detail["loc"], start=1):
         if isinstance(value, dict):
