@@ -29,7 +29,7 @@ def generalized_eigenpairs(
     every returned vector has a finite quotient ``x'Ax / x'Bx``. Of the vectors X, ``X' B X = I``;
     their signs are `deterministic_signs`.
     """
-    scale, axes = np.linalg.eigh((B + B.T) / 2)
+    scale, axes = np.linalg.eigh(symmetric(B))
     kept = scale > rank_tol * max(scale[-1], 0.0)
     rank = int(kept.sum())
     if not 1 <= m <= rank:

@@ -23,6 +23,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import breadth_first_order, minimum_spanning_tree
 from scipy.sparse.linalg import eigsh
 
+from ddr_cli.numerics.graph_embedding import symmetric
 from ddr_cli.numerics.mvu.framework import Framework
 from ddr_cli.numerics.neighbors import CsrArray, Floats
 
@@ -135,7 +136,7 @@ class _Iteration:
             """Solve for the step that takes K S to (K + target) S, to first order."""
             change = equations.solve(programme.lengths(target) - misfit)
             moved = programme.apply_laplacian(change, inverse)
-            return change, target - _symmetric(self.gram @ moved), moved
+            return change, target - symmetric(self.gram @ moved), moved
 
         change, towards, moved = direction(-self.gram)
         slope = programme.laplacian(change)
@@ -143,7 +144,7 @@ class _Iteration:
         predicted = _inner(self.gram + primal * towards, self.slack + dual * slope)
         centring = float(np.clip(predicted / self.size / mu, 1e-3, 1.0)) ** 2
 
-        target = centring * mu * inverse - self.gram - _symmetric(towards @ moved)
+        target = centring * mu * inverse - self.gram - symmetric(towards @ moved)
         change, towards, _ = direction(target)
         slope = programme.laplacian(change)
         primal = _inside(self.gram + hold, towards, _reach(lower_gram, towards))
@@ -199,15 +200,11 @@ def _cholesky(A: Floats) -> Floats:
     return np.asarray(scipy.linalg.cholesky(A, lower=True, check_finite=False))
 
 
-def _symmetric(A: Floats) -> Floats:
-    return np.asarray((A + A.T) / 2)
-
-
 def _reach(lower: Floats, towards: Floats) -> float:
     """Return the step, at most 1, that stays clear of the boundary of the cone."""
     half = scipy.linalg.solve_triangular(lower, towards, lower=True, check_finite=False)
     ratio = scipy.linalg.solve_triangular(lower, half.T, lower=True, check_finite=False)
-    ratio = _symmetric(ratio)
+    ratio = symmetric(ratio)
     n = len(ratio)
     if n < _DENSE:
         smallest = float(scipy.linalg.eigvalsh(ratio, subset_by_index=(0, 0))[0])
@@ -264,7 +261,7 @@ class TreeProgramme:
         if N.shape[1]:
             matrix = matrix - N @ (N.T @ matrix)
             matrix = matrix - (matrix @ N) @ N.T
-        return np.asarray((matrix + matrix.T) / 2)
+        return symmetric(matrix)
 
     def laplacian(self, weights: Floats) -> Floats:
         r"""Return :math:`L_w = \sum_e w_e b_e b_e^T`, squeezed."""
