@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from ddr_cli.comparison.summary import Summary, swept_columns
-from ddr_cli.figures.curves import draw_curves
+from ddr_cli.figures.curves import draw_curves, draw_heat_maps
 from ddr_cli.figures.dot_plot import draw_category_plot, draw_dot_plot
 from ddr_cli.figures.embeddings import draw_embeddings, read_embeddings
-from ddr_cli.figures.heat_map import draw_heat_maps
 from ddr_cli.figures.picture import Picture
 from ddr_cli.figures.style import house_style, new_figure
 from ddr_cli.verdicts.printed import QuotedNumber

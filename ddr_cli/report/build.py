@@ -25,9 +25,19 @@ from ddr_cli.report.tables import (
     to_latex,
     to_markdown,
 )
-from ddr_cli.verdicts.assess import ArtefactResult, Assessment, PaperResult, assess, quoted_for
-from ddr_cli.verdicts.record import FILE_NAME as RECORD
-from ddr_cli.verdicts.record import Regression, read_record, record_of, record_text, regressions
+from ddr_cli.verdicts.assess import (
+    RECORD,
+    ArtefactResult,
+    Assessment,
+    PaperResult,
+    Regression,
+    assess,
+    quoted_for,
+    read_record,
+    record_of,
+    record_text,
+    regressions,
+)
 
 PAGE = "index.html"
 COUNTS = "verdict_counts.md"

@@ -13,7 +13,7 @@ from ddr_cli.cli.report import report as report_command
 from ddr_cli.core.errors import InputError
 from ddr_cli.report import Format, check_report, write_report, write_run
 from ddr_cli.report.tables import count_text, to_latex, to_markdown
-from ddr_cli.verdicts.record import PaperRecord, RecordedVerdicts, regressions
+from ddr_cli.verdicts.assess import PaperRecord, RecordedVerdicts, regressions
 
 CCDR = {
     "name": "ccdr",
