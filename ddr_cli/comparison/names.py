@@ -25,32 +25,16 @@ _SHORT_PARAMETERS = {
 
 _METHODS = {
     "none": "no reduction",
-    "pca": "PCA",
-    "lda": "LDA",
-    "ccdr": "CCDR",
-    "nmmp": "NMMP",
-    "lfda": "LFDA",
-    "kernel_lfda": "kernel LFDA",
-    "lpp": "LPP",
-    "mfa": "MFA",
-    "kernel_mfa": "kernel MFA",
     "discriminative_projections": "DP",
     "laplacian_rls": "Laplacian RLS",
     "laplacian_eigenmaps": "Laplacian eigenmaps",
-    "mds": "MDS",
     "isomap": "Isomap",
-    "lle": "LLE",
-    "kernel_pca": "kernel PCA",
-    "nca": "NCA",
-    "mcml": "MCML",
-    "lmnn": "LMNN",
-    "sde": "SDE",
-    "ssde": "SSDE",
-    "slle": "SLLE",
     "knn": "k-NN",
-    "neural_net": "neural net",
-    "intrinsic_dimension": "intrinsic dimension",
 }
+_ACRONYMS = (
+    *("ccdr", "lda", "lfda", "lle", "lmnn", "lpp", "mcml", "mds"),
+    *("mfa", "nca", "nmmp", "pca", "sde", "slle", "ssde"),
+)
 
 _FAMILIES = {
     "predefined": ("predefined split", "predefined splits"),
@@ -94,7 +78,8 @@ def method_name(label: str) -> str:
     ('CCDR', 'CCDR (heat)', 'my way')
     """
     name, gap, rest = label.partition(" (")
-    return _METHODS.get(name, name.replace("_", " ")) + gap + rest.replace("_", " ")
+    words = [word.upper() if word in _ACRONYMS else word for word in name.split("_")]
+    return _METHODS.get(name, " ".join(words)) + gap + rest.replace("_", " ")
 
 
 def family_name(family: str, n: int) -> str:

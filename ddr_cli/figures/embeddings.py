@@ -129,15 +129,14 @@ def _scores(summary: Summary, item: Item, kept: KeptEmbedding) -> list[str]:
     return scores if len(scores) <= _MOST_SCORES else []
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _PointGroup:
     """Points that are drawn alike: a class, or a sub-class in its class's colour."""
 
-    code: int
-    subclass: int | None
     name: str
     colour: str
     marker: str
+    members: NDArray[np.bool_]
 
 
 def draw_embeddings(run: Run, embeddings: Sequence[Embedding]) -> Figure:
@@ -198,34 +197,22 @@ def _heading(axes: Any, embedding: Embedding, width: float) -> None:
 def _point_groups(embedding: Embedding) -> list[_PointGroup]:
     """Return what the points are told apart by; markers run on within a class."""
     found = []
+    subclasses, names = embedding.subclasses, embedding.kept.subclass_names
     for code, name in enumerate(embedding.kept.classes):
-        look = class_look(code)
-        own = _subclasses_of(embedding, code)
-        if len(own) < 2:
-            found.append(_PointGroup(code, None, name, look.colour, look.marker))
+        look, members = class_look(code), embedding.y == code
+        own: Sequence[int] = ()
+        if subclasses is not None:
+            own = np.unique(subclasses[members & (subclasses >= 0)]).tolist()
+        if len(own) < 2 or names is None:
+            found.append(_PointGroup(name, look.colour, look.marker, members))
             continue
-        assert embedding.kept.subclass_names is not None
         for place, subclass in enumerate(own):
-            marker = class_look(code + 3 * place).marker
-            text = f"{name}: {embedding.kept.subclass_names[subclass]}"
-            found.append(_PointGroup(code, subclass, text, look.colour, marker))
+            text, marker = f"{name}: {names[subclass]}", class_look(code + 3 * place).marker
+            inside = members & (subclasses == subclass)
+            found.append(_PointGroup(text, look.colour, marker, inside))
     if (embedding.y < 0).any():
-        found.append(_PointGroup(-1, None, "unlabelled", NEUTRAL, "."))
+        found.append(_PointGroup("unlabelled", NEUTRAL, ".", embedding.y == -1))
     return found
-
-
-def _subclasses_of(embedding: Embedding, code: int) -> list[int]:
-    if embedding.subclasses is None:
-        return []
-    own = embedding.subclasses[(embedding.y == code) & (embedding.subclasses >= 0)]
-    return sorted({int(value) for value in own})
-
-
-def _members(embedding: Embedding, group: _PointGroup) -> NDArray[np.bool_]:
-    rows: NDArray[np.bool_] = embedding.y == group.code
-    if group.subclass is not None and embedding.subclasses is not None:
-        rows &= embedding.subclasses == group.subclass
-    return rows
 
 
 def _parts(embedding: Embedding) -> Iterator[tuple[NDArray[np.bool_], float]]:
@@ -243,7 +230,7 @@ def _panel(axes: Any, embedding: Embedding, *, rasterized: bool, size: float) ->
     for rows, opacity in _parts(embedding):
         # Pale colours, not clear ones: dense parts would grow as dark as test points.
         for group in groups:
-            own = places[rows & _members(embedding, group)]
+            own = places[rows & group.members]
             axes.plot(
                 *own.T,
                 linestyle="",
@@ -282,7 +269,7 @@ def _places(embedding: Embedding, groups: Sequence[_PointGroup]) -> NDArray[np.f
     jitter = (np.arange(len(embedding.y)) * 0.6180339887498949) % 1.0 - 0.5
     lane = np.zeros(len(embedding.y))
     for place, group in enumerate(groups):
-        lane[_members(embedding, group)] = place
+        lane[group.members] = place
     return np.column_stack([embedding.coordinates[:, 0], lane + 0.7 * jitter])
 
 
@@ -325,14 +312,18 @@ def _prototypes(axes: Any, embedding: Embedding) -> None:
 
 
 def _handles(embeddings: Sequence[Embedding], *, several: bool) -> list[Any]:
-    groups = list(dict.fromkeys(group for each in embeddings for group in _point_groups(each)))
+    groups = {
+        (group.name, group.colour, group.marker): group
+        for each in embeddings
+        for group in _point_groups(each)
+    }
     dot: dict[str, Any] = {"marker": "o", "markersize": 6.0, "alpha": 1.0}
     handles = [
         legend_entry(
             textwrap.shorten(group.name, 32),
             **dot | {"color": group.colour, "marker": group.marker},
         )
-        for group in groups[:_MANY]
+        for group in list(groups.values())[:_MANY]
     ]
     dot |= {"color": NEUTRAL}
     if several:
