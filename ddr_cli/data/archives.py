@@ -81,11 +81,8 @@ _Member = tuple[int, str, Callable[[], bytes] | None]
 def _zip_members(path: Path) -> Iterator[_Member]:
     with zipfile.ZipFile(path) as archive:
         for info in archive.infolist():
-            yield (
-                info.file_size,
-                info.filename,
-                None if info.is_dir() else partial(archive.read, info),
-            )
+            content = None if info.is_dir() else partial(archive.read, info)
+            yield info.file_size, info.filename, content
 
 
 def _tar_members(path: Path) -> Iterator[_Member]:

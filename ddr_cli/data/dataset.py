@@ -7,7 +7,7 @@ or stored zeros) and is the same from any packing and on any platform.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Protocol
@@ -108,6 +108,7 @@ class Dataset:
 def assemble(card: Card, raw: RawData, files: Sequence[CardFile] = ()) -> Dataset:
     """Return the data set that a card makes of a source's arrays."""
     _check_shapes(card, raw)
+    raw = replace(raw, labels=label_names(raw.labels))
     if card.names is not None:
         raw = replace(raw, labels=_renamed(raw.labels, card.names, card.name))
     if card.keep is not None:
@@ -119,9 +120,8 @@ def assemble(card: Card, raw: RawData, files: Sequence[CardFile] = ()) -> Datase
         values = X if isinstance(X, np.ndarray) else X.data
         np.round(values, card.decimals, out=values)
         X = canonical(X)
-    names = label_names(raw.labels)
     order = card.merge or card.keep or (card.names.values() if card.names else ())
-    y, target_names = _encode(names, order)
+    y, target_names = _encode(raw.labels, order)
     groups = subclasses = subclass_names = None
     if raw.groups is not None:
         groups = np.unique(raw.groups, return_inverse=True)[1].astype(np.int64)
@@ -163,19 +163,11 @@ def _check_shapes(card: Card, raw: RawData) -> None:
 def label_names(labels: NDArray[Any]) -> NDArray[np.str_]:
     """Return labels of any type as text: 1, 1.0 and "1" are all "1"."""
     values, inverse = np.unique(labels, return_inverse=True)
-    return np.array([_as_name(value) for value in values], dtype=str)[inverse]
+    whole = [int(v) if isinstance(v, float) and v.is_integer() else v for v in values.tolist()]
+    return np.array(list(map(str, whole)), dtype=str)[inverse]
 
 
-def _as_name(label: object) -> str:
-    if isinstance(label, np.generic):
-        label = label.item()
-    if isinstance(label, float) and label.is_integer():
-        label = int(label)
-    return str(label)
-
-
-def _renamed(labels: NDArray[Any], new: Mapping[str, str], card_name: str) -> NDArray[np.str_]:
-    names = label_names(labels)
+def _renamed(names: NDArray[np.str_], new: Mapping[str, str], card_name: str) -> NDArray[np.str_]:
     unnamed = set(np.unique(names).tolist()) - new.keys()
     if unnamed:
         raise InputError(
@@ -185,51 +177,50 @@ def _renamed(labels: NDArray[Any], new: Mapping[str, str], card_name: str) -> ND
     return np.array([new[name] for name in names.tolist()], dtype=str)
 
 
-def keep_classes(raw: RawData, labels: Sequence[object]) -> RawData:
-    """Return only the rows whose label, as text, is one of `labels`, in their order."""
+def keep_classes(raw: RawData, classes: Collection[str]) -> RawData:
+    """Return only the rows of some classes, in their order; labels are compared as text."""
     names = label_names(raw.labels)
-    wanted = [_as_name(label) for label in labels]
     present = np.unique(names).tolist()
-    absent = [name for name in wanted if name not in present]
-    if absent:
-        raise InputError(
-            f"There is no class '{absent[0]}' in the data.{did_you_mean(absent[0], present)} "
-            f"Its classes are {', '.join(present[:40])}."
-        )
-    kept = np.isin(names, wanted)
+    for name in classes:
+        if name not in present:
+            raise InputError(
+                f"There is no class '{name}' in the data.{did_you_mean(name, present)} "
+                f"Its classes are {', '.join(present[:40])}."
+            )
+    kept = np.isin(names, list(classes))
     sizes = raw.sizes
     if sizes is not None:
         sizes = tuple(int(part.sum()) for part in np.split(kept, np.cumsum(sizes)[:-1]))
     return replace(
         raw,
         X=raw.X[np.flatnonzero(kept)],
-        labels=raw.labels[kept],
+        labels=names[kept],
         sizes=sizes,
         groups=None if raw.groups is None else raw.groups[kept],
         subclasses=None if raw.subclasses is None else raw.subclasses[kept],
     )
 
 
-def merge_classes(raw: RawData, groups: Mapping[str, Sequence[object]]) -> RawData:
+def merge_classes(raw: RawData, groups: Mapping[str, Collection[str]]) -> RawData:
     """Return `raw` with several classes made one, as in ``{"A or C": ["A", "C"], "B": ["B"]}``.
 
     Rows of classes in no group are left out; the old labels become the `subclasses`.
     """
     new_name: dict[str, str] = {}
     for group, members in groups.items():
-        for member in map(_as_name, members):
+        for member in members:
             if member in new_name:
                 raise InputError(
                     f"The class '{member}' can't be in both '{new_name[member]}' and '{group}'."
                 )
             new_name[member] = group
-    kept = keep_classes(raw, list(new_name))
-    merged = np.array([new_name[name] for name in label_names(kept.labels)], dtype=str)
+    kept = keep_classes(raw, new_name)
+    merged = np.array([new_name[name] for name in kept.labels.tolist()], dtype=str)
     return replace(kept, labels=merged, subclasses=kept.labels)
 
 
 def _encode(
-    names: NDArray[np.str_], order: Sequence[str] | Any = ()
+    names: NDArray[np.str_], order: Collection[str] = ()
 ) -> tuple[NDArray[np.int64], tuple[str, ...]]:
     """Return each row's class as an index, and the classes: in `order`, or by value or text."""
     there = np.unique(names).tolist()

@@ -1,7 +1,7 @@
 """The `text` format: folders or archives of text files, one file per document.
 
 With the options of the newsgroups card this gives the 3970 documents of 8014 terms of Zhou et al.
-(2004), which later papers took over: see `read_text` on stemming.
+(2004), which later papers took over.
 """
 
 from __future__ import annotations
@@ -59,14 +59,6 @@ def read_text(
     weights: With n_ij the count of term j in document i, N the number of documents and N_j of those
         with term j: n_ij, n_ij ln(N / N_j), or (1 + ln n_ij) ln(N / N_j). Documents are not scaled
         to a common length.
-
-    Notes
-    -----
-    Zhou et al. used the Rainbow program with its Porter stemmer asked for, the SMART stop list,
-    headers skipped and words in five or fewer documents ignored, and counted 3970 documents of
-    8014 terms. On version 18828 these rules give 3970 x 8014 without stemming and 3970 x 6491 with
-    it; so their terms were not stemmed. (In Rainbow's published source the default tokeniser never
-    calls the stemmer.)
     """
     from sklearn.feature_extraction.text import CountVectorizer
 

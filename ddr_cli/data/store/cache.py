@@ -93,29 +93,21 @@ def install(
 
 
 @contextmanager
-def locked(card: Card, sources: Sources) -> Iterator[None]:
-    """Keep other processes from installing the same data set meanwhile."""
-    from filelock import FileLock
-
-    with ExitStack() as stack:
-        with optional_writing(sources.cache_dir):
-            folder = sources.cache_dir / "locks"
-            folder.mkdir(parents=True, exist_ok=True)
-            stack.enter_context(FileLock(folder / f"{card.name}.lock"))
-        yield
-
-
-@contextmanager
 def incoming_folder(card: Card, sources: Sources) -> Iterator[Path]:
     """Give an empty folder for files on their way, gone when the block ends.
 
-    It is in the cache, so that a file gets to its place by a rename; where that can't be written
-    to, it is a temporary folder, and the files serve this once. What a killed process left of it
-    is removed the next time; `locked` must be held.
+    Meanwhile no other process installs the same data set. The folder is in the cache, so that a
+    file gets to its place by a rename; where that can't be written to, it is a temporary one, and
+    the files serve this once. What a killed process left is removed the next time.
     """
+    from filelock import FileLock
+
     folder = sources.cache_dir / "incoming" / card.name
+    locks = sources.cache_dir / "locks"
     with ExitStack() as stack:
         with optional_writing(sources.cache_dir):
+            locks.mkdir(parents=True, exist_ok=True)
+            stack.enter_context(FileLock(locks / f"{card.name}.lock"))
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir(parents=True)
             stack.callback(shutil.rmtree, folder, ignore_errors=True)

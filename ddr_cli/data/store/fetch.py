@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from tempfile import mkdtemp
 
 from ddr_cli.core.errors import DataUnavailableError, DdrError
 from ddr_cli.core.registry import shipped_yaml
 from ddr_cli.core.yaml_loader import read_document
 from ddr_cli.data.card import Card, Layout, Options, load_card
 from ddr_cli.data.dataset import DataMismatchError, Dataset
-from ddr_cli.data.store.cache import incoming_folder, install, locked
+from ddr_cli.data.store.cache import incoming_folder, install
 from ddr_cli.data.store.download import DownloadFailedError, download
 from ddr_cli.data.store.locate import Place, Sources, find_file, locate, places
 
@@ -22,7 +23,7 @@ _PLACE_NAMES = {
 
 
 def fetch(card: Card, chosen: Options, sources: Sources, *, again: bool = False) -> Dataset:
-    """Download what lacks of a data set (`again`: also what the cache has, which is damaged).
+    """Download the missing files of a data set (`again`: also those in the cache, as damaged).
 
     Of several processes that ask for the same data set one downloads; the others wait for it. If
     a file came from no address, or what came is not the data set, the cache is as it was before.
@@ -30,17 +31,17 @@ def fetch(card: Card, chosen: Options, sources: Sources, *, again: bool = False)
     if sources.offline:
         raise unavailable(card, sources, [])
     failures: list[str] = []
-    with locked(card, sources):
+    with incoming_folder(card, sources) as folder:
         for layout in card.layouts:
             try:
-                return _fetch_layout(card, layout, chosen, sources, again=again)
+                return _fetch_layout(card, layout, chosen, sources, folder, again=again)
             except (DownloadFailedError, DataMismatchError) as error:
                 failures += str(error).splitlines()
     raise unavailable(card, sources, failures)
 
 
 def _fetch_layout(
-    card: Card, layout: Layout, chosen: Options, sources: Sources, *, again: bool
+    card: Card, layout: Layout, chosen: Options, sources: Sources, folder: Path, *, again: bool
 ) -> Dataset:
     found = locate(card, sources)
     if found is not None:
@@ -56,17 +57,15 @@ def _fetch_layout(
     for file, path in zip(layout.files, here, strict=True):
         if path is None and not file.urls:
             raise DownloadFailedError(f"{file.path}: the card names no address to download it from")
-    with incoming_folder(card, sources) as folder:
-        paths: list[Path] = []
-        fresh: dict[str, Path] = {}
-        for number, (file, path) in enumerate(zip(layout.files, here, strict=True)):
-            if path is None:
-                path = folder / str(number) / Path(file.path).name
-                path.parent.mkdir()
-                download(file, path, sources)
-                fresh[file.path] = path
-            paths.append(path)
-        return install(card, layout, paths, fresh, chosen, sources, "files that were downloaded")
+    paths: list[Path] = []
+    fresh: dict[str, Path] = {}
+    for file, path in zip(layout.files, here, strict=True):
+        if path is None:
+            path = Path(mkdtemp(dir=folder)) / Path(file.path).name
+            download(file, path, sources)
+            fresh[file.path] = path
+        paths.append(path)
+    return install(card, layout, paths, fresh, chosen, sources, "files that were downloaded")
 
 
 def unavailable(card: Card, sources: Sources, failures: Sequence[str]) -> DataUnavailableError:

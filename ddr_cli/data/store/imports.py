@@ -8,12 +8,13 @@ from functools import partial
 from itertools import takewhile
 from operator import eq
 from pathlib import Path, PurePosixPath
+from tempfile import mkdtemp
 
 from ddr_cli.core.errors import InputError
 from ddr_cli.data.archives import is_archive, read_members
 from ddr_cli.data.card import Card, CardFile, Layout, is_inside
 from ddr_cli.data.dataset import DataMismatchError, Dataset
-from ddr_cli.data.store.cache import incoming_folder, install, locked
+from ddr_cli.data.store.cache import incoming_folder, install
 from ddr_cli.data.store.locate import Sources
 
 _PACKED = (".zip", ".tar.gz", ".tgz", ".tar")
@@ -26,7 +27,7 @@ def import_dataset(card: Card, given: Sequence[Path], sources: Sources) -> Datas
     """Copy a data set's files into the cache, if they are what the card describes.
 
     They are `given` as files, as folders or archives that hold them, or as the folder that an
-    archive was unpacked into. If one lacks or they are not the data set, nothing is kept.
+    archive was unpacked into. If one is missing or they are not the data set, nothing is kept.
     """
     if card.embedded:
         raise InputError(f"The data set '{card.name}' needs no files; there is nothing to import.")
@@ -48,41 +49,45 @@ def import_dataset(card: Card, given: Sequence[Path], sources: Sources) -> Datas
         if is_archive(path):
             members = [name for name, _ in read_members(path)]
             candidates |= {f"{path.as_posix()}/{name}": (path, name) for name in members}
-    with locked(card, sources):
+    with incoming_folder(card, sources) as folder:
         for layout in card.layouts:
             matches = [_match(file, candidates, given, layout) for file in layout.files]
             missing = [
                 file.path for file, match in zip(layout.files, matches, strict=True) if not match
             ]
             if missing:
-                reasons.append(f"what was given lacks {', '.join(missing)}")
+                reasons.append(f"missing in what was given: {', '.join(missing)}")
                 continue
             try:
-                return _import_layout(card, layout, [match for match in matches if match], sources)
+                matched = [match for match in matches if match]
+                return _import_layout(card, layout, matched, sources, folder)
             except DataMismatchError as error:
                 reasons.append(str(error).rstrip("."))
     raise InputError(f"Nothing was imported for '{card.name}': {'; '.join(reasons)}.")
 
 
 def _import_layout(
-    card: Card, layout: Layout, matches: Sequence[tuple[str, str, _Given]], sources: Sources
+    card: Card,
+    layout: Layout,
+    matches: Sequence[tuple[str, str, _Given]],
+    sources: Sources,
+    folder: Path,
 ) -> Dataset:
-    with incoming_folder(card, sources) as folder:
-        fresh = {}
-        for number, (path, _, (source, member)) in enumerate(matches):
-            target = folder / str(number) / PurePosixPath(path).name
-            target.parent.mkdir()
-            if member is not None:
-                for _, content in read_members(source, wanted=partial(eq, member)):
-                    target.write_bytes(content)
-            elif source.is_dir():
-                _pack(source, target)
-            else:
-                shutil.copyfile(source, target)
-            fresh[path] = target
-        source_name = f"files given ({', '.join(name for _, name, _ in matches)})"
-        files = list(fresh.values())
-        return install(card, layout, files, fresh, card.choose(None), sources, source_name)
+    fresh = {}
+    for path, _, (source, member) in matches:
+        target = Path(mkdtemp(dir=folder)) / PurePosixPath(path).name
+        if member is not None:
+            for _name, content in read_members(source, wanted=partial(eq, member)):
+                target.write_bytes(content)
+        elif source.is_dir():
+            _pack(source, target)
+        else:
+            shutil.copyfile(source, target)
+        fresh[path] = target
+    names = ", ".join(name for _, name, _ in matches)
+    files = list(fresh.values())
+    usual = card.choose(None)
+    return install(card, layout, files, fresh, usual, sources, f"files given ({names})")
 
 
 def _files_below(folder: Path) -> list[Path]:
