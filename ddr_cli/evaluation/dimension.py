@@ -36,28 +36,15 @@ DEFAULT_SIZES = np.linspace(0.5, 0.98, 9)
 
 @dataclass(frozen=True, eq=False)
 class DimensionEstimate:
-    """An estimated dimension and what it rests on.
+    """An estimated dimension and what it rests on."""
 
-    Parameters
-    ----------
-    dimension : float
-        Median over the repetitions; inf where the length grows at least as fast as the number of
-        points, as in a space of too many dimensions for the sample to tell.
-    dimensions : ndarray of shape (n_bootstraps,)
-        The estimate of each repetition.
-    sizes : ndarray of shape (n_sizes,)
-        Sizes of the subsamples.
-    log_lengths : ndarray of shape (n_bootstraps, n_sizes)
-        Logarithm of the mean length at each size.
-    components : int
-        Connected parts of the neighbourhood graph; 1 for ``graph="knn"``, which needs none.
-    """
-
+    # Median over the repetitions; inf where the length grows at least as fast as the number of
+    # points, as in a space of too many dimensions for the sample to tell.
     dimension: float
-    dimensions: Floats
-    sizes: NDArray[np.intp]
-    log_lengths: Floats
-    components: int
+    dimensions: Floats  # of each repetition
+    sizes: NDArray[np.intp]  # of the subsamples
+    log_lengths: Floats  # logarithm of the mean length, of shape (n_bootstraps, n_sizes)
+    components: int  # of the neighbourhood graph; 1 for ``graph="knn"``, which needs none
 
 
 def estimate_dimension(
@@ -249,29 +236,12 @@ def estimate_group_dimensions(
     owner: str = "the data set",
     advance: Callable[[bool], None] = lambda _: None,
 ) -> list[GroupDimension]:
-    """Estimate the intrinsic dimension of classes, dense or sparse.
+    """Estimate the intrinsic dimension of classes (None: of all points), dense or sparse.
 
-    Parameters
-    ----------
-    X : array-like or sparse matrix of shape (n_samples, n_features)
-    y : ndarray of shape (n_samples,)
-        The class of each sample as an index of `class_names`.
-    class_names : sequence of str
-    groups : sequence of str or None, optional
-        Names of classes, None for all points; each class if not given.
-    methods : sequence of {"gmst", "knn"}
-        See `estimate_dimension`.
-    random_state : int, default=0
-        Seed of every estimate, so that it doesn't depend on which others are requested.
-    owner : str
-        What the samples are called in messages.
-    advance : callable
-        Called after each estimate with whether there is one.
-
-    Raises
-    ------
-    InputError
-        If there is no such class, or no group has an estimate.
+    `y` holds indices of `class_names`; the seed is every estimate's, so that it doesn't depend on
+    which others are requested; `owner` is what the samples are called in messages, and `advance` is
+    called after each estimate with whether there is one. An InputError if there is no such class,
+    or no group has an estimate.
     """
     for name in groups or ():
         if name is not None and name not in class_names:

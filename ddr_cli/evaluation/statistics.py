@@ -38,18 +38,6 @@ def split_interval(values: ArrayLike, level: float) -> tuple[float, float]:
     They are the empirical quantiles (1 - level) / 2 and (1 + level) / 2, linear between
     neighbouring scores. It tells where the next single split may land and does not shrink with
     more splits.
-
-    Parameters
-    ----------
-    values : array-like of shape (n_splits,)
-        One score per split.
-    level : float
-        In (0, 1).
-
-    Raises
-    ------
-    InputError
-        If there is no score, one is not finite, or the level is not in (0, 1).
     """
     scores = _finite(values)
     _check_level(level)
@@ -62,23 +50,9 @@ def mean_interval(
 ) -> tuple[float, float]:
     """Return the ends of the corrected t-interval for a mean, or a mean paired difference.
 
-    Its half-width is t_{J-1} s sqrt(1/J + n_test/n_train) for J splits with standard deviation s;
-    the second term, absent from the naive interval, keeps it from shrinking to nothing as the
-    same points are split again and again.
-
-    Parameters
-    ----------
-    values : array-like of shape (n_splits,)
-        One score, or difference of scores, per split; with a single one the ends are nan.
-    level : float
-        In (0, 1).
-    n_train, n_test : int
-        Sizes of the parts of each split.
-
-    Raises
-    ------
-    InputError
-        If there is no score, one is not finite, or a size or the level makes no sense.
+    Its half-width is t_{J-1} s sqrt(1/J + n_test/n_train) for J splits of these sizes with standard
+    deviation s; the second term, absent from the naive interval, keeps it from shrinking to nothing
+    as the same points are split again and again. With a single split the ends are nan.
     """
     scores = _finite(values)
     _check_level(level)
@@ -97,18 +71,8 @@ def paired_differences(
 ) -> PairedDifferences:
     """Return the differences of two methods' scores, split by split.
 
-    Parameters
-    ----------
-    first, second : array-like of shape (n_splits,)
-        Scores of the two methods.
-    splits_first, splits_second : sequence of str
-        The hash of the split behind each score, in the same order.
-
-    Raises
-    ------
-    InputError
-        If the hashes differ anywhere, one stands twice, or their number is not that of the
-        scores.
+    An InputError if the hashes of the splits behind them differ anywhere, one stands twice, or
+    their number is not that of the scores.
     """
     a, b = _finite(first), _finite(second)
     if not len(a) == len(b) == len(splits_first) == len(splits_second):
@@ -131,24 +95,7 @@ def corrected_p_value(differences: PairedDifferences, *, n_train: int, n_test: i
     """Return the two-sided p-value of the corrected resampled t-test of no difference.
 
     The statistic is the mean difference over s sqrt(1/J + n_test/n_train), with J - 1 degrees of
-    freedom.
-
-    Parameters
-    ----------
-    differences : PairedDifferences
-        From `paired_differences`.
-    n_train, n_test : int
-        Sizes of the parts of each split.
-
-    Returns
-    -------
-    float
-        1 if the methods agree on every split.
-
-    Raises
-    ------
-    InputError
-        If there are fewer than two splits or a size makes no sense.
+    freedom; 1 if the methods agree on every split.
     """
     error, degrees = _corrected_error(differences.values, n_train, n_test)
     if degrees == 0:
