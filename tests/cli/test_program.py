@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+import typer
 
 import ddr_cli
+from ddr_cli.cli.app import app
 
 TINY = """
 title: A tiny run
@@ -54,6 +57,19 @@ def test_every_command_has_help(ddr, command):
 def test_the_version_is_that_of_the_package(ddr_here):
     done = ddr_here("--version")
     assert (done.returncode, done.stdout) == (0, f"ddr {ddr_cli.__version__}\n")
+
+
+def _flags(command):
+    own = {flag for param in command.params for flag in param.opts if flag.startswith("--")}
+    return own.union(*(_flags(inner) for inner in getattr(command, "commands", {}).values()))
+
+
+def test_every_flag_is_passed_by_some_test():
+    tests = [path.read_text() for path in Path(__file__).parent.parent.rglob("*.py")]
+    typers_own = {"--help", "--install-completion", "--show-completion"}
+    flags = _flags(typer.main.get_command(app)) - typers_own
+    assert len(flags) > 20
+    assert {flag for flag in flags if not any(f'"{flag}"' in text for text in tests)} == set()
 
 
 def test_help_loads_nothing_heavy():
