@@ -8,13 +8,12 @@ import scipy.linalg
 import scipy.sparse as sp
 from numpy.testing import assert_allclose
 from sklearn.datasets import load_iris, load_wine
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from ddr_cli.data import Sources, load_dataset
 from ddr_cli.evaluation.linear import LinearClassifier
 from ddr_cli.evaluation.splits import make_split
 from ddr_cli.numerics.neighbors import kneighbors
-from ddr_cli.reducers import DiscriminativeProjections, get_traits
+from ddr_cli.reducers import DiscriminativeProjections
 
 # Without ties between distances, so that the order of the points has no part in the graph.
 X = load_iris().data + np.random.default_rng(0).normal(0, 0.01, (150, 4))
@@ -253,24 +252,6 @@ def test_float32_is_kept():
     assert_allclose(model.transform(X.astype(np.float32)), expected, atol=1e-3)
 
 
-@pytest.mark.parametrize(("labels", "y"), [("discrete", SOME), ("continuous", VALUES)])
-def test_narrow_fits_are_the_first_columns_of_wide_ones(labels, y):
-    assert get_traits(DiscriminativeProjections()).nested
-    wide = DiscriminativeProjections(4, labels=labels).fit_transform(X, y)
-    for m in (1, 2, 3):
-        narrow = DiscriminativeProjections(m, labels=labels).fit_transform(X, y)
-        assert_allclose(narrow, wide[:, :m], atol=1e-9)
-
-
-def test_a_search_done_before_is_used():
-    found = kneighbors(X, 15)
-    model = DiscriminativeProjections(2, n_neighbors=6)
-    expected = model.fit_transform(X, SOME)
-    assert_allclose(model.fit_transform(X, SOME, neighbors=found), expected)
-    with pytest.raises(ValueError, match="neighbors are given for 150 points, but X has 100"):
-        model.fit(X[:100], SOME[:100], neighbors=found)
-
-
 def test_continuous_labels_put_like_next_to_like():
     model = DiscriminativeProjections(1, labels="continuous").fit(X, Y + 1.0)
     means = [model.transform(X[label == Y]).mean() for label in range(3)]
@@ -332,16 +313,6 @@ def test_mushrooms_in_thirty_dimensions_and_in_one(data_mirror):
         part = embedding[:, :m]
         model = LinearClassifier().fit(part[split.train], y[split.train])
         assert model.score(part[split.test], data.y[split.test]) > 0.99
-
-
-@parametrize_with_checks(
-    [
-        DiscriminativeProjections(n_neighbors=4),
-        DiscriminativeProjections(labels="continuous", n_neighbors=4),
-    ]
-)
-def test_scikit_learn_contract(estimator, check):
-    check(estimator)
 
 
 def test_label_values_are_the_numbers_that_labels_stand_for():

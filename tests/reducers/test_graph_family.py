@@ -10,7 +10,6 @@ from scipy.linalg import subspace_angles
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.metrics.pairwise import rbf_kernel
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from ddr_cli.reducers import LFDA, LPP, MFA, NMMP, KernelLFDA, KernelMFA, get_traits
 
@@ -27,30 +26,6 @@ ALL = [*LINEAR, *KERNEL]
 def noisy():
     """Iris without its equal points and equal distances, so that no tie decides anything."""
     return X + np.random.default_rng(0).normal(0, 0.01, X.shape)
-
-
-# scikit-learn's checks use classes of as few as three points, so the methods get fewer neighbours.
-@parametrize_with_checks(
-    [
-        NMMP(n_neighbors_between=2),
-        NMMP(n_components=1, n_neighbors_within=1, n_neighbors_between=2, solver="bisection"),
-        LFDA(n_neighbors=2),
-        LFDA(n_neighbors=2, embedding_type="orthonormalized", reg=0.1),
-        LPP(n_neighbors=2),
-        LPP(n_neighbors=2, weights="local_scaling"),
-        MFA(n_neighbors_within=2, n_neighbors_between=2),
-        KernelLFDA(n_neighbors=2),
-        KernelMFA(n_neighbors_within=2, n_neighbors_between=2),
-    ]
-)
-def test_scikit_learn_contract(estimator, check):
-    check(estimator)
-
-
-@pytest.mark.parametrize("estimator", ALL, ids=repr)
-def test_feature_names_count_the_columns(estimator):
-    fitted = clone(estimator).fit(X, Y)
-    assert len(fitted.get_feature_names_out()) == fitted.transform(X).shape[1] == 2
 
 
 @pytest.mark.parametrize("estimator", LINEAR, ids=repr)
@@ -92,16 +67,6 @@ def test_sparse_data_give_the_same_embedding(estimator):
     assert_allclose(sparse, dense, atol=1e-6 * np.abs(dense).max())
 
 
-@pytest.mark.parametrize("estimator", ALL, ids=repr)
-def test_float32_is_kept(estimator):
-    small = X.astype(np.float32)
-    narrow = clone(estimator).fit(small, Y).transform(small)
-    wide = clone(estimator).fit(small.astype(np.float64), Y).transform(small.astype(np.float64))
-    assert narrow.dtype == np.float32
-    assert wide.dtype == np.float64
-    assert_allclose(narrow, wide, atol=1e-4 * np.abs(wide).max())
-
-
 @pytest.mark.parametrize("estimator", LINEAR, ids=repr)
 def test_a_constant_feature_and_a_copied_one_change_nothing(estimator, noisy):
     wider = np.column_stack([noisy, np.zeros(len(noisy)), noisy[:, 0]])
@@ -125,29 +90,10 @@ def test_more_features_than_points(estimator):
     assert np.linalg.matrix_rank(embedding) == 2
 
 
-@pytest.mark.parametrize("estimator", [e for e in ALL if get_traits(e).nested], ids=repr)
-def test_nested_methods_have_narrower_fits_in_their_first_columns(estimator):
-    wide = clone(estimator).set_params(n_components=4).fit(X, Y).transform(X)
-    for m in range(1, 4):
-        narrow = clone(estimator).set_params(n_components=m).fit(X, Y).transform(X)
-        assert_allclose(narrow, wide[:, :m], atol=1e-8 * np.abs(wide).max())
-
-
 def test_nmmp_is_not_nested():
     assert not get_traits(NMMP()).nested
     wide, narrow = NMMP(3).fit(X, Y).components_, NMMP(2).fit(X, Y).components_
     assert subspace_angles(narrow.T, wide[:2].T).max() > 1e-3
-
-
-@pytest.mark.parametrize("estimator", ALL, ids=repr)
-def test_traits_name_parameters(estimator):
-    traits = get_traits(estimator)
-    assert traits.version >= 1
-    assert traits.paper
-    assert set(traits.grids) <= set(estimator.get_params())
-    for name, values in traits.grids.items():
-        for value in values[:2]:
-            clone(estimator).set_params(**{name: value}).fit(X, Y)
 
 
 @pytest.mark.parametrize("estimator", SUPERVISED, ids=repr)

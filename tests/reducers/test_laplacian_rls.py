@@ -10,10 +10,9 @@ from sklearn.datasets import load_iris, load_wine, make_moons
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import Ridge, RidgeClassifier
 from sklearn.metrics.pairwise import pairwise_kernels
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from ddr_cli.numerics.neighbors import kneighbors
-from ddr_cli.reducers import LaplacianRLS, LaplacianRLSRegressor, get_traits
+from ddr_cli.reducers import LaplacianRLS, LaplacianRLSRegressor
 
 # Without ties between distances, so that the order of the points has no part in the graph.
 X = load_iris().data + np.random.default_rng(0).normal(0, 0.01, (150, 4))
@@ -172,24 +171,6 @@ def test_of_equally_good_linear_functions_it_is_the_smallest():
     assert_allclose(double.coef_[:, 0], double.coef_[:, 4], atol=1e-8)
 
 
-@pytest.mark.parametrize("kernel", ["linear", "rbf"])
-def test_float32_is_kept(kernel):
-    model = LaplacianRLS(kernel=kernel).fit(X.astype(np.float32), SOME)
-    outputs = model.transform(X.astype(np.float32))
-    assert outputs.dtype == np.float32
-    assert_allclose(outputs, LaplacianRLS(kernel=kernel).fit_transform(X, SOME), atol=1e-4)
-
-
-def test_a_search_done_before_is_used():
-    assert get_traits(LaplacianRLS()).neighbors
-    found = kneighbors(X, 15)
-    model = LaplacianRLS(n_neighbors=6)
-    expected = model.fit_transform(X, SOME)
-    assert_allclose(model.fit_transform(X, SOME, neighbors=found), expected)
-    with pytest.raises(ValueError, match="neighbors are given for 150 points, but X has 100"):
-        model.fit(X[:100], SOME[:100], neighbors=found)
-
-
 @pytest.mark.parametrize(
     ("model", "points", "y", "message"),
     [
@@ -215,22 +196,3 @@ def test_what_is_wrong_is_said(model, points, y, message):
 def test_a_value_of_minus_one_among_negative_ones_is_asked_about():
     with pytest.warns(UserWarning, match="give unlabelled='nan'"):
         LaplacianRLSRegressor().fit(X, Y - 2.0)
-
-
-def expected_failures(estimator):
-    if isinstance(estimator, LaplacianRLS):
-        return {"check_classifiers_classes": "it names a class -1, which means unlabelled here"}
-    return {}
-
-
-@parametrize_with_checks(
-    [
-        LaplacianRLS(n_neighbors=4),
-        LaplacianRLS(n_neighbors=4, kernel="rbf"),
-        LaplacianRLSRegressor(n_neighbors=4),
-        LaplacianRLSRegressor(n_neighbors=4, kernel="rbf", alpha=0.1),
-    ],
-    expected_failed_checks=expected_failures,
-)
-def test_scikit_learn_contract(estimator, check):
-    check(estimator)

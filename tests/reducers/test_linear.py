@@ -116,11 +116,6 @@ def test_pca_of_too_many_dimensions_says_how_many_there_are():
         PCA(5).fit(IRIS)
 
 
-@pytest.mark.parametrize("model", [PCA(2), LDA(2), Identity()], ids=repr)
-def test_single_precision_stays(model):
-    assert model.fit_transform(IRIS.astype(np.float32), IRIS_Y).dtype == np.float32
-
-
 @pytest.mark.parametrize("convert", [np.asarray, sp.csr_array])
 def test_identity_passes_the_data_through(convert):
     X = convert(IRIS)

@@ -10,7 +10,6 @@ from sklearn.manifold import LocallyLinearEmbedding
 
 from ddr_cli.data.synthetic.generated import swiss_roll
 from ddr_cli.numerics.neighbors import kneighbors
-from ddr_cli.reducers import get_traits
 from ddr_cli.reducers.lle import SupervisedLLE, supervised_neighbors
 
 IRIS, IRIS_Y = load_iris(return_X_y=True)
@@ -92,14 +91,6 @@ def test_names_of_classes_and_order_of_points_do_not_matter(alpha):
     plain = model.fit_transform(ROLL_X, ROLL_Y)
     moved = model.fit_transform(ROLL_X[order], names[ROLL_Y[order] - 1])
     np.testing.assert_allclose(np.abs(moved), np.abs(plain[order]), atol=1e-5)
-
-
-def test_narrow_fits_are_the_first_columns_of_a_wide_one():
-    assert get_traits(SupervisedLLE()).nested
-    for alpha in (0.1, 1.0):
-        wide = SupervisedLLE(5, n_neighbors=10, alpha=alpha).fit_transform(ROLL_X, ROLL_Y)
-        narrow = SupervisedLLE(2, n_neighbors=10, alpha=alpha).fit_transform(ROLL_X, ROLL_Y)
-        np.testing.assert_allclose(narrow, wide[:, :2], atol=1e-6)
 
 
 @pytest.mark.parametrize(

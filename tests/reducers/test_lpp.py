@@ -8,7 +8,6 @@ import scipy.linalg
 from numpy.testing import assert_allclose
 from sklearn.datasets import load_iris, load_wine
 
-from ddr_cli.numerics.neighbors import kneighbors
 from ddr_cli.reducers import LPP
 
 X = load_iris().data + np.random.default_rng(0).normal(0, 0.01, (150, 4))
@@ -50,15 +49,6 @@ def test_it_is_the_paper_s_definition(data, kind, k, epsilon):
         assert_allclose(A.T @ scale @ A, np.eye(m), atol=1e-8)
         assert_allclose(np.trace(A.T @ smooth @ A), values[:m].sum(), rtol=1e-6)
         assert scipy.linalg.subspace_angles(A, vectors[:, :m]).max() < 1e-6
-
-
-@pytest.mark.parametrize("kind", ["heat", "binary"])
-def test_a_search_done_before_is_used(kind):
-    found = kneighbors(X, 15)
-    expected = LPP(2, n_neighbors=6, weights=kind).fit_transform(X)
-    assert_allclose(LPP(2, n_neighbors=6, weights=kind).fit_transform(X, neighbors=found), expected)
-    with pytest.raises(ValueError, match="neighbors are given for 150 points, but X has 100"):
-        LPP(2).fit(X[:100], neighbors=found)
 
 
 def test_labels_are_not_used():

@@ -6,11 +6,9 @@ are the same by theory though not by code.
 
 from __future__ import annotations
 
-import pickle
-
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
 from scipy.spatial.distance import cdist
 from sklearn.base import clone
 from sklearn.datasets import load_iris
@@ -88,13 +86,6 @@ def test_every_value_of_the_grids_is_accepted(model):
         for value in values:
             fitted = clone(model).set_params(**{parameter: value}).fit(IRIS[::2])
             assert np.isfinite(fitted.transform(IRIS[1::2])).all()
-
-
-@pytest.mark.parametrize("model", WORKING, ids=repr)
-def test_a_pickled_fit_places_points_alike(model):
-    fitted = clone(model).fit(TRAIN)
-    again = pickle.loads(pickle.dumps(fitted))
-    assert_array_equal(again.transform(NEW), fitted.transform(NEW))
 
 
 @pytest.mark.parametrize("model", WORKING, ids=repr)

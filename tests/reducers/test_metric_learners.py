@@ -17,7 +17,7 @@ from sklearn.neighbors import KNeighborsClassifier, NeighborhoodComponentsAnalys
 from ddr_cli.reducers import LMNN, MCML, NCA, get_traits
 
 X, Y = load_wine(return_X_y=True)
-X, Y = X[::2], Y[::2]
+X, Y = X[::3], Y[::3]
 X = (X - X.mean(axis=0)) / X.std(axis=0)
 MERGED = np.where(Y == 2, 0, Y)  # two of the three made one, so that classes don't just collapse
 LEARNERS = [
@@ -99,14 +99,6 @@ def test_narrower_fits_are_the_first_columns(model):
     # The squared lengths of the components are the eigenvalues of the metric.
     metric = wide.components_.T @ wide.components_
     assert_allclose(np.linalg.eigvalsh(metric)[::-1], wide.eigenvalues_, atol=1e-9)
-
-
-@pytest.mark.parametrize("model", LEARNERS, ids=repr)
-def test_single_precision_stays(model):
-    fitted = refit(model, X.astype(np.float32), MERGED)
-    assert fitted.transform(X.astype(np.float32)).dtype == np.float32
-    double = refit(model, X.astype(np.float32).astype(float), MERGED)
-    assert_allclose(fitted.components_, double.components_, atol=2e-3)
 
 
 @pytest.mark.parametrize("model", LEARNERS, ids=repr)
@@ -198,9 +190,9 @@ def test_a_learned_dimension_beside_noise():
 @pytest.mark.parametrize(
     ("model", "y", "message"),
     [
-        (LMNN(3), np.zeros(89), "y has one class"),
+        (LMNN(3), np.zeros(60), "y has one class"),
         (LMNN(14), Y, "differ in 13 dimensions only"),
-        (LMNN(n_neighbors=30), Y, "the smallest class has n_samples = 24"),
+        (LMNN(n_neighbors=30), Y, "the smallest class has n_samples = 16"),
         (LMNN(push_weight=1.0), Y, "LMNN: push_weight=1.0"),
         (MCML("all"), Y, "MCML: n_components='all'"),
         (MCML(14), Y, "differ in 13 dimensions only"),

@@ -53,14 +53,6 @@ def test_columns_beyond_the_rank_are_zero():
     np.testing.assert_array_equal(model.transform(ROLL[:3])[:, model.rank_ :], 0)
 
 
-def test_narrow_fits_are_the_first_columns_of_a_wide_one():
-    assert get_traits(SDE()).nested
-    wide, narrow = SDE(n_components=6).fit(ROLL), SDE(n_components=2).fit(ROLL)
-    np.testing.assert_array_equal(wide.embedding_[:, :2], narrow.embedding_)
-    new = ROLL[:10] + 0.1
-    np.testing.assert_allclose(wide.transform(new)[:, :2], narrow.transform(new), atol=1e-6)
-
-
 @pytest.mark.parametrize("regression", ["kernel_ridge", "nadaraya_watson"])
 def test_new_points_land_near_their_neighbours(regression):
     X = np.asarray(swiss_roll(n_samples=300, random_state=1).X)
@@ -69,15 +61,6 @@ def test_new_points_land_near_their_neighbours(regression):
     nearest = kneighbors(X[::2], 1, queries=X[1::2]).indices[:, 0]
     gaps = np.linalg.norm(placed - model.embedding_[nearest], axis=1)
     assert np.median(gaps) < 0.15 * np.sqrt(model.trace_ / 150)
-
-
-def test_known_neighbours_spare_the_search():
-    found = kneighbors(ROLL, 7)
-    np.testing.assert_array_equal(
-        SDE().fit_transform(ROLL, neighbors=found), SDE().fit_transform(ROLL)
-    )
-    with pytest.raises(ValueError, match="given for 50 points, but X has 120"):
-        SDE().fit(ROLL, neighbors=kneighbors(ROLL[:50], 4))
 
 
 def test_a_graph_in_parts_is_connected_with_one_warning_or_refused():
