@@ -116,19 +116,20 @@ def _take_member(path: Path, member: str) -> None:
 def _reason(error: Exception, sources: Sources) -> str:
     import requests
 
-    again = f"({sources.attempts} attempts)"
-    if isinstance(error, requests.HTTPError):
-        return f"{_answer(error)} {again}"
-    if isinstance(error, requests.Timeout) or "timed out" in str(error):
-        return f"timed out after {sources.timeout:g} s {again}"
-    if isinstance(error, requests.exceptions.ChunkedEncodingError | requests.ConnectionError):
-        broken = "IncompleteRead" in str(error) or "ChunkedEncoding" in type(error).__name__
-        return f"the connection broke off {again}" if broken else f"can't reach the server {again}"
-    if isinstance(error, requests.RequestException):
-        return f"{type(error).__name__}: {error} {again}"
-    if isinstance(error, OSError):
+    reason = str(error)
+    if isinstance(error, _LastingError):
+        return reason
+    if isinstance(error, OSError) and not isinstance(error, requests.RequestException):
         return f"can't be written: {error.strerror or error}"
-    return f"{error} {again}" if isinstance(error, ValueError) else str(error)
+    if isinstance(error, requests.HTTPError):
+        reason = _answer(error)
+    elif isinstance(error, requests.Timeout) or "timed out" in reason:
+        reason = f"timed out after {sources.timeout:g} s"
+    elif isinstance(error, requests.exceptions.ChunkedEncodingError) or "IncompleteRead" in reason:
+        reason = "the connection broke off"
+    elif isinstance(error, requests.ConnectionError):
+        reason = "can't reach the server"
+    return f"{reason} ({sources.attempts} attempts)"
 
 
 def _answer(error: requests.HTTPError) -> str:
@@ -148,10 +149,10 @@ class _Progress:
         from rich.progress import BarColumn, DownloadColumn, Progress, TransferSpeedColumn
 
         console = Console(file=sys.stderr)
-        shown = (url.rsplit("/", 1)[-1], BarColumn(), DownloadColumn(), TransferSpeedColumn())
+        shown = ("{task.description}", BarColumn(), DownloadColumn(), TransferSpeedColumn())
         on_terminal = console.is_terminal
         self._bar = Progress(*shown, console=console, transient=True, disable=not on_terminal)
-        self._task = self._bar.add_task("", total=None)
+        self._task = self._bar.add_task(url.rsplit("/", 1)[-1], total=None)
         self._came = 0
         if not on_terminal:
             console.print(f"downloading {url}", soft_wrap=True, highlight=False)
