@@ -52,6 +52,12 @@ def test_line_ends_blank_lines_and_byte_order_mark_change_nothing(
     assert raw.X.ravel().tolist() == [1, 2]
 
 
+def test_quoted_cells_may_hold_the_separator_and_line_ends(write) -> None:
+    raw = read_csv([write('1, "a, b"\n\n2,"c\nd"\n3,"a, b"\n')])
+    assert raw.labels.tolist() == ["a, b", "c\nd", "a, b"]
+    assert raw.X.ravel().tolist() == [1, 2, 3]
+
+
 def test_gzip_is_known_by_content_and_equals_plain_text(tmp_path: Path, write) -> None:
     text = "0.1,1e-3,a\n.3,4,b\n"
     packed = tmp_path / "packed.csv"
@@ -183,7 +189,7 @@ def test_numeric_codes_can_mean_missing(write) -> None:
             "no column called 'c'. The columns have no names",
         ),
         ("aa,bb,cc\n1,2,x\n", {"header": True, "label": "bbb"}, "Did you mean 'bb'"),
-        ("a,a,b\n1,2,x\n", {"header": True}, "'a' stands there twice"),
+        ("a,a,b\n1,2,x\n", {"header": True}, "'a' is there twice"),
         ("1,2,x\n", {"names": ["a", "b"]}, "2 column names are given for 3 columns"),
         ("1,2,x\n", {"categorical": [2]}, "column 2 is named as categorical, but"),
         ("x\ny\n", {}, "no column is left"),

@@ -76,11 +76,11 @@ def read_csv(
     for path in map(Path, paths):
         frame = _read_cells(path, _sign(separator), comment, skip_lines, encoding)
         if header:
-            found = _column_names(path, frame)
+            line, found = _column_names(path, frame)
             frame = frame.iloc[1:]
             titles = titles or found
-            if frames and not names and found != titles:
-                raise InputError(f"{path}, line 1: other column names than in the first file.")
+            if not names and found != titles:
+                raise InputError(f"{path}, line {line}: other column names than in the first file.")
         if frame.empty:
             raise InputError(f"{path}: the file holds no rows of data.")
         width = frames[0].shape[1] if frames else frame.shape[1]
@@ -144,7 +144,9 @@ def _read_cells(
     lines = text.removesuffix("\n").split("\n")
 
     def split(line: str) -> list[str]:
-        return line.split() if sign == _BLANKS else next(csv.reader([line], delimiter=sign))
+        if sign == _BLANKS:
+            return line.split()
+        return next(csv.reader([line], delimiter=sign, skipinitialspace=True))
 
     first = next((line for line in lines[skip_lines:] if line.strip()), None)
     if first is None:
@@ -185,16 +187,15 @@ def _read_cells(
     return cells
 
 
-def _column_names(path: Path, frame: pd.DataFrame) -> list[str]:
+def _column_names(path: Path, frame: pd.DataFrame) -> tuple[int, list[str]]:
+    """Return in which line the column names stand, and them."""
     if frame.empty:
         raise InputError(f"{path}: the file is empty; a line of column names was expected.")
-    found: list[str] = frame.iloc[0].tolist()
+    line, found = frame.index[0], frame.iloc[0].tolist()
     if len(set(found)) < len(found):
         twice = next(name for name in found if found.count(name) > 1)
-        raise InputError(
-            f"{path}, line {frame.index[0]}: the column name '{twice}' stands there twice."
-        )
-    return found
+        raise InputError(f"{path}, line {line}: the column name '{twice}' is there twice.")
+    return line, found
 
 
 class _Table:
