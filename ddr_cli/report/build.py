@@ -30,7 +30,6 @@ from ddr_cli.verdicts.assess import (
     ArtefactResult,
     Assessment,
     PaperResult,
-    Regression,
     assess,
     quoted_for,
     read_record,
@@ -56,7 +55,7 @@ class ReportOutcome:
     """
 
     assessment: Assessment
-    regressions: tuple[Regression, ...]
+    regressions: tuple[str, ...]
     recorded: bool
     files: tuple[Path, ...] = ()
     page: Path | None = None

@@ -93,14 +93,7 @@ def _mark_words(kept: Kept | None) -> str:
 
 def ratio_text(ratio: float) -> str:
     """Return a ratio to two digits, such as ``140 x`` or ``0.35 x``."""
-    if np.isnan(ratio):
-        return "–"
-    if ratio == 0:
-        return "0 ×"  # the sign is meant
-    if ratio >= 10:
-        digits = 1 - int(np.floor(np.log10(ratio)))
-        return f"{round(ratio, digits):.0f} ×"  # the sign is meant
-    return f"{ratio:.2g} ×"  # the sign is meant
+    return "–" if np.isnan(ratio) else f"{float(f'{ratio:.2g}'):.10g} ×"
 
 
 def time_text(time: TimeRatio | None, which: str) -> str:

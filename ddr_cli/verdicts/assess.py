@@ -245,20 +245,6 @@ Record = dict[str, PaperRecord]
 _FILE = TypeAdapter(Record)
 
 
-@dataclass(frozen=True)
-class Regression:
-    """A verdict that is worse than the recorded one."""
-
-    key: str
-    view: str
-    recorded: str
-    now: str
-
-    def __str__(self) -> str:
-        where = "the paper's setting" if self.view == "own" else "re-splits"
-        return f"{self.key} ({where}): {self.recorded} before, {self.now} now"
-
-
 def record_of(assessment: Assessment) -> Record:
     """Return the verdicts of an assessment."""
     return {
@@ -299,8 +285,8 @@ def record_text(record: Record) -> str:
     return json.dumps(_FILE.dump_python(record), indent=1, sort_keys=True) + "\n"
 
 
-def regressions(recorded: Record, now: Record, paper: str | None = None) -> list[Regression]:
-    """Return the verdicts that are worse now than recorded, of one paper or of all.
+def regressions(recorded: Record, now: Record, paper: str | None = None) -> list[str]:
+    """Return in words the verdicts that are worse now than recorded, of one paper or of all.
 
     A paper whose results are gone is "not run" now; a number or claim that its file no longer
     holds is left out.
@@ -313,7 +299,8 @@ def regressions(recorded: Record, now: Record, paper: str | None = None) -> list
             continue
         verdict_now = current.get(key, verdict if name in now else "not run")
         if _RANKS.get(verdict_now, _BEST) < _RANKS.get(verdict, _BEST):
-            found.append(Regression(f"{name} {entry}", view, verdict, verdict_now))
+            where = "the paper's setting" if view == "own" else "re-splits"
+            found.append(f"{name} {entry} ({where}): {verdict} before, {verdict_now} now")
     return found
 
 

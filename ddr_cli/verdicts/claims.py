@@ -84,11 +84,11 @@ def judge_claim(claim: Claim, artefact: Artefact, summaries: Mapping[str, Summar
 
     def finding(view: View) -> Finding:
         rows = Lookup(summaries, artefact.specs[0], view, claim.metric)
-        seen = ClaimView(claim, rows, means_only=view == "own")
+        claim_view = ClaimView(claim, rows, means_only=view == "own")
         test = _TESTS[type(claim.predicate)]
         try:
-            holds, detail = test(seen, claim.predicate)
-            by_means = holds or test(replace(seen, means_only=True), claim.predicate)[0]
+            holds, detail = test(claim_view, claim.predicate)
+            by_means = holds or test(replace(claim_view, means_only=True), claim.predicate)[0]
         except NotApplicableError as error:
             return Finding("not applicable", str(error))
         except UnansweredError as error:
@@ -266,35 +266,35 @@ def _paired(first: Row, second: Row) -> PairedDifferences:
 # -- the test behind each predicate: whether it holds, and the numbers that say so --------------
 
 
-def _better_than(seen: ClaimView, test: predicates.BetterThan) -> tuple[bool, str]:
-    ours, other = seen.pair()
-    _, shown, words = seen.is_better(ours, other, test.at_least)
-    return shown, f"{seen.show_row(ours)} against {seen.show_row(other)}{words}"
+def _better_than(view: ClaimView, test: predicates.BetterThan) -> tuple[bool, str]:
+    ours, other = view.pair()
+    _, shown, words = view.is_better(ours, other, test.at_least)
+    return shown, f"{view.show_row(ours)} against {view.show_row(other)}{words}"
 
 
-def _relative_gain(seen: ClaimView, test: predicates.RelativeGain) -> tuple[bool, str]:
-    ours, other = seen.pair()
-    gain, shown, words = seen.is_better(ours, other)
+def _relative_gain(view: ClaimView, test: predicates.RelativeGain) -> tuple[bool, str]:
+    ours, other = view.pair()
+    gain, shown, words = view.is_better(ours, other)
     share = gain / other["mean"]
     return shown and share >= test.at_least, (
         f"{100 * share:.1f} % gained, {100 * test.at_least:g} % asked: "
-        f"{seen.show_row(ours)} against {seen.show_row(other)}{words}"
+        f"{view.show_row(ours)} against {view.show_row(other)}{words}"
     )
 
 
-def _value_near(seen: ClaimView, test: predicates.ValueNear) -> tuple[bool, str]:
-    place, row = seen.at(test.at)
-    text = f"{seen.show_at(place, row)}{seen.spread(row)}; the paper says {seen.show(test.value)}"
-    return seen.gain(test.value, row["mean"]) <= test.tolerance, text
+def _value_near(view: ClaimView, test: predicates.ValueNear) -> tuple[bool, str]:
+    place, row = view.at(test.at)
+    text = f"{view.show_at(place, row)}{view.spread(row)}; the paper says {view.show(test.value)}"
+    return view.gain(test.value, row["mean"]) <= test.tolerance, text
 
 
-def _below_at(seen: ClaimView, test: predicates.BelowAt) -> tuple[bool, str]:
-    place, row = seen.at(test.at)
-    return row["mean"] < test.value, seen.show_at(place, row) + seen.spread(row)
+def _below_at(view: ClaimView, test: predicates.BelowAt) -> tuple[bool, str]:
+    place, row = view.at(test.at)
+    return row["mean"] < test.value, view.show_at(place, row) + view.spread(row)
 
 
-def _minimum_in(seen: ClaimView, test: predicates.MinimumIn) -> tuple[bool, str]:
-    found = seen.series()
+def _minimum_in(view: ClaimView, test: predicates.MinimumIn) -> tuple[bool, str]:
+    found = view.series()
     place, row = min(found, key=_mean)
     inside = test.low <= place <= test.high
     # The best on the other side of the border shows how much the minimum's place means.
@@ -306,75 +306,75 @@ def _minimum_in(seen: ClaimView, test: predicates.MinimumIn) -> tuple[bool, str]
         side = "elsewhere" if inside else "there"
     else:
         side = f"{'outside' if inside else 'within'} {plain(test.low)} to {plain(test.high)}"
-    text = f"minimum {seen.show_at(place, row)}; best {side}: {seen.show_at(other_place, other)}"
-    return inside, text + seen.difference(other, row)
+    text = f"minimum {view.show_at(place, row)}; best {side}: {view.show_at(other_place, other)}"
+    return inside, text + view.difference(other, row)
 
 
-def _flat_in(seen: ClaimView, test: predicates.FlatIn) -> tuple[bool, str]:
-    found = seen.series(test.low, test.high)
+def _flat_in(view: ClaimView, test: predicates.FlatIn) -> tuple[bool, str]:
+    found = view.series(test.low, test.high)
     if len(found) < 2:
         raise UnansweredError("the grid has fewer than two places there")
     (low_place, low), (high_place, high) = min(found, key=_mean), max(found, key=_mean)
     spread = high["mean"] - low["mean"]
     return spread <= test.tolerance, (
-        f"from {seen.show(low['mean'])} ({seen.place(low_place)}) to "
-        f"{seen.show(high['mean'])} ({seen.place(high_place)}), {seen.points(spread)} where at "
-        f"most {seen.points(test.tolerance)} count as flat{seen.difference(high, low)}"
+        f"from {view.show(low['mean'])} ({view.place(low_place)}) to "
+        f"{view.show(high['mean'])} ({view.place(high_place)}), {view.points(spread)} where at "
+        f"most {view.points(test.tolerance)} count as flat{view.difference(high, low)}"
     )
 
 
-def _better_along(seen: ClaimView, test: predicates.BetterAlong) -> tuple[bool, str]:
-    found = seen.common(test.low, test.high)
+def _better_along(view: ClaimView, test: predicates.BetterAlong) -> tuple[bool, str]:
+    found = view.common(test.low, test.high)
     if not found:
         raise UnansweredError("the two have no place in common there")
-    gains = [seen.gain(ours["mean"], other["mean"]) for _, ours, other in found]
+    gains = [view.gain(ours["mean"], other["mean"]) for _, ours, other in found]
     better = sum(gain > 0 and gain >= test.at_least for gain in gains)
     place, ours, other = found[min(range(len(found)), key=gains.__getitem__)]
-    shown, words = seen.is_better_on_average([(ours, other) for _, ours, other in found])
+    shown, words = view.is_better_on_average([(ours, other) for _, ours, other in found])
     return shown and better >= test.share * len(found) - _EXACT, (
         f"better at {better} of {len(found)} places, {100 * test.share:g} % asked; least so "
-        f"{seen.show(ours['mean'])} against {seen.show_at(place, other)}{words}"
+        f"{view.show(ours['mean'])} against {view.show_at(place, other)}{words}"
     )
 
 
-def _at_least_value(seen: ClaimView, test: predicates.AtLeastValue) -> tuple[bool, str]:
-    row = seen.row()
-    text = f"{seen.show_row(row)}{seen.spread(row)}; asked: {seen.show(test.value)} or better"
-    return seen.gain(row["mean"], test.value) >= -_EXACT, text
+def _at_least_value(view: ClaimView, test: predicates.AtLeastValue) -> tuple[bool, str]:
+    row = view.row()
+    text = f"{view.show_row(row)}{view.spread(row)}; asked: {view.show(test.value)} or better"
+    return view.gain(row["mean"], test.value) >= -_EXACT, text
 
 
-def _within_of(seen: ClaimView, test: predicates.WithinOf) -> tuple[bool, str]:
-    ours, other = seen.pair()
+def _within_of(view: ClaimView, test: predicates.WithinOf) -> tuple[bool, str]:
+    ours, other = view.pair()
     difference = float(ours["mean"] - other["mean"])
     return abs(difference) <= test.tolerance + _EXACT, (
-        f"{seen.show_row(ours)} and {seen.show_row(other)}: {seen.points(difference)} apart where "
-        f"at most {seen.points(test.tolerance)} count as alike{seen.difference(ours, other)}"
+        f"{view.show_row(ours)} and {view.show_row(other)}: {view.points(difference)} apart where "
+        f"at most {view.points(test.tolerance)} count as alike{view.difference(ours, other)}"
     )
 
 
-def _stays_within(seen: ClaimView, test: predicates.StaysWithin) -> tuple[bool, str]:
+def _stays_within(view: ClaimView, test: predicates.StaysWithin) -> tuple[bool, str]:
     low, high = test.low - test.slack, test.high + test.slack
     longest: Places = []
     current: Places = []
-    for place, row in seen.series():
+    for place, row in view.series():
         current = [*current, (place, row)] if low <= row["mean"] <= high else []
         if _ratio(current) > _ratio(longest):
             longest = current
-    band = f"{seen.show(low)} to {seen.show(high)}"
+    band = f"{view.show(low)} to {view.show(high)}"
     if not longest:
         return False, f"nowhere within {band}"
-    ends = f"{seen.place(longest[0][0])} to {plain(longest[-1][0])}"
+    ends = f"{view.place(longest[0][0])} to {plain(longest[-1][0])}"
     means = [row["mean"] for _, row in longest]
-    text = f"{seen.show(min(means))} to {seen.show(max(means))} from {ends}; band {band}"
+    text = f"{view.show(min(means))} to {view.show(max(means))} from {ends}; band {band}"
     return _ratio(longest) >= test.span, text
 
 
-def _rises_towards(seen: ClaimView, test: predicates.RisesTowards) -> tuple[bool, str]:
-    found = seen.series()
+def _rises_towards(view: ClaimView, test: predicates.RisesTowards) -> tuple[bool, str]:
+    found = view.series()
     end_place, end = found[0] if test.end == "low" else found[-1]
-    start_place, start = seen.at(test.start)
-    _, shown, words = seen.is_above(end, start, test.at_least)
-    return shown, f"{seen.show_at(start_place, start)}, {seen.show_at(end_place, end)}{words}"
+    start_place, start = view.at(test.start)
+    _, shown, words = view.is_above(end, start, test.at_least)
+    return shown, f"{view.show_at(start_place, start)}, {view.show_at(end_place, end)}{words}"
 
 
 def _mean(item: tuple[float, Row]) -> float:

@@ -130,7 +130,7 @@ def test_a_missing_measure_is_not_run(judged):
     trials = summary.run.trials
     rest = trials[trials["classifier"] != "subclass_silhouette"]
     run = dataclasses.replace(
-        summary.run, trials=rest, manifest={**summary.run.manifest, "planned": 2}
+        summary.run, trials=rest, manifest=summary.run.manifest.model_copy(update={"planned": 2})
     )
     (mark,) = judge_marks(artefact, {"grid": summarize(run)})
     assert (mark.own.verdict, mark.own.detail) == ("not run", "grid has no such row")
