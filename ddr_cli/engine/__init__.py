@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from ddr_cli.engine.plan import Plan, make_plan
     from ddr_cli.engine.progress import Progress, make_progress
     from ddr_cli.engine.records import read_manifest
-    from ddr_cli.engine.run import RunSettings, make_executor, run_spec, run_specs
-    from ddr_cli.engine.session import RunOutcome
+    from ddr_cli.engine.run import make_executor, run_spec, run_specs
+    from ddr_cli.engine.session import RunOutcome, RunSettings
     from ddr_cli.engine.status import PlanFacts, RunStatus, describe_plan, run_status
 else:
     __getattr__, __dir__ = lazy_names(
@@ -29,8 +29,8 @@ else:
             "plan": ["Plan", "make_plan"],
             "progress": ["Progress", "make_progress"],
             "records": ["read_manifest"],
-            "run": ["RunSettings", "make_executor", "run_spec", "run_specs"],
-            "session": ["RunOutcome"],
+            "run": ["make_executor", "run_spec", "run_specs"],
+            "session": ["RunOutcome", "RunSettings"],
             "status": ["PlanFacts", "RunStatus", "describe_plan", "run_status"],
         },
     )

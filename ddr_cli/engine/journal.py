@@ -252,7 +252,7 @@ def _numbers(cells: pd.Series[Any], path: Path) -> pd.Series[float]:
     line = next(i for i, row in enumerate(rows, start=2) if row[place] == wrong.iloc[0])
     raise InputError(
         f"{path}, line {line}: {cells.name} is {wrong.iloc[0]!r}, which is not a number; restore "
-        "the file or start anew with --fresh."
+        "the file or start over with --fresh."
     )
 
 
@@ -283,7 +283,7 @@ def _read(path: Path) -> tuple[tuple[str, ...], list[list[str]], int]:
     try:
         lines = list(csv.reader(io.StringIO(whole[:end].decode(), newline="")))
     except (UnicodeDecodeError, csv.Error) as error:
-        raise InputError(f"{path} is damaged ({error}); --fresh starts anew.") from None
+        raise InputError(f"{path} is damaged ({error}); --fresh starts over.") from None
     if not lines:
         return (), [], 0
     header = tuple(lines[0])
@@ -293,7 +293,7 @@ def _read(path: Path) -> tuple[tuple[str, ...], list[list[str]], int]:
         if len(row) != len(header):
             raise InputError(
                 f"{path}, line {number}: {len(row)} cells where the header has {len(header)}; "
-                "restore the file or start anew with --fresh."
+                "restore the file or start over with --fresh."
             )
     return header, lines[1:], end
 

@@ -11,10 +11,9 @@ import signal
 import sys
 import threading
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import CancelledError, Future
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing import connection, parent_process
 from multiprocessing.context import SpawnContext, SpawnProcess
@@ -183,9 +182,8 @@ class LocalExecutor:
             if submitted.looked_dead:
                 del self._submitted[number]
                 submitted.future.cancel()
-                lost.append(
-                    _dead(submitted.job, "the worker process ended itself without a result")
-                )
+                reason = "the worker process ended itself without a result"
+                lost.append(_dead(submitted.job, reason))
             # The result may still be on its way: look again after the next wait.
             submitted.looked_dead = True
         return lost
@@ -246,29 +244,21 @@ def _outer_limit(job: Job) -> float | None:
 def _is_alive(pid: int) -> bool:
     try:
         os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
+    except OSError as error:
+        return isinstance(error, PermissionError)
     return True
-
-
-@contextmanager
-def _no_main_module() -> Iterator[None]:
-    # multiprocessing imports the parent's main module anew in each child: a waste for the `ddr`
-    # program, and for a script that calls run_spec without a __main__ guard, a run in each worker.
-    main = sys.modules["__main__"]
-    sys.modules["__main__"] = types.ModuleType("__main__")
-    try:
-        yield
-    finally:
-        sys.modules["__main__"] = main
 
 
 class _Process(SpawnProcess):
     def start(self) -> None:
-        with _no_main_module():
+        # multiprocessing imports the parent's main module anew in each child: a waste for the `ddr`
+        # program, and for a script that calls run_spec without a __main__ guard, a run in each.
+        main = sys.modules["__main__"]
+        sys.modules["__main__"] = types.ModuleType("__main__")
+        try:
             super().start()
+        finally:
+            sys.modules["__main__"] = main
 
 
 class _Context(SpawnContext):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Display
@@ -16,8 +16,8 @@ _EVERY_SHARE = 0.1
 _LEAST_SECONDS = 1.0
 
 
-class Progress(Protocol):
-    """Gets told how a run goes. One object may be told of several runs, one after the other."""
+class Progress:
+    """Gets told how a run goes, or several, one after the other. This one shows nothing."""
 
     def begin(self, name: str, total: int, done: int) -> None:
         """Hear that a run of `total` trials begins, `done` of which are done already."""
@@ -30,22 +30,6 @@ class Progress(Protocol):
 
     def end(self) -> None:
         """Hear that the run has ended."""
-
-
-class Silent:
-    """Shows nothing."""
-
-    def begin(self, name: str, total: int, done: int) -> None:
-        """Show nothing."""
-
-    def advance(self, ok: int, failed: int) -> None:
-        """Show nothing."""
-
-    def note(self, text: str) -> None:
-        """Show nothing."""
-
-    def end(self) -> None:
-        """Show nothing."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +86,7 @@ class _Count:
         return ", ".join(part for part in (*parts, self.left) if part)
 
 
-class Lines:
+class Lines(Progress):
     """Writes a line at the beginning, every ten seconds or tenth of the way, and at the end.
 
     Tenths that take less than a second have none. Of several runs each line tells the totals too.
@@ -155,7 +139,7 @@ class Lines:
         self._stream.flush()
 
 
-class Bar:
+class Bar(Progress):
     """Draws a bar with rate, time left and failures on a terminal.
 
     Several runs have a second bar for their totals, and each leaves a line when it has ended.
@@ -230,7 +214,7 @@ def make_progress(
 ) -> Progress:
     """Return what suits the stream (standard error if not given): a bar if it is a terminal."""
     if quiet:
-        return Silent()
+        return Progress()
     target = stream if stream is not None else sys.stderr
     return Bar(totals) if target.isatty() else Lines(target, unit, totals)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,8 +10,8 @@ from ddr_cli.core.errors import DdrError, InputError, did_you_mean
 from ddr_cli.engine.identity import Datasets
 from ddr_cli.engine.jobs import Executor, ExecutorError
 from ddr_cli.engine.local import LocalExecutor
-from ddr_cli.engine.progress import BatchTotals, Progress, Silent, make_progress
-from ddr_cli.engine.session import RunOutcome, SpecRun
+from ddr_cli.engine.progress import BatchTotals, Progress, make_progress
+from ddr_cli.engine.session import RunOutcome, RunSettings, SpecRun
 
 if TYPE_CHECKING:
     from ddr_cli.data import Sources
@@ -80,34 +79,15 @@ def run_spec(
     ExecutorError
         If what runs the jobs is lost; all trials that had ended are kept.
     """
+    settings = RunSettings(
+        Path(out), jobs, timeout, memory_limit, fresh=fresh, retry_failed=retry_failed
+    )
+    run = SpecRun(spec, settings, datasets or Datasets(sources))
     own = LocalExecutor(jobs, memory_limit)
-    datasets = datasets or Datasets(sources)
-    run = SpecRun(spec, out=out, datasets=datasets, fresh=fresh, retry_failed=retry_failed)
     try:
-        return run.run(
-            executor or own,
-            progress or Silent(),
-            jobs=jobs,
-            timeout=timeout,
-            memory_limit=memory_limit,
-        )
+        return run.run(executor or own, progress or Progress())
     finally:
         own.stop()
-
-
-@dataclass(frozen=True)
-class RunSettings:
-    """How several specs are run; see `run_spec` and `make_executor`."""
-
-    out: Path
-    jobs: int = 1
-    timeout: float | None = None
-    memory_limit: int | None = None
-    backend: str = "local"
-    scheduler: str | None = None
-    fresh: bool = False
-    retry_failed: bool = False
-    quiet: bool = False
 
 
 def run_specs(
@@ -148,27 +128,13 @@ def run_specs(
         runs = []
         for spec in specs:
             try:
-                runs.append(
-                    SpecRun(
-                        spec,
-                        out=settings.out,
-                        datasets=datasets,
-                        fresh=settings.fresh,
-                        retry_failed=settings.retry_failed,
-                    )
-                )
+                runs.append(SpecRun(spec, settings, datasets))
             except DdrError as error:
                 give_up(spec, error)
         progress = make_progress(quiet=settings.quiet, totals=_totals(runs))
         for run in runs:
             try:
-                outcome = run.run(
-                    executor,
-                    progress,
-                    jobs=settings.jobs,
-                    timeout=settings.timeout,
-                    memory_limit=settings.memory_limit,
-                )
+                outcome = run.run(executor, progress)
                 endings[run.plan.spec.name] = outcome
                 ended(outcome)
             except DdrError as error:

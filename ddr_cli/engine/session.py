@@ -37,6 +37,21 @@ _COORDINATE_DIGITS = 5
 
 
 @dataclass(frozen=True)
+class RunSettings:
+    """How specs are run; see `ddr_cli.engine.run_spec` and `ddr_cli.engine.make_executor`."""
+
+    out: Path = Path("results")
+    jobs: int = 1
+    timeout: float | None = None
+    memory_limit: int | None = None
+    backend: str = "local"
+    scheduler: str | None = None
+    fresh: bool = False
+    retry_failed: bool = False
+    quiet: bool = False
+
+
+@dataclass(frozen=True)
 class RunOutcome:
     """How a run ended.
 
@@ -61,7 +76,7 @@ class RunOutcome:
 class SpecRun:
     """A spec, its plan, and its result folder's journal, which is read when this is made.
 
-    With `fresh`, what the folder holds is moved aside first, and everything is run.
+    With `fresh`, what the folder holds is moved aside first and everything is run.
 
     Raises
     ------
@@ -71,23 +86,14 @@ class SpecRun:
         If the data is needed to know what to do and can't be had.
     """
 
-    def __init__(
-        self,
-        spec: Spec,
-        *,
-        out: str | Path,
-        datasets: Datasets,
-        fresh: bool = False,
-        retry_failed: bool = False,
-    ) -> None:
+    def __init__(self, spec: Spec, settings: RunSettings, datasets: Datasets) -> None:
         self.plan: Plan = make_plan(spec, datasets=datasets)
-        self.folder = Path(out) / spec.name
+        self.folder = settings.out / spec.name
+        self._settings = settings
         self._datasets = datasets
-        self._fresh = fresh
-        self._retry_failed = retry_failed
         self._journal: Journal | None = None
         self._before: dict[str, str] = {}
-        if not fresh:
+        if not settings.fresh:
             self._look()
 
     @property
@@ -96,19 +102,12 @@ class SpecRun:
         return [
             trial
             for trial in self.plan.trials
-            if trial not in self._before or (self._retry_failed and self._before[trial] != OK)
+            if trial not in self._before
+            or (self._settings.retry_failed and self._before[trial] != OK)
         ]
 
-    def run(
-        self,
-        executor: Executor,
-        progress: Progress,
-        *,
-        jobs: int,
-        timeout: float | None,
-        memory_limit: int | None,
-    ) -> RunOutcome:
-        """Do what is to do; `jobs` and `memory_limit` are the executor's, for the manifest.
+    def run(self, executor: Executor, progress: Progress) -> RunOutcome:
+        """Do what is to do; the settings' `jobs` and `memory_limit` are the executor's.
 
         Raises
         ------
@@ -126,15 +125,15 @@ class SpecRun:
             # Before the folder is made or touched: without data there is nothing to put there.
             dataset = self._datasets.load(self.plan.spec, self.plan.data.options)
             with locked(self.folder):
-                if self._fresh:
+                if self._settings.fresh:
                     set_aside(self.folder)
                 with self._look() as journal:
                     record = SessionRecord(
                         started=now(),
                         finished=None,
-                        jobs=jobs,
-                        timeout=timeout,
-                        memory_limit=memory_limit,
+                        jobs=self._settings.jobs,
+                        timeout=self._settings.timeout,
+                        memory_limit=self._settings.memory_limit,
                         rows_before=len(self._before),
                     )
                     session = _Session(self.plan, dataset, journal, progress, record)

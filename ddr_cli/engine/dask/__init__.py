@@ -40,11 +40,8 @@ class DaskExecutor:
     them, and makes them again if those die. Nothing but the connection is shared with the machine
     that ddr runs on.
 
-    Raises
-    ------
-    InputError
-        If the scheduler can't be reached or has no workers, or a worker has other versions of what
-        numbers depend on.
+    An `InputError` says if the scheduler can't be reached or has no workers, or if a worker has
+    other versions of what numbers depend on.
     """
 
     def __init__(self, address: str, *, memory_limit: int | None = None) -> None:
@@ -74,10 +71,9 @@ class DaskExecutor:
         if isinstance(job, SplitJob):
             if job.data not in self._values:
                 self._values[job.data] = self._task(bytes, job.data.read_bytes())
-            data = self._values[job.data]
-            prepared = self._task(worker.prepare, self._context, job, data)
-            self._values[job.split] = prepared
-            future = self._task(worker.end_of, prepared)
+            split = self._task(worker.prepare, self._context, job, self._values[job.data])
+            self._values[job.split] = split
+            future = self._task(worker.end_of, split)
         else:
             future = self._task(worker.fit, self._context, job, self._values[job.split])
         number = self._numbers = self._numbers + 1
@@ -131,7 +127,8 @@ class DaskExecutor:
         self._client.close(timeout=_CHECK_SECONDS)
 
     def _task(self, function: Callable[..., object], *args: object) -> Any:
-        self._check_connection()
+        if self._client.status != "running":
+            raise ExecutorError(_LOST.format(self._address, self._client.status))
         self._tasks += 1
         key = f"ddr-{self._context.token}-{function.__name__}-{self._tasks}"
         # It warns of arguments of many bytes: a data set is one.
@@ -171,20 +168,17 @@ class DaskExecutor:
                 "What had ended is saved: start workers and run the same command again."
             )
 
-    def _check_connection(self) -> None:
-        if self._client.status != "running":
-            raise ExecutorError(_LOST.format(self._address, self._client.status))
-
     def _count_threads(self) -> int:
-        self._check_connection()
         try:
-            return sum(self._client.nthreads().values())
+            if self._client.status == "running":
+                return sum(self._client.nthreads().values())
         except (OSError, TimeoutError) as error:
             raise ExecutorError(_LOST.format(self._address, error)) from error
+        raise ExecutorError(_LOST.format(self._address, self._client.status))
 
     def _check_workers(self) -> None:
-        found = self._client.run(worker.unfit, self._context, on_error="return")
-        for address, problem in found.items():
+        problems = self._client.run(worker.unfit, self._context, on_error="return")
+        for address, problem in problems.items():
             if isinstance(problem, ModuleNotFoundError):
                 problem = f"has no {problem.name}; install ddr there, in the same version"
             elif isinstance(problem, BaseException):
@@ -196,20 +190,18 @@ class DaskExecutor:
 def _connect(address: str) -> Any:
     # It logs a lost connection as a traceback, beside the sentence that is raised here.
     logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
+    make: Any = Client  # partly untyped
     try:
-        make: Any = Client  # partly untyped
         client = make(address, timeout=_CONNECT_SECONDS, set_as_default=False)
     except (OSError, ValueError, TimeoutError) as error:
         raise InputError(
             f"The dask scheduler {address!r} can't be reached ({error}); start one with "
             "`dask scheduler`, and give the address that it prints."
         ) from error
-    try:
+    with suppress(TimeoutError):
         client.wait_for_workers(1, timeout=_CONNECT_SECONDS)
-    except TimeoutError as error:
-        client.close()
-        raise InputError(
-            f"The dask scheduler {address!r} has no workers; start some with "
-            f"`dask worker {address}`."
-        ) from error
-    return client
+        return client
+    client.close()
+    raise InputError(
+        f"The dask scheduler {address!r} has no workers; start some with `dask worker {address}`."
+    )

@@ -45,16 +45,12 @@ def versions() -> dict[str, str]:
 
 def unfit(context: RunContext) -> str:
     """Return why this worker can't do jobs of a run, or an empty string."""
+    own, other = versions(), context.versions
     differing = [
-        f"{name} {here} instead of {context.versions[name]}"
-        for name, here in versions().items()
-        if context.versions[name] != here
+        f"{name} {own[name]} instead of {other[name]}" for name in other if own[name] != other[name]
     ]
-    if not differing:
-        return ""
-    return (
-        f"has {', '.join(differing)}, and numbers may depend on it; install the same versions there"
-    )
+    advice = "and numbers may depend on it; install the same versions there"
+    return f"has {', '.join(differing)}, {advice}" if differing else ""
 
 
 def prepare(context: RunContext, job: SplitJob, data: bytes) -> tuple[JobEnd, bytes]:
