@@ -41,13 +41,8 @@ def run(specs: SpecNames, options: RunOptions) -> None:
 def run_and_show(specs: Sequence[Spec], options: RunOptions) -> None:
     """Run specs, derive their files and print what came out.
 
-    Raises
-    ------
-    DdrError
-        If the only spec can't be run, or what runs the jobs is lost.
-    typer.Exit
-        With 130 if interrupted, the code of the first spec that could not be run, or 1 if some
-        trials failed.
+    The exit code is 130 if interrupted, that of the first spec that could not be run, or 1 if some
+    trials failed.
     """
     from ddr_cli.engine import run_specs
 

@@ -27,13 +27,8 @@ _COSMETIC = ("title", "description", "paper", "plot", "label", "name")
 def locked(folder: Path) -> Iterator[None]:
     """Make the folder if it is not there, and keep other runs out of it.
 
-    The lock's file stays: were it removed, a run that waits at it and one that makes it anew would
-    both have the lock.
-
-    Raises
-    ------
-    InputError
-        If another run is in it, or it can't be written.
+    The lock's file stays: were it removed, a run that has just opened it and one that makes it anew
+    would both have the lock.
     """
     with clear_messages(folder):
         folder.mkdir(parents=True, exist_ok=True)
@@ -72,10 +67,7 @@ def journal_of(folder: Path, plan: Plan) -> Journal:
 def check_same_version(journal: Journal, plan: Plan) -> None:
     """Refuse a journal with trials of another version of the spec, the data or a piece of code.
 
-    Raises
-    ------
-    InputError
-        If it has any: they are never mixed with the plan's.
+    They are never mixed with the plan's.
     """
     rows = journal.status
     foreign = any(trial not in plan.trials for trial in rows)

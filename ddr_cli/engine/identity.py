@@ -65,15 +65,7 @@ class Datasets:
         self._kept: OrderedDict[str, Dataset] = OrderedDict()
 
     def identify(self, spec: Spec) -> DataIdentity:
-        """Return a spec's data set, without loading it if its card states the fingerprint.
-
-        Raises
-        ------
-        InputError
-            If there is no such data set or option.
-        DataUnavailableError
-            If the card states no fingerprint and the data can't be had.
-        """
+        """Return a spec's data set, without loading it if its card states the fingerprint."""
         from ddr_cli.data import load_card
 
         card = load_card(spec.card)
@@ -85,15 +77,7 @@ class Datasets:
         )
 
     def load(self, spec: Spec, options: Mapping[str, Any]) -> Dataset:
-        """Return a spec's data set with these options of its card.
-
-        Raises
-        ------
-        InputError
-            If there is no such data set.
-        DataUnavailableError
-            If it can't be had.
-        """
+        """Return a spec's data set with these options of its card."""
         from ddr_cli.data import load_dataset
 
         key = canonical([str(spec.card), options])

@@ -63,12 +63,8 @@ class Journal:
 
     Only one process may have it open: its owner holds the folder's lock. `columns` is the header
     that the run needs. A file with other columns is then rewritten: its rows keep what they have in
-    columns of the same name.
-
-    Raises
-    ------
-    InputError
-        If the file is damaged in its middle or can't be read or written.
+    columns of the same name. An `InputError` says if the file is damaged in its middle or can't be
+    read or written.
     """
 
     def __init__(self, path: Path, columns: Sequence[str]) -> None:
@@ -100,10 +96,7 @@ class Journal:
     def append(self, rows: Sequence[Row]) -> None:
         """Append rows, of a value per column or less, and wait until they are on disk.
 
-        Raises
-        ------
-        InputError
-            If they can't be written; the journal is then as it was before.
+        If they can't be written, the journal is as it was before.
         """
         if not rows:
             return
@@ -179,15 +172,7 @@ def _stamp(path: Path) -> tuple[int, int, int] | None:
 
 
 def read_rows(folder: Path) -> tuple[tuple[str, ...], list[dict[str, str]]]:
-    """Return the header and the rows of a folder's journal as text, the last row of each trial.
-
-    A torn last line is left out; the file is not touched.
-
-    Raises
-    ------
-    InputError
-        If there is no journal or it is damaged.
-    """
+    """Return the header and the last row of each trial of a folder's journal, as text."""
     path = Path(folder) / FILE_NAME
     if not path.is_file():
         raise InputError(f"There is no {FILE_NAME} in {folder}; run a spec first.")

@@ -103,13 +103,9 @@ def run_specs(
 
     All of them share the processes, the data sets and the display of progress. A spec that can't
     be run does not keep the others from running: `refused` is told of it, as `ended` is of each
-    that was run. After an interruption no more are run. `started` is called while the processes
-    load their libraries.
-
-    Raises
-    ------
-    DdrError
-        If the only spec can't be run, or what runs the jobs is lost.
+    that was run. But if it is the only one, or what runs the jobs is lost, the error is raised.
+    After an interruption no more are run. `started` is called while the processes load their
+    libraries.
     """
     datasets = Datasets(sources)
     endings: dict[str, RunOutcome | DdrError] = {}

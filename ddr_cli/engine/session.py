@@ -67,23 +67,12 @@ class RunOutcome:
     skipped: int
     interrupted: bool = False
 
-    @property
-    def remaining(self) -> int:
-        """Trials that have no row yet."""
-        return self.planned - self.done - self.failed - self.skipped
-
 
 class SpecRun:
     """A spec, its plan, and its result folder's journal, which is read when this is made.
 
-    With `fresh`, what the folder holds is moved aside first and everything is run.
-
-    Raises
-    ------
-    InputError
-        If the folder holds another version's trials.
-    DataUnavailableError
-        If the data is needed to know what to do and can't be had.
+    With `fresh`, what the folder holds is moved aside first and everything is run; without, an
+    `InputError` says if it holds another version's trials.
     """
 
     def __init__(self, spec: Spec, settings: RunSettings, datasets: Datasets) -> None:
@@ -107,18 +96,7 @@ class SpecRun:
         ]
 
     def run(self, executor: Executor, progress: Progress) -> RunOutcome:
-        """Do what is to do; the settings' `jobs` and `memory_limit` are the executor's.
-
-        Raises
-        ------
-        InputError
-            If the folder is being written to by another run or can't be written, or the spec asks
-            for an impossible split.
-        DataUnavailableError
-            If the data can't be had.
-        ExecutorError
-            If what runs the jobs is lost; all trials that had ended are kept.
-        """
+        """Do what is to do; see `ddr_cli.engine.run_spec` for what may be wrong."""
         if self.todo or self._missing_embeddings():
             # Asking starts processes, which load their libraries while the data is read.
             _ = executor.capacity
