@@ -83,7 +83,7 @@ def not_a_mapping(document: Document, keys: Iterable[str]) -> DocumentError:
     return DocumentError([document.problem((), message)], document.source)
 
 
-def wrong(path: KeyPath, message: str, *, key: bool = False) -> InitErrorDetails:
+def problem_at(path: KeyPath, message: str, *, key: bool = False) -> InitErrorDetails:
     """Return a problem with the value (or the key) at a path below what is being validated."""
     problem = PydanticCustomError("wrong_key" if key else "wrong", "{text}", {"text": message})
     return InitErrorDetails(type=problem, loc=path, input=None)
@@ -101,7 +101,7 @@ def as_problem() -> Iterator[None]:
     try:
         yield
     except DocumentError as error:
-        refuse(wrong((), str(problem)) for problem in error.problems)
+        refuse(problem_at((), str(problem)) for problem in error.problems)
     except (InputError, OSError, RuntimeError) as error:
         raise ValueError(as_clause(error)) from None
 

@@ -27,7 +27,7 @@ from pydantic import (
 
 from ddr_cli.core.errors import InputError, did_you_mean
 from ddr_cli.core.places import as_clause, value_text
-from ddr_cli.core.validation import as_problem, refuse, wrong
+from ddr_cli.core.validation import as_problem, problem_at, refuse
 from ddr_cli.data.card import load_card
 from ddr_cli.evaluation.metrics import METRICS, RANKINGS
 from ddr_cli.evaluation.splits import check_train, make_split
@@ -122,7 +122,7 @@ class DatasetRef(StrictFrozen):
             try:
                 card.choose({key: value})  # type: ignore[dict-item]  # a wrong type is an error
             except InputError as error:
-                problems.append(wrong((key,), as_clause(error), key=key not in card.options))
+                problems.append(problem_at((key,), as_clause(error), key=key not in card.options))
         refuse(problems)
         context.expect = card.expected(options)  # type: ignore[arg-type]  # checked
         return dict(card.choose(options))  # type: ignore[arg-type]  # checked
@@ -184,7 +184,7 @@ class SplitSpec(StrictFrozen):
                     f"{card.name} has no predefined split, which the kind {self.kind} needs; "
                     "use fraction, per_class or labelled."
                 )
-                refuse([wrong(("kind",), message)])
+                refuse([problem_at(("kind",), message)])
             context.n_train = expect.split.train if expect.split else None
         elif self.kind == "whole":
             context.n_train = expect.samples
@@ -195,7 +195,7 @@ class SplitSpec(StrictFrozen):
                 split = make_split(self.kind, y, train=self.train, dataset=card.name)
                 context.n_train = len(split.train)
             except InputError as error:
-                refuse([wrong(("train",), as_clause(error))])
+                refuse([problem_at(("train",), as_clause(error))])
         return self
 
 
@@ -279,7 +279,7 @@ class Spec(StrictFrozen):
             for name, value in item.params.items():
                 message = too_many_neighbors(context, item, name, [value])
                 if message and f"{item.prefix}.{name}" not in context.swept:
-                    problems.append(wrong((i, name), message))
+                    problems.append(problem_at((i, name), message))
         refuse(problems)
         taken = [item.label for item in info.data.get("classifiers", ())]
         return labelled(items, taken, context.swept)
@@ -302,7 +302,7 @@ class Spec(StrictFrozen):
             for item in lists.get(prefix) or ():
                 message = too_many_neighbors(context, item, name, values)
                 if message and name in item.params:
-                    problems.append(wrong((key,), message))
+                    problems.append(problem_at((key,), message))
         refuse(problems)
         return sweep
 
@@ -325,9 +325,11 @@ class Spec(StrictFrozen):
             if not isinstance(name, str) or name not in known:
                 hint = did_you_mean(name, known) if isinstance(name, str) else ""
                 hint = hint or f" There are {', '.join(known)}."
-                problems.append(wrong((i,), f"there is no metric called {value_text(name)}.{hint}"))
+                problems.append(
+                    problem_at((i,), f"there is no metric called {value_text(name)}.{hint}")
+                )
             elif name in names[:i]:
-                problems.append(wrong((i,), f"the metric '{name}' is listed twice."))
+                problems.append(problem_at((i,), f"the metric '{name}' is listed twice."))
         refuse(problems)
         return tuple(dict.fromkeys([*names, *measured]))
 
@@ -349,15 +351,15 @@ class Spec(StrictFrozen):
         if sweep is not None and plot.x not in axes:
             needed = "a parameter that the spec sweeps" if sweep else "reducer or classifier"
             message = f"x must be {needed}, but is '{plot.x}'. Use {' or '.join(axes)}."
-            problems.append(wrong(("x",), message))
+            problems.append(problem_at(("x",), message))
         elif sweep is not None and plot.log and not is_positive(grids.get(plot.x, ("",))):
             message = (
                 f"a logarithmic axis needs numbers above 0, and not all values of {plot.x} are."
             )
-            problems.append(wrong(("log",), message))
+            problems.append(problem_at(("log",), message))
         if metrics and plot.y not in metrics:
             message = f"y must be a metric of the spec, but is '{plot.y}'. Use "
-            problems.append(wrong(("y",), f"{message}{' or '.join(metrics)}."))
+            problems.append(problem_at(("y",), f"{message}{' or '.join(metrics)}."))
         refuse(problems)
         return plot
 
@@ -371,21 +373,21 @@ class Spec(StrictFrozen):
             count *= count_settings(items, self.sweep)
         if count > MAX_TRIALS:
             message = f"the spec has {count} trials, and {MAX_TRIALS} is the most there can be."
-            refuse([wrong(("sweep",) if self.sweep else ("split",), message)])
+            refuse([problem_at(("sweep",) if self.sweep else ("split",), message)])
         problems = []
         for i, item in enumerate(self.reducers):
             try:
                 for params, mode in combinations(item, self.sweep):
                     if not getattr(item.traits(params), str(mode)):
                         message = unsupported_mode(item.name, str(mode))
-                        problems.append(wrong(("reducers", i, "mode"), message))
+                        problems.append(problem_at(("reducers", i, "mode"), message))
                         break
             except InputError as error:
-                problems.append(wrong(("reducers", i), as_clause(error)))
+                problems.append(problem_at(("reducers", i), as_clause(error)))
         for i, swept_mode in enumerate(self.sweep.get("reducer.mode", ())):
             if not any(getattr(item.traits(), str(swept_mode)) for item in self.reducers):
                 message = f"no reducer can be used with mode: {swept_mode}."
-                problems.append(wrong(("sweep", "reducer.mode", i), message))
+                problems.append(problem_at(("sweep", "reducer.mode", i), message))
         refuse(problems)
         return self
 

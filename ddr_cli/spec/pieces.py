@@ -19,7 +19,7 @@ from pydantic import (
 )
 
 from ddr_cli.core.places import value_text
-from ddr_cli.core.validation import Frozen, as_problem, field_problems, refuse, wrong
+from ddr_cli.core.validation import Frozen, as_problem, field_problems, problem_at, refuse
 from ddr_cli.data.card import Card, Expect
 from ddr_cli.spec.estimators import (
     MODES,
@@ -132,7 +132,7 @@ class Piece(StrictFrozen):
         except ValidationError as error:
             known = [*parameter_names(factory), *own_keys(cls.section)]
             found = field_problems(error, name, known)
-            refuse(wrong(path, text, key=is_key) for path, text, is_key in found)
+            refuse(problem_at(path, text, key=is_key) for path, text, is_key in found)
         return params
 
     @model_validator(mode="after")
@@ -171,7 +171,7 @@ class ReducerSpec(Piece):
         if "mode" not in self.model_fields_set and not traits.out_of_sample:
             return self.model_copy(update={"mode": "transductive"})
         if not getattr(traits, self.mode):
-            refuse([wrong(("mode",), unsupported_mode(self.name, self.mode))])
+            refuse([problem_at(("mode",), unsupported_mode(self.name, self.mode))])
         return self
 
 
@@ -204,9 +204,9 @@ def labelled(
     for i, item in enumerate(items):
         if any(_identity(item) == _identity(other) for other in items[:i]):
             message = f"{item.name} is listed twice with the same parameters; drop one."
-            problems.append(wrong((i,), message))
+            problems.append(problem_at((i,), message))
         if item.label and item.label in labels:
-            problems.append(wrong((i, "label"), f"the label '{item.label}' is used twice."))
+            problems.append(problem_at((i, "label"), f"the label '{item.label}' is used twice."))
         labels.append(item.label or _default_label(item, items, swept))
     refuse(problems)
     for i in range(len(taken), len(labels)):

@@ -12,7 +12,7 @@ from pydantic_core import InitErrorDetails
 
 from ddr_cli.core.errors import InputError, did_you_mean
 from ddr_cli.core.places import KeyPath, value_text
-from ddr_cli.core.validation import field_problems, refuse, wrong
+from ddr_cli.core.validation import field_problems, problem_at, refuse
 from ddr_cli.core.yaml_loader import parse_value
 from ddr_cli.spec.estimators import (
     MODES,
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 Sweep = Mapping[str, Sequence[JsonValue]]
 Grid = Sequence[Any] | Mapping[str, Any]
 
-SWEPT = {"reducer": ("reducers",), "classifier": ("classifiers", "measures")}
-"""The prefixes of parameters that can be swept, and their lists."""
+SWEPT = ("reducer", "classifier")
+"""The prefixes of parameters that can be swept; a measure's is the classifier's."""
 
 MAX_VALUES = 1_000
 _FORMS = {
@@ -52,18 +52,18 @@ def read_sweep(
     for key, rule in raw.items():
         prefix, _, parameter = str(key).partition(".")
         if prefix not in SWEPT or not parameter:
-            problems.append(wrong((key,), _not_sweepable(key, lists), key=True))
+            problems.append(problem_at((key,), _not_sweepable(key, lists), key=True))
             continue
         items = lists.get(prefix)
         having = [item for item in items or () if parameter in item.settable]
         if items is not None and not having:
             known = [name for item in items for name in item.settable]
-            problems.append(wrong((key,), nobody_has(prefix, parameter, known), key=True))
+            problems.append(problem_at((key,), nobody_has(prefix, parameter, known), key=True))
             continue
         try:
             values = grid_values(rule)
         except GridError as error:
-            problems.append(wrong((key,), str(error)))
+            problems.append(problem_at((key,), str(error)))
             continue
         checked: list[JsonValue] = []
         before = len(problems)
@@ -75,7 +75,7 @@ def read_sweep(
             if isinstance(rule, list):
                 place = (key, next(i for i, v in enumerate(rule) if _is_same(v, value)))
             form, found = _checked(parameter, value, having)
-            problems += [wrong(place, message) for message in found]
+            problems += [problem_at(place, message) for message in found]
             checked.append(form)
         sweep[key] = tuple(checked)
     refuse(problems)
