@@ -35,7 +35,7 @@ from threadpoolctl import threadpool_limits
 
 from ddr_cli.data import Dataset, load_dataset
 from ddr_cli.engine import make_plan, read_trials, run_spec
-from ddr_cli.evaluation.registry import CLASSIFIERS, make_preprocessor
+from ddr_cli.evaluation.registry import CLASSIFIERS, PREPROCESSORS
 from ddr_cli.evaluation.splits import make_split
 from ddr_cli.reducers.registry import REDUCERS
 from ddr_cli.spec import Spec, load_spec, make_spec
@@ -146,7 +146,7 @@ def plain_trial(data: Dataset, spec: Spec, trial: Any) -> float:
     )
     train, test, y = data.X[split.train], data.X[split.test], data.y[split.train]
     for step in spec.preprocess:
-        made = make_preprocessor(step.name, **step.params)
+        made = PREPROCESSORS.load(step.name)(**step.params)
         train, test = made.fit_transform(train), made.transform(test)
     reducer = REDUCERS.load(trial.reducer.name)(**trial.reducer.params)
     if trial.reducer.mode == "transductive":

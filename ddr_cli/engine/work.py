@@ -40,7 +40,7 @@ from ddr_cli.engine.scoring import (
     seeded,
 )
 from ddr_cli.engine.scratch import PointSet
-from ddr_cli.evaluation.registry import make_preprocessor
+from ddr_cli.evaluation.registry import PREPROCESSORS
 from ddr_cli.numerics.neighbors import Neighbors, kneighbors
 from ddr_cli.reducers.registry import REDUCERS, get_traits
 
@@ -75,7 +75,7 @@ def _cpu_seconds_since_last() -> float:
 def prepare_split(job: SplitJob) -> JobResult:
     """Write the preprocessed points of a split, and their neighbours, for all of its units."""
     # Loading a piece's module, here and below, is no trial's cost and has no deadline.
-    steps = [seeded(make_preprocessor(name, **params), job.seed) for name, params in job.steps]
+    steps = [seeded(PREPROCESSORS.load(name)(**params), job.seed) for name, params in job.steps]
     with _deadline(job.timeout), _collected() as collected, Trace(job.trace):
         data, rows, n = PointSet.load(job.data), job.rows, job.n_train
         labels = data.labels.rows(rows)

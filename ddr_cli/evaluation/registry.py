@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ddr_cli.core.errors import InputError, did_you_mean
 from ddr_cli.core.registry import Entry, Registry
 
 
@@ -130,37 +129,3 @@ PREPROCESSORS = Registry(
     ],
     "ddr.preprocessors",
 )
-
-
-def make_preprocessor(name: str, **params: Any) -> Any:
-    """Return an unfitted preprocessing step, a scikit-learn transformer.
-
-    Parameters
-    ----------
-    name : str
-        One of ``PREPROCESSORS.names()``.
-    **params
-        The step's parameters.
-
-    Raises
-    ------
-    InputError
-        If there is no such step, or a parameter is unknown or not valid.
-    """
-    # Not at the top, so that listing the steps needs neither NumPy nor pydantic.
-    from ddr_cli.core.parameters import check_parameters, parameter_model
-
-    factory = PREPROCESSORS.load(name)
-    known = parameter_model(factory).model_fields
-    for key in params:
-        if key not in known:
-            raise InputError(
-                f"The preprocessor '{name}' has no parameter '{key}'."
-                f"{did_you_mean(key, known)} It takes {', '.join(known) or 'none'}."
-            )
-    step = factory(**params)
-    try:
-        check_parameters(step)
-    except ValueError as error:
-        raise InputError(f"The preprocessor '{name}': {error}") from error
-    return step

@@ -13,7 +13,7 @@ from ddr_cli.data import load_dataset
 from ddr_cli.engine import describe_plan, read_manifest, read_trials, run_spec, run_status
 from ddr_cli.engine.folder import locked
 from ddr_cli.engine.session import RunOutcome
-from ddr_cli.evaluation.registry import CLASSIFIERS, make_preprocessor
+from ddr_cli.evaluation.registry import CLASSIFIERS, PREPROCESSORS
 from ddr_cli.evaluation.splits import make_split
 from ddr_cli.reducers.registry import REDUCERS
 
@@ -45,7 +45,7 @@ def one_trial_at_a_time(spec: Spec) -> dict[tuple[Any, ...], float]:
             for classifier in spec.classifiers:
                 train, test = data.X[split.train], data.X[split.test]
                 for step in spec.preprocess:
-                    made = make_preprocessor(step.name, **step.params)
+                    made = PREPROCESSORS.load(step.name)(**step.params)
                     train, test = made.fit_transform(train), made.transform(test)
                 estimator = REDUCERS.load(reducer.name)(**reducer.params)
                 y = data.y[split.train]

@@ -9,21 +9,24 @@ from sklearn.base import clone
 from sklearn.decomposition import PCA
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from ddr_cli.core.errors import InputError
 from ddr_cli.core.parameters import parameter_model
-from ddr_cli.evaluation.registry import PREPROCESSORS, make_preprocessor
+from ddr_cli.evaluation.registry import PREPROCESSORS
+
+
+def make_step(name, **parameters):
+    return PREPROCESSORS.load(name)(**parameters)
 
 
 @parametrize_with_checks(
     [
-        make_preprocessor("pca"),
-        make_preprocessor("pca", n_components=0.9, whiten=True),
-        make_preprocessor("svd", n_components=1),
-        make_preprocessor("standardize"),
-        make_preprocessor("rescale"),
-        make_preprocessor("rescale", by="all"),
-        make_preprocessor("unit_length"),
-        make_preprocessor("tfidf"),
+        make_step("pca"),
+        make_step("pca", n_components=0.9, whiten=True),
+        make_step("svd", n_components=1),
+        make_step("standardize"),
+        make_step("rescale"),
+        make_step("rescale", by="all"),
+        make_step("unit_length"),
+        make_step("tfidf"),
     ]
 )
 def test_scikit_learn_contract(estimator, check):
@@ -45,7 +48,7 @@ def counts():
 @pytest.mark.parametrize("name", PREPROCESSORS.names())
 def test_is_fitted_on_the_training_part_alone(name, parts):
     train, test = (np.abs(part) for part in parts)
-    step = make_preprocessor(name, **({"n_components": 2} if name == "svd" else {})).fit(train)
+    step = make_step(name, **({"n_components": 2} if name == "svd" else {})).fit(train)
     together = step.transform(np.vstack([test, 100 * test]))
     first = step.transform(test)
     together, first = (part.toarray() if sp.issparse(part) else part for part in (together, first))
@@ -64,10 +67,10 @@ def test_every_step_states_its_version_and_its_parameters(name):
 def test_full_pca_keeps_all_but_the_null_space(parts):
     train, _ = parts
     wide = train @ np.random.default_rng(2).standard_normal((5, 30)) + 1
-    assert make_preprocessor("pca").fit_transform(wide).shape == (40, 5)
+    assert make_step("pca").fit_transform(wide).shape == (40, 5)
     # 12 points in general position span 11 directions about their mean
     few = np.random.default_rng(3).standard_normal((12, 30))
-    projected = make_preprocessor("pca").fit_transform(few)
+    projected = make_step("pca").fit_transform(few)
     assert projected.shape == (12, 11)
     gaps = np.linalg.norm(few[:, None] - few, axis=2)
     np.testing.assert_allclose(np.linalg.norm(projected[:, None] - projected, axis=2), gaps)
@@ -75,19 +78,19 @@ def test_full_pca_keeps_all_but_the_null_space(parts):
 
 def test_full_whitened_pca_has_unit_variances(parts):
     wide = np.column_stack([parts[0], parts[0].sum(axis=1)])
-    projected = make_preprocessor("pca", whiten=True).fit_transform(wide)
+    projected = make_step("pca", whiten=True).fit_transform(wide)
     np.testing.assert_allclose(np.cov(projected.T), np.eye(5), atol=1e-9)
 
 
 def test_pca_fraction_is_the_smallest_number_that_explains_it(parts):
     ratios = np.cumsum(PCA().fit(parts[0]).explained_variance_ratio_)
-    step = make_preprocessor("pca", n_components=0.8).fit(parts[0])
+    step = make_step("pca", n_components=0.8).fit(parts[0])
     assert step.transform(parts[0]).shape[1] == np.searchsorted(ratios, 0.8) + 1
 
 
 def test_sparse_pca_equals_dense(counts):
-    dense = make_preprocessor("pca", n_components=3).fit(counts.toarray())
-    sparse = make_preprocessor("pca", n_components=3).fit(counts)
+    dense = make_step("pca", n_components=3).fit(counts.toarray())
+    sparse = make_step("pca", n_components=3).fit(counts)
     np.testing.assert_allclose(
         sparse.transform(counts), dense.transform(counts.toarray()), atol=1e-10
     )
@@ -96,14 +99,14 @@ def test_sparse_pca_equals_dense(counts):
 def test_sparse_pca_does_not_eat_the_memory():
     huge = sp.csr_array((20_000, 100_000))
     with pytest.raises(ValueError, match="dense; use svd"):
-        make_preprocessor("pca", n_components=2).fit(huge)
+        make_step("pca", n_components=2).fit(huge)
 
 
 def test_svd_is_the_uncentred_projection_and_repeats_exactly(counts):
-    projected = make_preprocessor("svd", n_components=3).fit_transform(counts)
+    projected = make_step("svd", n_components=3).fit_transform(counts)
     values = np.linalg.svd(counts.toarray(), compute_uv=False)
     np.testing.assert_allclose(np.linalg.norm(projected, axis=0), values[:3])
-    again = make_preprocessor("svd", n_components=3).fit_transform(counts)
+    again = make_step("svd", n_components=3).fit_transform(counts)
     np.testing.assert_array_equal(again, projected)
 
 
@@ -111,7 +114,7 @@ def test_standardize(parts):
     train, test = parts
     train = np.column_stack([train, np.full(40, 3.0)])
     test = np.column_stack([test, np.full(20, 4.0)])
-    step = make_preprocessor("standardize").fit(train)
+    step = make_step("standardize").fit(train)
     scaled = step.transform(train)
     np.testing.assert_allclose(scaled.mean(axis=0), 0, atol=1e-12)
     np.testing.assert_allclose(scaled.std(axis=0), [1, 1, 1, 1, 1, 0], atol=1e-12)
@@ -119,7 +122,7 @@ def test_standardize(parts):
 
 
 def test_standardize_keeps_sparse_data_sparse(counts):
-    scaled = make_preprocessor("standardize").fit_transform(counts)
+    scaled = make_step("standardize").fit_transform(counts)
     assert sp.issparse(scaled)
     assert scaled.nnz == counts.nnz
     np.testing.assert_allclose(scaled.toarray().std(axis=0), 1)
@@ -127,16 +130,16 @@ def test_standardize_keeps_sparse_data_sparse(counts):
 
 def test_rescale_uses_the_training_range():
     train, test = np.array([[0.0, 5.0, 2.0], [10.0, 5.0, 4.0]]), np.array([[20.0, 6.0, 3.0]])
-    by_feature = make_preprocessor("rescale").fit(train)
+    by_feature = make_step("rescale").fit(train)
     np.testing.assert_allclose(by_feature.transform(train), [[0, 0, 0], [1, 0, 1]])
     np.testing.assert_allclose(by_feature.transform(test), [[2, 1, 0.5]])
-    at_once = make_preprocessor("rescale", by="all").fit(train)
+    at_once = make_step("rescale", by="all").fit(train)
     np.testing.assert_allclose(at_once.transform(test), [[2, 0.6, 0.3]])
 
 
 @pytest.mark.parametrize("container", [np.asarray, sp.csr_array])
 def test_unit_length(container):
-    scaled = make_preprocessor("unit_length").fit_transform(container([[3.0, 4.0], [0.0, 0.0]]))
+    scaled = make_step("unit_length").fit_transform(container([[3.0, 4.0], [0.0, 0.0]]))
     scaled = scaled.toarray() if sp.issparse(scaled) else scaled
     np.testing.assert_allclose(scaled, [[0.6, 0.8], [0, 0]])
 
@@ -148,12 +151,12 @@ def test_tfidf_formula(counts, norm):
     expected = test * (np.log((1 + 20) / (1 + documents)) + 1)
     if norm == "l2":
         expected /= np.linalg.norm(expected, axis=1, keepdims=True)
-    found = make_preprocessor("tfidf", norm=norm).fit(train).transform(sp.csr_array(test))
+    found = make_step("tfidf", norm=norm).fit(train).transform(sp.csr_array(test))
     np.testing.assert_allclose(found.toarray(), expected)
 
 
 def test_tfidf_of_a_word_that_no_training_document_holds_is_finite():
-    step = make_preprocessor("tfidf").fit(sp.csr_array(np.array([[1.0, 0.0], [2.0, 0.0]])))
+    step = make_step("tfidf").fit(sp.csr_array(np.array([[1.0, 0.0], [2.0, 0.0]])))
     weights = step.transform(sp.csr_array(np.array([[0.0, 1.0]]))).toarray()
     np.testing.assert_allclose(weights, [[0, np.log(3) + 1]])
 
@@ -161,19 +164,16 @@ def test_tfidf_of_a_word_that_no_training_document_holds_is_finite():
 @pytest.mark.parametrize(
     ("name", "parameters", "message"),
     [
-        ("pcaa", {}, "Did you mean 'pca'"),
-        ("pca", {"n_component": 2}, "no parameter 'n_component'. Did you mean 'n_components'"),
         ("pca", {"n_components": 1.5}, "n_components=1.5 is not valid"),
         ("pca", {"n_components": 0}, "n_components=0 is not valid"),
         ("pca", {"n_components": "all"}, "n_components='all' is not valid"),
-        ("unit_length", {"norm": "l2"}, "no parameter 'norm'. It takes none"),
         ("tfidf", {"norm": "l1"}, "norm='l1' is not valid"),
         ("rescale", {"by": "row"}, "by='row' is not valid"),
     ],
 )
-def test_wrong_settings_are_the_users_mistake(name, parameters, message):
-    with pytest.raises(InputError, match=message):
-        make_preprocessor(name, **parameters)
+def test_wrong_settings_are_named(parts, name, parameters, message):
+    with pytest.raises(ValueError, match=message):
+        make_step(name, **parameters).fit(parts[0])
 
 
 @pytest.mark.parametrize(
@@ -186,4 +186,4 @@ def test_wrong_settings_are_the_users_mistake(name, parameters, message):
 )
 def test_what_the_data_do_not_allow_is_said(parts, name, parameters, message):
     with pytest.raises(ValueError, match=message):
-        make_preprocessor(name, **parameters).fit(parts[0] - 7)
+        make_step(name, **parameters).fit(parts[0] - 7)

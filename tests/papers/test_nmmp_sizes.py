@@ -3,7 +3,7 @@
 import pytest
 
 from ddr_cli.data import Sources, load_dataset
-from ddr_cli.evaluation.registry import make_preprocessor
+from ddr_cli.evaluation.registry import PREPROCESSORS
 from ddr_cli.evaluation.splits import make_split
 from ddr_cli.spec import load_spec
 
@@ -38,5 +38,5 @@ def test_a_spec_has_the_sizes_of_table_3(
 
     points = data.X[split.train]
     for step in spec.preprocess:
-        points = make_preprocessor(step.name, **step.params).fit_transform(points)
+        points = PREPROCESSORS.load(step.name)(**step.params).fit_transform(points)
     assert points.shape[1] == reduced

@@ -11,7 +11,7 @@ from sklearn.decomposition import PCA
 
 from ddr_cli.data import Sources, load_dataset
 from ddr_cli.evaluation.knn import KNNClassifier
-from ddr_cli.evaluation.registry import make_preprocessor
+from ddr_cli.evaluation.registry import PREPROCESSORS
 from ddr_cli.evaluation.splits import make_split
 from ddr_cli.reducers import NMMP
 
@@ -152,7 +152,7 @@ def test_accuracy_on_real_data_is_that_of_table_4(
         split = make_split("per_class", data.y, index=index, seed=0, dataset=name, train=per_class)
         train, test = data.X[split.train], data.X[split.test]
         for step, params in [*steps, ("pca", {"n_components": "full"})]:
-            fitted = make_preprocessor(step, **params)
+            fitted = PREPROCESSORS.load(step)(**params)
             train, test = fitted.fit_transform(train), fitted.transform(test)
         reducer = NMMP(m)
         classifier = KNNClassifier(3, ties="smallest_label")
