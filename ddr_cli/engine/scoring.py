@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,25 +10,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ddr_cli.engine.jobs import Evaluation
-from ddr_cli.engine.scratch import Labels
+from ddr_cli.engine.scratch import PointSet
 from ddr_cli.evaluation.measures import Embedded
 from ddr_cli.evaluation.metrics import METRICS, RANKINGS, Metric, Ranking
 from ddr_cli.evaluation.registry import evaluator_registry, get_evaluator_traits
 
 Scores = dict[str, float]
-
-
-@dataclass(frozen=True, eq=False)
-class EmbeddedSplit:
-    """An embedding of a split, whose test part may be empty.
-
-    `original` holds all points as the reducer got them, the training part first.
-    """
-
-    train: Any
-    test: Any
-    original: Any
-    labels: Labels
 
 
 def load_evaluator(name: str) -> Any:
@@ -73,86 +59,62 @@ def evaluators_of(batch: Sequence[Evaluation], seed: int) -> list[Any]:
 
 
 def scores_of(
-    evaluators: Sequence[Any], embedding: EmbeddedSplit, metrics: Sequence[str]
+    evaluators: Sequence[Any], train: Any, test: Any, split: PointSet, metrics: Sequence[str]
 ) -> list[Scores]:
-    """Return the scores of evaluators of one class, which differ in what they share.
+    """Return the scores of evaluators of one class on the embedded parts of a split.
 
-    Classifiers are scored by the metrics of the spec, a measure by its own alone.
+    They differ in what they share. Classifiers are scored by the metrics of the spec, a measure by
+    its own alone.
     """
     factory = type(evaluators[0])
     settings = [evaluator.get_params(deep=False) for evaluator in evaluators]
     if is_measure(factory):
-        values = [float(value) for value in factory.score_many(_embedded(embedding), settings)]
+        embedded = _embedded(train, test, split)
+        values = [float(value) for value in factory.score_many(embedded, settings)]
         undefined = [value for value in values if not np.isfinite(value)]
         if undefined:
             title = factory.scale.title
             raise ValueError(f"the {title} is undefined for this embedding ({undefined[0]})")
         return [{factory.scale.name: value} for value in values]
-    n = embedding.train.shape[0]
-    y_train, y_test = embedding.labels.y[:n], embedding.labels.y[n:]
+    y_train, y_test = split.labels.y[: split.n_train], split.labels.y[split.n_train :]
     own = [METRICS[name] for name in metrics if name in METRICS]
     rankings = {name: RANKINGS[name] for name in metrics if name in RANKINGS}
     if rankings and hasattr(factory, "decision_function"):
-        return [_ranked(evaluator, embedding, y_train, own, rankings) for evaluator in evaluators]
-    predictions = _predict(evaluators, settings, embedding, y_train)
-    return [
-        {metric.name: float(metric(y_test, predicted)) for metric in own}
-        for predicted in predictions
-    ]
+        fitted = [evaluator.fit(train, y_train) for evaluator in evaluators]
+        return [
+            _scores(one.predict(test), y_test, own) | _ranked(one, test, split, rankings)
+            for one in fitted
+        ]
+    if len(evaluators) == 1:
+        predictions = [evaluators[0].fit(train, y_train).predict(test)]
+    else:
+        predictions = factory.predict_many(train, y_train, test, settings)
+    return [_scores(predicted, y_test, own) for predicted in predictions]
 
 
-def _ranked(
-    classifier: Any,
-    embedding: EmbeddedSplit,
-    y_train: NDArray[np.int64],
-    metrics: Sequence[Metric],
-    rankings: Mapping[str, Ranking],
-) -> Scores:
-    """Return the scores of one classifier, those of its decision values too."""
-    n = embedding.train.shape[0]
-    labels = embedding.labels
+def _scores(predicted: Any, y_test: NDArray[np.int64], metrics: Sequence[Metric]) -> Scores:
+    return {metric.name: float(metric(y_test, predicted)) for metric in metrics}
+
+
+def _ranked(classifier: Any, test: Any, split: PointSet, rankings: Mapping[str, Ranking]) -> Scores:
+    """Return the scores of a fitted classifier's decision values."""
+    n, labels = split.n_train, split.labels
     if len(labels.classes) != 2:
         raise ValueError(
             f"{next(iter(rankings))} ranks two classes, and there are {len(labels.classes)}."
         )
-    classifier.fit(embedding.train, y_train)
-    values = np.asarray(classifier.decision_function(embedding.test))
+    values = np.asarray(classifier.decision_function(test))
     second = values if values.ndim == 1 else values[:, 1] - values[:, 0]
     groups = None if labels.groups is None else labels.groups[n:]
-    scores = {
-        metric.name: float(metric(labels.y[n:], classifier.predict(embedding.test)))
-        for metric in metrics
-    }
-    return scores | {
+    return {
         name: float(ranking.compute(labels.y[n:] == 1, second, groups))
         for name, ranking in rankings.items()
     }
 
 
-def _predict(
-    classifiers: Sequence[Any],
-    settings: Sequence[Mapping[str, Any]],
-    embedding: EmbeddedSplit,
-    y_train: NDArray[np.int64],
-) -> list[NDArray[Any]]:
-    if len(classifiers) == 1:
-        return [classifiers[0].fit(embedding.train, y_train).predict(embedding.test)]
-    many: list[NDArray[Any]] = type(classifiers[0]).predict_many(
-        embedding.train, y_train, embedding.test, settings
-    )
-    return many
-
-
-def _embedded(embedding: EmbeddedSplit) -> Embedded:
-    parts = [embedding.train, embedding.test]
-    labels = embedding.labels
+def _embedded(train: Any, test: Any, split: PointSet) -> Embedded:
+    parts, labels = [train, test], split.labels
+    points = sparse.vstack(parts, format="csr") if sparse.issparse(train) else np.vstack(parts)
     return Embedded(
-        sparse.vstack(parts, format="csr")
-        if sparse.issparse(embedding.train)
-        else np.vstack(parts),
-        embedding.original,
-        labels.y,
-        embedding.train.shape[0],
-        labels.classes,
-        labels.subclasses,
+        points, split.points, labels.y, split.n_train, labels.classes, labels.subclasses
     )

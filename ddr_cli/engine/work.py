@@ -32,7 +32,6 @@ from ddr_cli.engine.jobs import (
 )
 from ddr_cli.engine.journal import FAILED, OK, one_line
 from ddr_cli.engine.scoring import (
-    EmbeddedSplit,
     batches,
     evaluators_of,
     load_evaluator,
@@ -229,7 +228,6 @@ def _evaluate(
         part if width is None else np.ascontiguousarray(part[:, :width])
         for part in (embedding.train, embedding.test)
     )
-    embedded = EmbeddedSplit(train, test, split.points, split.labels)
     seconds = None if job.timeout is None else job.timeout - embedding.wall_seconds
     started = time.process_time()
     try:
@@ -237,7 +235,7 @@ def _evaluate(
         with _deadline(None if seconds is None else seconds * len(batch)):
             evaluators = evaluators_of(batch, job.seed)
             started = time.process_time()
-            scores = scores_of(evaluators, embedded, job.metrics)
+            scores = scores_of(evaluators, train, test, split, job.metrics)
     except _FAILURES as error:
         if len(batch) > 1:
             return [r for one in batch for r in _evaluate([one], embedding, split, job)]
