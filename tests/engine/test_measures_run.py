@@ -121,7 +121,7 @@ def test_of_a_wide_embedding_three_columns_are_kept(tmp_path):
         ({"measures": ["knn"]}, "There is no measure called 'knn'|there is no measure called"),
         ({"measures": [], "classifiers": []}, "needs classifiers or measures"),
         ({"embeddings": {"points": 3}}, "10"),
-        ({"split": {"kind": "whole", "train": 0.5}}, "drop train"),
+        ({"split": {"kind": "whole", "train": 0.5}}, "leave out 'train'"),
     ],
 )
 def test_what_does_not_fit_is_said(changes, message):
