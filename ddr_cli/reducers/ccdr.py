@@ -269,18 +269,18 @@ class CCDR(OnNeighborGraph, Embedding):
         (known,) = np.nonzero(self.connected_)
         n, k = len(self.connected_), min(self.n_neighbors, len(known))
         if len(known) < n:
-            found = kneighbors(self._X[known], k, queries=X)
-            neighbors = Neighbors(known[found.indices], found.distances)
+            nearest = kneighbors(self._X[known], k, queries=X)
+            neighbors = Neighbors(known[nearest.indices], nearest.distances)
         neighbors = known_neighbors(self._X, k, neighbors, queries=X)
         return knn_kernel(neighbors, k, n, weights=self.weights, epsilon=self.epsilon_)
 
     def __ddr_traits__(self) -> Traits:
-        whole = self.subsample is None
+        shares = self.subsample is None
         return Traits(
             version=1,
-            nested=whole,
+            nested=shares,
             transductive=True,
-            neighbors=whole,
+            neighbors=shares,
             grids={
                 "beta": tuple(np.geomspace(0.01, 10, 13).tolist()),
                 "n_neighbors": tuple(range(2, 13)),

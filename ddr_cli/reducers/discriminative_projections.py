@@ -184,8 +184,8 @@ class DiscriminativeProjections(OnNeighborGraph, LinearReducer):
     def _read(self, X: ArrayLike, y: ArrayLike) -> tuple[Any, _Target]:
         """Return checked points and labels."""
         if self.labels == "discrete":
-            points, given = self._points_and_labels(X, y)
-            self.classes_, code = encode_labels(given)
+            points, names = self._points_and_labels(X, y)
+            self.classes_, code = encode_labels(names)
             labelled = code != UNLABELLED
             Y, n_labels = np.eye(len(self.classes_))[code[labelled]], len(self.classes_)
         else:
@@ -193,11 +193,11 @@ class DiscriminativeProjections(OnNeighborGraph, LinearReducer):
             points, values, labelled = points_and_values(
                 self, X, y, self.unlabelled, ensure_min_samples=2, **self._accepted
             )
-            found, code = np.unique(values[labelled], return_inverse=True)
-            n_labels = len(found)
+            numbers, code = np.unique(values[labelled], return_inverse=True)
+            n_labels = len(numbers)
             if self.label_values is not None:
-                found = self._values_for(found)
-            Y = found[code][:, None]
+                numbers = self._values_for(numbers)
+            Y = numbers[code][:, None]
         if n_labels < 2:
             raise ValueError(
                 f"{type(self).__name__} needs at least two different labels, but y has one class "
@@ -208,12 +208,12 @@ class DiscriminativeProjections(OnNeighborGraph, LinearReducer):
             Y, length = _standard(Y)
         return points, _Target(labelled, Y, length)
 
-    def _values_for(self, found: Floats) -> Floats:
+    def _values_for(self, numbers: Floats) -> Floats:
         values = np.asarray(self.label_values, dtype=np.float64)
-        if len(values) != len(found) or len(np.unique(values)) != len(values):
+        if len(values) != len(numbers) or len(np.unique(values)) != len(values):
             raise ValueError(
-                f"label_values must be {len(found)} different numbers, as many as there are labels "
-                f"in y, but is {self.label_values}."
+                f"label_values must be {len(numbers)} different numbers, as many as y has labels, "
+                f"but is {self.label_values}."
             )
         return values
 
@@ -234,11 +234,13 @@ class DiscriminativeProjections(OnNeighborGraph, LinearReducer):
     def _discrete(self, X: Floats, target: _Target, W: CsrArray) -> tuple[Floats, Floats]:
         """Return A + C and B + C."""
         x, Y = X[target.labelled], target.Y
-        (n_labelled, L), one = Y.shape, np.ones((Y.shape[1], 1))
+        n_labelled, L = Y.shape
         C = self.mu_ * laplacian_form(X, W)
         A_plus_C = _blocks(x.T @ x + C, x.T @ Y, Y.T @ Y)
         # sum_k S_k S_k' = l I, since each label k appears once for every labelled point.
-        B_plus_C = _blocks(L * (x.T @ x) + C, np.outer(x.sum(axis=0), one), n_labelled * np.eye(L))
+        B_plus_C = _blocks(
+            L * (x.T @ x) + C, np.outer(x.sum(axis=0), np.ones(L)), n_labelled * np.eye(L)
+        )
         return A_plus_C, B_plus_C
 
     def _continuous(self, X: Floats, target: _Target, W: CsrArray) -> tuple[Floats, Floats]:

@@ -17,7 +17,7 @@ from ddr_cli.numerics.neighbors import CsrArray, Neighbors
 from ddr_cli.reducers.reducer import Embedding, OnNeighborGraph
 from ddr_cli.reducers.registry import Traits
 
-_UNFELT = 1e-8  # an edge of less than this share of the mean weight connects nothing
+_NEGLIGIBLE = 1e-8  # an edge of less than this share of the mean weight connects nothing
 
 
 class LaplacianEigenmaps(OnNeighborGraph, Embedding):
@@ -129,11 +129,11 @@ class LaplacianEigenmaps(OnNeighborGraph, Embedding):
 
     def _connected(self, W: CsrArray, points: Any) -> CsrArray:
         """Return the graph with its parts connected."""
-        felt = W.copy()
+        significant = W.copy()
         if W.nnz:
-            felt.data[felt.data < _UNFELT * felt.data.mean()] = 0
-            felt.eliminate_zeros()
-        n_parts, part = connected_components(felt, directed=False)
+            significant.data[significant.data < _NEGLIGIBLE * significant.data.mean()] = 0
+            significant.eliminate_zeros()
+        n_parts, part = connected_components(significant, directed=False)
         self.bridges_ = np.empty((0, 2), dtype=np.intp)
         if n_parts == 1:
             return W

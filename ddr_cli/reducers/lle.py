@@ -301,14 +301,14 @@ def supervised_neighbors(points: Floats, code: Codes, k: int, alpha: float) -> C
     rows = max(1, _ROWS // n)
     blocks = [slice(start, min(start + rows, n)) for start in range(0, n, rows)]
     widest = max(float(cdist(points[block], points).max()) for block in blocks) if alpha else 0.0
-    found = np.empty((n, k), dtype=np.intp)
+    nearest = np.empty((n, k), dtype=np.intp)
     for block in blocks:
         distances = cdist(points[block], points)
         distances += alpha * widest * (code[block, None] != code)
         own = np.arange(block.start, block.stop)
         distances[np.arange(len(own)), own] = np.inf
-        found[block] = np.argsort(distances, axis=1, kind="stable")[:, :k]
-    return found
+        nearest[block] = np.argsort(distances, axis=1, kind="stable")[:, :k]
+    return nearest
 
 
 def _reconstruction(points: Floats, neighbors: Codes, reg: float) -> sp.csr_array[Any, Any]:
@@ -330,14 +330,14 @@ def _bottom(M: Any, points: Floats, m: int) -> tuple[Floats, Floats]:
     """Return the `m` smallest eigenpairs of M without the constant vector, ``M 1 = 0``."""
     n = M.shape[0]
     largest = float(abs(M).sum(axis=1).max())
-    wanted = m + 1
+    count = m + 1
     while True:
-        values, vectors = _smallest(M, min(wanted, n), largest)
+        values, vectors = _smallest(M, min(count, n), largest)
         n_zero = int(np.sum(values < _ZERO * largest))
         # All of the null space is needed to choose axes in it.
         if n_zero < len(values) or len(values) == n:
             break
-        wanted *= 2
+        count *= 2
     null = vectors[:, :n_zero]
     null, sizes, _ = np.linalg.svd(null - null.mean(axis=0), full_matrices=False)
     null = null[:, sizes > 0.5]

@@ -96,15 +96,15 @@ class MDS(Embedding):
         B -= B.mean(axis=1, keepdims=True)
         B = (B + B.T) / 2
         unit = float(np.abs(B).sum(axis=1).max()) or 1.0
-        wanted = min(m, points.shape[1]) if self.metric == "euclidean" else m
-        values, vectors = top_eigenpairs(B / unit, wanted, floor=-1.0)
+        count = min(m, points.shape[1]) if self.metric == "euclidean" else m
+        values, vectors = top_eigenpairs(B / unit, count, floor=-1.0)
         if values[-1] < -_ZERO:
             raise ValueError(
                 f"n_components={m}, but these distances are not Euclidean and have "
                 f"{int(np.sum(values > _ZERO))} dimensions with a positive eigenvalue."
             )
         values = np.where(values > _ZERO, values, 0.0) * unit
-        missing = m - wanted
+        missing = m - count
         self.eigenvalues_ = np.pad(values, (0, missing))
         embedding = np.pad(vectors * np.sqrt(values), ((0, 0), (0, missing)))
         self.embedding_ = embedding.astype(points.dtype)

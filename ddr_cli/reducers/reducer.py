@@ -166,9 +166,9 @@ class Embedding(Reducer):
     embedding_: NDArray[Any]
     _fitted = "embedding_"
 
-    def fit_transform(self, X: ArrayLike, y: Any = None, **given: Any) -> NDArray[Any]:
+    def fit_transform(self, X: ArrayLike, y: Any = None, **fit_params: Any) -> NDArray[Any]:
         """Fit, and return `embedding_`, where `transform` would treat the points as new ones."""
-        self.fit(X, y, **given)
+        self.fit(X, y, **fit_params)
         return self.embedding_
 
     def _check_dimensions(self, n_samples: int) -> None:
