@@ -68,15 +68,10 @@ def own_keys(section: str) -> tuple[str, ...]:
     return _OWN_KEYS.get(section, ())
 
 
-def parameter_names(factory: Factory) -> list[str]:
-    """Return the names of an estimator's parameters."""
-    return list(parameter_model(factory).model_fields)
-
-
 def settable_names(section: str, name: str) -> list[str]:
     """Return what ``--set`` and ``sweep`` may change of an item: its parameters, and its mode."""
-    own = ("name", *own_keys(section))
-    names = [key for key in parameter_names(load_factory(section, name)) if key not in own]
+    own, known = own_keys(section), parameter_model(load_factory(section, name)).model_fields
+    names = [key for key in known if key not in ("name", *own)]
     return [*names, "mode"] if section == "reducers" else names
 
 

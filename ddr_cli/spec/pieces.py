@@ -12,12 +12,14 @@ from pydantic import (
     ConfigDict,
     Field,
     JsonValue,
+    StringConstraints,
     ValidationError,
     ValidationInfo,
     field_validator,
     model_validator,
 )
 
+from ddr_cli.core.parameters import parameter_model
 from ddr_cli.core.places import value_text
 from ddr_cli.core.validation import Frozen, as_problem, field_problems, problem_at, refuse
 from ddr_cli.data.card import Card, Expect
@@ -30,13 +32,13 @@ from ddr_cli.spec.estimators import (
     load_factory,
     make,
     own_keys,
-    parameter_names,
     registry_of,
     settable_names,
     traits_of,
 )
 
 Text = Annotated[str, MinLen(1)]
+Label = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 Params = dict[str, JsonValue]
 
 
@@ -113,13 +115,6 @@ class Piece(StrictFrozen):
                 load_factory(cls.section, name)
         return name
 
-    @field_validator("label", check_fields=False)
-    @classmethod
-    def _is_text(cls, label: str) -> str:
-        if not label.strip():
-            raise ValueError("label must be text, and not empty")
-        return label
-
     @field_validator("params", check_fields=False)
     @classmethod
     def _complete(cls, params: Params, info: ValidationInfo) -> Params:
@@ -130,7 +125,7 @@ class Piece(StrictFrozen):
         try:
             params = complete(factory, params)
         except ValidationError as error:
-            known = [*parameter_names(factory), *own_keys(cls.section)]
+            known = [*parameter_model(factory).model_fields, *own_keys(cls.section)]
             found = field_problems(error, name, known)
             refuse(problem_at(path, text, key=is_key) for path, text, is_key in found)
         return params
@@ -159,7 +154,7 @@ class ReducerSpec(Piece):
 
     section, prefix = "reducers", "reducer"
     mode: Mode = "out_of_sample"
-    label: Text = ""
+    label: Label = ""
     params: Params = Field(default_factory=dict)
 
     @model_validator(mode="after")
@@ -179,7 +174,7 @@ class ClassifierSpec(Piece):
     """A classifier with all its parameters, and the label shown."""
 
     section, prefix = "classifiers", "classifier"
-    label: Text = ""
+    label: Label = ""
     params: Params = Field(default_factory=dict)
 
 
