@@ -146,30 +146,20 @@ class SplitSpec(StrictFrozen):
     train: int | float | None = Field(default=None, validate_default=True)
     predefined: bool = False
 
-    @field_validator("repeats")
+    @field_validator("repeats", "train", "predefined")
     @classmethod
-    def _repeats_of_kind(cls, repeats: int, info: ValidationInfo) -> int:
-        if info.data.get("kind") == "predefined" and repeats != 1:
-            raise ValueError(
-                f"there is one predefined split, so repeats must be 1 or left out, but is {repeats}"
-            )
-        return repeats
-
-    @field_validator("train")
-    @classmethod
-    def _train_of_kind(cls, train: float | None, info: ValidationInfo) -> float | None:
-        if "kind" in info.data:
-            with as_problem():
-                check_train(info.data["kind"], train)
-        return train
-
-    @field_validator("predefined")
-    @classmethod
-    def _predefined_of_kind(cls, predefined: bool, info: ValidationInfo) -> bool:
+    def _of_the_kind(cls, value: Any, info: ValidationInfo) -> Any:
         kind = info.data.get("kind")
-        if predefined and kind not in ("resample", None):
+        if info.field_name == "train" and kind is not None:
+            with as_problem():
+                check_train(kind, value)
+        if info.field_name == "repeats" and kind == "predefined" and value != 1:
+            raise ValueError(
+                f"there is one predefined split, so repeats must be 1 or left out, but is {value}"
+            )
+        if info.field_name == "predefined" and value and kind not in ("resample", None):
             raise ValueError(f"predefined: true goes with kind: resample, but the kind is {kind}")
-        return predefined
+        return value
 
     @model_validator(mode="after")
     def _of_the_data_set(self, info: ValidationInfo) -> Self:
