@@ -143,7 +143,7 @@ def read_bytes(path: Path, *, limit: int = UNPACKED_LIMIT) -> bytes:
     return content
 
 
-def read_text(path: Path, encoding: str = "utf-8-sig") -> str:
+def decoded_text(path: Path, encoding: str = "utf-8-sig") -> str:
     """Return the content of a text file, plain or gzip."""
     content = read_bytes(path)
     try:

@@ -13,7 +13,7 @@ from annotated_types import Ge
 from numpy.typing import NDArray
 
 from ddr_cli.core.errors import InputError
-from ddr_cli.data.formats import RawData, concatenate_rows, numeric_labels, read_bytes, read_text
+from ddr_cli.data.formats import RawData, concatenate_rows, decoded_text, numeric_labels, read_bytes
 
 
 def read_libsvm(
@@ -108,7 +108,7 @@ def _read_file(path: Path, first_index: int) -> _Block:
 
 def _first_bad_line(path: Path, first_index: int) -> str | None:
     """Return where and why the file can't be read, for the message."""
-    for number, line in enumerate(read_text(path).splitlines(), start=1):
+    for number, line in enumerate(decoded_text(path).splitlines(), start=1):
         label, *pairs = line.partition("#")[0].split() or ["0"]
         if not _is_number(label):
             return f", line {number}: the label '{label}' is not a number"

@@ -14,7 +14,7 @@ import pandas as pd
 from annotated_types import Ge, MinLen
 
 from ddr_cli.core.errors import InputError, did_you_mean
-from ddr_cli.data.formats import RawData, numeric_labels, read_text
+from ddr_cli.data.formats import RawData, decoded_text, numeric_labels
 
 Column = int | str
 Missing = Literal["error", "drop_rows", "drop_columns", "mean", "most_frequent", "category"]
@@ -138,7 +138,7 @@ def _read_cells(
 
     The index holds the lines' numbers in the file, from 1.
     """
-    text = re.sub(r"\r\n?", "\n", read_text(path, encoding))
+    text = re.sub(r"\r\n?", "\n", decoded_text(path, encoding))
     if comment is not None:
         text = re.sub(f"{re.escape(comment)}.*", "", text)
     lines = text.removesuffix("\n").split("\n")
