@@ -96,6 +96,7 @@ def describe_plan(
     except InputError as error:
         conflict = str(error)
     good = sum(each == OK for each in status.values())
+    left = len(plan.trials) - len(status)
     return PlanFacts(
         name=spec.name,
         dataset=plan.data.name,
@@ -107,7 +108,8 @@ def describe_plan(
         searches=plan.searches,
         done=good,
         failed=len(status) - good,
-        seconds_left=_seconds_left(folder, len(status), len(plan.trials) - len(status)),
+        # Another version's sessions say nothing of this one's.
+        seconds_left=None if conflict else _seconds_left(folder, len(status), left),
         conflict=conflict,
     )
 

@@ -72,7 +72,7 @@ def _cpu_seconds_since_last() -> float:
 
 
 def prepare_split(job: SplitJob) -> JobResult:
-    """Write the preprocessed points of a split, and their neighbours, for all of its units."""
+    """Write the preprocessed points of a split, and their neighbours, for all of its fits."""
     # Loading a piece's module, here and below, is no trial's cost and has no deadline.
     steps = [seeded(PREPROCESSORS.load(name)(**params), job.seed) for name, params in job.steps]
     with _deadline(job.timeout), _collected() as collected, Trace(job.trace):
