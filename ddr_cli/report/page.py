@@ -7,7 +7,6 @@ from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from ddr_cli.comparison.names import metric_name, number
@@ -84,7 +83,9 @@ def render_page(assessment: Assessment, pictures: Mapping[str, Mapping[str, str]
         time_text=time_text,
         outcome=outcome,
         differences=differences,
-        summary_table=summary_table,
+        summary_rows=summary_rows,
+        metric_name=metric_name,
+        number=number,
         ran=ran,
     )
 
@@ -103,28 +104,9 @@ def ran(summary: Summary) -> str:
     return " · ".join(parts)
 
 
-def summary_table(summary: Summary) -> tuple[list[str], list[list[str]]]:
-    """Return the heads and rows of a run's summary, as a reader wants them."""
-    heads = ["reducer", "classifier", "setting", "splits", "metric", "n", "mean", "sd", "interval"]
-    lines = []
-    for index in summary.rows.index:
-        row = Row(summary, index)
-        metric, n, planned = row["metric"], row["n"], row["planned"]
-        low, high = number(row["low"], metric, unit=False), number(row["high"], metric)
-        lines.append(
-            [
-                row["reducer_label"],
-                row["classifier_label"],
-                row.setting,
-                row.family,
-                metric_name(metric),
-                str(n) if n == planned else f"{n} of {planned}",
-                number(row["mean"], metric),
-                number(row["sd"], metric),
-                "" if pd.isna(row["low"]) else f"{low} to {high}",
-            ]
-        )
-    return heads, lines
+def summary_rows(summary: Summary) -> list[Row]:
+    """Return the rows of a run's summary."""
+    return [Row(summary, int(index)) for index in range(len(summary.rows))]
 
 
 # -- what came out of a paper and what differs from it, in sentences --------------------------

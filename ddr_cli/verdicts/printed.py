@@ -71,6 +71,18 @@ class NumberResult:
     own: NumberVerdict
     resplits: NumberVerdict
 
+    @property
+    def fit_seconds(self) -> float:
+        """Our CPU seconds per fit, the mean over the splits; nan if there are none."""
+        row = self.own.row or self.resplits.row
+        return float("nan") if row is None else float(row.trials["fit_seconds"].mean())
+
+    @property
+    def method(self) -> str:
+        """The reducer's name as shown."""
+        row = self.own.row or self.resplits.row
+        return method_name(self.entry.select.reducer) if row is None else row["reducer_label"]
+
 
 def judge_numbers(artefact: Artefact, summaries: Mapping[str, Summary]) -> tuple[NumberResult, ...]:
     """Return a result for each printed number of an artefact."""
@@ -249,26 +261,11 @@ def time_ratios(results: Sequence[NumberResult]) -> dict[str, TimeRatio]:
             continue
         theirs, other = next(item for item in timed if item[1].entry.select == seconds.than)
         ratios[result.entry.id] = TimeRatio(
-            _method(other),
+            other.method,
             _ratio(seconds.value, theirs.value),
-            _ratio(_fit_seconds(result), _fit_seconds(other)),
+            _ratio(result.fit_seconds, other.fit_seconds),
         )
     return ratios
-
-
-def _row(result: NumberResult) -> Row | None:
-    return result.own.row or result.resplits.row
-
-
-def _method(result: NumberResult) -> str:
-    row = _row(result)
-    return method_name(result.entry.select.reducer) if row is None else row["reducer_label"]
-
-
-def _fit_seconds(result: NumberResult) -> float:
-    """Return our CPU seconds per fit, the mean over the splits."""
-    row = _row(result)
-    return float("nan") if row is None else float(row.trials["fit_seconds"].mean())
 
 
 def _ratio(first: float, second: float) -> float:
