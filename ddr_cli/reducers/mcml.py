@@ -41,26 +41,13 @@ class MCML(MetricLearner):
 
     Attributes
     ----------
-    components_ : ndarray of shape (n_components, n_features)
-        Orthogonal directions, by decreasing eigenvalue of M.
-    mean_ : ndarray of shape (n_features,)
-        Mean of the training points.
-    eigenvalues_ : ndarray of shape (rank,)
-        All eigenvalues of M, descending, in inverse squared units of the data: what truncation
-        leaves out.
+    components_, mean_, eigenvalues_, objective_path_, duality_gap_, n_iter_, classes_
+        As for `LMNN`.
     objective_ : float
         The objective of the full metric.
-    objective_path_ : ndarray of shape (n_iter_ + 1,)
-        The objective at the start and after each iteration; it never rises.
-    duality_gap_ : float
-        No metric with a trace no larger than that of M has an objective lower by more than this.
     gradient_norm_ : float
         Norm of the gradient by the square factor of M, in units of the data in which their
         variances add up to 1.
-    n_iter_ : int
-        Number of iterations.
-    classes_ : ndarray of shape (n_classes,)
-        Class labels. Every label is a class here, -1 too.
 
     Notes
     -----

@@ -7,6 +7,7 @@ others are wanted.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -27,33 +28,40 @@ _RIDGES = 10.0 ** np.arange(-8, 2)
 MapName = Literal["kernel_ridge", "nadaraya_watson"]
 
 
-class _RegressionMap(MultiOutputMixin, RegressorMixin, BaseEstimator):
+class _RegressionMap(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):
     """The checks, and the squared distances to the training points."""
 
-    X_: Floats
+    widths_: Floats
 
-    def _check_fit(self, X: ArrayLike, y: ArrayLike) -> tuple[Floats, Floats, Floats]:
-        """Return points, targets as columns, and the squared distances among the points."""
+    def _check_fit(self, X: ArrayLike, y: ArrayLike) -> tuple[Floats, Floats]:
+        """Return targets as columns, and the squared distances among the points."""
         check_parameters(self)
         points, targets = validate_data(
             self, X, y, dtype=np.float64, multi_output=True, y_numeric=True
         )
         targets = np.asarray(targets, dtype=np.float64)
-        self.X_ = points
+        self.X_: Floats = points
         self._flat = targets.ndim == 1
         distances = cdist(points, points, "sqeuclidean")
         apart = distances[np.triu_indices(len(points), 1)]
         apart = apart[apart > 0]
         self.unit_: float = float(np.median(apart)) if len(apart) else 1.0
-        return points, targets.reshape(len(points), -1), distances
+        return targets.reshape(len(points), -1), distances
 
-    def _distances(self, X: ArrayLike) -> Floats:
+    def predict(self, X: ArrayLike) -> Floats:
+        """Return the regression's values at new points, in columns if `y` had columns."""
         check_is_fitted(self)
         points = validate_data(self, X, reset=False, dtype=np.float64)
-        return np.asarray(cdist(points, self.X_, "sqeuclidean"))
+        distances = np.asarray(cdist(points, self.X_, "sqeuclidean"))
+        values = np.empty((len(distances), len(self.widths_)))
+        for width in np.unique(self.widths_):
+            columns = self.widths_ == width
+            values[:, columns] = self._values(distances, width, columns)
+        return values[:, 0] if self._flat else values
 
-    def _shape(self, columns: Floats) -> Floats:
-        return columns[:, 0] if self._flat else columns
+    @abstractmethod
+    def _values(self, distances: Floats, width: float, columns: NDArray[np.bool_]) -> Floats:
+        """Return those columns at points of given squared distances to the training points."""
 
 
 class KernelRidgeMap(_RegressionMap):
@@ -103,14 +111,14 @@ class KernelRidgeMap(_RegressionMap):
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> KernelRidgeMap:
         """Choose width and ridge for each column of `y`, and fit."""
-        _, targets, distances = self._check_fit(X, y)
+        targets, distances = self._check_fit(X, y)
         widths = _RIDGE_WIDTHS * self.unit_ if self.width == "loo" else np.array([self.width])
         ridges = _RIDGES if self.ridge == "loo" else np.array([self.ridge])
         n_outputs = targets.shape[1]
         self.mean_: Floats = targets.mean(axis=0)
         self.loo_error_: Floats = np.full(n_outputs, np.inf)
         self.dual_coef_: Floats = np.zeros(targets.shape)
-        self.widths_: Floats = np.full(n_outputs, float(widths[0]))
+        self.widths_ = np.full(n_outputs, float(widths[0]))
         self.ridges_: Floats = np.full(n_outputs, float(ridges[0]))
         for width in widths:
             sizes, axes = np.linalg.eigh(np.exp(-distances / width))
@@ -127,14 +135,9 @@ class KernelRidgeMap(_RegressionMap):
                 self.widths_[better], self.ridges_[better] = width, ridge
         return self
 
-    def predict(self, X: ArrayLike) -> Floats:
-        """Return the regression's values at new points."""
-        distances = self._distances(X)
-        values = np.empty((len(distances), len(self.widths_)))
-        for width in np.unique(self.widths_):
-            columns = self.widths_ == width
-            values[:, columns] = np.exp(-distances / width) @ self.dual_coef_[:, columns]
-        return self._shape(values + self.mean_)
+    def _values(self, distances: Floats, width: float, columns: NDArray[np.bool_]) -> Floats:
+        kernel = np.exp(-distances / width)
+        return np.asarray(kernel @ self.dual_coef_[:, columns] + self.mean_[columns])
 
 
 class NadarayaWatsonMap(_RegressionMap):
@@ -172,11 +175,11 @@ class NadarayaWatsonMap(_RegressionMap):
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> NadarayaWatsonMap:
         """Remember the points, and choose the width for each column of `y`."""
-        _, self.targets_, distances = self._check_fit(X, y)
+        self.targets_, distances = self._check_fit(X, y)
         widths = _WATSON_WIDTHS * self.unit_ if self.width == "loo" else np.array([self.width])
         n, n_outputs = self.targets_.shape
         self.loo_error_: Floats = np.full(n_outputs, np.inf)
-        self.widths_: Floats = np.full(n_outputs, float(widths[0]))
+        self.widths_ = np.full(n_outputs, float(widths[0]))
         if n == 1:
             return self
         np.fill_diagonal(distances, np.inf)
@@ -188,14 +191,8 @@ class NadarayaWatsonMap(_RegressionMap):
             self.widths_[better] = width
         return self
 
-    def predict(self, X: ArrayLike) -> Floats:
-        """Return the weighted means at new points."""
-        distances = self._distances(X)
-        values = np.empty((len(distances), len(self.widths_)))
-        for width in np.unique(self.widths_):
-            columns = self.widths_ == width
-            values[:, columns] = _relative_weights(distances, width) @ self.targets_[:, columns]
-        return self._shape(values)
+    def _values(self, distances: Floats, width: float, columns: NDArray[np.bool_]) -> Floats:
+        return _relative_weights(distances, width) @ self.targets_[:, columns]
 
 
 def _relative_weights(distances: Floats, width: float) -> Floats:

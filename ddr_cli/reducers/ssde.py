@@ -48,24 +48,12 @@ class SSDE(MappedEmbedding):
 
     Attributes
     ----------
-    embedding_ : ndarray of shape (n_samples, n_components)
-        The placed points, centred, in units of the data.
-    eigenvalues_ : ndarray of shape (n_components,)
-        Of K, descending, in squared units of the data.
+    embedding_, eigenvalues_, trace_, optimality_gap_, constraint_error_, rank_, map_
+        As for `ddr_cli.reducers.SDE`.
     class_centers_ : ndarray of shape (n_classes, n_components)
         The centres of the classes, in the order of `classes_`.
     classes_ : ndarray of shape (n_classes,)
         The class labels. Every label is a class, -1 too.
-    trace_ : float
-        The trace of K.
-    optimality_gap_ : float
-        Its difference from a proven upper bound on it, relative to the bound.
-    constraint_error_ : float
-        Largest relative error of a kept distance, over the dimensions that K has.
-    rank_ : int
-        How many dimensions that is.
-    map_ : estimator
-        The regression behind `transform`.
 
     Notes
     -----
