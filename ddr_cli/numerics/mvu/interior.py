@@ -15,8 +15,6 @@ however far the nodes are from one another and however short some bars.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
@@ -35,22 +33,12 @@ _NOTHING = 1e-12  # a coefficient below this is the rounding of a sum along a pa
 _DENSE = 150  # below this order all eigenvalues are cheaper than one by iteration
 
 
-@dataclass(frozen=True, eq=False)
-class InteriorPoint:
-    """Where the iteration ended: Z with K = Z Z' in scaled coordinates, and feasible weights.
-
-    Their sum bounds the trace.
-    """
-
-    factor: Floats
-    weights: Floats
-    n_iter: int
-
-
 def solve_interior(
     framework: Framework, *, compliance: float = 0.0, tol: float = 1e-6, max_iter: int = 100
-) -> InteriorPoint:
-    r"""Return the placement of largest trace, and the weights that prove it.
+) -> tuple[Floats, Floats, int]:
+    r"""Return a factor Z of the K of largest trace, the weights that prove it, and the iterations.
+
+    K = Z Z' is in scaled coordinates; the weights are feasible, so their sum bounds the trace.
 
     It stops when the relative gap between trace and bound, and the relative error of the squared
     lengths, are below `tol`. Where the lengths leave next to no room (they do in many a cluster of
@@ -79,7 +67,7 @@ def solve_interior(
     sizes, axes = np.linalg.eigh(gram)
     positive = sizes > 0
     factor = programme.placement @ (axes[:, positive] * np.sqrt(sizes[positive]))
-    return InteriorPoint(factor, weights, best_at)
+    return factor, weights, best_at
 
 
 class _Iteration:

@@ -161,9 +161,9 @@ def _solve(
 
 def _one_solver(framework: Framework, name: str, compliance: float) -> tuple[Floats, float, int]:
     if name == "interior":
-        point = solve_interior(framework, compliance=compliance)
-        # Its slack was factorised at every step, so the weights are feasible as they are.
-        return point.factor, float(point.weights.sum()), point.n_iter
+        factor, weights, n_iter = solve_interior(framework, compliance=compliance)
+        # The slack was factorised at every step, so the weights are feasible as they are.
+        return factor, float(weights.sum()), n_iter
     gram, weights = solve_cvxpy(framework)
     values, vectors = np.linalg.eigh(gram)
     positive = values > 0
