@@ -70,6 +70,8 @@ class CCDR(OnNeighborGraph, Embedding):
         Whether a path in the graph leads from the point to a labelled one (without `subsample`).
     epsilon_ : float
         Width of the heat kernel (without `subsample`).
+    members_, rotations_ : list of CCDR, list of ndarray of shape (n_components, n_components)
+        The fits on the subsamples, and what turns each to the first (with `subsample`).
 
     Notes
     -----
