@@ -89,14 +89,8 @@ def make_plan(
 
     A nested reducer (the first m columns of a wider fit are the m-dimensional fit) is fitted once,
     at the largest ``n_components`` of the whole spec. A wider fit may round differently, so the
-    fitted width is part of a trial's identity where it is not the trial's own.
-
-    Raises
-    ------
-    InputError
-        If the data set, or a reducer or evaluator of the spec, is not there.
-    DataUnavailableError
-        If the data has to be read to know its fingerprint, and can't be had.
+    fitted width is part of a trial's identity where it is not the trial's own. The data is read
+    only if its fingerprint is not known without.
     """
     from ddr_cli.spec import expand
 

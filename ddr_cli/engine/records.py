@@ -122,13 +122,7 @@ class Manifest(_Stored):
 
 
 def read_manifest(folder: str | Path) -> Manifest:
-    """Return the manifest of a result folder.
-
-    Raises
-    ------
-    InputError
-        If there is none or it can't be read.
-    """
+    """Return the manifest of a result folder; an `InputError` says if there is none to be read."""
     path = Path(folder) / MANIFEST
     if not path.is_file():
         raise InputError(f"There is no {MANIFEST} in {folder}; run a spec first.")

@@ -161,13 +161,7 @@ def make_executor(
 ) -> Executor:
     """Return what runs jobs; who asked for it calls its `stop` in the end.
 
-    `started` is called when there are processes.
-
-    Raises
-    ------
-    InputError
-        If there is no such back end, `scheduler` is missing or given in vain, or ``distributed`` is
-        not installed or the cluster can't be used; see `ddr_cli.engine.dask.DaskExecutor`.
+    `started` is called when there are processes. An `InputError` says what the back end lacks.
     """
     if backend == "dask":
         if not scheduler:

@@ -112,13 +112,7 @@ class Schedule:
         self.cpu_seconds = 0.0
 
     def run(self, stopped: Callable[[], bool]) -> None:
-        """Do all that is to do, or what has ended when `stopped` says so.
-
-        Raises
-        ------
-        InputError
-            If a split can't be made, or the disk is full.
-        """
+        """Do all that is to do, or what has ended when `stopped` says so."""
         try:
             while not stopped():
                 self._fill()

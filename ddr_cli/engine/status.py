@@ -76,15 +76,7 @@ class PlanFacts:
 def describe_plan(
     spec: Spec, *, out: str | Path = "results", datasets: Datasets | None = None
 ) -> PlanFacts:
-    """Return what a run of a spec would do.
-
-    Raises
-    ------
-    InputError
-        If the data set, or a reducer or evaluator of the spec, is not there.
-    DataUnavailableError
-        If the data has to be read to know its fingerprint, and can't be had.
-    """
+    """Return what a run of a spec would do; the data is read only to know its fingerprint."""
     plan = make_plan(spec, datasets=datasets)
     folder = Path(out) / spec.name
     status: Mapping[str, str] = {}
@@ -155,13 +147,7 @@ class RunStatus:
 
 
 def run_status(folder: str | Path) -> RunStatus:
-    """Return how far the run of a result folder is.
-
-    Raises
-    ------
-    InputError
-        If the folder holds no run or its files are damaged.
-    """
+    """Return how far the run of a result folder is; an `InputError` says if it holds none."""
     folder = Path(folder)
     manifest = read_manifest(folder)
     _, rows = read_rows(folder)
