@@ -96,10 +96,7 @@ class LocalExecutor:
         future.add_done_callback(lambda _: self._completions.put(number))
 
     def wait(self, seconds: float) -> list[JobEnd]:
-        """Return the jobs that have ended since the last call, waiting for one if there is none.
-
-        Raises an `ExecutorError` if processes die again and again without having done anything.
-        """
+        """Return the jobs that have ended since the last call, waiting for one if there is none."""
         numbers = self._completions.take(seconds)
         ends = []
         for number in numbers:

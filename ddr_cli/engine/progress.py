@@ -44,8 +44,7 @@ class BatchTotals:
 def seconds_left(elapsed: float, ended: int, remaining: int) -> float | None:
     """Estimate how long the remaining trials take if they end as quickly as others did.
 
-    Every time left that is shown anywhere is this. It is None where nothing remains or nothing has
-    ended yet.
+    Every time left that is shown anywhere is this; None if there is nothing to tell it by.
     """
     if remaining <= 0 or ended <= 0 or elapsed <= 0:
         return None

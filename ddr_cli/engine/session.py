@@ -138,10 +138,7 @@ class SpecRun:
         return self._journal
 
     def _missing_embeddings(self) -> set[str]:
-        """Return the ids of embeddings that have no file though one of their trials ended well.
-
-        Those whose trials all failed have nothing to show.
-        """
+        """Return the ids of embeddings that have no file though one of their trials ended well."""
         return {
             embedding
             for trial, embedding in self.plan.kept.items()
@@ -186,10 +183,7 @@ class _Session:
         self._failed = 0
 
     def run(self, todo: Sequence[str], redo: Set[str], executor: Executor) -> bool:
-        """Do the trials `todo`, and make the kept embeddings `redo` again.
-
-        Returns whether the session was told to stop before the end.
-        """
+        """Do the trials `todo` and the embeddings `redo`; return whether it was interrupted."""
         folder, planned = self._journal.path.parent, len(self._plan.trials)
         manifest = manifest_of(folder, self._plan)
         manifest.sizes = self._sizes()
@@ -298,10 +292,7 @@ class _Session:
         fit: Fit,
         kept: Mapping[int | None, tuple[Points, Points | None]],
     ) -> None:
-        """Write embeddings, before the rows of the trials that rest on them.
-
-        So a run whose journal is complete has them too.
-        """
+        """Write embeddings, before the rows on them: a complete journal's run has them too."""
         for width, (coordinates, prototypes) in kept.items():
             trial_id, trial = next(
                 (trial_id, one)

@@ -108,10 +108,7 @@ def describe_plan(
 
 @dataclass(frozen=True)
 class RunStatus:
-    """How far a run is: of its planned trials those that ended well, and the others by reason.
-
-    `seconds_left` is an estimate; None if it can't be made or nothing is left.
-    """
+    """How far a run is: of its planned trials those that ended well, and the others by reason."""
 
     name: str
     planned: int

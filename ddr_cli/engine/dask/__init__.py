@@ -81,10 +81,7 @@ class DaskExecutor:
         future.add_done_callback(lambda _: self._completions.put(number))
 
     def wait(self, seconds: float) -> list[JobEnd]:
-        """Return the jobs that have ended since the last call, waiting for one if there is none.
-
-        Raises an `ExecutorError` if the connection is lost, or there are no workers any more.
-        """
+        """Return the jobs that have ended since the last call, waiting for one if there is none."""
         ends = []
         for number in self._completions.take(seconds):
             if number not in self._submitted:
