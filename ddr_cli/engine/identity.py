@@ -34,11 +34,7 @@ def digest(text: str) -> str:
 
 
 class DataIdentity(BaseModel):
-    """Which data set a run is on.
-
-    The random splits depend on its `name`; `fingerprint` is that of the arrays, `version` the
-    card's, and `options` are all of the card's, defaults included.
-    """
+    """Which data set a run is on; `options` are all of the card's, defaults included."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -91,9 +87,8 @@ class Datasets:
 
 
 def _n_bytes(dataset: Dataset) -> int:
-    parts: Any = [
-        getattr(dataset.X, name, None) for name in ("data", "indices", "indptr")
-    ]  # a sparse matrix has all three, an array a buffer of that name
+    # A sparse matrix has all three, an array a buffer of that name.
+    parts: Any = [getattr(dataset.X, name, None) for name in ("data", "indices", "indptr")]
     return sum(int(part.nbytes) for part in parts if part is not None)
 
 

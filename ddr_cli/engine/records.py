@@ -41,10 +41,7 @@ class _Stored(BaseModel):
 
 
 class Environment(_Stored):
-    """Versions of code and libraries, and the hardware.
-
-    `packages` are the distributions beside ddr that provide pieces of the spec.
-    """
+    """Versions of code, libraries and `packages` that provide pieces of the spec; the hardware."""
 
     python: str
     versions: dict[str, str | None]
