@@ -1,9 +1,9 @@
 """Methods against each other: paired inside a run, by their ranks across runs.
 
 Inside a run all methods saw the same splits; differences are paired, and intervals and tests allow
-for the overlap of the splits (Nadeau and Bengio 2003). Across data sets a split counts for nothing:
-each data set gives one rank to each method (Friedman's test with Nemenyi's, after Demsar, JMLR 7,
-2006).
+for the overlap of the splits (see `ddr_cli.evaluation.statistics`). Across data sets a split counts
+for nothing: each data set gives one rank to each method (Friedman's test with Nemenyi's, after
+Demsar, JMLR 7, 2006).
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 from scipy import stats
 
@@ -19,11 +20,13 @@ from ddr_cli.comparison.names import lower_is_better
 from ddr_cli.comparison.runs import load_run
 from ddr_cli.comparison.summary import MEAN_LEVEL, Row, Summary, best_index, summarize
 from ddr_cli.core.errors import InputError, did_you_mean
+from ddr_cli.evaluation.metrics import get_scale
 from ddr_cli.evaluation.statistics import (
+    MeanInterval,
     PairedDifferences,
-    corrected_p_value,
     mean_interval,
     paired_differences,
+    rate_variance,
 )
 
 FEWEST_RANKED = 3
@@ -48,6 +51,32 @@ def paired(first: Row, second: Row) -> PairedDifferences:
         ) from None
 
 
+def difference_interval(*pairs: tuple[Row, Row]) -> MeanInterval | None:
+    """Return the interval of the mean of first minus second, of several pairs averaged by split.
+
+    None with fewer than two splits, or where the sizes of their parts are not known; an
+    `InputError` if the rows were not all run on the same splits.
+    """
+    found = [paired(first, second) for first, second in pairs]
+    if len({each.splits for each in found}) > 1:
+        raise InputError("The places were not all run on the same splits.")
+    first = pairs[0][0]
+    sizes = first.summary.run.sizes(first.family)
+    if len(found[0].splits) < 2 or sizes is None or min(sizes) == 0:
+        return None
+    scale = get_scale(first["metric"])
+    # A mean of several differences varies no more than these do on average.
+    variances = [rate_variance(a.values.mean(), b.values.mean()) for a, b in pairs]
+    return mean_interval(
+        np.mean([each.values for each in found], axis=0),
+        MEAN_LEVEL,
+        n_train=sizes[0],
+        n_test=sizes[1],
+        point_variance=float(np.mean(variances)) if scale.of_points else None,
+        within=(-1, 1) if scale.rate else (-np.inf, np.inf),
+    )
+
+
 @dataclass(frozen=True)
 class Ranks:
     """The methods' ranks over several runs, by their means (runs down, methods across).
@@ -67,8 +96,8 @@ class Comparison:
     """What methods did in one or more runs; `ranks` are None for a single one.
 
     `rows` holds one per run and method: `setting` is the best one of a sweep, `difference` is to
-    the method `against` on the same splits, `low` and `high` its 95 % corrected interval, `p_value`
-    that of the corrected t-test.
+    the method `against` on the same splits, `low` and `high` its 95 % interval, `p_value` that of
+    the t-test, `interval` the correction that both have.
     """
 
     metric: str
@@ -159,14 +188,11 @@ def _record(run: str, method: str, row: Row, other: Row | None) -> dict[str, obj
     }
     if other is None or other.index == row.index:
         return record
-    differences = paired(row, other)
-    record["difference"] = float(differences.values.mean())
-    sizes = row.summary.run.sizes(row.family)
-    if sizes is not None and min(sizes) > 0:
-        given = {"n_train": sizes[0], "n_test": sizes[1]}
-        low, high = mean_interval(differences.values, MEAN_LEVEL, **given)
-        p_value = corrected_p_value(differences, **given)
-        record |= {"low": low, "high": high, "p_value": p_value}
+    record["difference"] = float(paired(row, other).values.mean())
+    found = difference_interval((row, other))
+    if found is not None:
+        record |= {"low": found.low, "high": found.high, "p_value": found.p_value}
+        record["interval"] = found.name
     return record
 
 

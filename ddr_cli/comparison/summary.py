@@ -20,7 +20,8 @@ from ddr_cli.core.errors import InputError
 from ddr_cli.engine import journal
 from ddr_cli.engine.journal import parameter_text
 from ddr_cli.engine.records import MANIFEST
-from ddr_cli.evaluation.statistics import mean_interval, split_interval
+from ddr_cli.evaluation.metrics import get_scale
+from ddr_cli.evaluation.statistics import mean_interval, rate_variance, split_interval
 from ddr_cli.spec.pieces import ClassifierSpec, MeasureSpec, ReducerSpec
 
 MEAN_LEVEL = 0.95
@@ -99,9 +100,9 @@ def summarize(run: Run) -> Summary:
 
     Beside the columns that say what a row is stand `n` (trials that ended well), `planned`, `mean`,
     `sd` (n - 1 in the denominator), `low`, `high`, `level`, `interval` (what varies between `low`
-    and `high`), `mean_low` and `mean_high` (Nadeau and Bengio's corrected interval of the mean) and
-    `mean_level`. A predefined split is one value and has no interval. A measure has a row of its
-    own metric alone.
+    and `high`), `mean_low` and `mean_high` (the interval of the mean, of level `mean_level`) and
+    `mean_interval` (which correction it has). A predefined split is one value and has no interval.
+    A measure has a row of its own metric alone.
     """
     parameters = [
         name for name in run.trials.columns if name.partition(".")[0] in PIECES and "." in name
@@ -150,7 +151,7 @@ def _columns(parameters: list[str]) -> list[str]:
         *("dataset", "reducer", "reducer_label", "classifier", "classifier_label"),
         *parameters,
         *("split", "metric", "n", "planned", "mean", "sd", "low", "high", "level", "interval"),
-        *("mean_low", "mean_high", "mean_level"),
+        *("mean_low", "mean_high", "mean_level", "mean_interval"),
     ]
 
 
@@ -178,8 +179,17 @@ def _statistics(run: Run, family: str, metric: str, column: pd.Series[Any]) -> d
     }
     sizes = run.sizes(family)
     if sizes is not None:
-        low, high = mean_interval(values, MEAN_LEVEL, n_train=sizes[0], n_test=sizes[1])
-        found |= {"mean_low": low, "mean_high": high, "mean_level": MEAN_LEVEL}
+        scale = get_scale(metric)
+        mean = mean_interval(
+            values,
+            MEAN_LEVEL,
+            n_train=sizes[0],
+            n_test=sizes[1],
+            point_variance=rate_variance(found["mean"]) if scale.of_points else None,
+            within=(0, 1) if scale.rate else (-np.inf, np.inf),
+        )
+        found |= {"mean_low": mean.low, "mean_high": mean.high, "mean_level": MEAN_LEVEL}
+        found["mean_interval"] = mean.name
     return found
 
 

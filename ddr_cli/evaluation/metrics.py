@@ -25,12 +25,15 @@ class Scale:
         In which direction it improves; None where neither end is better.
     rate : bool
         Whether it is a share in 0..1, shown in percent.
+    of_points : bool
+        Whether it is the share of the test points for which something holds, point by point.
     """
 
     name: str
     title: str
     better: Literal["lower", "higher"] | None
     rate: bool = True
+    of_points: bool = False
 
 
 @dataclass(frozen=True)
@@ -120,8 +123,8 @@ def mean_average_precision(
 
 METRICS = MappingProxyType(
     {
-        "error": Metric(Scale("error", "error rate", "lower"), error),
-        "accuracy": Metric(Scale("accuracy", "accuracy", "higher"), accuracy),
+        "error": Metric(Scale("error", "error rate", "lower", of_points=True), error),
+        "accuracy": Metric(Scale("accuracy", "accuracy", "higher", of_points=True), accuracy),
         "balanced_accuracy": Metric(
             Scale("balanced_accuracy", "balanced accuracy", "higher"), balanced_accuracy
         ),

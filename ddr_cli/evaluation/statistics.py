@@ -1,15 +1,37 @@
 """What repeated random splits say, and what they can't.
 
-Re-splits of one data set share most of their points, so their scores are
-correlated: the spread of single splits is honest as it stands, but an
-interval for a mean or a test between two methods that takes the splits for
-independent is far too sure of itself. Everything here about means and
-differences carries the correction of Nadeau and Bengio.
+Re-splits of one data set share most of their points, so their scores are correlated: the spread of
+single splits is honest as it stands, but an interval for a mean or a test between two methods that
+takes the splits for independent is far too sure of itself.
+
+Let f be the training part's share of the points. A split's score is, to first order, mu + a + b: a
+is what its training part adds (variance V_a), b its test part (V_b). Two random splits share the
+share f of their training points and 1 - f of their test points, so
+
+- the variance s^2 of the scores has the mean (1 - f) V_a + f V_b,
+- the mean of J splits has the variance s^2 / J + f V_a + (1 - f) V_b.
+
+s^2 alone does not tell V_a from V_b. Test parts up to the size of the training part: all of s^2
+counts as V_b, which gives s^2 (1/J + n_test/n_train), the correction of Nadeau and Bengio. For
+larger test parts that is still enough, but absurdly wide: a test part of thousands has next to no
+V_b. Where the score is a share of test points, V_b is at most v / n_test, with v a bound of one
+point's variance, and what remains of s^2 counts as V_a:
+
+    s^2 (1/J + n_train/n_test) + (1 - n_train/n_test) min(v / n_test, s^2 / f).
+
+Terms of higher order are less correlated than a and b, so they only add to the safety. Left out, as
+by Nadeau and Bengio, is that a point may act alike when trained on and when tested; how often the
+intervals hold the truth is measured in ``benchmarks/bench_intervals.py``. Methods that learn from
+unlabelled test points see the same points in every split: there the interval speaks of these.
 
 References
 ----------
 C. Nadeau, Y. Bengio, "Inference for the generalization error", Machine Learning 52 (2003),
 section 5 (the corrected resampled t-test).
+
+M. Fuchs, R. Hornung, R. De Bin, A.-L. Boulesteix, "A U-statistic estimator for the variance of
+resampling-based error estimators", arXiv:1310.8203 (2013): the mean over all splits as a
+U-statistic, from whose first-order terms the shares f and 1 - f come.
 """
 
 from __future__ import annotations
@@ -22,6 +44,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from ddr_cli.core.errors import InputError
+
+NADEAU_BENGIO = "corrected for overlapping splits (Nadeau and Bengio)"
+SMALL_TRAINING = "corrected for overlapping splits (small training parts)"
+"""The names of the two corrections of `mean_interval`."""
 
 
 @dataclass(frozen=True)
@@ -45,21 +71,87 @@ def split_interval(values: ArrayLike, level: float) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def mean_interval(
-    values: ArrayLike, level: float, *, n_train: int, n_test: int
-) -> tuple[float, float]:
-    """Return the ends of the corrected t-interval for a mean, or a mean paired difference.
+@dataclass(frozen=True)
+class MeanInterval:
+    """A mean over `n` overlapping splits and its interval; `name` says which correction it has.
 
-    Its half-width is t_{J-1} s sqrt(1/J + n_test/n_train) for J splits of these sizes with standard
-    deviation s; the second term, absent from the naive interval, keeps it from shrinking to nothing
-    as the same points are split again and again. With a single split the ends are nan.
+    `p_value` is that of the two-sided test that the mean is zero. With a single split `low`, `high`
+    and `p_value` are nan.
+    """
+
+    mean: float
+    low: float
+    high: float
+    p_value: float
+    n: int
+    name: str
+
+
+def mean_interval(
+    values: ArrayLike,
+    level: float,
+    *,
+    n_train: int,
+    n_test: int,
+    point_variance: float | None = None,
+    within: tuple[float, float] = (-np.inf, np.inf),
+) -> MeanInterval:
+    """Return the corrected t-interval for a mean, or a mean paired difference, over random splits.
+
+    Parameters
+    ----------
+    values : array-like of shape (n_splits,)
+        One score, or difference of scores, per split.
+    level : float
+        The interval's level, such as 0.95.
+    n_train, n_test : int
+        Points in the training and in the test part of each split.
+    point_variance : float, optional
+        A bound of the variance of one test point's score, where `values` are means over the test
+        points (see `rate_variance`). It counts where the test part is the larger one. Without it
+        the correction is Nadeau and Bengio's at every ratio, the wider the larger the ratio.
+    within : tuple of float
+        What the mean can't leave, such as 0 and 1 for a rate.
     """
     scores = _finite(values)
     _check_level(level)
-    error, degrees = _corrected_error(scores, n_train, n_test)
-    half = float(stats.t.ppf((1 + level) / 2, degrees)) * error if degrees else float("nan")
-    mean = float(scores.mean())
-    return mean - half, mean + half
+    if n_train < 1 or n_test < 1:
+        raise InputError(
+            f"The correction for overlapping splits needs the sizes of both parts, 1 or more; "
+            f"they are n_train={n_train} and n_test={n_test}."
+        )
+    n, mean = len(scores), float(scores.mean())
+    bounded = n_test > n_train and point_variance is not None
+    name = SMALL_TRAINING if bounded else NADEAU_BENGIO
+    if n < 2:
+        return MeanInterval(mean, np.nan, np.nan, np.nan, n, name)
+    spread = float(scores.var(ddof=1))
+    shared = spread * n_test / n_train
+    if bounded and point_variance is not None:
+        from_test = min(point_variance / n_test, spread * (n_train + n_test) / n_train)
+        shared = n_train / n_test * spread + (1 - n_train / n_test) * from_test
+    error = float(np.sqrt(spread / n + shared))
+    half = float(stats.t.ppf((1 + level) / 2, n - 1)) * error
+    ratio = abs(mean) / error if error > 0 else np.inf
+    return MeanInterval(
+        mean=mean,
+        low=max(mean - half, within[0]),
+        high=min(mean + half, within[1]),
+        p_value=float(2 * stats.t.sf(ratio, n - 1)) if mean else 1.0,
+        n=n,
+        name=name,
+    )
+
+
+def rate_variance(rate: float, other: float | None = None) -> float:
+    """Return the largest variance of one point's part in a rate, or in a difference of two.
+
+    A point counts 0 or 1, hence p (1 - p). A difference is 1 or -1 where just one of two methods is
+    wrong, on at most e + e' of the points, with errors or accuracies e and e'.
+    """
+    if other is None:
+        return rate * (1 - rate)
+    return min(rate + other, 2 - rate - other) - (rate - other) ** 2
 
 
 def paired_differences(
@@ -89,35 +181,6 @@ def paired_differences(
     if len(set(splits_first)) < len(splits_first):
         raise InputError("A paired comparison counts each split once, but one is there twice.")
     return PairedDifferences(a - b, tuple(splits_first))
-
-
-def corrected_p_value(differences: PairedDifferences, *, n_train: int, n_test: int) -> float:
-    """Return the two-sided p-value of the corrected resampled t-test of no difference.
-
-    The statistic is the mean difference over s sqrt(1/J + n_test/n_train), with J - 1 degrees of
-    freedom; 1 if the methods agree on every split.
-    """
-    error, degrees = _corrected_error(differences.values, n_train, n_test)
-    if degrees == 0:
-        raise InputError("A test between methods needs at least two splits.")
-    mean = float(differences.values.mean())
-    if mean == 0:
-        return 1.0
-    return float(2 * stats.t.sf(abs(mean) / error if error > 0 else np.inf, degrees))
-
-
-def _corrected_error(values: NDArray[np.float64], n_train: int, n_test: int) -> tuple[float, int]:
-    """Return the corrected standard error of the mean and its degrees of freedom."""
-    if n_train < 1 or n_test < 1:
-        raise InputError(
-            f"The correction for overlapping splits needs the sizes of both parts, 1 or more; "
-            f"they are n_train={n_train} and n_test={n_test}."
-        )
-    repeats = len(values)
-    if repeats < 2:
-        return float("nan"), 0
-    factor = 1 / repeats + n_test / n_train
-    return float(values.std(ddof=1) * np.sqrt(factor)), repeats - 1
 
 
 def _check_level(level: float) -> None:

@@ -182,7 +182,7 @@ def comparison_tables(found: Comparison) -> Iterable[Table]:
 def _difference_table(found: Comparison, run: str, rows: pd.DataFrame) -> Table:
     table = Table(title=f"{run}: {metric_axis(found.metric)}", title_justify="left")
     table.add_column("method")
-    for head in ("mean ± sd", f"less {found.against}", "95 % corrected interval", "p"):
+    for head in ("mean ± sd", f"less {found.against}", "95 % interval", "p"):
         table.add_column(head, justify="right")
     for row in rows.to_dict("records"):
         name = f"{row['method']} ({row['setting']})" if row["setting"] else row["method"]
@@ -197,6 +197,8 @@ def _difference_table(found: Comparison, run: str, rows: pd.DataFrame) -> Table:
             )
             cells[1:] = f"{low} to {high}", f"{row['p_value']:.2g}"
         table.add_row(name, mean + number(row["sd"], found.metric, unit=False), *cells)
+    if "interval" in rows:
+        table.caption = f"Interval and p: {'; '.join(rows['interval'].dropna().unique())}."
     return table
 
 

@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ddr_cli.comparison.methods import paired
+from ddr_cli.comparison.methods import difference_interval, paired
 from ddr_cli.comparison.names import (
     difference_text,
     family_name,
@@ -27,7 +27,7 @@ from ddr_cli.comparison.names import (
 )
 from ddr_cli.comparison.summary import MEAN_LEVEL, Row, Summary
 from ddr_cli.core.errors import InputError
-from ddr_cli.evaluation.statistics import PairedDifferences, mean_interval
+from ddr_cli.evaluation.statistics import MeanInterval, PairedDifferences
 from ddr_cli.papers import predicates
 from ddr_cli.papers.schema import Artefact, Claim
 from ddr_cli.verdicts.rows import (
@@ -170,12 +170,11 @@ class ClaimView:
         The mean difference must be at least `margin` and, by the means, above zero; over re-splits
         the lower end of its corrected interval must be above zero.
         """
-        differences = _paired(first, second)
-        mean = float(differences.values.mean())
+        mean = float(_paired(first, second).values.mean())
         if self.means_only:
             return mean, mean > 0 and mean >= margin, ""
-        low, words = self._interval(first, differences)
-        return mean, low > 0 and mean >= margin, words
+        found, words = self._interval((first, second))
+        return mean, found.low > 0 and mean >= margin, words
 
     def is_better(self, ours: Row, other: Row, margin: float = 0.0) -> tuple[float, bool, str]:
         """Return the mean gain over another row, whether it is shown to be one, and the words."""
@@ -190,39 +189,34 @@ class ClaimView:
         """
         if lower_is_better(self.claim.metric):
             pairs = [(other, ours) for ours, other in pairs]
-        differences = [_paired(first, second) for first, second in pairs]
         if self.means_only:
             return True, ""
-        if len({each.splits for each in differences}) > 1:
-            raise UnansweredError("the places were not all run on the same splits")
-        values = np.mean([each.values for each in differences], axis=0)
-        average = PairedDifferences(values, differences[0].splits)
-        low, words = self._interval(pairs[0][0], average, "average difference")
-        return low > 0, words
+        found, words = self._interval(*pairs, what="average difference")
+        return found.low > 0, words
 
     def _interval(
-        self, row: Row, differences: PairedDifferences, what: str = "difference"
-    ) -> tuple[float, str]:
-        """Return the lower end of the corrected interval of a mean difference, and the words."""
-        sizes = row.summary.run.sizes(row.family)
-        n = len(differences.values)
-        if n < 2 or sizes is None:
+        self, *pairs: tuple[Row, Row], what: str = "difference"
+    ) -> tuple[MeanInterval, str]:
+        """Return the corrected interval of a mean difference, and the words."""
+        try:
+            found = difference_interval(*pairs)
+        except InputError as error:
+            raise UnansweredError(str(error).rstrip(".")) from None
+        if found is None:
             raise UnansweredError("a corrected interval needs two re-splits or more")
-        values = differences.values
-        low, high = mean_interval(values, MEAN_LEVEL, n_train=sizes[0], n_test=sizes[1])
-        return low, (
-            f"; {what} {self.points(values.mean())}, {100 * MEAN_LEVEL:g} % corrected interval "
-            f"{self.points(low, unit=False)} to {self.points(high, unit=False)} over "
-            f"{family_name(row.family, n)}"
+        return found, (
+            f"; {what} {self.points(found.mean)}, {100 * MEAN_LEVEL:g} % interval "
+            f"{self.points(found.low, unit=False)} to {self.points(found.high, unit=False)} over "
+            f"{family_name(pairs[0][0].family, found.n)}, {found.name}"
         )
 
     def difference(self, first: Row, second: Row) -> str:
         """Return the words for first - second, empty where there is no interval."""
-        differences = _paired(first, second)
+        _paired(first, second)
         if self.rows.view == "own":
             return ""
         try:
-            return self._interval(first, differences)[1]
+            return self._interval((first, second))[1]
         except UnansweredError:
             return ""
 
@@ -251,8 +245,9 @@ class ClaimView:
         if self.rows.view == "own" or np.isnan(row["mean_low"]):
             return ""
         return (
-            f" ({100 * MEAN_LEVEL:g} % corrected interval {self.show(row['mean_low'])} to "
-            f"{self.show(row['mean_high'])} over {family_name(row.family, row['n'])})"
+            f" ({100 * MEAN_LEVEL:g} % interval {self.show(row['mean_low'])} to "
+            f"{self.show(row['mean_high'])} over {family_name(row.family, row['n'])}, "
+            f"{row['mean_interval']})"
         )
 
 

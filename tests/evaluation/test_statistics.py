@@ -10,9 +10,11 @@ from scipy import stats
 
 from ddr_cli.core.errors import InputError
 from ddr_cli.evaluation.statistics import (
-    corrected_p_value,
+    NADEAU_BENGIO,
+    SMALL_TRAINING,
     mean_interval,
     paired_differences,
+    rate_variance,
     split_interval,
 )
 
@@ -23,19 +25,65 @@ def paired(first, second, splits=SPLITS):
     return paired_differences(first, second, splits_first=splits, splits_second=splits)
 
 
+def ends(values, level, **given):
+    found = mean_interval(values, level, **given)
+    return found.low, found.high
+
+
 def test_hand_worked_corrected_test():
     # Differences 1, 2, 3: mean 2, s = 1, standard error sqrt(1/3 + 10/90) = 2/3, t = 3; with two
     # degrees of freedom P(|T| > t) = 1 - t / sqrt(t^2 + 2).
-    p_value = corrected_p_value(paired([5, 7, 9], [4, 5, 6]), n_train=90, n_test=10)
-    assert p_value == pytest.approx(1 - 3 / math.sqrt(11))
+    found = mean_interval([1, 2, 3], 0.95, n_train=90, n_test=10)
+    assert found.p_value == pytest.approx(1 - 3 / math.sqrt(11))
 
 
 @pytest.mark.parametrize(
     ("level", "quantile"), [(0.8, 1.8856180831641267), (0.95, 4.302652729911275)]
 )
 def test_hand_worked_corrected_interval(level, quantile):
-    interval = mean_interval([1, 2, 3], level, n_train=90, n_test=10)
-    assert interval == pytest.approx((2 - quantile * 2 / 3, 2 + quantile * 2 / 3))
+    low, high = ends([1, 2, 3], level, n_train=90, n_test=10)
+    assert (low, high) == pytest.approx((2 - quantile * 2 / 3, 2 + quantile * 2 / 3))
+
+
+def test_hand_worked_interval_of_a_small_training_part():
+    # Variance 1 of three splits, f = 1/10: 1/3 + 1/9 + (1 - 1/9) 0.09 / 90.
+    found = mean_interval([1, 2, 3], 0.95, n_train=10, n_test=90, point_variance=0.09)
+    error = math.sqrt(1 / 3 + 1 / 9 + 8 / 9 * 0.001)
+    assert (found.mean, found.n, found.name) == (2, 3, SMALL_TRAINING)
+    assert found.high == pytest.approx(2 + 4.302652729911275 * error)
+
+
+@pytest.mark.parametrize("ratio", [0.45, 1, 3, 47])
+def test_the_two_corrections_are_one_up_to_equal_parts_and_never_wider_beyond(ratio):
+    values, n_test = [0.1, 0.12, 0.15, 0.11], round(1000 * ratio)
+    known = mean_interval(values, 0.95, n_train=1000, n_test=n_test)
+    ours = mean_interval(values, 0.95, n_train=1000, n_test=n_test, point_variance=0.25)
+    assert known.name == NADEAU_BENGIO
+    if ratio <= 1:
+        assert ours == known
+    else:
+        assert ours.name == SMALL_TRAINING
+        assert known.low < ours.low < ours.high < known.high
+        # A bound that says nothing leaves the correction of Nadeau and Bengio.
+        loose = mean_interval(values, 0.95, n_train=1000, n_test=n_test, point_variance=1e9)
+        assert loose.high == pytest.approx(known.high)
+
+
+def test_a_bounded_mean_has_a_bounded_interval():
+    found = mean_interval([0.0, 0.02], 0.95, n_train=10, n_test=10, within=(0, 1))
+    assert found.low == 0
+    assert 0.02 < found.high < 1
+
+
+def test_the_bound_of_a_difference_holds_for_all_points_alike():
+    generator = np.random.default_rng(0)
+    for _ in range(100):
+        first, second = generator.random((2, 50)) < generator.random((2, 1))
+        difference = first.astype(float) - second
+        bound = rate_variance(first.mean(), second.mean())
+        assert difference.var() <= bound + 1e-12
+        assert bound == pytest.approx(rate_variance(1 - first.mean(), 1 - second.mean()))
+    assert rate_variance(0.1) == pytest.approx(0.09)
 
 
 def test_test_and_interval_agree_on_what_is_significant():
@@ -43,14 +91,13 @@ def test_test_and_interval_agree_on_what_is_significant():
     for shift in np.linspace(0, 0.05, 20):
         scores = generator.normal(0.1 + shift, 0.02, size=30)
         differences = paired(scores, np.full(30, 0.1), [f"s{i}" for i in range(30)])
-        p_value = corrected_p_value(differences, n_train=70, n_test=30)
-        low, high = mean_interval(differences.values, 0.95, n_train=70, n_test=30)
-        assert (p_value < 0.05) == (low > 0 or high < 0)
+        found = mean_interval(differences.values, 0.95, n_train=70, n_test=30)
+        assert (found.p_value < 0.05) == (found.low > 0 or found.high < 0)
 
 
 def test_interval_of_mean_does_not_shrink_to_nothing():
     values = np.tile([0.1, 0.2], 5000)
-    low, high = mean_interval(values, 0.95, n_train=80, n_test=20)
+    low, high = ends(values, 0.95, n_train=80, n_test=20)
     half = (high - low) / 2
     assert half == pytest.approx(1.96 * 0.05 * math.sqrt(20 / 80), rel=1e-3)
 
@@ -83,23 +130,22 @@ def test_naive_interval_undercovers_and_the_corrected_one_does_not():
         return stats.t.interval(0.9, 49, scores.mean(), stats.sem(scores))
 
     def corrected(scores):
-        return mean_interval(scores, 0.9, n_train=40, n_test=20)
+        return ends(scores, 0.9, n_train=40, n_test=20)
 
     assert coverage(naive) < 0.5
     assert 0.85 < coverage(corrected) < 0.96
 
 
 def test_one_split_has_no_spread():
-    assert np.isnan(mean_interval([0.1], 0.8, n_train=90, n_test=10)).all()
-    with pytest.raises(InputError, match="at least two splits"):
-        corrected_p_value(paired([0.1], [0.2], ["s0"]), n_train=90, n_test=10)
+    found = mean_interval([0.1], 0.8, n_train=90, n_test=10)
+    assert np.isnan([found.low, found.high, found.p_value]).all()
 
 
 @pytest.mark.parametrize(("gap", "p_value"), [(0.0, 1.0), (0.25, 0.0)])
 def test_constant_difference(gap, p_value):
     first = np.array([0.5, 0.75, 1.0])
     differences = paired(first, first - gap)
-    assert corrected_p_value(differences, n_train=90, n_test=10) == p_value
+    assert mean_interval(differences.values, 0.95, n_train=90, n_test=10).p_value == p_value
 
 
 @pytest.mark.parametrize(

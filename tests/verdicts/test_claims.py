@@ -179,7 +179,7 @@ def test_a_rise_within_the_noise_is_not_shown_over_re_splits(along_dimension):
     result = judge_claim(claim, ARTEFACT, summaries)
     assert (result.own.verdict, result.resplits.verdict) == ("holds", "undecided")
     assert result.differs
-    assert "corrected interval" in result.resplits.detail
+    assert "corrected for overlapping splits" in result.resplits.detail
     assert "over 20 re-splits" in result.resplits.detail
 
 
