@@ -201,7 +201,8 @@ def _ranks(rows: pd.DataFrame, metric: str) -> Ranks:
     means = means.dropna(axis="columns")
     if means.shape[1] < 2:
         raise InputError("The runs have fewer than two methods in common, so there are no ranks.")
-    ranks = means.rank(axis="columns", ascending=lower_is_better(metric))
+    # Means that differ by rounding alone are equal.
+    ranks = means.round(12).rank(axis="columns", ascending=lower_is_better(metric))
     statistic = p_value = float("nan")
     if min(means.shape) >= FEWEST_RANKED:
         test = stats.friedmanchisquare(*(means[name] for name in means))

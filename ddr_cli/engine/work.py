@@ -220,6 +220,11 @@ def _check(part: Any, size: int) -> None:
         raise ValueError("the embedding has infinite or undefined values")
 
 
+def _check_width(part: Any, asked: object) -> None:
+    if isinstance(asked, int) and part.shape[1] != asked:
+        raise ValueError(f"n_components={asked}, but the embedding has {part.shape[1]} dimensions")
+
+
 def _evaluate(
     batch: list[Evaluation], embedding: _Embedding, split: PointSet, job: FitJob
 ) -> list[TrialResult]:
@@ -233,6 +238,7 @@ def _evaluate(
     try:
         # Each trial has what the fit left of its time; together they have that for each.
         with _deadline(None if seconds is None else seconds * len(batch)):
+            _check_width(train, job.params.get("n_components") if width is None else width)
             evaluators = evaluators_of(batch, job.seed)
             started = time.process_time()
             scores = scores_of(evaluators, train, test, split, job.metrics)

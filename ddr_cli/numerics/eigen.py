@@ -37,6 +37,36 @@ def deterministic_signs(vectors: Floats) -> Floats:
     return np.asarray(vectors * np.where(signs == 0, 1.0, signs))
 
 
+def eigenpairs(
+    S: Floats, m: int, B: Floats | None = None, *, largest: bool = True
+) -> tuple[Floats, Floats]:
+    """Return `m` eigenpairs of a dense symmetric S, or of the pencil of S and a regular B.
+
+    The largest eigenvalues descending or the smallest ascending. LAPACK's search for a few of them
+    loses some that tie, without a word or with an internal error; then all are computed.
+    """
+    n = len(S)
+    try:
+        chosen = (n - m, n - 1) if largest else (0, m - 1)
+        values, vectors = scipy.linalg.eigh(S, B, subset_by_index=chosen)
+    except np.linalg.LinAlgError:
+        values = np.empty(0)
+    if len(values) < m:
+        values, vectors = scipy.linalg.eigh(S, B)
+        part = slice(n - m, n) if largest else slice(m)
+        values, vectors = values[part], vectors[:, part]
+    return (values[::-1], vectors[:, ::-1]) if largest else (values, vectors)
+
+
+def extreme_eigenvalue(S: Floats, B: Floats | None = None, *, largest: bool) -> float:
+    """Return the largest or the smallest eigenvalue of S, or of the pencil of S and B."""
+    place = len(S) - 1 if largest else 0
+    try:
+        return float(scipy.linalg.eigh(S, B, eigvals_only=True, subset_by_index=(place,) * 2)[0])
+    except (np.linalg.LinAlgError, IndexError):  # as for `eigenpairs`
+        return float(scipy.linalg.eigh(S, B, eigvals_only=True)[place])
+
+
 def top_eigenpairs(
     A: Any,
     m: int,
@@ -77,9 +107,7 @@ def top_eigenpairs(
 def _dense(A: Any, m: int, known: Floats, floor: float) -> tuple[Floats, Floats]:
     full = A.toarray() if hasattr(A, "toarray") else np.array(A, dtype=float)
     full += (known * _sinking(A, known, floor)) @ known.T
-    n = full.shape[0]
-    values, vectors = scipy.linalg.eigh(full, subset_by_index=(n - m, n - 1))
-    return values[::-1], vectors[:, ::-1]
+    return eigenpairs(full, m)
 
 
 def _sinking(A: Any, known: Floats, floor: float) -> Floats:

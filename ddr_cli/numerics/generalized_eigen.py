@@ -5,10 +5,9 @@ from __future__ import annotations
 import bisect
 
 import numpy as np
-import scipy.linalg
 from numpy.typing import NDArray
 
-from ddr_cli.numerics.eigen import deterministic_signs
+from ddr_cli.numerics.eigen import deterministic_signs, eigenpairs
 from ddr_cli.numerics.graph_embedding import symmetric
 
 Floats = NDArray[np.float64]
@@ -24,25 +23,43 @@ def generalized_eigenpairs(
 ) -> tuple[Floats, Floats]:
     """Return `m` eigenpairs of ``A x = lambda B x``, the largest descending or smallest ascending.
 
-    A is symmetric, B positive semidefinite. Where B is singular the problem is restricted to B's
-    range: directions with an eigenvalue of B below `rank_tol` times its largest are dropped, so
-    every returned vector has a finite quotient ``x'Ax / x'Bx``. Of the vectors X, ``X' B X = I``;
-    their signs are `deterministic_signs`.
+    A is symmetric, B positive semidefinite. Where B is singular the problem is restricted to the
+    complement of its `null_space`, so that every returned vector has a finite quotient
+    ``x'Ax / x'Bx``. Of the vectors X, ``X' B X = I``; their signs are `deterministic_signs`.
     """
-    scale, axes = np.linalg.eigh(symmetric(B))
-    kept = scale > rank_tol * max(scale[-1], 0.0)
-    rank = int(kept.sum())
+    null = null_space(B, rank_tol)
+    rank = len(B) - null.shape[1]
     if not 1 <= m <= rank:
         raise ValueError(
             f"{m} dimensions are asked for, but the right-hand matrix has rank {rank}."
         )
-    whiten = axes[:, kept] / np.sqrt(scale[kept])
-    small = symmetric(whiten.T @ A @ whiten)
-    chosen = (rank - m, rank - 1) if largest else (0, m - 1)
-    values, rotation = scipy.linalg.eigh(small, subset_by_index=chosen)
-    if largest:
-        values, rotation = values[::-1], rotation[:, ::-1]
+    inside = np.linalg.qr(null, mode="complete")[0][:, -rank:] if rank < len(B) else np.eye(rank)
+    per_unit, scale, axes = unit_eigenpairs(inside.T @ B @ inside)
+    whiten = inside @ (per_unit[:, None] * (axes / np.sqrt(scale)))
+    values, rotation = eigenpairs(symmetric(whiten.T @ A @ whiten), m, largest=largest)
     return values, deterministic_signs(whiten @ rotation)
+
+
+def null_space(B: Floats, rank_tol: float = 1e-10) -> Floats:
+    """Return an orthonormal basis of a positive semidefinite matrix' null space.
+
+    It holds the directions with an eigenvalue below `rank_tol` times the largest in units in which
+    the diagonal of B is 1: in others the units of the data would decide its rank.
+    """
+    per_unit, sizes, axes = unit_eigenpairs(B)
+    null = per_unit[:, None] * axes[:, sizes <= rank_tol * max(sizes[-1], 0.0)]
+    return np.asarray(np.linalg.qr(null / np.linalg.norm(null, axis=0))[0])
+
+
+def unit_eigenpairs(B: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return u, and the ascending eigenvalues and eigenvectors of ``B * outer(u, u)``.
+
+    Its diagonal is 1 or, where B's is 0, 0: a rank that is told by it is the same in all units.
+    """
+    unit = np.sqrt(np.maximum(np.diagonal(B), 0.0))
+    per_unit = np.divide(1.0, unit, out=np.ones_like(unit), where=unit > 0)
+    sizes, axes = np.linalg.eigh(symmetric(per_unit[:, None] * B * per_unit))
+    return per_unit, sizes, axes
 
 
 def smallest_generalized_eigenpairs(
@@ -76,9 +93,7 @@ def smallest_generalized_eigenpairs(
     return values, (scaled - basis @ (basis.T @ scaled)) / units[:, None]
 
 
-def well_conditioned_order(
-    S: Floats, *, max_condition: float = MAX_CONDITION, floor: float = 0.0
-) -> int:
+def well_conditioned_order(S: Floats, *, max_condition: float = MAX_CONDITION) -> int:
     """Return how many leading rows and columns of S make up a usable regular matrix.
 
     All of them where the positive semidefinite S is regular. Otherwise the most on which its
@@ -86,13 +101,13 @@ def well_conditioned_order(
     is regular to the digits of a float has the order n - C, and its last directions are those in
     which the training points of a class nearly coincide by chance, which a ratio with S below
     prefers to all others. Condition numbers are those of S with its diagonal scaled to 1, so units
-    don't matter; diagonal values up to `floor`, the rounding that S carries, count as zero.
+    don't matter; the block ends before a diagonal value of 0.
     """
     size = np.diagonal(S)
-    d = len(S) if (size > floor).all() else int(np.argmin(size > floor))
+    d = len(S) if (size > 0).all() else int(np.argmin(size > 0))
     if d == 0:
         return 0
-    correlation = S[:d, :d] / np.sqrt(np.outer(size[:d], size[:d]))
+    correlation = S[:d, :d] / np.sqrt(size[:d, None]) / np.sqrt(size[:d])
 
     def irregular(order: int, limit: float) -> bool:
         values = np.linalg.eigvalsh(correlation[:order, :order])

@@ -7,6 +7,7 @@ one says so.
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, Literal
 
 import numpy as np
@@ -151,17 +152,26 @@ def half_of_class(size: int) -> int:
     return min(size // 2 + 2, size - 1)
 
 
-def within_class_graph(X: Points, code: Codes, k: int | Literal["half"]) -> CsrArray:
-    """Return the directed graph of the `k` nearest (or `half_of_class`) of one's own class."""
-    smallest = int(np.bincount(code).min())
-    if k != "half" and k >= smallest:
-        raise ValueError(
-            f"{k} neighbours inside the class are asked for, but the smallest class has "
-            f"n_samples = {smallest}: there can be at most {smallest - 1}."
+def warn_of_few(k: int, most: int, whose: str) -> None:
+    """Warn if fewer than `k` neighbours can be had of `whose`."""
+    if k > most:
+        warnings.warn(
+            f"{k} neighbours are asked for, but {whose} offers {most} only; all that there are "
+            f"are taken.",
+            stacklevel=3,
         )
+
+
+def within_class_graph(X: Points, code: Codes, k: int | Literal["half"]) -> CsrArray:
+    """Return the directed graph of the `k` nearest (or `half_of_class`) of one's own class.
+
+    In a class of fewer points it is all others, with a warning.
+    """
+    if k != "half":
+        warn_of_few(k, int(np.bincount(code).min()) - 1, "the smallest class")
     starts, ends = [np.empty(0, dtype=np.intp)], [np.empty(0, dtype=np.intp)]
     for rows in class_members(code):
-        count = half_of_class(len(rows)) if k == "half" else k
+        count = half_of_class(len(rows)) if k == "half" else min(k, len(rows) - 1)
         if count:
             nearest = kneighbors(X[rows], count).indices
             starts.append(np.repeat(rows, count))
@@ -170,19 +180,19 @@ def within_class_graph(X: Points, code: Codes, k: int | Literal["half"]) -> CsrA
 
 
 def between_class_graph(X: Points, code: Codes, k: int) -> CsrArray:
-    """Return the directed graph of the `k` nearest points of all other classes."""
+    """Return the directed graph of the `k` nearest points of all other classes.
+
+    Where there are fewer it is all of them, with a warning.
+    """
     n = X.shape[0]
     outside = n - int(np.bincount(code).max())
-    if k > outside:
-        raise ValueError(
-            f"{k} neighbours of other classes are asked for, but the largest class leaves only "
-            f"{outside} points of others (n_samples = {n})."
-        )
+    warn_of_few(k, outside, "what is outside the largest class")
     starts, ends = [], []
     for rows in class_members(code):
         others = np.setdiff1d(np.arange(n), rows)
-        nearest = kneighbors(X[others], k, queries=X[rows]).indices
-        starts.append(np.repeat(rows, k))
+        count = min(k, len(others))
+        nearest = kneighbors(X[others], count, queries=X[rows]).indices
+        starts.append(np.repeat(rows, count))
         ends.append(others[nearest].ravel())
     return _graph(np.concatenate(starts), np.concatenate(ends), n)
 
@@ -198,10 +208,12 @@ def marginal_pairs(X: Points, code: Codes, k: int) -> CsrArray:
     firsts, seconds = [], []
     for rows in class_members(code):
         others = np.setdiff1d(np.arange(n), rows)
-        if k > len(rows) * len(others):
-            raise ValueError(
+        pairs = len(rows) * len(others)
+        if k > pairs:
+            warnings.warn(
                 f"{k} closest pairs of a class are asked for, but one class has n_samples = "
-                f"{len(rows)} and {len(others)} points outside it: {len(rows) * len(others)} pairs."
+                f"{len(rows)} and {len(others)} points outside it: all {pairs} pairs are taken.",
+                stacklevel=2,
             )
         nearest = kneighbors(X[others], min(k, len(others)), queries=X[rows])
         inside = np.repeat(rows, nearest.k)

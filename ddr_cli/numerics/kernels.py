@@ -35,8 +35,13 @@ def kernel_width(points: Points, gamma: Literal["scale"] | float) -> float:
         return float(gamma)
     exact: Any = points.astype(np.float64)
     sparse: bool = sp.issparse(exact)
-    square = exact.multiply(exact) if sparse else exact**2
-    spread = float(square.mean() - exact.mean() ** 2) * points.shape[1]
+    if sparse:
+        # In two passes, or data far from 0 would leave no digits.
+        mean, size = exact.mean(), np.prod(exact.shape)
+        variance = (((exact.data - mean) ** 2).sum() + (size - exact.data.size) * mean**2) / size
+    else:
+        variance = exact.var()
+    spread = float(variance) * points.shape[1]
     return 1 / spread if spread > 0 else 1.0
 
 

@@ -18,10 +18,16 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
+from ddr_cli.numerics.eigen import extreme_eigenvalue
+from ddr_cli.numerics.generalized_eigen import unit_eigenpairs
 from ddr_cli.numerics.graph_embedding import symmetric
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
+
+_RANK_TOL = 1e-10  # relative size at which an eigenvalue of a scatter matrix counts as zero
+FAR = 1e3
+"""Where nothing is proved for all metrics: for those of how much larger traces it is."""
 
 _MULTIPLES = (math.log(1e-5), math.log(1e6))
 
@@ -33,8 +39,8 @@ class MetricFit:
     metric: Floats
     objective_path: Floats  # at the start and after each iteration; it never rises
     gradient_norm: float  # Frobenius norm of the gradient at the end, as the solver defines it
-    gap: float  # no metric of at most this one's trace has an objective lower by more than this
-    converged: bool  # whether the gap is as small as was asked for
+    gap: float  # no metric at all has an objective lower by more than this
+    converged: bool  # whether what the solver stops by is as small as was asked for
 
     @property
     def n_iter(self) -> int:
@@ -83,13 +89,27 @@ def cone_factor(A: Floats) -> Floats:
     return np.asarray(vectors[:, above] * np.sqrt(values[above]))
 
 
-def optimality_gap(objective: float, lower: float, slope: Floats, trace: float) -> float:
-    """Return how far an objective is at most above that of any metric of no larger trace.
+def whitening(X: Floats, S: Floats) -> Floats | None:
+    """Return B of shape (d, d) with ``B' S B`` a multiple of I, None where S is singular.
 
-    The objective of any metric M is at least ``lower + tr(slope @ M)``.
+    Rank is told in units in which the diagonal of the positive semidefinite S is 1. The rows of
+    ``X @ B`` have a mean square of 1.
     """
-    steepest = float(scipy.linalg.eigvalsh(slope, subset_by_index=(0, 0))[0])
-    return max(0.0, objective - (lower + min(steepest, 0.0) * trace))
+    per_unit, sizes, axes = unit_eigenpairs(S)
+    if sizes[0] <= _RANK_TOL * sizes[-1]:
+        return None
+    B = per_unit[:, None] * axes / np.sqrt(sizes)
+    return np.asarray(B / np.sqrt(np.mean(np.sum((X @ B) ** 2, axis=1))))
+
+
+def limited_gap(objective: float, lower: float, slope: Floats, trace: float) -> float:
+    """Return how far an objective is at most above that of any metric of at most this trace.
+
+    The objective of any metric M is at least ``lower + tr(slope @ M)``, and never below 0.
+    """
+    steepest = extreme_eigenvalue(slope, largest=False)
+    bound = lower + min(steepest, 0.0) * trace
+    return min(objective, max(0.0, objective - bound))
 
 
 def best_multiple(objective: Callable[[float], float]) -> float:

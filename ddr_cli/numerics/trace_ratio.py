@@ -7,19 +7,22 @@ Y. Jia, F. Nie and C. Zhang, "Trace Ratio Problem Revisited", IEEE Trans. Neural
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
-import scipy.linalg
 from numpy.typing import ArrayLike, NDArray
 
-from ddr_cli.numerics.eigen import deterministic_signs
+from ddr_cli.numerics.eigen import deterministic_signs, eigenpairs
+from ddr_cli.numerics.generalized_eigen import generalized_eigenpairs, null_space
+from ddr_cli.numerics.graph_embedding import symmetric
 
 Floats = NDArray[np.float64]
 
 _EPS = float(np.finfo(np.float64).eps)
 _SYMMETRY_TOL = 1e-8  # largest asymmetry, relative to the largest entry, that counts as rounding
+_RANK_TOL = 1e-10  # relative size at which an eigenvalue of A in B's null space counts as zero
 _MOST_STEPS = 2000  # more halvings than there are doubles between any two bounds
 
 
@@ -44,7 +47,8 @@ def trace_ratio(
     solver : {"newton", "bisection"}, default="newton"
         Both find the global optimum; bisection is the paper's Table 1.
     rank_tol : float, default=1e-10
-        An eigenvalue of B below `rank_tol` times its largest counts as zero.
+        An eigenvalue of B, its diagonal scaled to 1, below `rank_tol` times the largest counts as
+        zero: in the data's own units a regular B may have eigenvalues far smaller than that.
 
     Returns
     -------
@@ -60,6 +64,11 @@ def trace_ratio(
     ValueError
         If the matrices are not square, symmetric, finite and of one shape, B has a negative
         eigenvalue, `m` is not between 1 and d, or the solver has another name.
+
+    Warns
+    -----
+    UserWarning
+        If W lies in the null space of B and A is zero along some of its columns.
 
     Notes
     -----
@@ -77,10 +86,13 @@ def trace_ratio(
 
     **m <= d - rank(B)**: W lies in the null space of B, where the paper takes the value to be
     infinite, and maximises ``tr(W'AW)`` there; W holds the leading eigenvectors of ``Z'AZ``, Z a
-    basis of the null space. The value is ``inf`` by that convention also where ``tr(W'AW)`` is
-    not positive (which an A that is positive semidefinite can only reach as 0/0).
+    basis of the null space. Where ``Z'AZ`` is zero in some of these directions too, any others of
+    the kind would do as well: those are taken that are nearest to the first coordinate axes. The
+    value is ``inf`` by that convention also where ``tr(W'AW)`` is not positive (which an A that is
+    positive semidefinite can only reach as 0/0).
 
-    With m = d the ratio is ``tr(A) / tr(B)`` for every W. With A = 0 and m > d - rank(B) it is 0
+    With m = 1 the ratio is the largest generalised eigenvalue, in all units of the coordinates.
+    With m = d it is ``tr(A) / tr(B)`` for every W. With A = 0 and m > d - rank(B) it is 0
     for every W; the one returned minimises ``tr(W'BW)``.
 
     Examples
@@ -100,10 +112,14 @@ def trace_ratio(
     sizes, axes = np.linalg.eigh(right)
     if sizes[0] < -max(rank_tol, d * _EPS) * abs(sizes).max():
         raise ValueError(f"B must be positive semidefinite; it has the eigenvalue {sizes[0]:.3g}.")
-    null = axes[:, sizes <= rank_tol * max(sizes[-1], 0.0)]
+    null = null_space(right, rank_tol)
     if m <= null.shape[1]:
-        inside = null.T @ left @ null
-        return deterministic_signs(null @ _leading((inside + inside.T) / 2, m)), np.inf
+        return deterministic_signs(_leading_inside(null, left, m)), np.inf
+
+    if m == 1:
+        _, direction = generalized_eigenpairs(left, right, 1, rank_tol=rank_tol)
+        W = direction / np.linalg.norm(direction)
+        return W, float((W.T @ left @ W / (W.T @ right @ W)).item())
 
     # In units of the largest entries, so that no tolerance depends on the data's scale, and in the
     # eigenbasis of B: there tr(W'BW) is a sum of squares, which keeps all its digits where W is
@@ -149,17 +165,32 @@ _SOLVERS: dict[str, Callable[[Floats, Floats, int], float]] = {
 }
 
 
-def _largest_sum(S: Floats, m: int) -> float:
-    d = S.shape[0]
-    values = scipy.linalg.eigh(S, eigvals_only=True, subset_by_index=(d - m, d - 1))
-    return float(values.sum())
+def _leading_inside(null: Floats, A: Floats, m: int) -> Floats:
+    """Return the directions of the null space along which A is largest."""
+    values, vectors = eigenpairs(symmetric(null.T @ A @ null), null.shape[1])
+    zero = np.abs(values) <= _RANK_TOL * np.abs(values).max()
+    arbitrary = int(zero[:m].sum())
+    if arbitrary in (0, zero.sum()):
+        return np.asarray(null @ vectors[:, :m])
+    warnings.warn(
+        f"Of {m} directions along which the right-hand matrix is zero, the left-hand one is so "
+        f"too along {arbitrary}: nothing but the order of the coordinates chooses these.",
+        stacklevel=3,
+    )
+    rest = null @ vectors[:, zero]
+    nearness = np.arange(len(A), 0.0, -1.0)
+    _, turn = eigenpairs(symmetric(rest.T @ (nearness[:, None] * rest)), arbitrary)
+    W = null @ vectors[:, :m]
+    W[:, zero[:m]] = rest @ turn
+    return np.asarray(W)
 
 
 def _leading(S: Floats, m: int) -> Floats:
-    """Return the eigenvectors of the m largest eigenvalues, by decreasing eigenvalue."""
-    d = S.shape[0]
-    _, vectors = scipy.linalg.eigh(S, subset_by_index=(d - m, d - 1))
-    return np.asarray(vectors[:, ::-1])
+    return eigenpairs(S, m)[1]
+
+
+def _largest_sum(S: Floats, m: int) -> float:
+    return float(eigenpairs(S, m)[0].sum())
 
 
 def _ratio(A: Floats, b: Floats, V: Floats) -> float:

@@ -197,7 +197,13 @@ class CCDR(OnNeighborGraph, Embedding):
             chosen = _draw(code, share, rng)
             member = clone(self).set_params(subsample=None)
             member.n_features_in_, member.classes_ = self.n_features_in_, self.classes_
-            member._fit_graph(X[chosen], code[chosen], None)
+            try:
+                member._fit_graph(X[chosen], code[chosen], None)
+            except ValueError as error:
+                raise ValueError(
+                    f"subsample={size} draws {len(chosen)} of {n} points, too few: {error} "
+                    f"Raise subsample, or lower n_components or n_neighbors."
+                ) from error
             embedding = np.empty((n, self.n_components))
             embedding[chosen] = member.embedding_
             others = np.setdiff1d(np.arange(n), chosen)

@@ -134,10 +134,26 @@ class KernelDiscriminant(Discriminant):
 
 
 def above_rounding(within: Floats, between: Floats) -> Floats:
-    """Return the within-class scatter, or zeros if it is no more than the rounding of the total."""
-    total = abs(float(np.trace(within + between)))
-    rounding = len(within) * np.finfo(np.float64).eps * total
-    return within if float(np.trace(within)) > rounding else np.zeros_like(within)
+    """Return the within-class scatter, 0 in coordinates where it is but rounding of the total.
+
+    Of each coordinate's own total: that of another may be in far larger units.
+    """
+    diagonal = np.diagonal(within)
+    rounding = len(within) * np.finfo(np.float64).eps * (diagonal + np.abs(np.diagonal(between)))
+    above = diagonal > rounding
+    return within * np.outer(above, above)
+
+
+def usable_scatter(within: Floats, between: Floats) -> Floats:
+    """Return the within-class scatter, in coordinates where it is but rounding as that rounding.
+
+    A feature that is constant in every class then has a finite ratio, larger than all others.
+    """
+    kept = above_rounding(within, between)
+    if not kept.any():
+        raise ValueError("No two points of one class differ, so there is no ratio to maximise.")
+    rounding = np.finfo(np.float64).eps * np.diagonal(within + between)
+    return np.asarray(kept + np.diag(np.where(np.diagonal(kept) > 0, 0.0, rounding)))
 
 
 def discriminant_directions(
@@ -152,9 +168,7 @@ def discriminant_directions(
     with a warning.
     """
     r = len(within)
-    if not above_rounding(within, between).any():
-        raise ValueError("No two points of one class differ, so there is no ratio to maximise.")
-    ridged = within + (reg * float(np.trace(within)) / r) * np.eye(r)
+    ridged = usable_scatter(within, between) + (reg * float(np.trace(within)) / r) * np.eye(r)
     block = well_conditioned_order(ridged)
     if block < m:
         raise ValueError(

@@ -14,6 +14,17 @@ UNLABELLED = -1
 Unlabelled = Literal[-1, "nan"]
 
 
+def check_labels(y: NDArray[Any]) -> None:
+    """Refuse labels that are missing, or numbers of a continuous scale."""
+    missing = [i for i, label in enumerate(y) if label is None] if y.dtype == object else []
+    if missing:
+        raise ValueError(
+            f"y has no label (None) at {len(missing)} of {len(y)} points, the first at position "
+            f"{missing[0]}; the label of an unlabelled point is -1."
+        )
+    check_classification_targets(y)
+
+
 def encode_labels(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
     """Return the sorted classes without -1, and for each point its class's index or -1."""
     code = np.full(len(y), UNLABELLED, dtype=np.intp)
@@ -22,7 +33,7 @@ def encode_labels(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
         raise ValueError(
             "Every label is -1, which means unlabelled; at least one point needs a class label."
         )
-    check_classification_targets(y[labelled])
+    check_labels(y[labelled])
     classes, code[labelled] = np.unique(y[labelled], return_inverse=True)
     return classes, code
 

@@ -14,6 +14,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.extmath import safe_sparse_dot
 
 from ddr_cli.core.parameters import check_parameters
+from ddr_cli.numerics.generalized_eigen import null_space, unit_eigenpairs
 from ddr_cli.numerics.graph_embedding import laplacian_form, symmetric
 from ddr_cli.numerics.kernels import kernel_matrix, kernel_width
 from ddr_cli.numerics.neighbors import CsrArray, Neighbors
@@ -89,10 +90,15 @@ class ManifoldRegularized(OnNeighborGraph, Estimator):
             x = x - mean
             gram, smooth, image = x.T @ x, laplacian_form(X, W), x.T @ Y
         left = symmetric(gram) + self.alpha * np.eye(len(gram)) + self.mu_ * smooth
-        sizes, axes = np.linalg.eigh(left)
-        kept = sizes > _RANK_TOL * sizes[-1]
-        # Of equally good functions the one with the smallest norm.
-        coef = axes[:, kept] @ ((axes[:, kept].T @ image) / sizes[kept, None])
+        per_unit, sizes, axes = unit_eigenpairs(left)
+        kept = sizes > (_RANK_TOL * sizes[-1] if self.alpha == 0 else 0.0)
+        coef = per_unit[:, None] * (
+            axes[:, kept] @ ((axes[:, kept].T @ (per_unit[:, None] * image)) / sizes[kept, None])
+        )
+        if not kept.all():
+            # Of equally good functions the one with the smallest norm.
+            null = null_space(left, _RANK_TOL)
+            coef -= null @ (null.T @ coef)
         return coef, mean @ coef
 
     def _dual(self, K: Floats, labelled: Labelled, Y: Floats, W: CsrArray) -> Floats:
@@ -259,7 +265,7 @@ class LaplacianRLS(ClassifierMixin, ManifoldRegularized, Reducer):
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
-            version=1,
+            version=2,
             transductive=True,
             neighbors=True,
             grids={

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+import warnings
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from annotated_types import Ge, Gt
@@ -13,7 +14,7 @@ from ddr_cli.numerics.generalized_eigen import (
     well_conditioned_order,
 )
 from ddr_cli.numerics.graph_embedding import scatter_matrices
-from ddr_cli.reducers.discriminant import LinearDiscriminant
+from ddr_cli.reducers.discriminant import LinearDiscriminant, usable_scatter
 from ddr_cli.reducers.reducer import Codes, Floats
 from ddr_cli.reducers.registry import Traits
 
@@ -22,16 +23,19 @@ class LDA(LinearDiscriminant):
     r"""Maximise the between-class against the within-class scatter.
 
     The rows :math:`a` of `components_` are the leading solutions of
-    :math:`S_b a = \lambda S_w a`, with :math:`a^T S_w a = 1`.
+    :math:`S_b a = \lambda S_w a`.
 
     Parameters
     ----------
     n_components : int, default=2
-        At most the number of classes less one.
-    max_condition : float, default=1e3
+        Dimensions; the number of classes less one, with a warning, where that is smaller.
+    max_condition : float or "rank", default=1e3
         Where the within-class scatter is singular: its largest condition number (its diagonal
-        scaled to 1) on the principal components that are kept. From 1e10 on this is the rank to
-        the digits of a float.
+        scaled to 1) on the principal components that are kept; or "rank", as many as there are
+        points less classes, whatever the condition.
+    scaling : {"within", "unit"}, default="within"
+        :math:`a^T S_w a = 1`, or directions of unit length, as MATLAB's ``eig(inv(Sw) * Sb)``
+        returns them.
 
     Attributes
     ----------
@@ -51,9 +55,10 @@ class LDA(LinearDiscriminant):
     Unlike scikit-learn's: with fewer points than features the within-class scatter is singular.
     The data are then first reduced to the largest number of principal components on which it is
     not, as Nie, Xiang and Zhang do for their comparison ("Neighborhood MinMax Projections", IJCAI
-    2007, section 6). They don't say when a matrix is singular. Read to the last digit, all n - C
-    components of n points in C classes are kept, and the ratio is greatest where the training
-    points of a class nearly coincide by chance; hence `max_condition`.
+    2007, section 6). They don't say when a matrix is singular. With all n - C components of n
+    points in C classes the ratio is greatest where the training points of a class nearly coincide
+    by chance. Scaled to :math:`a^T S_w a = 1` such directions outweigh all others in distances;
+    hence `max_condition`. Those of unit length do not.
 
     For n points and d features: :math:`O(n d \min(n, d) + d^3)`.
 
@@ -68,22 +73,29 @@ class LDA(LinearDiscriminant):
     def __init__(
         self,
         n_components: Annotated[int, Ge(1)] = 2,
-        max_condition: Annotated[float, Gt(1)] = MAX_CONDITION,
+        max_condition: Annotated[float, Gt(1)] | Literal["rank"] = MAX_CONDITION,
+        scaling: Literal["within", "unit"] = "within",
     ) -> None:
         self.n_components = n_components
         self.max_condition = max_condition
+        self.scaling = scaling
 
     def _directions(self, points: Any, Z: Floats, code: Codes) -> Floats:  # noqa: ARG002
-        m, n_classes = self.n_components, len(self.classes_)
-        if m > n_classes - 1:
-            raise ValueError(
-                f"n_components={m}, but LDA finds at most one dimension less than there are "
-                f"classes, and y has {n_classes} classes."
+        n_classes = len(self.classes_)
+        m = min(self.n_components, n_classes - 1)
+        if m < self.n_components:
+            warnings.warn(
+                f"n_components={self.n_components}, but LDA finds at most one dimension less than "
+                f"there are classes, and y has {n_classes} classes: there are {m}.",
+                stacklevel=3,
             )
         S_w, S_b = scatter_matrices(Z, code)
-        # Scatter within classes below the rounding of the total is none.
-        rounding = float(np.finfo(float).eps * np.trace(S_w + S_b))
-        r = well_conditioned_order(S_w, max_condition=self.max_condition, floor=rounding)
+        S_w = usable_scatter(S_w, S_b)
+        if self.max_condition == "rank":
+            r = min(len(S_w), max(len(Z) - n_classes, 1))
+            r = well_conditioned_order(S_w[:r, :r], max_condition=np.inf)
+        else:
+            r = well_conditioned_order(S_w, max_condition=self.max_condition)
         if r < m:
             raise ValueError(
                 f"n_components={m}, but the within-class scatter is regular on {r} principal "
@@ -92,12 +104,12 @@ class LDA(LinearDiscriminant):
         self.eigenvalues_, leading = generalized_eigenpairs(S_b[:r, :r], S_w[:r, :r], m, rank_tol=0)
         self.n_dimensions_ = r
         W = np.zeros((Z.shape[1], m))
-        W[:r] = leading
+        W[:r] = leading / np.linalg.norm(leading, axis=0) if self.scaling == "unit" else leading
         return W
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
-            version=2,
+            version=3,
             nested=True,
             grids={"n_components": tuple(range(1, 10))},
             paper='Fukunaga, "Introduction to Statistical Pattern Recognition", 1990',

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from annotated_types import Ge, Gt
 
-from ddr_cli.numerics.graphs import class_members
+from ddr_cli.numerics.graphs import class_members, warn_of_few
 from ddr_cli.numerics.kernels import local_scales, local_scaling_forms
 from ddr_cli.reducers.discriminant import (
     Discriminant,
@@ -59,7 +59,8 @@ class LFDA(_LocalFisher, LinearDiscriminant):
     n_components : int, default=2
         Dimensions, at most the rank of the centred data: more than the classes less one of FDA.
     n_neighbors : int, default=7
-        The local scale of a point is the distance to this nearest neighbour inside its class.
+        The local scale of a point is the distance to this nearest neighbour inside its class; in
+        a class of fewer points to the farthest, with a warning.
     embedding_type : {"plain", "weighted", "orthonormalized"}, default="plain"
         The solutions as above; each times :math:`\sqrt\lambda`, so that a direction counts in
         distances by how well it separates; or orthonormal directions of the same span.
@@ -118,7 +119,7 @@ class LFDA(_LocalFisher, LinearDiscriminant):
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
-            version=2,
+            version=3,
             nested=True,
             grids={
                 "n_components": tuple(range(1, 21)),
@@ -210,7 +211,7 @@ class KernelLFDA(_LocalFisher, KernelDiscriminant):
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
-            version=1,
+            version=2,
             nested=True,
             grids={
                 "n_components": tuple(range(1, 21)),
@@ -240,15 +241,13 @@ def local_scatter(X: Floats, code: Codes, k: int) -> tuple[Floats, Floats]:
     centred = X - X.mean(axis=0)
     within = np.zeros((X.shape[1], X.shape[1]))
     between = centred.T @ centred
-    smallest = int(np.bincount(code).min())
-    if k >= smallest:
-        raise ValueError(
-            f"n_neighbors={k}, but the smallest class has n_samples = {smallest}: there can be at "
-            f"most {smallest - 1} neighbours inside it."
-        )
+    warn_of_few(k, int(np.bincount(code).min()) - 1, "the smallest class")
     for rows in class_members(code):
         own, n_c = X[rows], len(rows)
-        local, _ = local_scaling_forms(own, local_scales(own, k))
+        if n_c == 1:
+            # No pair inside the class; all of its pairs are with other classes.
+            continue
+        local, _ = local_scaling_forms(own, local_scales(own, min(k, n_c - 1)))
         deviation = own - own.mean(axis=0)
         within += local / n_c
         between += (1 / n - 1 / n_c) * local - (n_c / n) * (deviation.T @ deviation)

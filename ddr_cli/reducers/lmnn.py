@@ -7,10 +7,10 @@ from typing import Annotated, Literal
 import numpy as np
 from annotated_types import Ge, Gt, Lt
 
-from ddr_cli.numerics.graphs import within_class_graph
+from ddr_cli.numerics.graphs import warn_of_few, within_class_graph
 from ddr_cli.numerics.large_margin import LargeMargin, large_margin_metric
 from ddr_cli.numerics.metric import MetricFit
-from ddr_cli.reducers.metric_learner import MetricLearner
+from ddr_cli.reducers.metric_learner import Directions, MetricLearner
 from ddr_cli.reducers.reducer import Codes, Floats
 from ddr_cli.reducers.registry import Traits
 
@@ -25,29 +25,32 @@ class LMNN(MetricLearner):
 
     with :math:`d_M(x, z) = (x - z)^T M (x - z)`, where :math:`j \to i` runs over the target
     neighbours of i: the `n_neighbors` nearest points of its class before any learning. This is
-    convex. The rows of `components_` are :math:`\sqrt{\lambda} v` for the leading eigenvectors v
-    of M, so that Euclidean distances after `transform` are those of M; with fewer dimensions than
-    M has rank they are those of the nearest metric of that rank, which is not the optimum of that
-    rank.
+    convex. Euclidean distances after `transform` are those of M. With fewer dimensions than M has
+    rank they are not those of the optimum of that rank, which is not a convex problem; the paper
+    keeps all.
 
     Parameters
     ----------
     n_components : int or "full", default=2
         Dimensions, at most the rank of the centred data, which is what "full" means.
     n_neighbors : int, default=3
-        Target neighbours of each point.
+        Target neighbours of each point, at most as many as the smallest class offers.
     push_weight : float, default=0.5
         The weight :math:`\mu` of the impostors, between 0 and 1. At 0.5 both sums weigh alike.
+    directions : {"variance", "metric"}, default="variance"
+        Which dimensions of the mapped points are kept: those of largest variance, which don't
+        depend on the units of the features and keep most of the distances between points, or the
+        leading eigenvectors of M, which do.
     tol : float, default=1e-4
         Converged when `duality_gap_` is at most this share of the objective at the start, which is
-        the best multiple of the Euclidean metric.
+        the best multiple of the inverse of the target neighbours' scatter.
     max_iter : int, default=100
         Most steps of the proximal point method.
 
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
-        Orthogonal directions, by decreasing eigenvalue of M; zero beyond the rank of M.
+        By decreasing variance of the mapped points or eigenvalue of M; zero beyond its rank.
     mean_ : ndarray of shape (n_features,)
         Mean of the training points.
     eigenvalues_ : ndarray of shape (rank,)
@@ -57,10 +60,11 @@ class LMNN(MetricLearner):
     objective_path_ : ndarray of shape (n_iter_ + 1,)
         The objective at the start and after each step; it never rises.
     duality_gap_ : float
-        No metric with a trace no larger than that of M has an objective lower by more than this.
+        No metric has an objective lower by more than this. With about as many features as points
+        all that is proved is that none is below 0.
     gradient_norm_ : float
-        Norm of the proximal gradient of the last step, 0 at an optimum, in units of the data in
-        which their variances add up to 1.
+        Norm of the proximal gradient of the last step, 0 at an optimum, in coordinates in which
+        the target neighbours' scatter is a multiple of I.
     n_iter_ : int
         Number of steps.
     classes_ : ndarray of shape (n_classes,)
@@ -70,7 +74,11 @@ class LMNN(MetricLearner):
     -----
     With about as many features as points the optimum is not unique: the target neighbours can be
     made to coincide and all margins be kept, at an objective of 0. The path from the Euclidean
-    metric then decides which optimum it is.
+    metric then decides which optimum it is; else the units of the features change nothing but
+    which points are target neighbours.
+
+    The steps end within `tol` of the optimum, at another point of that vicinity when sums are
+    rounded differently, as with another number of BLAS threads; the same holds for `MCML`.
 
     The impostors are looked for among all points at every step; only those met have a multiplier.
     For n points, k target neighbours, p active triples and rank r of the data: :math:`O(n^2 (r +
@@ -97,24 +105,30 @@ class LMNN(MetricLearner):
         n_components: Annotated[int, Ge(1)] | Literal["full"] = 2,
         n_neighbors: Annotated[int, Ge(1)] = 3,
         push_weight: Annotated[float, Gt(0), Lt(1)] = 0.5,
+        directions: Directions = "variance",
         tol: Annotated[float, Gt(0)] = 1e-4,
         max_iter: Annotated[int, Ge(1)] = 100,
     ) -> None:
         self.n_components = n_components
         self.n_neighbors = n_neighbors
         self.push_weight = push_weight
+        self.directions = directions
         self.tol = tol
         self.max_iter = max_iter
 
     def _learn(self, X: Floats, code: Codes) -> MetricFit:
-        graph = within_class_graph(X, code, self.n_neighbors)
-        targets = graph.indices.astype(np.intp).reshape(len(X), self.n_neighbors)
+        smallest = int(np.bincount(code).min())
+        if smallest == 1:
+            raise ValueError("LMNN needs two points of each class, but one class has one.")
+        warn_of_few(self.n_neighbors, smallest - 1, "the smallest class")
+        k = min(self.n_neighbors, smallest - 1)
+        targets = within_class_graph(X, code, k).indices.astype(np.intp).reshape(len(X), k)
         problem = LargeMargin(X, code, targets, self.push_weight)
         return large_margin_metric(problem, tol=self.tol, max_iter=self.max_iter)
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
-            version=1,
+            version=2,
             nested=True,
             grids={
                 "n_components": tuple(range(1, 21)),

@@ -8,7 +8,7 @@ from annotated_types import Ge, Gt
 
 from ddr_cli.numerics.metric import MetricFit
 from ddr_cli.numerics.stochastic_neighbors import collapsing_metric
-from ddr_cli.reducers.metric_learner import MetricLearner
+from ddr_cli.reducers.metric_learner import Directions, MetricLearner
 from ddr_cli.reducers.reducer import Codes, Floats
 from ddr_cli.reducers.registry import Traits
 
@@ -23,19 +23,23 @@ class MCML(MetricLearner):
 
     with :math:`d_M(x, z) = (x - z)^T M (x - z)`, where :math:`p_0(j | i)` is the same for all
     other points j of the class of i, and 0 for the rest: what a metric would give under which
-    every class is one point, infinitely far from the others. This is convex. The rows of
-    `components_` are :math:`\sqrt{\lambda} v` for the leading eigenvectors v of M.
+    every class is one point, infinitely far from the others. This is convex. Euclidean distances
+    after `transform` are those of M.
 
-    With fewer dimensions than M has rank this truncation is not the optimum of that rank: to
-    minimise over metrics of rank m is not convex, and the paper truncates likewise.
+    With fewer dimensions than M has rank these are not the optimum of that rank: to minimise over
+    metrics of rank m is not convex, and the paper truncates likewise.
 
     Parameters
     ----------
     n_components : int or "full", default=2
         Dimensions, at most the rank of the centred data, which is what "full" means.
+    directions : {"variance", "metric"}, default="variance"
+        Which dimensions of the mapped points are kept: those of largest variance, which don't
+        depend on the units of the features and keep most of the distances between points, or the
+        leading eigenvectors of M, which do: the paper's.
     tol : float, default=1e-5
         Converged when `duality_gap_` is at most this share of the objective at the start, which is
-        the best multiple of the Euclidean metric.
+        the best multiple of the inverse of the classes' own scatter.
     max_iter : int, default=1000
         Most iterations of L-BFGS.
 
@@ -46,8 +50,8 @@ class MCML(MetricLearner):
     objective_ : float
         The objective of the full metric.
     gradient_norm_ : float
-        Norm of the gradient by the square factor of M, in units of the data in which their
-        variances add up to 1.
+        Norm of the gradient by the square factor of M, in coordinates in which the
+        classes' own scatter is a multiple of I.
 
     Notes
     -----
@@ -73,10 +77,12 @@ class MCML(MetricLearner):
     def __init__(
         self,
         n_components: Annotated[int, Ge(1)] | Literal["full"] = 2,
+        directions: Directions = "variance",
         tol: Annotated[float, Gt(0)] = 1e-5,
         max_iter: Annotated[int, Ge(1)] = 1000,
     ) -> None:
         self.n_components = n_components
+        self.directions = directions
         self.tol = tol
         self.max_iter = max_iter
 
@@ -85,7 +91,7 @@ class MCML(MetricLearner):
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
-            version=1,
+            version=2,
             nested=True,
             grids={"n_components": tuple(range(1, 21))},
             paper='Globerson, Roweis, "Metric Learning by Collapsing Classes", NIPS 18, 2005',

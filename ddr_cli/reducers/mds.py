@@ -139,7 +139,7 @@ class MDS(Embedding):
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
-            version=1,
+            version=2,
             nested=True,
             transductive=self.metric != "precomputed",
             supervised=False,

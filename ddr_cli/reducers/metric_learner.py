@@ -14,6 +14,8 @@ from ddr_cli.numerics.graph_embedding import Span, data_span
 from ddr_cli.numerics.metric import MetricFit, stable_order
 from ddr_cli.reducers.reducer import Codes, Floats, LinearReducer
 
+Directions = Literal["variance", "metric"]
+
 
 class OrderedReducer(LinearReducer):
     """A linear reducer whose iterations see the points in one order, however they are given."""
@@ -34,9 +36,13 @@ class OrderedReducer(LinearReducer):
 
 
 class MetricLearner(OrderedReducer, ABC):
-    """A linear reducer that learns a full metric and keeps its leading eigenvectors."""
+    """A linear reducer that learns a full metric M and keeps some directions of the mapped points.
+
+    With M = F F', the map is F; any rotation of it has the distances of M.
+    """
 
     n_components: int | Literal["full"]
+    directions: Directions
     max_iter: int
 
     @abstractmethod
@@ -58,9 +64,10 @@ class MetricLearner(OrderedReducer, ABC):
         values, vectors = np.linalg.eigh(learnt.metric)
         values, vectors = np.maximum(values[::-1], 0.0), vectors[:, ::-1]
         width = span.rank if self.n_components == "full" else self.n_components
-        self._keep_directions(
-            span, vectors[:, :width] * np.sqrt(values[:width]), points.dtype, unit
-        )
+        F = vectors * np.sqrt(values)
+        if self.directions == "variance":
+            F = F @ np.linalg.svd(span.coordinates @ F, full_matrices=False)[2].T
+        self._keep_directions(span, F[:, :width], points.dtype, unit)
         self.eigenvalues_ = values / unit**2
         self.objective_path_ = learnt.objective_path
         self.objective_ = float(learnt.objective_path[-1])

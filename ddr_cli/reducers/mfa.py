@@ -130,7 +130,7 @@ class MFA(_MarginalFisher, LinearDiscriminant):
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
-            version=2,
+            version=3,
             nested=True,
             grids={
                 "n_components": tuple(range(1, 21)),
@@ -138,6 +138,7 @@ class MFA(_MarginalFisher, LinearDiscriminant):
                 "n_neighbors_between": (5, 10, 20, 40, 80, 160),
                 "reg": (0.0, 1e-4, 1e-3, 1e-2, 1e-1),
             },
+            preprocess=("pca {n_components: 0.98}",),
             paper=_PAPER,
         )
 
@@ -209,7 +210,7 @@ class KernelMFA(_MarginalFisher, KernelDiscriminant):
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
-            version=1,
+            version=2,
             nested=True,
             grids={
                 "n_components": tuple(range(1, 21)),

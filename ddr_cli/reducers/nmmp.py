@@ -95,12 +95,13 @@ class NMMP(LinearDiscriminant):
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
-            version=1,
+            version=2,
             nested=False,
             grids={
                 "n_components": (1, 2, 3, 5, 10, 15, 20, 30, 40, 50, 60),
                 "n_neighbors_within": (1, 2, 3, 5, 10),
                 "n_neighbors_between": (1, 2, 3, 5, 10, 15, 20, 30),
             },
+            preprocess=("pca {n_components: 0.95}",),
             paper='Nie, Xiang, Zhang, "Neighborhood MinMax Projections", IJCAI 2007',
         )

@@ -9,7 +9,6 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.extmath import safe_sparse_dot
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ddr_cli.core.parameters import check_parameters
@@ -17,6 +16,7 @@ from ddr_cli.numerics.eigen import deterministic_signs
 from ddr_cli.numerics.graph_embedding import Span
 from ddr_cli.numerics.graphs import neighbor_affinity
 from ddr_cli.numerics.neighbors import CsrArray, Neighbors
+from ddr_cli.reducers.labels import check_labels
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
@@ -62,7 +62,7 @@ class Estimator(BaseEstimator):
         Every distinct label is a class, -1 too: these methods have no use for unlabelled points.
         """
         points, labels = self._points_and_labels(X, y)
-        check_classification_targets(labels)
+        check_labels(labels)
         self.classes_, code = np.unique(labels, return_inverse=True)
         self._check_classes()
         return points, code

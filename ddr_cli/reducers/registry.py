@@ -86,6 +86,8 @@ class Traits:
         ``fit`` uses y.
     grids : mapping of str to sequence
         The grid that ``ddr sweep --param`` uses when no values are given.
+    preprocess : tuple of str
+        Steps before it that its paper takes, or that it does badly without, as in a spec.
     paper : str or None
         The reference, as shown by ``ddr describe``.
     """
@@ -97,6 +99,7 @@ class Traits:
     neighbors: bool = False
     supervised: bool = True
     grids: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    preprocess: tuple[str, ...] = ()
     paper: str | None = None
 
 

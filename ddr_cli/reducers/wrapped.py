@@ -19,10 +19,11 @@ from annotated_types import Ge, Gt
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.csgraph import connected_components
 from sklearn import decomposition, manifold
+from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import KernelCenterer
 
-from ddr_cli.numerics.eigen import deterministic_signs
+from ddr_cli.numerics.eigen import deterministic_signs, eigenpairs
 from ddr_cli.reducers.reducer import Embedding, Floats
 from ddr_cli.reducers.registry import Traits
 
@@ -77,6 +78,13 @@ class WrappedEmbedding(Embedding, ABC):
         points = self._points(X)
         placed = self.model_.transform(points.astype(np.float64)) * self._signs
         return np.asarray(placed.astype(points.dtype))
+
+
+def _with_ties(model: decomposition.KernelPCA, points: Any, K: Floats) -> Floats:
+    """Return the embedding of a centred kernel after scikit-learn's search lost ties of it."""
+    values, vectors = eigenpairs(K, model.n_components)
+    model.X_fit_, model.eigenvalues_, model.eigenvectors_ = points, values, vectors
+    return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
 
 
 class KernelPCA(WrappedEmbedding):
@@ -165,25 +173,32 @@ default="linear"
             eigen_solver="dense" if dense else "arpack",
             **_KERNEL_PCA,
         )
+        exact = points.astype(np.float64)
         try:
-            embedding = model.fit_transform(points.astype(np.float64))
-        except ValueError as error:
-            # Eigenvalues are there only if the input was in order.
-            if not hasattr(model, "eigenvalues_"):
+            embedding = model.fit_transform(exact)
+        except ValueError:
+            # The centring is there only if the input was in order.
+            if not hasattr(model, "_centerer"):
                 raise
-            size = np.abs(model.eigenvalues_).max()
-            positive = int(np.sum(model.eigenvalues_ > _ZERO * size))
+            embedding = exact[:, :0]
+        if embedding.shape[1] < self.n_components:
+            parameters = {} if callable(self.kernel) else model.get_params()
+            K = pairwise_kernels(exact, metric=self.kernel, filter_params=True, **parameters)
+            embedding = _with_ties(model, exact, KernelCenterer().fit_transform(K))
+        size, positive = np.abs(model.eigenvalues_).max(), model.eigenvalues_ > 0
+        if (model.eigenvalues_ < -_ZERO * size).any():
             raise ValueError(
                 f"n_components={self.n_components}, but the kernel {self.kernel!r} is not positive "
-                f"semidefinite on these points and has {positive} dimensions of positive variance."
-            ) from error
+                f"semidefinite on these points and has {int(positive.sum())} dimensions of "
+                f"positive variance."
+            )
         self.eigenvalues_ = model.eigenvalues_
         self._keep(model, embedding, points.dtype)
         return self
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
-            version=1,
+            version=2,
             nested=True,
             transductive=self.kernel != "precomputed",
             supervised=False,
@@ -293,24 +308,28 @@ class Isomap(WrappedEmbedding):
                 warnings.filterwarnings("ignore", message="The number of connected components")
                 warnings.filterwarnings("ignore", category=sp.SparseEfficiencyWarning)
                 embedding = model.fit_transform(points)
-        except ValueError as error:
+        except ValueError:
             # With the geodesics at hand only their eigenvalues can be at fault.
             if not hasattr(model, "dist_matrix_"):
                 raise
-            B = KernelCenterer().fit_transform(-0.5 * model.dist_matrix_**2)
-            values = np.linalg.eigvalsh(B)
-            raise ValueError(
-                f"n_components={self.n_components}, but the geodesic distances are not Euclidean "
-                f"and have {int(np.sum(values > _ZERO * values[-1]))} dimensions with a positive "
-                f"eigenvalue."
-            ) from error
+            embedding = points[:, :0]
+        if embedding.shape[1] < self.n_components:
+            G = -0.5 * model.dist_matrix_**2
+            embedding = _with_ties(model.kernel_pca_, G, KernelCenterer().fit_transform(G))
+            values = model.kernel_pca_.eigenvalues_
+            if (values < -_ZERO * np.abs(values).max()).any():
+                raise ValueError(
+                    f"n_components={self.n_components}, but the geodesic distances are not "
+                    f"Euclidean and have {int((values > 0).sum())} dimensions with a positive "
+                    f"eigenvalue."
+                )
         self.eigenvalues_ = model.kernel_pca_.eigenvalues_
         self._keep(model, embedding, given.dtype)
         return self
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
-            version=1,
+            version=2,
             nested=True,
             transductive=True,
             supervised=False,

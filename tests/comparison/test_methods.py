@@ -63,6 +63,20 @@ def test_differences_are_paired_and_corrected(results, make_spec, write_results)
     assert pd.isna(rows.at["PCA", "difference"])
 
 
+def test_means_that_differ_by_rounding_have_equal_ranks(results, make_spec, write_results):
+    errors = {"none": 0.3, "pca": 0.1 + 0.2, "lda": 0.1}  # 0.1 + 0.2 is not quite 0.3
+    folders = [
+        write_results(
+            results,
+            make_spec(name, reducers=REDUCERS, repeats=2, predefined=False),
+            lambda trial: errors[trial.reducer],
+        )
+        for name in LEVELS
+    ]
+    average = dict(compare(folders).ranks.average)
+    assert average == {"LDA": 1.0, "PCA": 2.5, "no reduction": 2.5}
+
+
 def test_ranks_are_friedmans(folders):
     ranks = compare(folders).ranks
     assert ranks is not None

@@ -175,6 +175,17 @@ def test_one_fit_serves_all_dimensions_and_classifiers(
     assert searches.read_text().split() == ["4"] * 9
 
 
+def test_an_embedding_narrower_than_asked_for_fails_its_trials(
+    make_spec: MakeSpec, run: Run
+) -> None:
+    spec = make_spec(
+        reducers=["lda"], classifiers=["linear"], sweep={"reducer.n_components": [1, 2, 3]}
+    )
+    outcome = run(spec)
+    assert (outcome.done, outcome.failed) == (6, 3)
+    assert "n_components=3, but the embedding has 2" in (outcome.folder / "trials.csv").read_text()
+
+
 @pytest.mark.usefixtures("installed")
 def test_a_methods_own_randomness_depends_on_the_split_alone(make_spec: MakeSpec, run: Run) -> None:
     alone = make_spec("alone", reducers=["noisy"])

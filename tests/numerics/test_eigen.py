@@ -6,7 +6,12 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from ddr_cli.numerics.eigen import deterministic_signs, top_eigenpairs
+from ddr_cli.numerics.eigen import (
+    deterministic_signs,
+    eigenpairs,
+    extreme_eigenvalue,
+    top_eigenpairs,
+)
 
 
 def random_symmetric(n, seed=0):
@@ -80,3 +85,19 @@ def test_signs_make_the_largest_entry_positive_and_the_first_of_equal_ones_decid
     columns = np.array([[-3.0, 1.0, -2.0, 0.0], [2.0, -4.0, 2.0 * (1 + 1e-12), 0.0]])
     expected = [[3.0, -1.0, 2.0, 0.0], [-2.0, 4.0, -2.0 * (1 + 1e-12), 0.0]]
     assert deterministic_signs(columns).tolist() == expected
+
+
+@pytest.mark.parametrize("largest", [True, False])
+@pytest.mark.parametrize("n", [20, 43, 120])
+def test_no_pair_is_missing_where_eigenvalues_tie(n, largest):
+    # LAPACK's search for some of these returns a single one.
+    centring = np.eye(n) - 1 / n
+    for S in (centring, np.eye(n), np.kron(np.eye(n // 2), [[2.0, 1.0], [1.0, 2.0]])):
+        for m in (1, 3, n // 2):
+            values, vectors = eigenpairs(S, m, largest=largest)
+            expected = np.linalg.eigvalsh(S)
+            expected = expected[::-1][:m] if largest else expected[:m]
+            np.testing.assert_allclose(values, expected, atol=1e-12)
+            np.testing.assert_allclose(S @ vectors, vectors * values, atol=1e-12)
+            np.testing.assert_allclose(vectors.T @ vectors, np.eye(m), atol=1e-12)
+        assert extreme_eigenvalue(S, largest=largest) == pytest.approx(expected[0], abs=1e-12)

@@ -8,6 +8,7 @@ import scipy.linalg
 
 from ddr_cli.numerics.generalized_eigen import (
     generalized_eigenpairs,
+    null_space,
     smallest_generalized_eigenpairs,
     well_conditioned_order,
 )
@@ -83,10 +84,9 @@ def test_a_regular_matrix_is_used_whole_whatever_its_units():
     assert well_conditioned_order(factor.T @ factor) == 4
 
 
-def test_what_is_no_more_than_rounding_is_zero():
-    assert well_conditioned_order(np.diag([1e-14, 1e-15]), floor=1e-13) == 0
-    assert well_conditioned_order(np.diag([2.0, 1.0, 1e-14]), floor=1e-13) == 2
-    assert well_conditioned_order(np.zeros((0, 0))) == 0
+def test_the_block_ends_before_a_zero():
+    assert well_conditioned_order(np.diag([0.0, 1.0])) == 0
+    assert well_conditioned_order(np.diag([2.0, 0.0, 1.0])) == 1
 
 
 def random_pair(d, rank, seed=0):
@@ -118,3 +118,25 @@ def test_generalized_stays_in_the_range_of_a_singular_right_side():
 def test_generalized_refuses_more_dimensions_than_the_rank():
     with pytest.raises(ValueError, match="rank 7"):
         generalized_eigenpairs(*random_pair(12, 7), 8)
+
+
+@pytest.mark.parametrize("largest", [True, False])
+@pytest.mark.parametrize("ratio", [1e2, 1e4, 1e8])
+def test_neither_the_rank_nor_the_quotients_depend_on_the_units(ratio, largest):
+    A, B = semidefinite(8, 8), semidefinite(8, 8)
+    units = np.where(np.arange(8) % 2, 1.0, ratio)
+    values, X = generalized_eigenpairs(A, B, 8, largest=largest)
+    found, Y = generalized_eigenpairs(
+        A * np.outer(units, units), B * np.outer(units, units), 8, largest=largest
+    )
+    np.testing.assert_allclose(found, values, rtol=1e-8)
+    np.testing.assert_allclose(np.abs(Y * units[:, None]), np.abs(X), rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("ratio", [1.0, 1e4, 1e8])
+def test_a_null_space_is_found_in_any_units(ratio):
+    B, units = semidefinite(8, 6), np.where(np.arange(8) % 2, 1.0, ratio)
+    null = null_space(B * np.outer(units, units))
+    expected = scipy.linalg.null_space(B, rcond=1e-10) / units[:, None]
+    assert null.shape == (8, 2)
+    assert scipy.linalg.subspace_angles(null, expected).max() < 1e-6

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from numpy.testing import assert_allclose
 
-from ddr_cli.numerics.kernels import local_scales, local_scaling_forms
+from ddr_cli.numerics.kernels import kernel_width, local_scales, local_scaling_forms
 
 
 def affinity_by_definition(X, k):
@@ -56,3 +57,9 @@ def test_equal_points_have_some_scale():
 def test_too_few_points(points):
     with pytest.raises(ValueError, match="7 nearest neighbours"):
         local_scales(points[:7], 7)
+
+
+@pytest.mark.parametrize("convert", [np.asarray, sp.csr_array])
+def test_the_width_of_points_far_from_zero_keeps_its_digits(convert):
+    X = np.random.default_rng(0).normal(size=(50, 4)) + 1e8
+    assert kernel_width(convert(X), "scale") == pytest.approx(1 / (4 * X.var()), rel=1e-9)

@@ -11,7 +11,7 @@ from sklearn.datasets import load_iris, load_wine
 
 from ddr_cli.numerics.graphs import within_class_graph
 from ddr_cli.numerics.large_margin import LargeMargin, Triples, large_margin_metric
-from ddr_cli.numerics.metric import PairForms, cone_factor, stable_order
+from ddr_cli.numerics.metric import PairForms, stable_order
 from ddr_cli.numerics.stochastic_neighbors import (
     Collapse,
     collapsing_metric,
@@ -192,31 +192,54 @@ def test_the_collapse_s_minimum_is_the_semidefinite_programme_s(load, per_class,
     assert_allclose(found.objective_path[-1], lowest, rtol=1e-5)
 
 
-def random_metrics(d, trace):
-    for seed in range(200):
-        A = np.random.default_rng(seed).normal(size=(d, d))
-        M = A @ A.T
-        yield M * trace / np.trace(M)
+UNITS = [np.ones(4), np.array([1e-4, 1.0, 1e4, 1.0])]
 
 
-@pytest.mark.parametrize("method", ["margin", "collapse"])
+@pytest.mark.parametrize("units", UNITS, ids=["one unit", "units"])
 @pytest.mark.parametrize("max_iter", [1, 3, 100])
-def test_no_metric_of_that_trace_is_lower_by_more_than_the_gap(method, max_iter):
-    X, y = sample(load_wine, 15, 4)
-    if method == "margin":
-        problem = LargeMargin(X, y, targets_of(X, y), PUSH)
-        found = large_margin_metric(problem, tol=1e-6, max_iter=max_iter)
-        best = large_margin_metric(problem, tol=1e-6, max_iter=100).metric
-    else:
-        problem = Collapse(X, y)
-        found = collapsing_metric(X, y, tol=1e-6, max_iter=max_iter)
-        best = collapsing_metric(X, y, tol=1e-6).metric
-    trace = np.trace(found.metric)
+def test_no_metric_has_an_objective_lower_by_more_than_the_margin_s_gap(units, max_iter):
+    X, y = sample(load_wine, 10, 4)
+    targets = targets_of(X, y)
+    lowest = lowest_margin_objective(X, y, targets)
+    problem = LargeMargin(X * units, y, targets, PUSH)
+    found = large_margin_metric(problem, tol=1e-6, max_iter=max_iter)
     assert found.converged == (max_iter == 100)
     assert len(found.objective_path) == found.n_iter + 1 <= max_iter + 1
-    shrunk = best * min(1.0, trace / np.trace(best))
-    for M in [shrunk, *random_metrics(4, trace)]:
-        assert problem.value(cone_factor(M)) >= found.objective_path[-1] - found.gap - 1e-9
+    assert found.objective_path[-1] - found.gap <= lowest * (1 + 1e-5)
+
+
+@pytest.mark.parametrize("units", UNITS, ids=["one unit", "units"])
+@pytest.mark.parametrize("max_iter", [1, 3, 300])
+def test_no_metric_has_an_objective_lower_by_more_than_the_collapse_s_gap(units, max_iter):
+    X, y = sample(load_wine, 8, 4)
+    y = np.where(y == 2, 0, y)
+    lowest = lowest_collapse(X, y)
+    found = collapsing_metric(X * units, y, tol=1e-6, max_iter=max_iter)
+    assert found.converged == (max_iter == 300)
+    assert found.objective_path[-1] - found.gap <= lowest * (1 + 1e-5)
+
+
+def test_few_points_in_many_dimensions_prove_that_no_objective_is_below_zero():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(12, 30)) / 6, np.arange(12) % 2
+    margin = large_margin_metric(LargeMargin(X, y, targets_of(X, y), PUSH), tol=1e-4, max_iter=50)
+    assert margin.gap == margin.objective_path[-1] < 1e-3 * margin.objective_path[0]
+    collapse = collapsing_metric(X, y, tol=1e-3)
+    assert collapse.gap == collapse.objective_path[-1] < 1e-2 * collapse.objective_path[0]
+
+
+@pytest.mark.parametrize("ratio", [1e2, 1e4, 1e8])
+def test_metrics_do_not_depend_on_the_units_of_the_features(ratio):
+    X, y = sample(load_wine, 40, 7)
+    units = np.where(np.arange(7) % 2, 1.0, ratio)
+    targets = targets_of(X, y)
+    plain = large_margin_metric(LargeMargin(X, y, targets, PUSH), tol=1e-5, max_iter=50)
+    scaled = large_margin_metric(LargeMargin(X * units, y, targets, PUSH), tol=1e-5, max_iter=50)
+    assert_allclose(scaled.objective_path[-1], plain.objective_path[-1], rtol=1e-6)
+    assert_allclose(scaled.metric * np.outer(units, units), plain.metric, rtol=1e-3, atol=1e-4)
+    plain, scaled = collapsing_metric(X, y), collapsing_metric(X * units, y)
+    assert_allclose(scaled.objective_path[-1], plain.objective_path[-1], rtol=1e-6)
+    assert_allclose(scaled.metric * np.outer(units, units), plain.metric, rtol=1e-3, atol=1e-4)
 
 
 def test_pairs_have_their_distances_and_scatter():

@@ -195,3 +195,33 @@ def test_inputs_are_left_alone():
 def test_wrong_input_is_said_clearly(A, B, m, solver, message):
     with pytest.raises(ValueError, match=message):
         trace_ratio(A, B, m, solver)
+
+
+@pytest.mark.parametrize("units", [1e-8, 1e-4, 1.0])
+def test_a_regular_right_side_is_regular_in_any_units(units):
+    rng = np.random.default_rng(2)
+    A, B = random_psd(rng, 6, 6), random_psd(rng, 6, 6) + np.eye(6)
+    scale = np.where(np.arange(6) % 2, 1.0, units)
+    A, B = A * np.outer(scale, scale), B * np.outer(scale, scale)
+    _, value = trace_ratio(A, B, 1)
+    # With one column it is a quotient, which is the same in all units.
+    unscaled = scipy.linalg.eigh(
+        A / np.outer(scale, scale), B / np.outer(scale, scale), eigvals_only=True
+    )
+    assert_allclose(value, unscaled[-1], rtol=1e-6)
+
+
+def test_directions_that_nothing_tells_apart_are_chosen_by_the_coordinates_with_a_warning():
+    rng = np.random.default_rng(3)
+    basis = np.linalg.qr(rng.standard_normal((9, 9)))[0]
+    between, within = basis[:, :2], basis[:, 6:]
+    A, B = between @ between.T, within @ within.T
+    with pytest.warns(UserWarning, match="along 2: nothing but the order of the coordinates"):
+        W, value = trace_ratio(A, B, 4)
+    assert value == np.inf
+    assert_allclose(W.T @ W, np.eye(4), atol=1e-12)
+    assert_allclose(B @ W, 0, atol=1e-12)
+    noise = np.random.default_rng(4).standard_normal((9, 9)) * 1e-14
+    with pytest.warns(UserWarning, match="order of the coordinates"):
+        again, _ = trace_ratio(A + noise @ noise.T, B + (noise + noise.T), 4)
+    assert scipy.linalg.subspace_angles(W, again).max() < 1e-6

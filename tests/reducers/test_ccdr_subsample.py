@@ -90,3 +90,10 @@ def test_subsamples_share_no_neighbours_and_are_not_nested():
 def test_a_subsample_of_everything_is_refused():
     with pytest.raises(ValueError, match="less than the number of points, 600"):
         CCDR(subsample=600).fit(X, Y)
+
+
+@pytest.mark.parametrize("options", [{"n_components": 4}, {"n_neighbors": 6}], ids=str)
+def test_a_subsample_that_is_too_small_is_named_as_the_reason(options):
+    few = np.r_[np.flatnonzero(Y == 0)[:5], np.flatnonzero(Y == 1)[:2]]
+    with pytest.raises(ValueError, match=r"subsample=0.6 draws \d of 7 points, too few: .* Raise"):
+        CCDR(subsample=0.6, **options).fit(X[few], Y[few])

@@ -130,23 +130,44 @@ def test_more_components_than_dimensions_are_an_error(estimator):
 
 
 @pytest.mark.parametrize(
-    ("estimator", "message"),
+    ("estimator", "most", "message"),
     [
-        (NMMP(n_neighbors_within=10), "10 neighbours inside the class"),
-        (NMMP(n_neighbors_between=11), "11 neighbours of other classes"),
-        (LFDA(n_neighbors=10), "n_neighbors=10, but the smallest class has n_samples = 10"),
-        (KernelLFDA(n_neighbors=10), "n_neighbors=10, but the smallest class"),
-        (MFA(n_neighbors_within=10), "10 neighbours inside the class"),
-        (MFA(n_neighbors_between=101), "101 closest pairs"),
-        (KernelMFA(margin="points", n_neighbors_between=11), "11 neighbours of other classes"),
-        (LPP(n_neighbors=20), "20 nearest neighbours are asked for, but n_samples = 20"),
+        (NMMP(n_neighbors_within=12), {"n_neighbors_within": 9}, "12 neighbours .* smallest class"),
+        (NMMP(n_neighbors_between=12), {"n_neighbors_between": 10}, "12 neighbours .* outside the"),
+        (LFDA(n_neighbors=12), {"n_neighbors": 9}, "12 neighbours .* smallest class offers 9"),
+        (KernelLFDA(n_neighbors=12), {"n_neighbors": 9}, "12 neighbours .* smallest class"),
+        (MFA(n_neighbors_within=12), {"n_neighbors_within": 9}, "12 neighbours .* smallest class"),
+        (
+            MFA(n_neighbors_between=101),
+            {"n_neighbors_between": 100},
+            "101 closest pairs .* all 100",
+        ),
+        (
+            KernelMFA(margin="points", n_neighbors_between=12),
+            {"n_neighbors_between": 10},
+            "12 neighbours .* outside the largest class",
+        ),
     ],
     ids=repr,
 )
-def test_fewer_points_than_neighbours_are_an_error(estimator, message):
+def test_where_there_are_fewer_neighbours_all_are_taken_with_a_warning(estimator, most, message):
     few = np.r_[0:10, 50:60]
-    with pytest.raises(ValueError, match=message):
-        estimator.fit(X[few], Y[few])
+    with pytest.warns(UserWarning, match=message):
+        found = clone(estimator).fit_transform(X[few], Y[few])
+    expected = clone(estimator).set_params(**most).fit_transform(X[few], Y[few])
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_a_class_of_one_point_has_no_neighbours_of_its_own():
+    y = np.append(Y[:-1], 9)
+    with pytest.warns(UserWarning, match="smallest class offers 0"):
+        assert LFDA().fit_transform(X, y).shape == (len(X), 2)
+
+
+def test_fewer_points_than_neighbours_are_an_error():
+    few = np.r_[0:10, 50:60]
+    with pytest.raises(ValueError, match="20 nearest neighbours are asked for, but n_samples = 20"):
+        LPP(n_neighbors=20).fit(X[few])
 
 
 @pytest.mark.parametrize(

@@ -59,12 +59,22 @@ def test_lda_ignores_constant_and_repeated_features():
     np.testing.assert_allclose(np.abs(ours.transform(X)), np.abs(plain.transform(IRIS)), atol=1e-8)
 
 
+def test_lda_has_one_dimension_less_than_there_are_classes():
+    with pytest.warns(UserWarning, match="n_components=3, .* y has 3 classes: there are 2"):
+        model = LDA(3).fit(IRIS, IRIS_Y)
+    np.testing.assert_array_equal(model.components_, LDA(2).fit(IRIS, IRIS_Y).components_)
+
+
 @pytest.mark.parametrize(
     ("model", "X", "y", "message"),
     [
-        (LDA(3), IRIS, IRIS_Y, "y has 3 classes"),
         (LDA(1), IRIS, np.zeros(150), "y has one class"),
-        (LDA(1), np.repeat(np.eye(2), 5, axis=0), np.repeat([0, 1], 5), "regular on 0 principal"),
+        (
+            LDA(1),
+            np.repeat(np.eye(2), 5, axis=0),
+            np.repeat([0, 1], 5),
+            "No two points of one class differ",
+        ),
         (LDA(1), IRIS, IRIS[:, 0], "continuous"),
     ],
 )

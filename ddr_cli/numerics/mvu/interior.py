@@ -21,6 +21,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import breadth_first_order, minimum_spanning_tree
 from scipy.sparse.linalg import eigsh
 
+from ddr_cli.numerics.eigen import extreme_eigenvalue
 from ddr_cli.numerics.graph_embedding import symmetric
 from ddr_cli.numerics.mvu.framework import Framework
 from ddr_cli.numerics.neighbors import CsrArray, Floats
@@ -83,10 +84,8 @@ class _Iteration:
         self.size = float(r - N.shape[1])
         self.ridge = 1e-14
         uniform = programme.laplacian(np.ones(m)) + self.pin
-        spread = scipy.linalg.eigh(
-            programme.objective, uniform, eigvals_only=True, subset_by_index=(r - 1, r - 1)
-        )
-        self.weights: Floats = np.full(m, 2.0 * float(spread[0]))
+        spread = extreme_eigenvalue(programme.objective, uniform, largest=True)
+        self.weights: Floats = np.full(m, 2.0 * spread)
         self.slack = self._slack(self.weights)
         level = float(self.weights.sum() / np.trace(programme.objective))
         self.gram: Floats = (np.eye(r) - self.pin) * level
@@ -195,7 +194,7 @@ def _reach(lower: Floats, towards: Floats) -> float:
     ratio = symmetric(ratio)
     n = len(ratio)
     if n < _DENSE:
-        smallest = float(scipy.linalg.eigvalsh(ratio, subset_by_index=(0, 0))[0])
+        smallest = extreme_eigenvalue(ratio, largest=False)
     else:
         start = np.random.default_rng(0).standard_normal(n)
         values = eigsh(ratio, k=1, which="SA", tol=1e-2, v0=start, return_eigenvectors=False)
