@@ -136,6 +136,37 @@ def test_naive_interval_undercovers_and_the_corrected_one_does_not():
     assert 0.85 < coverage(corrected) < 0.96
 
 
+def centroid_errors(generator, n_train, n_test, n_splits):
+    """Return the nearest centroid's errors over re-splits of fresh points in six dimensions."""
+    n = n_train + n_test
+    y = generator.integers(0, 2, n)
+    X = generator.normal(size=(n, 6))
+    X[:, 0] += 2.4 * (y - 0.5)
+    errors = []
+    for _ in range(n_splits):
+        order = generator.permutation(n)
+        train, test = order[:n_train], order[n_train:]
+        high, low = (X[train][y[train] == label].mean(axis=0) for label in (1, 0))
+        found = (X[test] - (high + low) / 2) @ (high - low) > 0
+        errors.append(np.mean(found != y[test]))
+    return np.array(errors)
+
+
+def test_a_small_training_part_is_covered_by_an_interval_of_use():
+    generator = np.random.default_rng(5)
+    sizes = {"n_train": 30, "n_test": 270}
+    truth = np.mean([centroid_errors(generator, 30, 2000, 1) for _ in range(1000)])
+    held, widths = [], []
+    for _ in range(200):
+        errors = centroid_errors(generator, **sizes, n_splits=20)
+        bound = rate_variance(errors.mean())
+        low, high = ends(errors, 0.95, **sizes, point_variance=bound)
+        held.append(low <= truth <= high)
+        widths.append((high - low) / np.diff(ends(errors, 0.95, **sizes)))
+    assert np.mean(held) >= 0.93
+    assert np.mean(widths) < 0.5
+
+
 def test_one_split_has_no_spread():
     found = mean_interval([0.1], 0.8, n_train=90, n_test=10)
     assert np.isnan([found.low, found.high, found.p_value]).all()
