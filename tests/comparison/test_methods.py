@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import numpy as np
@@ -12,8 +13,11 @@ from scipy import stats
 from typer.testing import CliRunner
 
 from ddr_cli.cli.compare import compare as compare_command
-from ddr_cli.comparison.methods import compare
+from ddr_cli.comparison.methods import compare, difference_interval
+from ddr_cli.comparison.runs import load_run
+from ddr_cli.comparison.summary import Row, summarize
 from ddr_cli.core.errors import InputError
+from ddr_cli.evaluation.statistics import NADEAU_BENGIO, SMALL_TRAINING
 from ddr_cli.figures.rank_diagram import draw_ranks
 
 REDUCERS = [{"name": "none"}, {"name": "pca"}, {"name": "lda"}]
@@ -75,6 +79,44 @@ def test_means_that_differ_by_rounding_have_equal_ranks(results, make_spec, writ
     ]
     average = dict(compare(folders).ranks.average)
     assert average == {"LDA": 1.0, "PCA": 2.5, "no reduction": 2.5}
+
+
+@pytest.mark.parametrize(
+    ("metric", "correction"),
+    [("error", SMALL_TRAINING), ("balanced_accuracy", NADEAU_BENGIO)],
+)
+def test_a_small_training_part_is_allowed_for(
+    results, make_spec, write_results, metric, correction
+):
+    rng = np.random.default_rng(0)
+    values = {name: 0.2 + rng.normal(scale=0.02, size=20) for name in ("none", "pca")}
+    spec = make_spec("run", metric=metric, reducers=REDUCERS[:2], repeats=20, predefined=False)
+    folder = write_results(results, spec, lambda trial: values[trial.reducer][trial.index])
+    manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    manifest["sizes"]["resample"] |= {"train": 100, "test": 3900}
+    (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+    pca = compare([folder]).rows.set_index("method").loc["PCA"]
+    differences = values["pca"] - values["none"]
+    shared = differences.var(ddof=1) * 39
+    if correction == SMALL_TRAINING:
+        first, second = values["pca"].mean(), values["none"].mean()
+        point = first + second - (first - second) ** 2
+        shared = differences.var(ddof=1) / 39 + (1 - 1 / 39) * point / 3900
+    half = stats.t.ppf(0.975, 19) * np.sqrt(differences.var(ddof=1) / 20 + shared)
+    assert pca["interval"] == correction
+    assert pca["high"] == pytest.approx(differences.mean() + half)
+    assert f"Interval and p: {correction}." in " ".join(_run(folder).output.split())
+    summary = summarize(load_run(folder)).rows
+    assert set(summary["mean_interval"]) == {correction}
+    assert summary["mean_low"].min() >= 0
+
+
+def test_a_mean_of_differences_has_one_interval(folders):
+    summary = summarize(load_run(folders[0]))
+    none, pca, lda = (Row(summary, index) for index in range(3))
+    both = difference_interval((none, pca), (none, lda))
+    assert both is not None
+    assert both.mean == pytest.approx(0.15)
 
 
 def test_ranks_are_friedmans(folders):
