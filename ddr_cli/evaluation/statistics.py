@@ -31,9 +31,11 @@ References
 C. Nadeau, Y. Bengio, "Inference for the generalization error", Machine Learning 52 (2003),
 section 5 (the corrected resampled t-test).
 
-M. Fuchs, R. Hornung, R. De Bin, A.-L. Boulesteix, "A U-statistic estimator for the variance of
-resampling-based error estimators", arXiv:1310.8203 (2013): the mean over all splits as a
-U-statistic, from whose first-order terms the shares f and 1 - f come.
+Q. Wang, B. Lindsay, "Variance estimation of a general U-statistic with application to
+cross-validation", Statistica Sinica 24 (2014); M. Fuchs, R. Hornung, R. De Bin, A.-L. Boulesteix,
+"A U-statistic estimator for the variance of resampling-based error estimators", arXiv:1310.8203
+(2013): the mean over all splits as a U-statistic, from whose first-order terms f and 1 - f come.
+Their estimators of its variance ask for the losses of single points in splits that share none.
 """
 
 from __future__ import annotations
