@@ -27,7 +27,7 @@ def report(
         bool,
         typer.Option(
             "--check",
-            help="Write nothing; exit 1 if a verdict is worse than the one in verdicts.json.",
+            help="Write nothing; exit 1 if a verdict of verdicts.json is lost.",
         ),
     ] = False,
 ) -> None:
@@ -39,8 +39,8 @@ def report(
     else:
         outcome = write_report(results, paper=paper, format=format)
     _show(outcome)
-    for worse in outcome.regressions:
-        typer.echo(f"Worse than recorded: {worse}", err=True)
+    for lost in outcome.regressions:
+        typer.echo(f"Lost since the record: {lost}", err=True)
     if check:
         _conclude(outcome, results)
         return
@@ -58,7 +58,7 @@ def _conclude(outcome: ReportOutcome, results: Path) -> None:
         )
     if outcome.regressions:
         raise typer.Exit(1)
-    typer.echo("No verdict is worse than the one recorded.")
+    typer.echo("No recorded verdict is lost.")
 
 
 def _show(outcome: ReportOutcome) -> None:

@@ -1,13 +1,13 @@
-"""The predicates that a claim may use, as data; `ddr_cli.verdicts.claims` holds their tests.
+"""The predicates that a part of a claim may use, as data; `ddr_cli.verdicts.claims` tests them.
 
-The thresholds stand in the paper's file, set before any run and the same for every method.
+Thresholds come from the glossary, one for all papers; places and values, from the paper's sentence.
 """
 
 from __future__ import annotations
 
 from typing import Annotated, ClassVar, Literal, Self
 
-from annotated_types import Ge, Gt, Le
+from annotated_types import Ge, Gt
 from pydantic import model_validator
 
 from ddr_cli.core.validation import Frozen
@@ -22,13 +22,13 @@ class _OnGrid(_Base):
     needs_grid: ClassVar[bool] = True
 
 
-class ValueNear(_OnGrid):
-    """The value at `at` is within `tolerance` of `value`, or better."""
+class LevelAt(_OnGrid):
+    """The value at `at` is within `tolerance` of `value`."""
 
-    name: Literal["value_near"]
+    name: Literal["level_at"]
     at: float
     value: float
-    tolerance: Annotated[float, Gt(0)] = 0.01
+    tolerance: Annotated[float, Gt(0)]
 
 
 class BelowAt(_OnGrid):
@@ -96,30 +96,37 @@ class RelativeGain(_Base):
     compares: ClassVar[bool] = True
 
 
-class BetterThan(_Base):
-    """The value is better than the one it is compared with, in the metric's direction."""
+class Ahead(_Base):
+    """The value is ahead of the one it is compared with, in the metric's direction."""
 
-    name: Literal["better_than"]
+    name: Literal["ahead"]
     at_least: Annotated[float, Ge(0)] = 0.0
     compares: ClassVar[bool] = True
 
 
-class BetterAlong(_Range):
-    """From `low` to `high` the series is better than the one it is compared with.
+class NotBehind(_Base):
+    """The value is behind the one it is compared with by at most `tolerance`, or ahead of it."""
 
-    It is by at least `at_least`, in the metric's direction, at no less than the share `share` of
-    the places that both have. What it is compared with may also be one row without the parameter,
-    which then counts everywhere.
+    name: Literal["not_behind"]
+    tolerance: Annotated[float, Gt(0)]
+    compares: ClassVar[bool] = True
+
+
+class AheadAlong(_Range):
+    """From `low` to `high` the series is ahead of the one it is compared with.
+
+    It is, in the metric's direction, at every place that both have, and by at least `at_least` on
+    average. What it is compared with may also be one row without the parameter, which then counts
+    everywhere.
     """
 
-    name: Literal["better_along"]
-    share: Annotated[float, Gt(0), Le(1)] = 1.0
+    name: Literal["ahead_along"]
     at_least: Annotated[float, Ge(0)] = 0.0
     compares: ClassVar[bool] = True
 
 
 class AtLeastValue(_Base):
-    """The value is `value` or better, in the metric's direction."""
+    """The value is at least `value`; an error rate, at most one less `value`."""
 
     name: Literal["at_least_value"]
     value: float
@@ -134,15 +141,16 @@ class WithinOf(_Base):
 
 
 Predicate = (
-    ValueNear
+    LevelAt
     | BelowAt
     | MinimumIn
     | FlatIn
     | StaysWithin
     | RisesTowards
     | RelativeGain
-    | BetterThan
-    | BetterAlong
+    | Ahead
+    | NotBehind
+    | AheadAlong
     | AtLeastValue
     | WithinOf
 )

@@ -1,13 +1,15 @@
 """The models of a paper's file, one YAML per paper: its reference, artefacts and claims.
 
 Nothing here is computed from results. A printed number or mark names the row of our own results
-that answers it by a selector; a claim names a predicate over such rows. `ddr_cli.verdicts` looks
-the rows up and judges both. Values are in the metric's own unit: an error rate of 0.09 is 9 %.
+that answers it by a selector; a claim is a sentence, in parts that are predicates over such rows.
+`ddr_cli.verdicts` looks the rows up and judges both. Values are in the metric's own unit: an error
+rate of 0.09 is 9 %. What a word such as "much" means in numbers stands in ``glossary.yaml``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import datetime
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -21,6 +23,48 @@ from ddr_cli.core.yaml_loader import read_document
 from ddr_cli.papers.predicates import Predicate
 
 _FOLDER = Path(__file__).resolve().parent
+_GLOSSARY = "glossary"
+
+# -- the glossary: one meaning of a word for all papers -------------------------------------------
+
+
+class NumberRule(Frozen):
+    """When a printed number is reproduced; `trivial` is how far above one class is no merit."""
+
+    rate_tolerance: Annotated[float, Gt(0)]
+    dimension_tolerance: Annotated[float, Gt(0)]
+    trivial: Annotated[float, Ge(0)]
+    means: str
+    fixed: datetime
+    was: str | None = None
+
+
+class Term(Frozen):
+    """A word with the predicate and the thresholds that it stands for, and when these were fixed.
+
+    `was` says what its thresholds were before, if they ever changed.
+    """
+
+    predicate: str
+    set: dict[str, float] = Field(default_factory=dict)
+    means: str
+    fixed: datetime
+    was: str | None = None
+
+
+class Glossary(Frozen):
+    """The words of all papers; `seen` is when the first result of a spec was seen."""
+
+    numbers: NumberRule
+    terms: dict[str, Term]
+    seen: dict[str, datetime]
+
+
+@cache
+def glossary() -> Glossary:
+    """Return the glossary."""
+    return validated(read_document(_FOLDER / f"{_GLOSSARY}.yaml"), Glossary, "the glossary")
+
 
 # -- which rows of our own results are meant ------------------------------------------------------
 
@@ -94,13 +138,47 @@ class Seconds(Frozen):
     than: Selector | None = None
 
 
-class PrintedNumber(Frozen):
+class Calibration(Frozen):
+    """That a result was looked at to choose a reading, so that it proves nothing about it.
+
+    `views` are those in which it was: "own" leaves the re-splits counted.
+    """
+
+    why: str
+    views: Literal["own", "both"] = "both"
+
+
+class Reason(Frozen):
+    """Why ours differs, as a statement that `shown_by` tests: a spec, a test or a card."""
+
+    text: str
+    shown_by: str
+
+
+class _Answered(Frozen):
+    """What every entry may say of itself: what it rests on, and whether it counts.
+
+    `reading` names another reading of the paper than the main one, and `same_as` an entry of
+    another artefact (``table1.none-knn``) that repeats the number: both are shown and not counted.
+    """
+
+    reading: str | None = None
+    same_as: str | None = None
+    calibration: Calibration | None = None
+    reason: Reason | None = None
+    remark: str | None = None
+
+    def is_counted(self, view: str) -> bool:
+        """Tell whether the verdict through a view counts."""
+        calibrated = self.calibration is not None and self.calibration.views in (view, "both")
+        return not (self.reading or self.same_as or calibrated)
+
+
+class PrintedNumber(_Answered):
     """One number that the paper prints, or one of ours in a place where it prints none.
 
     `row` and `column` are its place in a printed table, `where` says so for a reader; without a
-    `value` the verdict is "unverifiable". `tolerance` is how far ours may be off, for metrics that
-    are no rates; None is the rule for rates. `reading` says which of several readings of the paper
-    the entry follows, `remark` what is known of why ours differs.
+    `value` the verdict is "not testable".
     """
 
     id: str
@@ -111,15 +189,12 @@ class PrintedNumber(Frozen):
     value: Quantity | None = None
     sd: Quantity | None = None
     seconds: Seconds | None = None
-    tolerance: Annotated[float, Gt(0)] | None = None
     where: str
-    reading: str | None = None
-    remark: str | None = None
 
     @model_validator(mode="after")
     def _spread_has_a_value(self) -> Self:
-        if self.value is None and (self.sd is not None or self.tolerance is not None):
-            raise ValueError("'sd' and 'tolerance' go with a printed 'value', which is missing")
+        if self.value is None and self.sd is not None:
+            raise ValueError("'sd' goes with a printed 'value', which is missing")
         return self
 
 
@@ -127,7 +202,7 @@ Kept = Literal["both", "separable", "multimodal", "neither"]
 """What an embedding keeps: classes apart, the sub-classes of a merged class apart, or both."""
 
 
-class TableMark(Frozen):
+class TableMark(_Answered):
     """One mark of a table of marks, in the row of a method and the column of a data set.
 
     `printed` is what the paper says that the embedding keeps; None where it says nothing. The run
@@ -138,8 +213,6 @@ class TableMark(Frozen):
     column: Annotated[str, MinLen(1)]
     printed: Kept | None = None
     select: MethodSelector
-    reading: str | None = None
-    remark: str | None = None
 
     @property
     def id(self) -> str:
@@ -164,6 +237,13 @@ class Thresholds(Frozen):
 # -- a paper --------------------------------------------------------------------------------------
 
 
+class Choice(Frozen):
+    """What the paper leaves open here, and if that was settled before a result was seen."""
+
+    when: Literal["before", "after"]
+    what: str
+
+
 class Artefact(Frozen):
     """One table or figure of the paper, made of the results of `specs`, the main one first.
 
@@ -181,6 +261,7 @@ class Artefact(Frozen):
     printed: tuple[PrintedNumber, ...] = ()
     marks: tuple[TableMark, ...] = ()
     thresholds: Thresholds | None = None
+    choice: Choice | None = None
     remark: str | None = None
 
     @property
@@ -213,31 +294,90 @@ class Artefact(Frozen):
         yield from ((item.id, item.select) for item in self.marks)
 
 
-class Claim(Frozen):
-    """A sentence of the paper as a predicate over our results.
+class Part(_Answered):
+    """One of the things that a sentence says, as a predicate over our results.
 
     `select` is the row it speaks of or, for predicates along a grid, the series that the swept
-    parameter `along` orders; `than` is what it is compared with. `remark` says why it fails, as far
-    as known, or how its words were turned into numbers.
+    parameter `along` orders; `than` is what it is compared with. Its predicate is written as a
+    `term` of the glossary, with the places and values that the sentence prints; a threshold of its
+    own needs `why` it is not the glossary's. `written` is when it got its present form.
+    """
+
+    id: str
+    artefact: str
+    what: str
+    select: Selector
+    along: str | None = None
+    metric: str = "error"
+    term: str
+    predicate: Annotated[Predicate, Field(discriminator="name")]
+    why: str | None = None
+    than: Selector | None = None
+    written: datetime
+
+    @model_validator(mode="before")
+    @classmethod
+    def _look_the_term_up(cls, data: Any) -> Any:
+        given = data.get("predicate") if isinstance(data, dict) else None
+        given = {"term": given} if isinstance(given, str) else given
+        if not isinstance(given, dict) or "term" not in given:
+            return data
+        name = given["term"]
+        terms = glossary().terms
+        if name not in terms:
+            raise ValueError(f"the glossary has no term '{name}'.{did_you_mean(name, terms)}")
+        term = terms[name]
+        own = {key: value for key, value in given.items() if key not in ("term", "why")}
+        if set(own) & set(term.set) and "why" not in given:
+            raise ValueError(f"'{name}' has its thresholds in the glossary; say 'why' not here")
+        why = {"why": given["why"]} if "why" in given else {}
+        predicate = {"name": term.predicate, **term.set, **own}
+        return {**data, "term": name, "predicate": predicate, **why}
+
+    @model_validator(mode="after")
+    def _has_what_its_predicate_needs(self) -> Self:
+        if self.predicate.needs_grid and self.along is None:
+            raise ValueError(f"the term '{self.term}' needs 'along'")
+        if self.predicate.compares and self.than is None:
+            raise ValueError(f"the term '{self.term}' needs 'than'")
+        return self
+
+    @property
+    def fixed(self) -> datetime:
+        """When its threshold got its present value."""
+        return max(self.written, glossary().terms[self.term].fixed)
+
+
+_SHARED = ("artefact", "metric", "along", "predicate", "select", "than", "written")
+
+
+class Claim(_Answered):
+    """A sentence of the paper, which holds when all its counted parts do.
+
+    Its parts have its `artefact`, and what else of `_SHARED` stands with it, unless they say
+    otherwise. `sentence` is in quotes where it is the paper's own.
     """
 
     id: str
     artefact: str
     sentence: str
     where: str
-    select: Selector
-    along: str | None = None
-    metric: str = "error"
-    predicate: Annotated[Predicate, Field(discriminator="name")]
-    than: Selector | None = None
-    remark: str | None = None
+    parts: Annotated[tuple[Part, ...], MinLen(1)]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _hand_down(cls, data: Any) -> Any:
+        if not isinstance(data, dict) or not isinstance(data.get("parts"), list):
+            return data
+        shared = {key: data[key] for key in _SHARED if key in data}
+        parts = [shared | part if isinstance(part, dict) else part for part in data["parts"]]
+        own = {key: data[key] for key in data if key == "artefact" or key not in _SHARED}
+        return own | {"parts": parts}
 
     @model_validator(mode="after")
-    def _has_what_its_predicate_needs(self) -> Self:
-        if self.predicate.needs_grid and self.along is None:
-            raise ValueError(f"the predicate '{self.predicate.name}' needs 'along'")
-        if self.predicate.compares and self.than is None:
-            raise ValueError(f"the predicate '{self.predicate.name}' needs 'than'")
+    def _has_a_part_that_counts(self) -> Self:
+        if all(part.reading for part in self.parts):
+            raise ValueError(f"no part of '{self.id}' is the sentence's own")
         return self
 
 
@@ -254,11 +394,12 @@ class Paper(Frozen):
     """A paper: what it asks, how we read its protocol, its artefacts and claims.
 
     Its `name` is that of the file and as in the ``paper:`` entry of a spec, `short` that in
-    headings.
+    headings, `method` the reducer that it proposes.
     """
 
     name: str
     short: str
+    method: str
     reference: Reference
     asked: str
     reading: str
@@ -275,12 +416,22 @@ class Paper(Frozen):
             _refuse_repeats(f"entry in {artefact.id}", [name for name, _ in selectors])
             for name, selector in selectors:
                 _refuse_foreign_spec(f"{artefact.id}.{name}", selector, artefact)
-        for claim in self.claims:
-            if claim.artefact not in by_id:
-                raise ValueError(f"claim '{claim.id}' names no artefact: '{claim.artefact}'")
-            for meant in (claim.select, claim.than):
+        parts = [part for claim in self.claims for part in claim.parts]
+        _refuse_repeats("part of a claim", [part.id for part in parts])
+        owners = [(claim.id, claim.artefact) for claim in self.claims]
+        owners += [(part.id, part.artefact) for part in parts]
+        for owner, artefact_id in owners:
+            if artefact_id not in by_id:
+                raise ValueError(f"claim '{owner}' names no artefact: '{artefact_id}'")
+        for part in parts:
+            for meant in (part.select, part.than):
                 if meant is not None:
-                    _refuse_foreign_spec(claim.id, meant, by_id[claim.artefact])
+                    _refuse_foreign_spec(part.id, meant, by_id[part.artefact])
+        known = {f"{each.id}.{entry}" for each in self.artefacts for entry, _ in each.selectors()}
+        for artefact in self.artefacts:
+            for item in artefact.printed:
+                if item.same_as is not None and item.same_as not in known:
+                    raise ValueError(f"'{item.id}' is the same as '{item.same_as}', unknown here")
         return self
 
     def artefact(self, name: str) -> Artefact:
@@ -301,7 +452,7 @@ def _refuse_foreign_spec(owner: str, selector: MethodSelector, artefact: Artefac
 
 def paper_names() -> list[str]:
     """Return the names of all papers, sorted."""
-    return sorted(path.stem for path in _FOLDER.glob("*.yaml"))
+    return sorted(path.stem for path in _FOLDER.glob("*.yaml") if path.stem != _GLOSSARY)
 
 
 @cache

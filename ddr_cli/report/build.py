@@ -17,10 +17,12 @@ from ddr_cli.report.page import page_figure, render_page
 from ddr_cli.report.tables import (
     claim_table,
     count_text,
+    glossary_table,
     mark_data,
     matrix_of,
     number_data,
     number_table,
+    reading_table,
     to_csv,
     to_latex,
     to_markdown,
@@ -49,7 +51,7 @@ _FORMS = {
 
 @dataclass(frozen=True)
 class ReportOutcome:
-    """What a report found and wrote: verdicts, and those worse than recorded before (if any were).
+    """What a report found and wrote: verdicts, and those lost since the record (if there is one).
 
     `page` is None if it was not written.
     """
@@ -81,8 +83,8 @@ def check_report(results: Path, *, paper: str | None = None) -> ReportOutcome:
     """Evaluate a results folder and compare with the recorded verdicts, writing nothing."""
     assessment = assess(results, paper)
     recorded = read_record(results)
-    worse = regressions(recorded, record_of(assessment), paper)
-    return ReportOutcome(assessment, tuple(worse), bool(recorded))
+    lost = regressions(recorded, record_of(assessment), paper)
+    return ReportOutcome(assessment, tuple(lost), bool(recorded))
 
 
 def write_report(
@@ -106,6 +108,9 @@ def write_report(
     if format is not Format.html:
         for result in assessment.papers:
             files += _write_tables(target / "tables", result, format)
+        if assessment.papers:
+            words = glossary_table()
+            files += _write_table(target / "tables" / "glossary", words, words, format)
     if paper is None and format in (Format.markdown, Format.all):
         files.append(_write(target / COUNTS, count_text(assessment)))
     page = None
@@ -147,9 +152,9 @@ def _write_tables(folder: Path, result: PaperResult, format: Format) -> list[Pat
             files += _write_table(stem, number_data(item.numbers), shown, format)
         if item.marks and matrix:
             files += _write_table(stem, mark_data(item.marks), matrix.frame(), format)
-    if result.claims:
-        shown = claim_table(result.claims)
-        files += _write_table(folder / f"{result.paper.name}_claims", shown, shown, format)
+    for name, shown in (("claims", claim_table(result)), ("readings_table", reading_table(result))):
+        if not shown.empty:
+            files += _write_table(folder / f"{result.paper.name}_{name}", shown, shown, format)
     return files
 
 

@@ -4,40 +4,52 @@ from __future__ import annotations
 
 import re
 from base64 import b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from ddr_cli.comparison.names import metric_name, number
 from ddr_cli.comparison.summary import Row, Summary
+from ddr_cli.papers.schema import Claim, PrintedNumber, TableMark
 from ddr_cli.report.tables import (
     SIGN_LEGEND,
     described,
+    fixed_text,
+    glossary_table,
     matrix_of,
+    notes_of,
     our_words,
     ours_text,
     printed_text,
+    reading_table,
+    reason_text,
     shown_views,
+    threshold_text,
     time_text,
+    verdict_text,
 )
-from ddr_cli.verdicts.assess import ArtefactResult, Assessment, PaperResult
-from ddr_cli.verdicts.claims import DECIDED, ClaimResult
+from ddr_cli.verdicts.assess import ALONE, ArtefactResult, Assessment, PaperResult
+from ddr_cli.verdicts.claims import DECIDED, ClaimResult, PartResult
 from ddr_cli.verdicts.printed import MarkResult, NumberResult, time_ratios
 from ddr_cli.verdicts.rows import View
 
 # A verdict is told by sign and word as well as by colour.
 _BADGES = {
     "reproduced": "✓",
-    "better": "▲",
-    "worse": "▼",
+    "close": "≈",
+    "differs (higher)": "▲",
+    "differs (lower)": "▼",
     "differs": "≠",
-    "unverifiable": "?",
+    "uninformative": "○",
+    "calibration": "◇",
+    "not testable": "?",
     "not run": "–",
     "not applicable": "·",
     "holds": "✓",
     "fails": "✗",
     "undecided": "~",
+    "hold alone": "(✓)",
 }
 
 
@@ -81,6 +93,12 @@ def render_page(assessment: Assessment, pictures: Mapping[str, Mapping[str, str]
         sign_legend=SIGN_LEGEND,
         time_ratios=time_ratios,
         time_text=time_text,
+        verdict_text=verdict_text,
+        notes_of=notes_of,
+        threshold_text=threshold_text,
+        fixed_text=fixed_text,
+        glossary=glossary_table().to_dict("records"),
+        readings=lambda result: reading_table(result).to_dict("records"),
         outcome=outcome,
         differences=differences,
         summary_rows=summary_rows,
@@ -112,10 +130,9 @@ def summary_rows(summary: Summary) -> list[Row]:
 # -- what came out of a paper and what differs from it, in sentences --------------------------
 
 
-JUDGED = ("reproduced", "better", "worse", "differs")
+_MISSED = ("differs (higher)", "differs (lower)", "differs", "uninformative")
+JUDGED = ("reproduced", "close", *_MISSED)
 """The verdicts that say how ours stands to a printed number."""
-
-_MISSED = ("worse", "differs")
 
 
 def outcome(result: PaperResult) -> list[str]:
@@ -137,7 +154,12 @@ def outcome(result: PaperResult) -> list[str]:
         if decided:
             noun = "claim" if decided == 1 else "claims"
             open_ = f", {claims['undecided']} undecided" if claims["undecided"] else ""
+            if claims[ALONE] > claims["holds"]:
+                open_ += f" ({claims[ALONE]} hold without the correction for their number)"
             parts.append(f"{claims['holds']} of {decided} {noun} hold{open_}")
+        used = numbers["calibration"] + claims["calibration"]
+        if used:
+            parts.append(f"{used} more were used to choose a reading and are not counted")
         sentences.append(f"{where}, {'; '.join(parts)}.")
     partly = [claim for claim in result.claims if claim.differs]
     if partly:
@@ -189,8 +211,8 @@ def differences(result: PaperResult) -> list[Difference]:
     found += [
         Difference(
             f"{each.claim.where}: {' '.join(each.claim.sentence.split())}",
-            (both_verdicts(each),),
-            _one_line(each.claim.remark),
+            (both_verdicts(each), *_missed_parts(each)),
+            _reason(each.claim),
         )
         for each in result.claims
         if each.differs or "fails" in (each.own.verdict, each.resplits.verdict)
@@ -198,30 +220,38 @@ def differences(result: PaperResult) -> list[Difference]:
     return found
 
 
-def _one_line(remark: str | None) -> str:
-    return " ".join((remark or "").split())
+def _missed_parts(result: ClaimResult) -> Iterator[str]:
+    """Yield the parts that do not hold, where a sentence has several."""
+    if len(result.parts) > 1:
+        for part in result.parts:
+            verdicts = {part.own.verdict, part.resplits.verdict}
+            if not part.part.reading and verdicts & {"fails", "undecided"}:
+                yield f"{part.part.what}: {both_verdicts(part)}"
+
+
+def _reason(entry: Claim | PrintedNumber | TableMark) -> str:
+    reason = reason_text(entry)
+    return f"Why: {reason}." if entry.reason is None else f"Why: {reason}"
 
 
 def _difference(item: ArtefactResult, each: NumberResult | MarkResult) -> tuple[str, str]:
     """Return the sentences on one printed number or mark and the reason; empty if all agrees."""
-    remark = each.entry.remark
     own, over = each.own.verdict, each.resplits.verdict
     one = len(shown_views(item.judged)) == 1
     split = own in JUDGED and over in JUDGED and own != over
     missed = own in _MISSED or over in _MISSED
-    if not split and not missed and not (own == "better" and remark):
+    if each.entry.same_as or not (split or missed):
         return "", ""
     where = "" if one else " in the paper's setting"
     parts = [f"Printed {printed_text(each)}; ours {our_words(each, 'own')}{where}."]
     if not one and over in JUDGED:
         both = f"{own} there, {over} over re-splits" if split else f"{own} on both"
         parts.append(f"Over re-splits {our_words(each, 'resplits')}: {both}.")
-    reason = _one_line(remark) or ("Cause not yet known." if missed else "")
-    return " ".join(parts), reason
+    return " ".join(parts), _reason(each.entry)
 
 
-def both_verdicts(result: ClaimResult) -> str:
-    """Return both verdicts on a claim in words, with their numbers."""
+def both_verdicts(result: ClaimResult | PartResult) -> str:
+    """Return both verdicts on a claim or a part in words, with their numbers."""
     own, over = result.own, result.resplits
     decided = [each for each in (own, over) if each.verdict in DECIDED]
     if len(decided) < 2:
@@ -233,7 +263,7 @@ def both_verdicts(result: ClaimResult) -> str:
             return f"{own.verdict.capitalize()}: {over.detail}."
         return (
             f"{own.verdict.capitalize()} by the means over the paper's random splits, "
-            f"{over.verdict} by their corrected interval: {over.detail}."
+            f"{over.verdict} by their interval: {over.detail}."
         )
     verdicts = (
         f"{own.verdict.capitalize()} in the paper's own setting, {over.verdict} over re-splits."

@@ -10,9 +10,19 @@ import numpy as np
 import pandas as pd
 
 from ddr_cli.comparison.names import is_rate, method_name, number
-from ddr_cli.papers.schema import Artefact, Kept
-from ddr_cli.verdicts.assess import ArtefactResult, Assessment
-from ddr_cli.verdicts.claims import ClaimResult
+from ddr_cli.papers.schema import (
+    Artefact,
+    Claim,
+    Kept,
+    NumberRule,
+    Part,
+    PrintedNumber,
+    TableMark,
+    Term,
+    glossary,
+)
+from ddr_cli.verdicts.assess import ArtefactResult, Assessment, PaperResult
+from ddr_cli.verdicts.claims import DECIDED, ClaimResult, PartResult
 from ddr_cli.verdicts.printed import (
     MEDIAN_NAMES,
     MarkResult,
@@ -22,7 +32,7 @@ from ddr_cli.verdicts.printed import (
     TimeRatio,
     time_ratios,
 )
-from ddr_cli.verdicts.rows import View
+from ddr_cli.verdicts.rows import VIEWS, View
 
 _SIGNS: Mapping[Kept, str] = {"both": "○", "separable": "△", "multimodal": "✕", "neither": "–"}
 _MEANINGS: Mapping[Kept, str] = {
@@ -65,6 +75,31 @@ def printed_text(result: NumberResult | MarkResult) -> str:
     if is_rate(entry.metric) and "%" not in text:
         return f"{text} ({100 * entry.value.value:.4g} %)"
     return text
+
+
+NOT_KNOWN = "not known"
+
+
+def reason_text(entry: PrintedNumber | TableMark | Claim | Part) -> str:
+    """Return why ours differs, with what shows it, or that it is not known."""
+    if entry.reason is None:
+        return NOT_KNOWN
+    return f"{' '.join(entry.reason.text.split())} (shown by {entry.reason.shown_by})"
+
+
+def not_counted(entry: PrintedNumber | TableMark | Claim | Part, view: View) -> str:
+    """Return why an entry does not count through a view; empty if it does."""
+    if entry.same_as:
+        return f"counted as {entry.same_as}"
+    if entry.reading:
+        return "another reading"
+    return "" if entry.is_counted(view) else "calibration"
+
+
+def verdict_text(entry: PrintedNumber | TableMark | Claim | Part, view: View, verdict: str) -> str:
+    """Return a verdict, in brackets with the reason where it does not count."""
+    why = not_counted(entry, view)
+    return f"({verdict}: {why})" if why else verdict
 
 
 def ours_text(verdict: NumberVerdict, metric: str, *, with_n: bool = True) -> str:
@@ -133,21 +168,25 @@ def number_data(results: Sequence[NumberResult]) -> pd.DataFrame:
             "column": entry.column,
             "where": entry.where,
             "reading": entry.reading,
+            "same_as": entry.same_as,
             "metric": entry.metric,
             "printed": entry.value.value if entry.value else None,
             "printed_sd": entry.sd.value if entry.sd else None,
         }
-        for view, verdict in (("own", result.own), ("resplits", result.resplits)):
+        for view in VIEWS:
+            verdict: NumberVerdict = getattr(result, view)
             row = verdict.row
             record |= {
                 f"{view}_{name}": None if row is None else row[name]
-                for name in ("split", "n", "mean", "sd", "low", "high", "level")
+                for name in ("split", "n", "mean", "sd", "mean_low", "mean_high")
             }
             record |= {
                 f"{view}_setting": verdict.setting,
                 f"{view}_verdict": verdict.verdict,
-                f"{view}_reason": verdict.reason,
+                f"{view}_counted": entry.is_counted(view),
+                f"{view}_note": verdict.note or verdict.reason,
             }
+        record["reason"] = _reason_of(result)
         if times:
             time = times.get(entry.id)
             record |= {
@@ -169,13 +208,32 @@ def number_table(artefact: Artefact, results: Sequence[NumberResult]) -> pd.Data
         for view, heading in views:
             verdict: NumberVerdict = getattr(result, view)
             record[f"ours, {heading}"] = ours_text(verdict, result.entry.metric)
-            record[f"verdict, {heading}"] = verdict.verdict
+            record[f"verdict, {heading}"] = verdict_text(result.entry, view, verdict.verdict)
+        record["in words"] = "; ".join(notes_of(result, views))
+        record["reason"] = _reason_of(result)
         if times:
             time = times.get(result.entry.id)
             record["training time, printed"] = time_text(time, "printed")
             record["training time, ours"] = time_text(time, "ours")
         records.append(record)
     return pd.DataFrame(records)
+
+
+_AGREED = ("reproduced", "not testable", "not run", "not applicable")
+
+
+def _reason_of(result: NumberResult | MarkResult) -> str:
+    """Return why ours differs, empty where nothing does."""
+    agreed = all(getattr(result, view).verdict in _AGREED for view in VIEWS)
+    return "" if agreed else reason_text(result.entry)
+
+
+def notes_of(result: NumberResult, views: Sequence[tuple[View, str]]) -> list[str]:
+    """Return in words whom a difference flatters and what is trivial, through each view."""
+    notes = {heading: getattr(result, view).note for view, heading in views}
+    if len(set(notes.values())) == 1:
+        notes = {"": next(iter(notes.values()))}
+    return [f"{heading}: {note}" if heading else note for heading, note in notes.items() if note]
 
 
 def mark_data(results: Sequence[MarkResult]) -> pd.DataFrame:
@@ -189,30 +247,143 @@ def mark_data(results: Sequence[MarkResult]) -> pd.DataFrame:
             "reading": entry.reading,
             "printed": entry.printed,
         }
-        for view, verdict in (("own", result.own), ("resplits", result.resplits)):
+        for view in VIEWS:
+            verdict: MarkVerdict = getattr(result, view)
             record |= {f"{view}_mark": verdict.kept, f"{view}_n": verdict.n or None}
             record |= {f"{view}_{name}": value for name, value in (verdict.medians or {}).items()}
-            record |= {f"{view}_verdict": verdict.verdict, f"{view}_reason": verdict.reason}
+            record |= {
+                f"{view}_verdict": verdict.verdict,
+                f"{view}_counted": entry.is_counted(view),
+                f"{view}_note": verdict.reason,
+            }
+        record["reason"] = _reason_of(result)
         records.append(record)
     return pd.DataFrame(records)
 
 
-def claim_table(results: Sequence[ClaimResult]) -> pd.DataFrame:
-    """Return the claims of a paper with both verdicts and their numbers."""
-    return pd.DataFrame(
-        [
+def claim_table(result: PaperResult) -> pd.DataFrame:
+    """Return the claims of a paper, each with its parts below it, with verdicts and numbers."""
+    records = []
+    for each in result.claims:
+        claim = each.claim
+        records.append(
             {
-                "claim": result.claim.id,
-                "where": result.claim.where,
-                "sentence": " ".join(result.claim.sentence.split()),
-                "the paper's setting": result.own.verdict,
-                "numbers": result.own.detail,
-                "re-splits": result.resplits.verdict,
-                "numbers over re-splits": result.resplits.detail,
+                "claim": claim.id,
+                "part": "",
+                "where": claim.where,
+                "sentence": " ".join(claim.sentence.split()),
+                "reading": "",
+                "threshold": "",
+                "threshold fixed": "",
+                "reading settled": "",
+                **_findings(claim, each),
             }
-            for result in results
+        )
+        for part in each.parts:
+            choice = result.paper.artefact(part.part.artefact).choice
+            records.append(
+                {
+                    "claim": claim.id,
+                    "part": part.part.id,
+                    "where": "",
+                    "sentence": part.part.what,
+                    "reading": part.part.reading or "",
+                    "threshold": threshold_text(part.part),
+                    "threshold fixed": fixed_text(part),
+                    "reading settled": choice.when if choice else "nothing left open",
+                    **_findings(part.part, part),
+                }
+            )
+    return pd.DataFrame(records)
+
+
+def _findings(entry: Claim | Part, found: ClaimResult | PartResult) -> dict[str, str]:
+    own, over = found.own, found.resplits
+    missed = own.verdict in DECIDED and "fails" in (own.verdict, over.verdict)
+    return {
+        "the paper's setting": verdict_text(entry, "own", own.verdict),
+        "numbers": own.detail,
+        "re-splits": verdict_text(entry, "resplits", over.verdict),
+        "numbers over re-splits": over.detail,
+        "p": "" if np.isnan(over.p) or over.verdict == "fails" else f"{over.p:.2g}",
+        "reason": reason_text(entry) if missed else "",
+    }
+
+
+def threshold_text(part: Part) -> str:
+    """Return a part's term of the glossary with the values that it has."""
+    values = part.predicate.model_dump(exclude_none=True, exclude={"name"})
+    shown = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in values.items())
+    return f"{part.term}: {shown}" if shown else part.term
+
+
+def fixed_text(part: PartResult) -> str:
+    """Return when a part's threshold was fixed, and if that was before its result was seen."""
+    when = f"{part.part.fixed:%Y-%m-%d %H:%M}"
+    return when if part.threshold == "not run" else f"{part.threshold} ({when})"
+
+
+def reading_table(result: PaperResult) -> pd.DataFrame:
+    """Return *reading x verdict*: what each free choice makes of a printed number or sentence."""
+    groups: dict[str, list[tuple[str | None, str, Any]]] = {}
+    for item in result.artefacts:
+        for each in item.judged:
+            entry = each.entry
+            untold = isinstance(entry, PrintedNumber) and entry.value is None
+            if not untold and not entry.same_as:
+                name = ", ".join((entry.row or item.artefact.id, entry.column or entry.id))
+                groups.setdefault(name, []).append((entry.reading, our_words(each, "own"), each))
+    for claim in result.claims:
+        group = groups.setdefault(" ".join(claim.claim.sentence.split()), [])
+        group.append((None, claim.own.detail, claim))
+        for part in claim.parts:
+            if part.part.reading:
+                reading = f"{part.part.reading}: {part.part.what}"
+                group.append((reading, part.own.detail, part))
+    records = []
+    for name, group in groups.items():
+        main = next((found for reading, _, found in group if reading is None), None)
+        if main is None or len(group) == 1:
+            continue
+        records += [
+            {
+                "what": name,
+                "reading": reading or "the one that counts",
+                "ours": ours,
+                "the paper's setting": found.own.verdict,
+                "re-splits": found.resplits.verdict,
+                "flips": "" if reading is None else _flips(found, main),
+            }
+            for reading, ours, found in group
         ]
-    )
+    return pd.DataFrame(records)
+
+
+def _flips(found: Any, main: Any) -> str:
+    changed = [
+        f"{heading}: {getattr(main, view).verdict} to {getattr(found, view).verdict}"
+        for view, heading in (("own", "own"), ("resplits", "re-splits"))
+        if getattr(main, view).verdict != getattr(found, view).verdict
+    ]
+    return "; ".join(changed) or "no"
+
+
+def glossary_table() -> pd.DataFrame:
+    """Return the glossary: what the papers' words mean in numbers, and since when."""
+    rule, terms = glossary().numbers, glossary().terms
+    numbers = rule.model_dump(include={"rate_tolerance", "dimension_tolerance", "trivial"})
+
+    def record(name: str, own: Mapping[str, float], rule: NumberRule | Term) -> dict[str, str]:
+        return {
+            "word": name.replace("_", " "),
+            "means": " ".join(rule.means.split()),
+            "numbers": ", ".join(f"{key.replace('_', ' ')} {own[key]:g}" for key in own),
+            "fixed": f"{rule.fixed:%Y-%m-%d %H:%M}",
+            "before": " ".join((rule.was or "").split()),
+        }
+
+    records = [record(name, term.set, term) for name, term in terms.items()]
+    return pd.DataFrame([record("reproduced, close", numbers, rule), *records])
 
 
 def count_text(assessment: Assessment) -> str:
@@ -269,6 +440,8 @@ def _text_lines(row: MatrixRow) -> Iterator[list[str]]:
         name = ""
         if any(verdict for _, verdict in cells):
             yield ["", "verdict", *(verdict or "" for _, verdict in cells)]
+    for remark in row.remarks:
+        yield ["", "in words", remark, *[""] * (len(row.lines[0][1]) - 1)]
 
 
 def matrix_of(result: ArtefactResult) -> Matrix | None:
@@ -290,8 +463,13 @@ def matrix_of(result: ArtefactResult) -> Matrix | None:
             (line, tuple(cells.get(column, ("", None)) for column in columns))
             for line, cells in named
         )
-        remarks = dict.fromkeys(each.entry.remark for each in own.values() if each.entry.remark)
-        found.append(MatrixRow(name, lines, tuple(remarks)))
+        remarks = [each.entry.remark for each in own.values() if each.entry.remark]
+        for column, each in own.items():
+            if isinstance(each, NumberResult):
+                remarks += [f"{column}: {note}" for note in notes_of(each, views)]
+            if _reason_of(each):
+                remarks.append(f"{column}, reason: {_reason_of(each)}")
+        found.append(MatrixRow(name, lines, tuple(dict.fromkeys(remarks))))
     return Matrix(columns, tuple(found))
 
 
@@ -314,7 +492,7 @@ def _number_lines(
             {
                 column: (
                     ours_text(verdict, own[column].entry.metric, with_n=n is None),
-                    verdict.verdict,
+                    verdict_text(own[column].entry, view, verdict.verdict),
                 )
                 for column, verdict in verdicts.items()
             },
@@ -341,7 +519,10 @@ def _mark_lines(
         yield (
             f"ours, {heading}",
             {
-                name: (_sign(each.kept) or each.reason or "", each.verdict)
+                name: (
+                    _sign(each.kept) or each.reason or "",
+                    verdict_text(own[name].entry, view, each.verdict),
+                )
                 for name, each in verdicts.items()
             },
         )

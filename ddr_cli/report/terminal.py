@@ -20,8 +20,11 @@ from ddr_cli.comparison.names import (
 )
 from ddr_cli.comparison.runs import load_run
 from ddr_cli.comparison.summary import Row, Summary, best_index, summarize, swept_columns
-from ddr_cli.report.tables import described, ours_text, printed_text
+from ddr_cli.report.tables import described, ours_text, printed_text, verdict_text
 from ddr_cli.verdicts.assess import PaperResult
+from ddr_cli.verdicts.claims import ClaimResult
+from ddr_cli.verdicts.printed import MarkResult, NumberResult
+from ddr_cli.verdicts.rows import VIEWS, View
 
 if TYPE_CHECKING:
     from ddr_cli.evaluation.dimension import DimensionEstimate, Graph, GroupDimension
@@ -29,9 +32,9 @@ if TYPE_CHECKING:
 _MOST_ROWS = 40
 _MOST_COLUMNS = 4
 _COLOURS = {
-    **dict.fromkeys(("reproduced", "better", "holds"), "green"),
-    **dict.fromkeys(("worse", "differs", "fails"), "red"),
-    **dict.fromkeys(("undecided", "unverifiable"), "yellow"),
+    **dict.fromkeys(("reproduced", "holds"), "green"),
+    **dict.fromkeys(("differs (higher)", "differs (lower)", "differs", "fails"), "red"),
+    **dict.fromkeys(("undecided", "close", "uninformative", "not testable"), "yellow"),
     **dict.fromkeys(("not run", "not applicable"), "dim"),
 }
 
@@ -129,20 +132,20 @@ def paper_tables(result: PaperResult) -> Iterable[Table]:
         numbers.add_column(head, justify="right" if "ours" in head else "left")
     for item in result.artefacts:
         where = item.artefact.where
-        if item.unverifiable:
-            verdict = _coloured("unverifiable")
+        if item.not_testable:
+            verdict = f"[{_COLOURS['not testable']}]not testable[/]"
             numbers.add_row(f"{where}: {item.artefact.title}", "no number", verdict, verdict)
         for each in item.numbers if item.summaries else ():
             views = [
-                f"{ours_text(verdict, each.entry.metric)}\n{_coloured(verdict.verdict)}"
-                for verdict in (each.own, each.resplits)
+                f"{ours_text(getattr(each, view), each.entry.metric)}\n{_coloured(each, view)}"
+                for view in VIEWS
             ]
             what = f"{where}: {described(item.artefact, each)}"
             numbers.add_row(what, printed_text(each), *views)
         for mark in item.marks if item.summaries else ():
             views = [
-                f"{verdict.kept or verdict.reason}\n{_coloured(verdict.verdict)}"
-                for verdict in (mark.own, mark.resplits)
+                f"{getattr(mark, view).kept or getattr(mark, view).reason}\n{_coloured(mark, view)}"
+                for view in VIEWS
             ]
             numbers.add_row(f"{where}: {mark.entry.id}", mark.entry.printed or "–", *views)
     if numbers.row_count:
@@ -157,15 +160,17 @@ def paper_tables(result: PaperResult) -> Iterable[Table]:
             claims.add_row(
                 result.paper.artefact(claim.claim.artefact).where,
                 " ".join(claim.claim.sentence.split()),
-                _coloured(claim.own.verdict),
-                _coloured(claim.resplits.verdict),
+                *(_coloured(claim, view) for view in VIEWS),
             )
     if claims.row_count:
         yield claims
 
 
-def _coloured(verdict: str) -> str:
-    return f"[{_COLOURS[verdict]}]{verdict}[/]"
+def _coloured(result: NumberResult | MarkResult | ClaimResult, view: View) -> str:
+    entry = result.claim if isinstance(result, ClaimResult) else result.entry
+    verdict = getattr(result, view).verdict
+    colour = _COLOURS[verdict] if entry.is_counted(view) else "dim"
+    return f"[{colour}]{verdict_text(entry, view, verdict)}[/]"
 
 
 # -- methods against methods ----------------------------------------------------------------------

@@ -20,7 +20,7 @@ from ddr_cli.comparison.summary import Summary, summarize
 from ddr_cli.core.errors import InputError
 from ddr_cli.core.validation import Frozen
 from ddr_cli.papers.schema import Artefact, Paper, load_paper, paper_names
-from ddr_cli.verdicts.claims import ClaimResult, ClaimVerdict, judge_claim
+from ddr_cli.verdicts.claims import ClaimResult, ClaimVerdict, PartResult, judge_claims
 from ddr_cli.verdicts.printed import (
     MarkResult,
     NumberResult,
@@ -32,12 +32,19 @@ from ddr_cli.verdicts.printed import (
 )
 from ddr_cli.verdicts.rows import View
 
-_ALWAYS_COUNTED = ("reproduced", "better", "worse", "holds", "fails")
+_ALWAYS_COUNTED = ("reproduced", "differs (higher)", "differs (lower)", "holds", "fails")
+_CALIBRATION = "calibration"
+ALONE = "hold alone"
+"""How many claims hold over re-splits without Holm's correction."""
 
 RECORD = "verdicts.json"
 
-# A verdict of a higher rank is better news; what the paper never printed can't get worse.
-_RANKS = {"not run": 0, "worse": 1, "differs": 1, "fails": 1, "undecided": 2}
+# A verdict of a higher rank is better news; what the paper never printed can't lose.
+_RANKS = {
+    "not run": 0,
+    **dict.fromkeys(("differs (higher)", "differs (lower)", "differs", "fails"), 1),
+    **dict.fromkeys(("undecided", "uninformative", "close"), 2),
+}
 _BEST = 3
 
 
@@ -82,7 +89,7 @@ class ArtefactResult:
         return any(summary.run.is_complete for summary in self.summaries)
 
     @property
-    def unverifiable(self) -> bool:
+    def not_testable(self) -> bool:
         """Whether we have results for which the paper prints no number."""
         return self.has_results and not self.judged
 
@@ -98,20 +105,28 @@ class PaperResult:
     def counts(self, view: View) -> Counter[str]:
         """Return how often each verdict was given to a number or mark.
 
-        A printed number counts once: other readings of it are shown, but not counted.
+        A printed number counts once: what repeats it, and other readings of it, is shown and not
+        counted. What was used to choose a reading counts as calibration.
         """
-        verdicts = [
-            getattr(each, view).verdict
-            for result in self.artefacts
-            for each in result.judged
-            if each.entry.reading is None
-        ]
-        verdicts += ["unverifiable" for result in self.artefacts if result.unverifiable]
-        return Counter(verdicts)
+        entries = [(each, each.entry) for result in self.artefacts for each in result.judged]
+        found = _counted(entries, view)
+        found["not testable"] += sum(result.not_testable for result in self.artefacts)
+        return found
 
     def claim_counts(self, view: View) -> Counter[str]:
-        """Return the same for the claims."""
-        return Counter(getattr(claim, view).verdict for claim in self.claims)
+        """Return the same for the claims, and how many hold without Holm's correction."""
+        found = _counted([(each, each.claim) for each in self.claims], view)
+        alone = sum(each.resplits.alone for each in self.claims)
+        found[ALONE] = found["holds"] + (alone if view == "resplits" else 0)
+        return found
+
+
+def _counted(entries: Sequence[tuple[Any, Any]], view: View) -> Counter[str]:
+    return Counter(
+        getattr(each, view).verdict if entry.is_counted(view) else _CALIBRATION
+        for each, entry in entries
+        if entry.is_counted(view) or (entry.calibration and not (entry.reading or entry.same_as))
+    )
 
 
 @dataclass(frozen=True)
@@ -148,8 +163,8 @@ class Assessment:
             return Counts(kind, shown, tuple(zip(self.papers, rows, strict=True)))
 
         return (
-            counted("printed numbers and marks", get_args(Verdict), numbers),
-            counted("claims", get_args(ClaimVerdict), claims),
+            counted("printed numbers and marks", (*get_args(Verdict), _CALIBRATION), numbers),
+            counted("claims", (*get_args(ClaimVerdict), _CALIBRATION, ALONE), claims),
         )
 
 
@@ -190,15 +205,13 @@ def _assess_paper(paper: Paper, summaries: Mapping[str, Summary]) -> PaperResult
             ArtefactResult(
                 artefact,
                 tuple(summaries[name] for name in artefact.specs if name in summaries),
-                judge_numbers(artefact, summaries),
+                judge_numbers(artefact, summaries, paper.method),
                 judge_marks(artefact, summaries),
                 tuple(summaries[name] for name in artefact.specs if homes.get(name) == artefact.id),
             )
             for artefact in paper.artefacts
         ),
-        tuple(
-            judge_claim(claim, paper.artefact(claim.artefact), summaries) for claim in paper.claims
-        ),
+        judge_claims(paper, summaries),
     )
 
 
@@ -233,10 +246,11 @@ class RecordedVerdicts(Frozen):
 
 
 class PaperRecord(Frozen):
-    """The verdicts on one paper by the ids of its printed numbers (and marks) and claims."""
+    """The verdicts on one paper by the ids of its printed numbers (and marks), claims and parts."""
 
     numbers: dict[str, RecordedVerdicts]
     claims: dict[str, RecordedVerdicts]
+    parts: dict[str, RecordedVerdicts]
 
 
 Record = dict[str, PaperRecord]
@@ -255,12 +269,13 @@ def record_of(assessment: Assessment) -> Record:
                 for each in item.judged
             },
             claims={each.claim.id: _recorded(each) for each in result.claims},
+            parts={part.part.id: _recorded(part) for each in result.claims for part in each.parts},
         )
         for result in assessment.papers
     }
 
 
-def _recorded(result: NumberResult | MarkResult | ClaimResult) -> RecordedVerdicts:
+def _recorded(result: NumberResult | MarkResult | ClaimResult | PartResult) -> RecordedVerdicts:
     return RecordedVerdicts(own=result.own.verdict, resplits=result.resplits.verdict)
 
 
@@ -286,7 +301,7 @@ def record_text(record: Record) -> str:
 
 
 def regressions(recorded: Record, now: Record, paper: str | None = None) -> list[str]:
-    """Return in words the verdicts that are worse now than recorded, of one paper or of all.
+    """Return in words the verdicts that were lost since the record, of one paper or of all.
 
     A paper whose results are gone is "not run" now; a number or claim that its file no longer
     holds is left out.
@@ -306,7 +321,8 @@ def regressions(recorded: Record, now: Record, paper: str | None = None) -> list
 
 def _flat(record: Record) -> Iterator[tuple[tuple[str, str, str, str], Verdict | ClaimVerdict]]:
     for paper, recorded in record.items():
-        for kind, entries in (("numbers", recorded.numbers), ("claims", recorded.claims)):
+        kinds = {"numbers": recorded.numbers, "claims": recorded.claims, "parts": recorded.parts}
+        for kind, entries in kinds.items():
             for name, verdicts in entries.items():
                 yield (paper, kind, name, "own"), verdicts.own
                 yield (paper, kind, name, "resplits"), verdicts.resplits

@@ -1,20 +1,23 @@
-"""The claims of a paper judged: rows -> test -> verdict.
+"""The claims of a paper judged: rows -> test of each part -> verdict on the sentence.
 
-A claim is looked at twice: on the paper's own split or setting, by the means, and over repeated
-random splits. There, a claim about a difference (better, a gain, a rise) holds when the mean
-difference is large enough *and* Nadeau and Bengio's corrected interval of the paired differences
-lies above zero; with the first alone it is undecided. A claim about a level, a place or flatness is
-decided by the means, with the interval beside it. The thresholds stand in the paper's file; what
-each predicate means, in `ddr_cli.papers.predicates`.
+A part is looked at twice. In the paper's own split or setting the means decide. Over repeated
+random splits a part holds when every value of the 95 % interval meets its predicate, whatever its
+kind, and is undecided when the mean does and the interval does not. A sentence holds when all its
+parts do. Over re-splits its p-value is the largest of its parts' (the level of the widest interval
+that still meets them), and Holm's correction over the counted claims of a paper applies: a sentence
+that holds alone, but not with it, is undecided. What each predicate means stands in
+`ddr_cli.papers.predicates`; the thresholds, in the papers' glossary.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from datetime import datetime
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from scipy import stats
 
 from ddr_cli.comparison.methods import difference_interval, paired
 from ddr_cli.comparison.names import (
@@ -27,9 +30,8 @@ from ddr_cli.comparison.names import (
 )
 from ddr_cli.comparison.summary import MEAN_LEVEL, Row, Summary
 from ddr_cli.core.errors import InputError
-from ddr_cli.evaluation.statistics import MeanInterval, PairedDifferences
 from ddr_cli.papers import predicates
-from ddr_cli.papers.schema import Artefact, Claim
+from ddr_cli.papers.schema import Claim, Paper, Part, glossary
 from ddr_cli.verdicts.rows import (
     Lookup,
     NotApplicableError,
@@ -49,28 +51,27 @@ Places = list[tuple[float, Row]]
 """A series: places on a grid in ascending order, and the row at each."""
 
 _EXACT = 1e-9  # A difference of 1.00 points is not above one point for a rounding error.
+_ALPHA = 1 - MEAN_LEVEL
 
 
 @dataclass(frozen=True)
 class Finding:
-    """Whether a claim holds through one view, with the numbers that say so."""
+    """Whether something holds through one view, with the numbers that say so.
+
+    `p` is nan where there is no interval. With `alone` it holds at 95 % by itself.
+    """
 
     verdict: ClaimVerdict
     detail: str
+    p: float = float("nan")
+    alone: bool = False
 
 
 @dataclass(frozen=True)
-class ClaimResult:
-    """A claim and what became of it, in the paper's own setting and over re-splits.
-
-    With `same_splits` the paper's setting is itself repeated random splits: then both look at the
-    same numbers, and only the second asks for the corrected interval.
-    """
-
-    claim: Claim
+class _Judged:
     own: Finding
     resplits: Finding
-    same_splits: bool = False
+    same_splits: bool
 
     @property
     def differs(self) -> bool:
@@ -79,58 +80,178 @@ class ClaimResult:
         return len(verdicts) == 2 and verdicts <= set(DECIDED)
 
 
-def judge_claim(claim: Claim, artefact: Artefact, summaries: Mapping[str, Summary]) -> ClaimResult:
-    """Return the result of a claim."""
+@dataclass(frozen=True)
+class PartResult(_Judged):
+    """A part of a claim and what became of it, in the paper's own setting and over re-splits.
+
+    With `same_splits` the paper's setting is itself repeated random splits: then both look at the
+    same numbers, and only the second asks for the interval. `threshold` says whether the threshold
+    was fixed before or after the result was seen.
+    """
+
+    part: Part
+    threshold: Literal["before", "after", "not run"]
+
+
+@dataclass(frozen=True)
+class ClaimResult(_Judged):
+    """A claim and what became of it, with its parts."""
+
+    claim: Claim
+    parts: tuple[PartResult, ...]
+
+
+def judge_claims(paper: Paper, summaries: Mapping[str, Summary]) -> tuple[ClaimResult, ...]:
+    """Return the result of each claim of a paper, corrected for their number."""
+    return _corrected([judge_claim(claim, paper, summaries) for claim in paper.claims])
+
+
+def judge_claim(claim: Claim, paper: Paper, summaries: Mapping[str, Summary]) -> ClaimResult:
+    """Return the result of a claim alone."""
+    parts = tuple(_judge_part(part, paper, summaries) for part in claim.parts)
+    own, over = (
+        _together([getattr(each, view) for each in parts if each.part.is_counted(view)])
+        for view in ("own", "resplits")
+    )
+    return ClaimResult(own, over, all(each.same_splits for each in parts), claim, parts)
+
+
+def _together(findings: Sequence[Finding]) -> Finding:
+    """Return the finding on a sentence from those on its parts."""
+    if len(findings) == 1:
+        return findings[0]
+    if not findings:
+        return Finding("not applicable", "every part was looked at to choose a reading")
+    order: list[ClaimVerdict] = ["fails", "not run", "not applicable", "undecided", "holds"]
+    verdict = min((each.verdict for each in findings), key=order.index)
+    if verdict not in DECIDED:
+        return next(each for each in findings if each.verdict == verdict)
+    holding = sum(each.verdict == "holds" for each in findings)
+    p = max((each.p for each in findings), key=lambda p: np.inf if np.isnan(p) else p)
+    return Finding(verdict, f"{holding} of {len(findings)} parts hold", p)
+
+
+def _corrected(results: Sequence[ClaimResult]) -> tuple[ClaimResult, ...]:
+    """Return the results with Holm's correction over the counted claims over re-splits."""
+    found = list(results)
+    decided = [
+        place
+        for place, each in enumerate(results)
+        if each.claim.is_counted("resplits")
+        and each.resplits.verdict in DECIDED
+        and not np.isnan(each.resplits.p)
+    ]
+    adjusted = 0.0
+    for rank, place in enumerate(sorted(decided, key=lambda each: results[each].resplits.p)):
+        over = results[place].resplits
+        adjusted = max(adjusted, (len(decided) - rank) * over.p)
+        if over.verdict == "holds" and adjusted > _ALPHA:
+            words = f"{over.detail}; holds alone, not beside the {len(decided)} claims (Holm)"
+            found[place] = replace(
+                found[place], resplits=replace(over, verdict="undecided", detail=words, alone=True)
+            )
+    return tuple(found)
+
+
+def _judge_part(part: Part, paper: Paper, summaries: Mapping[str, Summary]) -> PartResult:
+    default = paper.artefact(part.artefact).specs[0]
 
     def finding(view: View) -> Finding:
-        rows = Lookup(summaries, artefact.specs[0], view, claim.metric)
-        claim_view = ClaimView(claim, rows, means_only=view == "own")
-        test = _TESTS[type(claim.predicate)]
+        looked = PartView(part, Lookup(summaries, default, view, part.metric))
         try:
-            holds, detail = test(claim_view, claim.predicate)
-            by_means = holds or test(replace(claim_view, means_only=True), claim.predicate)[0]
+            found = _TESTS[type(part.predicate)](looked, part.predicate)
         except NotApplicableError as error:
             return Finding("not applicable", str(error))
         except UnansweredError as error:
             return Finding("not run", str(error))
-        return Finding("holds" if holds else "undecided" if by_means else "fails", detail)
+        if not found.holds:
+            # The worst there is: Holm's correction counts it among the others.
+            return Finding("fails", found.detail, float("nan") if view == "own" else 1.0)
+        open_ = view == "resplits" and found.p > _ALPHA + _EXACT
+        return Finding("undecided" if open_ else "holds", found.detail, found.p)
 
-    summary = summaries.get(claim.select.spec or artefact.specs[0])
-    same_splits = summary is not None and (
-        family_of(summary.run, "own") == family_of(summary.run, "resplits")
+    specs = {meant.spec or default for meant in (part.select, part.than) if meant is not None}
+    runs = [summaries[name].run for name in specs if name in summaries]
+    same_splits = bool(runs) and all(
+        family_of(run, "own") == family_of(run, "resplits") for run in runs
     )
-    return ClaimResult(claim, finding("own"), finding("resplits"), same_splits)
+    seen = [_first_seen(name, summaries) for name in specs]
+    times = [time for time in seen if time is not None]
+    threshold: Literal["before", "after", "not run"] = "not run"
+    if times:
+        threshold = "before" if part.fixed < min(times) else "after"
+    return PartResult(finding("own"), finding("resplits"), same_splits, part, threshold)
 
 
-# -- a claim through one view -----------------------------------------------------------------
+def _first_seen(spec: str, summaries: Mapping[str, Summary]) -> datetime | None:
+    """Return when a result of a spec could first be seen, None if there is none."""
+    if spec not in summaries:
+        return None
+    sessions = summaries[spec].run.manifest.sessions
+    started = [datetime.fromisoformat(session.started) for session in sessions if session.started]
+    known = glossary().seen.get(spec)
+    return min([*started, *([known] if known else [])], default=None)
+
+
+# -- a part through one view ------------------------------------------------------------------
+
+
+class Estimate(NamedTuple):
+    """A mean and the interval of level 95 % that it has over `n` splits; nan where it has none."""
+
+    mean: float
+    low: float
+    high: float
+    n: int
+
+    def p(self, *, above: float | None = None, below: float | None = None) -> float:
+        """Return one less the level of the widest interval above or below a bound.
+
+        It is 1 where the mean itself is not, and nan where there is no interval.
+        """
+        distance = self.mean - above if above is not None else (below or 0.0) - self.mean
+        # Of a rate at the edge of 0 to 100 % one end is cut off; the other tells the width.
+        half = max(self.mean - self.low, self.high - self.mean)
+        if np.isnan(half):
+            return float("nan")
+        if half <= 0:
+            return 0.0 if distance >= 0 else 1.0
+        ratio = distance / half * stats.t.ppf((1 + MEAN_LEVEL) / 2, self.n - 1)
+        return float(min(1.0, 2 * stats.t.sf(ratio, self.n - 1)))
+
+
+class Outcome(NamedTuple):
+    """Whether the means meet a predicate, with the numbers, and the p-value of the intervals."""
+
+    holds: bool
+    detail: str
+    p: float
 
 
 @dataclass(frozen=True)
-class ClaimView:
-    """A claim through one view: its rows, and what a comparison of two of them shows.
+class PartView:
+    """A part of a claim through one view: its rows, and what a comparison of two of them shows.
 
-    With `means_only` the means alone decide, as in the paper's own setting they always do. What
-    has no answer in our results raises an `UnansweredError`.
+    What has no answer in our results raises an `UnansweredError`.
     """
 
-    claim: Claim
+    part: Part
     rows: Lookup
-    means_only: bool
 
     def row(self) -> Row:
-        """Return the claim's row."""
-        return self.rows.row(self.claim.select)
+        """Return the part's row."""
+        return self.rows.row(self.part.select)
 
     def pair(self) -> tuple[Row, Row]:
-        """Return the claim's row and the one that it is compared with."""
-        assert self.claim.than is not None  # which the paper's file has been checked for
-        return self.row(), self.rows.row(self.claim.than)
+        """Return the part's row and the one that it is compared with."""
+        assert self.part.than is not None  # which the paper's file has been checked for
+        return self.row(), self.rows.row(self.part.than)
 
     def series(self, low: float | None = None, high: float | None = None) -> Places:
-        """Return the claim's rows along its parameter, from `low` to `high`, both included."""
+        """Return the part's rows along its parameter, from `low` to `high`, both included."""
         return [
             (place, row)
-            for place, row in self.rows.series(self.claim.select, self.claim.along or "")
+            for place, row in self.rows.series(self.part.select, self.part.along or "")
             if (low is None or place >= low) and (high is None or place <= high)
         ]
 
@@ -139,12 +260,12 @@ class ClaimView:
 
         Where the other one has no such parameter it is the same everywhere.
         """
-        assert self.claim.than is not None  # which the paper's file has been checked for
+        assert self.part.than is not None  # which the paper's file has been checked for
         ours = self.series(low, high)
         try:
-            others = self.rows.series(self.claim.than, self.claim.along or "")
+            others = self.rows.series(self.part.than, self.part.along or "")
         except NotSweptError:
-            level = self.rows.row(self.claim.than)
+            level = self.rows.row(self.part.than)
             return [(place, row, level) for place, row in ours]
         # A grid of dividing steps has its places to the last digit only within one spec.
         return [
@@ -160,77 +281,56 @@ class ClaimView:
         place = nearest_place(places, target)
         return place, places[place]
 
-    def gain(self, value: float, other: float) -> float:
-        """Return by how much a value is better than another, in the metric's direction."""
-        return other - value if lower_is_better(self.claim.metric) else value - other
+    def gain(self, *pairs: tuple[Row, Row]) -> tuple[Estimate, str]:
+        """Return how far the first rows are ahead of the second on average, and the words."""
+        if lower_is_better(self.part.metric):
+            pairs = tuple((second, first) for first, second in pairs)
+        return self.difference(*pairs)
 
-    def is_above(self, first: Row, second: Row, margin: float = 0.0) -> tuple[float, bool, str]:
-        """Return the mean of first - second, whether first is shown to be above, and the words.
+    def difference(self, *pairs: tuple[Row, Row]) -> tuple[Estimate, str]:
+        """Return the mean of first - second, several pairs averaged, and the words.
 
-        The mean difference must be at least `margin` and, by the means, above zero; over re-splits
-        the lower end of its corrected interval must be above zero.
+        Only over re-splits it has an interval, and must have one.
         """
-        mean = float(_paired(first, second).values.mean())
-        if self.means_only:
-            return mean, mean > 0 and mean >= margin, ""
-        found, words = self._interval((first, second))
-        return mean, found.low > 0 and mean >= margin, words
-
-    def is_better(self, ours: Row, other: Row, margin: float = 0.0) -> tuple[float, bool, str]:
-        """Return the mean gain over another row, whether it is shown to be one, and the words."""
-        pair = (other, ours) if lower_is_better(self.claim.metric) else (ours, other)
-        return self.is_above(*pair, margin)
-
-    def is_better_on_average(self, pairs: Sequence[tuple[Row, Row]]) -> tuple[bool, str]:
-        """Tell whether the first rows are better than the second on average, and in which words.
-
-        By the means there is nothing to add. Over re-splits the differences of all pairs are
-        averaged split by split, and the corrected interval of that average must lie above zero.
-        """
-        if lower_is_better(self.claim.metric):
-            pairs = [(other, ours) for ours, other in pairs]
-        if self.means_only:
-            return True, ""
-        found, words = self._interval(*pairs, what="average difference")
-        return found.low > 0, words
-
-    def _interval(
-        self, *pairs: tuple[Row, Row], what: str = "difference"
-    ) -> tuple[MeanInterval, str]:
-        """Return the corrected interval of a mean difference, and the words."""
         try:
-            found = difference_interval(*pairs)
+            differences = [paired(first, second).values.mean() for first, second in pairs]
+            found = difference_interval(*pairs) if self.rows.view == "resplits" else None
         except InputError as error:
             raise UnansweredError(str(error).rstrip(".")) from None
         if found is None:
-            raise UnansweredError("a corrected interval needs two re-splits or more")
-        return found, (
+            if self.rows.view == "resplits":
+                raise UnansweredError("an interval needs two re-splits or more")
+            return Estimate(float(np.mean(differences)), np.nan, np.nan, 1), ""
+        what = "difference" if len(pairs) == 1 else "average difference"
+        return Estimate(found.mean, found.low, found.high, found.n), (
             f"; {what} {self.points(found.mean)}, {100 * MEAN_LEVEL:g} % interval "
             f"{self.points(found.low, unit=False)} to {self.points(found.high, unit=False)} over "
             f"{family_name(pairs[0][0].family, found.n)}, {found.name}"
         )
 
-    def difference(self, first: Row, second: Row) -> str:
-        """Return the words for first - second, empty where there is no interval."""
-        _paired(first, second)
+    def level(self, row: Row) -> tuple[Estimate, str]:
+        """Return a row's mean, over re-splits with its interval, and the words for that."""
         if self.rows.view == "own":
-            return ""
-        try:
-            return self._interval((first, second))[1]
-        except UnansweredError:
-            return ""
+            return Estimate(float(row["mean"]), np.nan, np.nan, 1), ""
+        if np.isnan(row["mean_low"]):
+            raise UnansweredError("an interval needs two re-splits or more")
+        return Estimate(float(row["mean"]), row["mean_low"], row["mean_high"], int(row["n"])), (
+            f" ({100 * MEAN_LEVEL:g} % interval {self.show(row['mean_low'])} to "
+            f"{self.show(row['mean_high'])} over {family_name(row.family, row['n'])}, "
+            f"{row['mean_interval']})"
+        )
 
     def show(self, value: float) -> str:
-        """Return a value of the claim's metric as text."""
-        return number(value, self.claim.metric)
+        """Return a value of the part's metric as text."""
+        return number(value, self.part.metric)
 
     def points(self, difference: float, *, unit: bool = True) -> str:
         """Return a difference of two values as text."""
-        return difference_text(difference, self.claim.metric, unit=unit)
+        return difference_text(difference, self.part.metric, unit=unit)
 
     def place(self, value: float) -> str:
         """Return a place as text, such as ``β = 0.562``."""
-        return f"{parameter_name(self.claim.along or '', short=True)} = {plain(value)}"
+        return f"{parameter_name(self.part.along or '', short=True)} = {plain(value)}"
 
     def show_at(self, place: float, row: Row) -> str:
         """Return a row's mean with its place."""
@@ -240,55 +340,60 @@ class ClaimView:
         """Return a row's mean with its method."""
         return f"{self.show(row['mean'])} ({row.title})"
 
-    def spread(self, row: Row) -> str:
-        """Return the words for the corrected interval of a row's mean, over re-splits."""
-        if self.rows.view == "own" or np.isnan(row["mean_low"]):
-            return ""
-        return (
-            f" ({100 * MEAN_LEVEL:g} % interval {self.show(row['mean_low'])} to "
-            f"{self.show(row['mean_high'])} over {family_name(row.family, row['n'])}, "
-            f"{row['mean_interval']})"
-        )
+
+# -- the test behind each predicate -----------------------------------------------------------
 
 
-def _paired(first: Row, second: Row) -> PairedDifferences:
-    try:
-        return paired(first, second)
-    except InputError as error:
-        raise UnansweredError(str(error).rstrip(".")) from None
-
-
-# -- the test behind each predicate: whether it holds, and the numbers that say so --------------
-
-
-def _better_than(view: ClaimView, test: predicates.BetterThan) -> tuple[bool, str]:
+def _ahead(view: PartView, test: predicates.Ahead) -> Outcome:
     ours, other = view.pair()
-    _, shown, words = view.is_better(ours, other, test.at_least)
-    return shown, f"{view.show_row(ours)} against {view.show_row(other)}{words}"
+    gain, words = view.gain((ours, other))
+    holds = gain.mean > 0 and gain.mean >= test.at_least - _EXACT
+    asked = f"; asked: {view.points(test.at_least)} or more" if test.at_least else ""
+    text = f"{view.show_row(ours)} against {view.show_row(other)}{words}{asked}"
+    return Outcome(holds, text, gain.p(above=test.at_least))
 
 
-def _relative_gain(view: ClaimView, test: predicates.RelativeGain) -> tuple[bool, str]:
+def _not_behind(view: PartView, test: predicates.NotBehind) -> Outcome:
     ours, other = view.pair()
-    gain, shown, words = view.is_better(ours, other)
-    share = gain / other["mean"]
-    return shown and share >= test.at_least, (
+    gain, words = view.gain((ours, other))
+    text = f"{view.show_row(ours)} beside {view.show_row(other)}{words}; asked: behind by "
+    text += f"{view.points(test.tolerance).lstrip('+')} at most"
+    holds = gain.mean >= -test.tolerance - _EXACT
+    return Outcome(holds, text, gain.p(above=-test.tolerance))
+
+
+def _relative_gain(view: PartView, test: predicates.RelativeGain) -> Outcome:
+    ours, other = view.pair()
+    gain, words = view.gain((ours, other))
+    share = gain.mean / other["mean"]
+    return Outcome(
+        share >= test.at_least - _EXACT,
         f"{100 * share:.1f} % gained, {100 * test.at_least:g} % asked: "
-        f"{view.show_row(ours)} against {view.show_row(other)}{words}"
+        f"{view.show_row(ours)} against {view.show_row(other)}{words}",
+        gain.p(above=test.at_least * other["mean"]),
     )
 
 
-def _value_near(view: ClaimView, test: predicates.ValueNear) -> tuple[bool, str]:
+def _level_at(view: PartView, test: predicates.LevelAt) -> Outcome:
     place, row = view.at(test.at)
-    text = f"{view.show_at(place, row)}{view.spread(row)}; the paper says {view.show(test.value)}"
-    return view.gain(test.value, row["mean"]) <= test.tolerance, text
+    level, words = view.level(row)
+    low, high = test.value - test.tolerance, test.value + test.tolerance
+    return Outcome(
+        low - _EXACT <= level.mean <= high + _EXACT,
+        f"{view.show_at(place, row)}{words}; the paper says {view.show(test.value)}, "
+        f"near is {view.show(low)} to {view.show(high)}",
+        max(level.p(above=low), level.p(below=high)),
+    )
 
 
-def _below_at(view: ClaimView, test: predicates.BelowAt) -> tuple[bool, str]:
+def _below_at(view: PartView, test: predicates.BelowAt) -> Outcome:
     place, row = view.at(test.at)
-    return row["mean"] < test.value, view.show_at(place, row) + view.spread(row)
+    level, words = view.level(row)
+    text = f"{view.show_at(place, row)}{words}; asked: below {view.show(test.value)}"
+    return Outcome(level.mean < test.value, text, level.p(below=test.value))
 
 
-def _minimum_in(view: ClaimView, test: predicates.MinimumIn) -> tuple[bool, str]:
+def _minimum_in(view: PartView, test: predicates.MinimumIn) -> Outcome:
     found = view.series()
     place, row = min(found, key=_mean)
     inside = test.low <= place <= test.high
@@ -302,74 +407,104 @@ def _minimum_in(view: ClaimView, test: predicates.MinimumIn) -> tuple[bool, str]
     else:
         side = f"{'outside' if inside else 'within'} {plain(test.low)} to {plain(test.high)}"
     text = f"minimum {view.show_at(place, row)}; best {side}: {view.show_at(other_place, other)}"
-    return inside, text + view.difference(other, row)
+    difference, words = view.difference((other, row))
+    return Outcome(inside, text + words, difference.p(above=0))
 
 
-def _flat_in(view: ClaimView, test: predicates.FlatIn) -> tuple[bool, str]:
+def _flat_in(view: PartView, test: predicates.FlatIn) -> Outcome:
     found = view.series(test.low, test.high)
     if len(found) < 2:
         raise UnansweredError("the grid has fewer than two places there")
     (low_place, low), (high_place, high) = min(found, key=_mean), max(found, key=_mean)
-    spread = high["mean"] - low["mean"]
-    return spread <= test.tolerance, (
+    spread, words = view.difference((high, low))
+    return Outcome(
+        spread.mean <= test.tolerance + _EXACT,
         f"from {view.show(low['mean'])} ({view.place(low_place)}) to "
-        f"{view.show(high['mean'])} ({view.place(high_place)}), {view.points(spread)} where at "
-        f"most {view.points(test.tolerance)} count as flat{view.difference(high, low)}"
+        f"{view.show(high['mean'])} ({view.place(high_place)}), {view.points(spread.mean)} where "
+        f"at most {view.points(test.tolerance)} count as flat{words}",
+        spread.p(below=test.tolerance),
     )
 
 
-def _better_along(view: ClaimView, test: predicates.BetterAlong) -> tuple[bool, str]:
+def _ahead_along(view: PartView, test: predicates.AheadAlong) -> Outcome:
     found = view.common(test.low, test.high)
     if not found:
         raise UnansweredError("the two have no place in common there")
-    gains = [view.gain(ours["mean"], other["mean"]) for _, ours, other in found]
-    better = sum(gain > 0 and gain >= test.at_least for gain in gains)
+    sign = -1 if lower_is_better(view.part.metric) else 1
+    gains = [sign * (ours["mean"] - other["mean"]) for _, ours, other in found]
+    ahead = sum(gain > 0 for gain in gains)
     place, ours, other = found[min(range(len(found)), key=gains.__getitem__)]
-    shown, words = view.is_better_on_average([(ours, other) for _, ours, other in found])
-    return shown and better >= test.share * len(found) - _EXACT, (
-        f"better at {better} of {len(found)} places, {100 * test.share:g} % asked; least so "
-        f"{view.show(ours['mean'])} against {view.show_at(place, other)}{words}"
+    average, words = view.gain(*((ours, other) for _, ours, other in found))
+    asked = f"; asked: {view.points(test.at_least)} on average" if test.at_least else ""
+    return Outcome(
+        ahead == len(found) and average.mean >= test.at_least - _EXACT,
+        f"ahead at {ahead} of {len(found)} places, by {view.points(average.mean)} on average; "
+        f"least so {view.show(ours['mean'])} against {view.show_at(place, other)}{words}{asked}",
+        average.p(above=test.at_least),
     )
 
 
-def _at_least_value(view: ClaimView, test: predicates.AtLeastValue) -> tuple[bool, str]:
+def _at_least_value(view: PartView, test: predicates.AtLeastValue) -> Outcome:
     row = view.row()
-    text = f"{view.show_row(row)}{view.spread(row)}; asked: {view.show(test.value)} or better"
-    return view.gain(row["mean"], test.value) >= -_EXACT, text
+    level, words = view.level(row)
+    lower = lower_is_better(view.part.metric)
+    bound = 1 - test.value if lower else test.value
+    asked = f"{view.show(bound)} or {'less' if lower else 'more'}"
+    holds = level.mean <= bound + _EXACT if lower else level.mean >= bound - _EXACT
+    p = level.p(below=bound) if lower else level.p(above=bound)
+    return Outcome(holds, f"{view.show_row(row)}{words}; asked: {asked}", p)
 
 
-def _within_of(view: ClaimView, test: predicates.WithinOf) -> tuple[bool, str]:
+def _within_of(view: PartView, test: predicates.WithinOf) -> Outcome:
     ours, other = view.pair()
-    difference = float(ours["mean"] - other["mean"])
-    return abs(difference) <= test.tolerance + _EXACT, (
-        f"{view.show_row(ours)} and {view.show_row(other)}: {view.points(difference)} apart where "
-        f"at most {view.points(test.tolerance)} count as alike{view.difference(ours, other)}"
+    difference, words = view.difference((ours, other))
+    return Outcome(
+        abs(difference.mean) <= test.tolerance + _EXACT,
+        f"{view.show_row(ours)} and {view.show_row(other)}: {view.points(difference.mean)} apart "
+        f"where at most {view.points(test.tolerance)} count as alike{words}",
+        max(difference.p(above=-test.tolerance), difference.p(below=test.tolerance)),
     )
 
 
-def _stays_within(view: ClaimView, test: predicates.StaysWithin) -> tuple[bool, str]:
+def _stays_within(view: PartView, test: predicates.StaysWithin) -> Outcome:
     low, high = test.low - test.slack, test.high + test.slack
+    found = view.series()
     longest: Places = []
     current: Places = []
-    for place, row in view.series():
+    for place, row in found:
         current = [*current, (place, row)] if low <= row["mean"] <= high else []
         if _ratio(current) > _ratio(longest):
             longest = current
     band = f"{view.show(low)} to {view.show(high)}"
     if not longest:
-        return False, f"nowhere within {band}"
+        return Outcome(False, f"nowhere within {band}", 1.0)
     ends = f"{view.place(longest[0][0])} to {plain(longest[-1][0])}"
     means = [row["mean"] for _, row in longest]
     text = f"{view.show(min(means))} to {view.show(max(means))} from {ends}; band {band}"
-    return _ratio(longest) >= test.span, text
+    levels = [view.level(row)[0] for _, row in found]
+    inside = [max(level.p(above=low), level.p(below=high)) for level in levels]
+    # The stretch of the asked length whose intervals are deepest inside the band.
+    p = min(
+        (
+            max(inside[first : last + 1])
+            for first in range(len(found))
+            for last in range(first, len(found))
+            if _ratio(found[first : last + 1]) >= test.span
+        ),
+        default=1.0,
+    )
+    return Outcome(_ratio(longest) >= test.span, text, p)
 
 
-def _rises_towards(view: ClaimView, test: predicates.RisesTowards) -> tuple[bool, str]:
+def _rises_towards(view: PartView, test: predicates.RisesTowards) -> Outcome:
     found = view.series()
     end_place, end = found[0] if test.end == "low" else found[-1]
     start_place, start = view.at(test.start)
-    _, shown, words = view.is_above(end, start, test.at_least)
-    return shown, f"{view.show_at(start_place, start)}, {view.show_at(end_place, end)}{words}"
+    rise, words = view.difference((end, start))
+    holds = rise.mean > 0 and rise.mean >= test.at_least - _EXACT
+    asked = f"; asked: {view.points(test.at_least)} or more" if test.at_least else ""
+    text = f"{view.show_at(start_place, start)}, {view.show_at(end_place, end)}{words}{asked}"
+    return Outcome(holds, text, rise.p(above=test.at_least))
 
 
 def _mean(item: tuple[float, Row]) -> float:
@@ -380,16 +515,17 @@ def _ratio(places: Places) -> float:
     return places[-1][0] / places[0][0] if places else 0.0
 
 
-_TESTS: Mapping[type, Callable[[ClaimView, Any], tuple[bool, str]]] = {
-    predicates.ValueNear: _value_near,
+_TESTS: Mapping[type, Callable[[PartView, Any], Outcome]] = {
+    predicates.LevelAt: _level_at,
     predicates.BelowAt: _below_at,
     predicates.MinimumIn: _minimum_in,
     predicates.FlatIn: _flat_in,
     predicates.StaysWithin: _stays_within,
     predicates.RisesTowards: _rises_towards,
     predicates.RelativeGain: _relative_gain,
-    predicates.BetterThan: _better_than,
-    predicates.BetterAlong: _better_along,
+    predicates.Ahead: _ahead,
+    predicates.NotBehind: _not_behind,
+    predicates.AheadAlong: _ahead_along,
     predicates.AtLeastValue: _at_least_value,
     predicates.WithinOf: _within_of,
 }

@@ -1,26 +1,42 @@
 """What a paper prints judged: numbers and the marks of a table, our rows -> verdict.
 
-With p a printed number (and its standard deviation, where printed) and m the mean of ours:
-**reproduced** when they differ by at most one percentage point or the printed standard deviation,
-whichever is larger; **better** or **worse** beyond that, in the direction of the metric, and
-**differs** where it has none; **unverifiable** where the paper prints no number; **not run** where
-ours is missing or partial; **not applicable** over re-splits where all points are embedded.
+With p a printed number, t its tolerance (one point or dimension, or the printed standard deviation
+where that is larger), m our mean and u the half-width of its 95 % interval (0 on one split):
+
+- **uninformative** when u > 2 t and the interval reaches p - t to p + t: ours could be anything;
+- **reproduced** when abs(m - p) <= t and u <= t;
+- **close** when abs(m - p) is at most 2 t, or t + u;
+- **differs (higher)** or **differs (lower)** beyond;
+- **not testable** where the paper prints no number, **not run** where ours is missing or partial,
+  **not applicable** over re-splits where all points are embedded.
+
+In a row of a table where always naming the largest class does as well as every method (none is
+further above it than the glossary's `trivial`), nothing is reproduced or close: agreement there is
+uninformative. Whether a difference flatters the paper's method or a rival is said in words.
 
 A mark says whether an embedding keeps the classes apart, the hidden sub-classes, or both. Ours are
 given by the medians over the repeats, from thresholds that the paper's file sets for every method
-alike. A mark is **reproduced** when it is the printed one; **better** when it keeps all that the
-printed one keeps and more; **worse** when something is lost.
+alike. A mark is **reproduced** when it is the printed one, and **differs** otherwise.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
-from ddr_cli.comparison.names import is_rate, lower_is_better, method_name, number
+import numpy as np
+
+from ddr_cli.comparison.names import (
+    difference_text,
+    is_rate,
+    lower_is_better,
+    method_name,
+    number,
+)
 from ddr_cli.comparison.summary import Row, Summary, swept_columns
-from ddr_cli.evaluation.metrics import get_scale
+from ddr_cli.core.errors import InputError
+from ddr_cli.data.card import load_card
 from ddr_cli.papers.schema import (
     Artefact,
     Kept,
@@ -29,15 +45,21 @@ from ddr_cli.papers.schema import (
     Selector,
     TableMark,
     Thresholds,
+    glossary,
 )
-from ddr_cli.verdicts.rows import Lookup, NotApplicableError, UnansweredError, View
+from ddr_cli.verdicts.rows import VIEWS, Lookup, NotApplicableError, UnansweredError, View
 
 Verdict = Literal[
-    "reproduced", "better", "worse", "differs", "unverifiable", "not run", "not applicable"
+    "reproduced",
+    "close",
+    "differs (higher)",
+    "differs (lower)",
+    "differs",
+    "uninformative",
+    "not testable",
+    "not run",
+    "not applicable",
 ]
-
-RATE_TOLERANCE = 0.01
-"""How far a rate may be off the printed one: one percentage point."""
 
 _EXACT = 1e-9  # A difference of 1.00 points is not above one point for a rounding error.
 
@@ -51,11 +73,15 @@ def _no_answer(error: UnansweredError) -> Verdict:
 
 @dataclass(frozen=True)
 class NumberVerdict:
-    """The verdict on one printed number through one view, and the row that it rests on."""
+    """The verdict on one printed number through one view, and the row that it rests on.
+
+    `reason` says why there is no row, `note` whom a difference flatters, and what is trivial.
+    """
 
     verdict: Verdict
     row: Row | None = None
     reason: str | None = None
+    note: str = ""
 
     @property
     def setting(self) -> str:
@@ -84,8 +110,10 @@ class NumberResult:
         return method_name(self.entry.select.reducer) if row is None else row["reducer_label"]
 
 
-def judge_numbers(artefact: Artefact, summaries: Mapping[str, Summary]) -> tuple[NumberResult, ...]:
-    """Return a result for each printed number of an artefact."""
+def judge_numbers(
+    artefact: Artefact, summaries: Mapping[str, Summary], method: str = ""
+) -> tuple[NumberResult, ...]:
+    """Return a result for each printed number of an artefact; `method` is the paper's own."""
 
     def judged(entry: PrintedNumber, view: View) -> NumberVerdict:
         rows = Lookup(summaries, artefact.specs[0], view, entry.metric)
@@ -93,27 +121,91 @@ def judge_numbers(artefact: Artefact, summaries: Mapping[str, Summary]) -> tuple
             row = rows.row(entry.select)
         except UnansweredError as error:
             return NumberVerdict(_no_answer(error), reason=str(error))
-        return NumberVerdict(verdict_on(float(row["mean"]), entry), row)
+        half = max(row["mean"] - row["mean_low"], row["mean_high"] - row["mean"])
+        uncertainty = 0.0 if np.isnan(half) else float(half)
+        verdict = verdict_on(float(row["mean"]), uncertainty, entry)
+        return NumberVerdict(verdict, row, note=_flattered(entry, row, verdict, method))
 
-    return tuple(
-        NumberResult(entry, judged(entry, "own"), judged(entry, "resplits"))
-        for entry in artefact.printed
-    )
+    found = [[judged(entry, view) for entry in artefact.printed] for view in VIEWS]
+    own, over = (_without_trivial(artefact.printed, verdicts) for verdicts in found)
+    return tuple(map(NumberResult, artefact.printed, own, over))
 
 
-def verdict_on(mean: float, entry: PrintedNumber) -> Verdict:
-    """Return the verdict on a mean of ours beside a printed number."""
+def verdict_on(mean: float, uncertainty: float, entry: PrintedNumber) -> Verdict:
+    """Return the verdict on a mean of ours, and its uncertainty, beside a printed number."""
     if entry.value is None:
-        return "unverifiable"
-    tolerance = entry.tolerance or max(
-        RATE_TOLERANCE, entry.sd.value if entry.sd is not None else 0.0
-    )
+        return "not testable"
+    rule = glossary().numbers
+    least = rule.rate_tolerance if is_rate(entry.metric) else rule.dimension_tolerance
+    tolerance = max(least, entry.sd.value if entry.sd is not None else 0.0) + _EXACT
     difference = mean - entry.value.value
-    if abs(difference) <= tolerance + _EXACT:
+    apart = abs(difference)
+    if uncertainty > 2 * tolerance and apart <= tolerance + uncertainty:
+        return "uninformative"
+    if apart <= tolerance and uncertainty <= tolerance:
         return "reproduced"
-    if get_scale(entry.metric).better is None:
-        return "differs"
-    return "better" if (difference < 0) == lower_is_better(entry.metric) else "worse"
+    if apart <= max(2 * tolerance, tolerance + uncertainty):
+        return "close"
+    return "differs (higher)" if difference > 0 else "differs (lower)"
+
+
+def _flattered(entry: PrintedNumber, row: Row, verdict: Verdict, method: str) -> str:
+    """Return in words whom the difference from a printed number flatters."""
+    if entry.value is None or verdict == "reproduced" or not method or not is_rate(entry.metric):
+        return ""
+    difference = float(row["mean"]) - entry.value.value
+    whose = "the paper's method" if entry.select.reducer == method else "a rival"
+    if entry.select.reducer == "none":
+        whose = "no reduction"
+    flatters = (difference < 0) == lower_is_better(entry.metric)
+    apart = difference_text(abs(difference), entry.metric).lstrip("+")
+    return f"{apart} {'in favour of' if flatters else 'against'} {whose}"
+
+
+def _without_trivial(
+    entries: Sequence[PrintedNumber], verdicts: Sequence[NumberVerdict]
+) -> list[NumberVerdict]:
+    """Return the verdicts with what agrees taken back in rows where one class does as well."""
+    groups: dict[tuple[str | None, str | None], list[int]] = {}
+    for place, entry in enumerate(entries):
+        if entry.row is not None and entry.metric in ("accuracy", "error"):
+            groups.setdefault((entry.row, entry.reading), []).append(place)
+    found = list(verdicts)
+    for places in groups.values():
+        rows = [row for place in places if (row := verdicts[place].row) is not None]
+        share = _largest_share(rows[0].summary) if rows else None
+        if share is None:
+            continue
+        metric = rows[0]["metric"]
+        best = max(1 - row["mean"] if metric == "error" else row["mean"] for row in rows)
+        level = 1 - share if metric == "error" else share
+        naming = f"always naming the largest class gives {number(level, metric)}"
+        for place in places:
+            each = verdicts[place]
+            if each.row is None:
+                continue
+            if best <= share + glossary().numbers.trivial + _EXACT:
+                taken = each.verdict in ("reproduced", "close")
+                words = f"{naming}, as much as any method of the row"
+                found[place] = replace(
+                    each,
+                    verdict="uninformative" if taken else each.verdict,
+                    note="; ".join(filter(None, [each.note, words, _constant(each.row)])),
+                )
+    return found
+
+
+def _constant(row: Row) -> str:
+    return "a constant answer" if row["n"] > 1 and row["sd"] < _EXACT else ""
+
+
+def _largest_share(summary: Summary) -> float | None:
+    """Return the share of the largest class, None where the card does not count the classes."""
+    try:
+        classes = load_card(summary.run.spec.dataset.name).expect.classes
+    except InputError:
+        return None
+    return max(classes.values()) / sum(classes.values()) if classes else None
 
 
 @dataclass(frozen=True)
@@ -158,12 +250,6 @@ MEDIAN_NAMES = {
     "separability": "accuracy kept",
     "silhouette": "silhouette",
     "subclass_accuracy": "sub-class accuracy",
-}
-_PROPERTIES: Mapping[Kept, frozenset[str]] = {
-    "both": frozenset({"separable", "multimodal"}),
-    "separable": frozenset({"separable"}),
-    "multimodal": frozenset({"multimodal"}),
-    "neither": frozenset(),
 }
 
 
@@ -234,10 +320,8 @@ def _kept(medians: Mapping[str, float], thresholds: Thresholds) -> Kept:
 
 def _mark_verdict(ours: Kept, printed: Kept | None) -> Verdict:
     if printed is None:
-        return "unverifiable"
-    if ours == printed:
-        return "reproduced"
-    return "better" if _PROPERTIES[ours] > _PROPERTIES[printed] else "worse"
+        return "not testable"
+    return "reproduced" if ours == printed else "differs"
 
 
 # -- training times, as ratios: machines differ, ratios less so -----------------------------------

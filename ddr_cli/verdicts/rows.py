@@ -18,6 +18,7 @@ from ddr_cli.papers.schema import Near, Selector
 _NEAR_FACTOR = 1.5
 
 View = Literal["own", "resplits"]
+VIEWS: tuple[View, View] = ("own", "resplits")
 """A way to look at a run: in the paper's own split or setting, or over repeated random splits."""
 
 
