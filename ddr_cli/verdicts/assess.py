@@ -111,14 +111,14 @@ class PaperResult:
         entries = [(each, each.entry) for result in self.artefacts for each in result.judged]
         found = _counted(entries, view)
         found["not testable"] += sum(result.not_testable for result in self.artefacts)
-        return found
+        return +found
 
     def claim_counts(self, view: View) -> Counter[str]:
         """Return the same for the claims, and how many hold without Holm's correction."""
         found = _counted([(each, each.claim) for each in self.claims], view)
         alone = sum(each.resplits.alone for each in self.claims)
         found[ALONE] = found["holds"] + (alone if view == "resplits" else 0)
-        return found
+        return +found
 
 
 def _counted(entries: Sequence[tuple[Any, Any]], view: View) -> Counter[str]:

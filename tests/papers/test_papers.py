@@ -10,6 +10,7 @@ from ddr_cli.papers.schema import (
     Near,
     Quantity,
     Selector,
+    glossary,
     load_paper,
     paper_names,
     read_paper,
@@ -62,12 +63,12 @@ def test_what_the_paper_prints_is_in_the_grid_of_its_spec(name, artefact_id, spe
     cells = [cell for cell in expand(spec) if cell.split == first]
 
     selectors = [(item.id, item.select, item.metric, None) for item in artefact.printed]
-    for claim in paper.claims:
-        if claim.artefact == artefact_id:
-            selectors.append((claim.id, claim.select, claim.metric, claim.along))
-            if claim.than is not None:
-                along = claim.along if claim.predicate.needs_grid else None
-                selectors.append((claim.id, claim.than, claim.metric, along))
+    for part in (part for claim in paper.claims for part in claim.parts):
+        if part.artefact == artefact_id:
+            selectors.append((part.id, part.select, part.metric, part.along))
+            if part.than is not None:
+                along = part.along if part.predicate.needs_grid else None
+                selectors.append((part.id, part.than, part.metric, along))
     for identity, selector, metric, along in selectors:
         if (selector.spec or artefact.specs[0]) != spec_name:
             continue
@@ -112,6 +113,7 @@ def test_what_is_no_number_is_refused(written):
 MINIMAL = """
 name: mine
 short: Mine
+method: ccdr
 reference: {authors: [A. Author], title: A title, year: 2020, venue: Here}
 asked: What?
 reading: So.
@@ -129,9 +131,13 @@ claims:
     artefact: fig1
     sentence: It is so.
     where: Fig. 1
-    select: {reducer: ccdr, classifier: knn}
+    written: 2026-11-21T02:39:49Z
     along: reducer.beta
-    predicate: {name: below_at, at: 3, value: 0.1}
+    parts:
+      - id: p
+        what: k-NN
+        select: {reducer: ccdr, classifier: knn}
+        predicate: {term: below, at: 3, value: 0.1}
 """
 
 
@@ -144,30 +150,63 @@ def _written(folder: Path, text: str) -> Path:
 def test_a_file_is_read(tmp_path):
     paper = read_paper(_written(tmp_path, MINIMAL))
     assert paper.artefact("fig1").printed[0].value.value == 0.09
-    assert paper.claims[0].predicate.name == "below_at"
+    (part,) = paper.claims[0].parts
+    assert (part.artefact, part.along, part.term) == ("fig1", "reducer.beta", "below")
+    assert part.predicate.name == "below_at"
+
+
+def test_a_term_brings_its_threshold_and_the_later_date(tmp_path):
+    text = MINIMAL.replace("{term: below, at: 3, value: 0.1}", "{term: flat, low: 3}")
+    (part,) = read_paper(_written(tmp_path, text)).claims[0].parts
+    assert part.predicate.tolerance == glossary().terms["flat"].set["tolerance"]
+    assert part.fixed == max(part.written, glossary().terms["flat"].fixed)
+
+
+def test_a_threshold_of_its_own_needs_a_reason(tmp_path):
+    own = "{term: flat, low: 3, tolerance: 0.2}"
+    text = MINIMAL.replace("{term: below, at: 3, value: 0.1}", own)
+    with pytest.raises(InputError, match="has its thresholds in the glossary"):
+        read_paper(_written(tmp_path, text))
+    text = text.replace("tolerance: 0.2", "tolerance: 0.2, why: the axis is coarse")
+    (part,) = read_paper(_written(tmp_path, text)).claims[0].parts
+    assert (part.predicate.tolerance, part.why) == (0.2, "the axis is coarse")
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_a_number_or_sentence_counts_once(name):
+    paper = load_paper(name)
+    counted = [
+        (item.where, item.row, item.column, item.value.text)
+        for artefact in paper.artefacts
+        for item in artefact.printed
+        if item.value and not item.reading and not item.same_as
+    ]
+    assert len(counted) == len(set(counted))
+    sentences = [claim.sentence for claim in paper.claims]
+    assert len(sentences) == len(set(sentences))
 
 
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("name: below_at", "name: below_it", "Did you mean 'below_at'?"),
-        ("at: 3, value", "at: 3, valeu", "23:40: claims.predicate.valeu: predicate has no 'valeu'"),
+        ("term: below", "term: belov", "Did you mean 'below'?"),
+        ("at: 3, value", "at: 3, valeu", "claims.parts.predicate.valeu: predicate has no 'valeu'"),
         ("    along: reducer.beta\n", "", "needs 'along'"),
         (
-            "predicate: {name: below_at, at: 3, value: 0.1}",
-            "predicate: {name: better_than}",
+            "predicate: {term: below, at: 3, value: 0.1}",
+            "predicate: ahead",
             "needs 'than'",
         ),
         ("artefact: fig1", "artefact: fig9", "fig9"),
         (
-            "select: {reducer: ccdr, classifier: knn}\n    along",
-            "select: {spec: three, reducer: ccdr, classifier: knn}\n    along",
+            "select: {reducer: ccdr, classifier: knn}\n        predicate",
+            "select: {spec: three, reducer: ccdr, classifier: knn}\n        predicate",
             "'three'",
         ),
         (
             "value: 9 %, where",
             "value: nine, where",
-            "15:66: artefacts.printed.value: 'nine' is not a number",
+            "16:66: artefacts.printed.value: 'nine' is not a number",
         ),
         ("kind: curve", "kind: curves", "kind"),
         ("kind: curve", "kind: marks", "needs 'marks' and 'thresholds'"),
@@ -176,36 +215,33 @@ def test_a_file_is_read(tmp_path):
             "kind: curve\n    thresholds: {separability: 1, silhouette: 0, subclass_accuracy: 1}",
             "its kind must be marks, not curve",
         ),
-        ("value: 9 %, where", "sd: 1 %, where", "go with a printed 'value'"),
+        ("value: 9 %, where", "sd: 1 %, where", "goes with a printed 'value'"),
         (
             "value: 9 %, where",
             "value: 9 %, seconds: {value: 1, than: {reducer: pca, classifier: knn}}, where",
             "compares its seconds with a row",
         ),
         (
-            "predicate: {name: below_at, at: 3, value: 0.1}",
-            "predicate: {name: flat_in, low: 3, high: 2, tolerance: 0.1}",
+            "predicate: {term: below, at: 3, value: 0.1}",
+            "predicate: {term: flat, low: 3, high: 2}",
             "'low' is above 'high': 3 and 2",
         ),
         (
-            "predicate: {name: below_at, at: 3, value: 0.1}",
-            "predicate: {name: better_along}",
+            "predicate: {term: below, at: 3, value: 0.1}",
+            "predicate: ahead_along",
             "needs 'than'",
         ),
         (
-            "predicate: {name: below_at, at: 3, value: 0.1}",
-            "predicate: {name: better_along, share: 1.5}",
-            "share",
-        ),
-        (
-            "predicate: {name: below_at, at: 3, value: 0.1}",
-            "predicate: {name: within_of, tolerance: 0.01}",
+            "predicate: {term: below, at: 3, value: 0.1}",
+            "predicate: similar",
             "needs 'than'",
         ),
         ("name: mine", "name: yours", "yours"),
         ("asked: What?\nreading", "asked: What?\nunknown: 1\nreading", "unknown"),
         ("specs: [one, two]", "specs: []", "specs needs 1 or more values, but has 0"),
         ("short: Mine", "short: Mine\nshort: Ours", "4:1: short: the key 'short' is given twice"),
+        ("id: p\n", "id: p\n        reading: another\n", "no part of 'c' is the sentence's own"),
+        ("id: a, select", "id: a, same_as: fig9.b, select", "'fig9.b', unknown here"),
         ("claims:", "claims: [", "not valid YAML"),
     ],
 )

@@ -1,0 +1,84 @@
+"""No rule by which a verdict is given changes without an entry in the changelog.
+
+The entry ends with ``rules: <digest>``, which the test names when it fails.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ddr_cli.papers.schema import Glossary, Paper, glossary, load_paper, paper_names
+
+CHANGELOG = Path(__file__).parents[2] / "CHANGELOG.md"
+
+
+def rules(papers: list[Paper], words: Glossary) -> dict[str, Any]:
+    """Return every threshold, and what counts, by the name of what it decides."""
+    found: dict[str, Any] = {
+        "numbers": words.numbers.model_dump(exclude={"means", "was", "fixed"}),
+        "terms": {
+            name: term.model_dump(include={"predicate", "set"})
+            for name, term in words.terms.items()
+        },
+    }
+    for paper in papers:
+        for artefact in paper.artefacts:
+            if artefact.thresholds:
+                found[f"{paper.name}.{artefact.id}"] = artefact.thresholds.model_dump()
+            for item in (*artefact.printed, *artefact.marks):
+                if item.is_counted("own") or item.is_counted("resplits"):
+                    printed = item.model_dump(mode="json", include={"value", "sd", "printed"})
+                    counted = [item.is_counted("own"), item.is_counted("resplits")]
+                    found[f"{paper.name}.{artefact.id}.{item.id}"] = [printed, counted]
+        for claim in paper.claims:
+            found[f"{paper.name}.{claim.id}"] = [
+                claim.is_counted("own"),
+                claim.is_counted("resplits"),
+            ]
+            for part in claim.parts:
+                if not part.reading:
+                    found[f"{paper.name}.{claim.id}.{part.id}"] = part.predicate.model_dump()
+    return found
+
+
+def digest(found: dict[str, Any]) -> str:
+    text = json.dumps(found, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def test_a_changed_rule_is_in_the_changelog():
+    now = digest(rules([load_paper(name) for name in paper_names()], glossary()))
+    text = CHANGELOG.read_text(encoding="utf-8")
+    recorded = re.findall(r"^\s*rules: `([0-9a-f]{12})`", text, flags=re.M)
+    assert recorded[:1] == [now], (
+        "a threshold, a printed number or what counts has changed: say so, with the verdicts that it "
+        f"changed, in a new entry at the top of CHANGELOG.md's rules, ending with 'rules: `{now}`'"
+    )
+
+
+@pytest.mark.parametrize("change", ["a part's own number", "a term's threshold", "what counts"])
+def test_an_edited_threshold_changes_the_digest(change):
+    paper, words = load_paper("ccdr"), glossary()
+    before = digest(rules([paper], words))
+    if change == "a term's threshold":
+        much = words.terms["much_ahead"]
+        term = much.model_copy(update={"set": {"at_least": 0.03}})
+        words = words.model_copy(update={"terms": {**words.terms, "much_ahead": term}})
+    else:
+        claim = next(each for each in paper.claims if each.id == "fig3-knn-three")
+        (part,) = claim.parts
+        predicate = part.predicate.model_copy(update={"value": 0.11})
+        changed = claim.model_copy(
+            update={"reading": "another"}
+            if change == "what counts"
+            else {"parts": (part.model_copy(update={"predicate": predicate}),)}
+        )
+        claims = tuple(changed if each is claim else each for each in paper.claims)
+        paper = paper.model_copy(update={"claims": claims})
+    assert digest(rules([paper], words)) != before
