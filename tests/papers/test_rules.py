@@ -57,7 +57,7 @@ def test_a_changed_rule_is_in_the_changelog():
     text = CHANGELOG.read_text(encoding="utf-8")
     recorded = re.findall(r"^\s*rules: `([0-9a-f]{12})`", text, flags=re.M)
     assert recorded[:1] == [now], (
-        "a threshold, a printed number or what counts has changed: say so, with the verdicts that it "
+        "a threshold, a printed number or what counts has changed: say so, with the verdicts it "
         f"changed, in a new entry at the top of CHANGELOG.md's rules, ending with 'rules: `{now}`'"
     )
 
