@@ -34,15 +34,24 @@ FEWEST_RANKED = 3
 
 
 def paired(first: Row, second: Row) -> PairedDifferences:
-    """Return first minus second, split by split; an `InputError` if the splits are not the same."""
+    """Return first minus second, split by split; an `InputError` if the splits are not the same.
+
+    Where one was run on more splits, the others' are what both have.
+    """
     # Splits of all points have one hash; there the repeats differ in the methods' own randomness.
     name = "split" if first.family == second.family == "whole" else "split_hash"
+    splits, others = list(first.trials[name]), list(second.trials[name])
+    both = set(splits) & set(others)
+    if len(both) == min(len(splits), len(others)) < max(len(splits), len(others)):
+        mine, theirs = (np.isin(each, list(both)) for each in (splits, others))
+    else:
+        mine, theirs = np.full(len(splits), True), np.full(len(others), True)
     try:
         return paired_differences(
-            first.values,
-            second.values,
-            splits_first=list(first.trials[name]),
-            splits_second=list(second.trials[name]),
+            first.values[mine],
+            second.values[theirs],
+            splits_first=[split for split, taken in zip(splits, mine, strict=True) if taken],
+            splits_second=[split for split, taken in zip(others, theirs, strict=True) if taken],
         )
     except InputError:
         raise InputError(

@@ -249,13 +249,13 @@ class Artefact(Frozen):
 
     Its `id` is as in the ``paper:`` entry of a spec, such as ``fig2``; `where` is its name in the
     paper. A table all of whose numbers have a row and a column is shown as the paper's matrix; a
-    table of marks always is.
+    table of marks always is. One of the kind "readings" holds runs that the paper has not.
     """
 
     id: str
     title: str
     where: str
-    kind: Literal["curve", "table", "embedding", "marks"]
+    kind: Literal["curve", "table", "embedding", "marks", "readings"]
     specs: Annotated[tuple[str, ...], MinLen(1)]
     asked: str
     printed: tuple[PrintedNumber, ...] = ()
@@ -381,6 +381,35 @@ class Claim(_Answered):
         return self
 
 
+class Reading(Frozen):
+    """Another way to settle what the paper leaves open, and the runs that took it.
+
+    `specs` names for each main spec the one to look at instead, itself where that holds both. It
+    changes the rows of `reducers`, of all if there are none, whose parameters become those named
+    there, whose labels get `suffix` (None: are
+    dropped), and whose evaluators' parameters become `params`.
+    """
+
+    name: str
+    what: str
+    specs: Annotated[dict[str, str], MinLen(1)]
+    reducers: dict[str, dict[str, bool | int | float | str]] = Field(default_factory=dict)
+    params: dict[str, bool | int | float | str] = Field(default_factory=dict)
+    suffix: str | None = ""
+
+    def applied(self, selector: Selector, default: str) -> Selector | None:
+        """Return what a selector means under this reading, None if it is not changed."""
+        spec = selector.spec or default
+        if spec not in self.specs or selector.reducer not in (self.reducers or [selector.reducer]):
+            return None
+        params = selector.params | self.params | self.reducers.get(selector.reducer, {})
+        label = selector.label
+        if label is not None:
+            label = None if self.suffix is None else label + self.suffix
+        changed = {"spec": self.specs[spec], "params": params, "label": label}
+        return selector.model_copy(update=changed)
+
+
 class Reference(Frozen):
     """Where the paper was published."""
 
@@ -405,6 +434,7 @@ class Paper(Frozen):
     reading: str
     artefacts: Annotated[tuple[Artefact, ...], MinLen(1)]
     claims: tuple[Claim, ...] = ()
+    readings: tuple[Reading, ...] = ()
 
     @model_validator(mode="after")
     def _names_fit_together(self) -> Self:
@@ -427,6 +457,11 @@ class Paper(Frozen):
             for meant in (part.select, part.than):
                 if meant is not None:
                     _refuse_foreign_spec(part.id, meant, by_id[part.artefact])
+        specs = {spec for artefact in self.artefacts for spec in artefact.specs}
+        for reading in self.readings:
+            for name in (*reading.specs, *reading.specs.values()):
+                if name not in specs:
+                    raise ValueError(f"reading '{reading.name}': '{name}' is no artefact's spec")
         known = {f"{each.id}.{entry}" for each in self.artefacts for entry, _ in each.selectors()}
         for artefact in self.artefacts:
             for item in artefact.printed:

@@ -152,7 +152,10 @@ def _write_tables(folder: Path, result: PaperResult, format: Format) -> list[Pat
             files += _write_table(stem, number_data(item.numbers), shown, format)
         if item.marks and matrix:
             files += _write_table(stem, mark_data(item.marks), matrix.frame(), format)
-    for name, shown in (("claims", claim_table(result)), ("readings_table", reading_table(result))):
+    for name, shown in (
+        ("claims", claim_table(result)),
+        ("reading_verdicts", reading_table(result)),
+    ):
         if not shown.empty:
             files += _write_table(folder / f"{result.paper.name}_{name}", shown, shown, format)
     return files

@@ -325,44 +325,61 @@ def fixed_text(part: PartResult) -> str:
 
 def reading_table(result: PaperResult) -> pd.DataFrame:
     """Return *reading x verdict*: what each free choice makes of a printed number or sentence."""
-    groups: dict[str, list[tuple[str | None, str, Any]]] = {}
+    groups: dict[str, list[tuple[str, str, Any]]] = {}
+    main = "the one that counts"
+
+    def add(name: str, reading: str | None, ours: str, found: Any) -> None:
+        group = groups.setdefault(name, [])
+        # What the papers' files spell out entry by entry is not repeated.
+        if (reading or main) not in [each for each, _, _ in group]:
+            group.append((reading or main, ours, found))
+
     for item in result.artefacts:
         for each in item.judged:
             entry = each.entry
             untold = isinstance(entry, PrintedNumber) and entry.value is None
             if not untold and not entry.same_as:
-                name = ", ".join((entry.row or item.artefact.id, entry.column or entry.id))
-                groups.setdefault(name, []).append((entry.reading, our_words(each, "own"), each))
+                add(_place(item.artefact, entry), entry.reading, our_words(each, "own"), each)
     for claim in result.claims:
-        group = groups.setdefault(" ".join(claim.claim.sentence.split()), [])
-        group.append((None, claim.own.detail, claim))
+        sentence = " ".join(claim.claim.sentence.split())
+        add(sentence, None, claim.own.detail, claim)
         for part in claim.parts:
             if part.part.reading:
-                reading = f"{part.part.reading}: {part.part.what}"
-                group.append((reading, part.own.detail, part))
+                add(sentence, f"{part.part.reading}: {part.part.what}", part.own.detail, part)
+    for reading in result.readings:
+        name = reading.reading.name
+        for artefact, _, other in reading.numbers:
+            if other.own.row is not None or other.resplits.row is not None:
+                add(_place(artefact, other.entry), name, our_words(other, "own"), other)
+        for _, found in reading.claims:
+            if {found.own.verdict, found.resplits.verdict} & set(DECIDED):
+                add(" ".join(found.claim.sentence.split()), name, found.own.detail, found)
     records = []
     for name, group in groups.items():
-        main = next((found for reading, _, found in group if reading is None), None)
-        if main is None or len(group) == 1:
+        if len(group) == 1 or group[0][0] != main:
             continue
         records += [
             {
                 "what": name,
-                "reading": reading or "the one that counts",
+                "reading": reading,
                 "ours": ours,
                 "the paper's setting": found.own.verdict,
                 "re-splits": found.resplits.verdict,
-                "flips": "" if reading is None else _flips(found, main),
+                "flips": "" if reading == main else _flips(found, group[0][2]),
             }
             for reading, ours, found in group
         ]
     return pd.DataFrame(records)
 
 
+def _place(artefact: Artefact, entry: PrintedNumber | TableMark) -> str:
+    return ", ".join((entry.row or artefact.id, entry.column or entry.id))
+
+
 def _flips(found: Any, main: Any) -> str:
     changed = [
         f"{heading}: {getattr(main, view).verdict} to {getattr(found, view).verdict}"
-        for view, heading in (("own", "own"), ("resplits", "re-splits"))
+        for view, heading in (("own", "the paper's setting"), ("resplits", "re-splits"))
         if getattr(main, view).verdict != getattr(found, view).verdict
     ]
     return "; ".join(changed) or "no"

@@ -30,6 +30,7 @@ from ddr_cli.verdicts.printed import (
     judge_numbers,
     quoted_numbers,
 )
+from ddr_cli.verdicts.readings import ReadingResult, judge_readings
 from ddr_cli.verdicts.rows import View
 
 _ALWAYS_COUNTED = ("reproduced", "differs (higher)", "differs (lower)", "holds", "fails")
@@ -91,7 +92,7 @@ class ArtefactResult:
     @property
     def not_testable(self) -> bool:
         """Whether we have results for which the paper prints no number."""
-        return self.has_results and not self.judged
+        return self.has_results and not self.judged and self.artefact.kind != "readings"
 
 
 @dataclass(frozen=True)
@@ -101,6 +102,7 @@ class PaperResult:
     paper: Paper
     artefacts: tuple[ArtefactResult, ...]
     claims: tuple[ClaimResult, ...]
+    readings: tuple[ReadingResult, ...] = ()
 
     def counts(self, view: View) -> Counter[str]:
         """Return how often each verdict was given to a number or mark.
@@ -199,20 +201,20 @@ def _assess_paper(paper: Paper, summaries: Mapping[str, Summary]) -> PaperResult
         for name, summary in summaries.items()
         if any(name in artefact.specs for artefact in paper.artefacts)
     }
-    return PaperResult(
-        paper,
-        tuple(
-            ArtefactResult(
-                artefact,
-                tuple(summaries[name] for name in artefact.specs if name in summaries),
-                judge_numbers(artefact, summaries, paper.method),
-                judge_marks(artefact, summaries),
-                tuple(summaries[name] for name in artefact.specs if homes.get(name) == artefact.id),
-            )
-            for artefact in paper.artefacts
-        ),
-        judge_claims(paper, summaries),
+    artefacts = tuple(
+        ArtefactResult(
+            artefact,
+            tuple(summaries[name] for name in artefact.specs if name in summaries),
+            judge_numbers(artefact, summaries, paper.method),
+            judge_marks(artefact, summaries),
+            tuple(summaries[name] for name in artefact.specs if homes.get(name) == artefact.id),
+        )
+        for artefact in paper.artefacts
     )
+    claims = judge_claims(paper, summaries)
+    numbers = [(each.artefact, each.numbers) for each in artefacts]
+    readings = judge_readings(paper, summaries, numbers, claims)
+    return PaperResult(paper, artefacts, claims, readings)
 
 
 def _home(paper: Paper, summary: Summary) -> str:

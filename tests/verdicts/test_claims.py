@@ -9,8 +9,9 @@ from ddr_cli.comparison.methods import paired
 from ddr_cli.comparison.runs import load_run
 from ddr_cli.comparison.summary import summarize
 from ddr_cli.core.errors import InputError
-from ddr_cli.papers.schema import Claim, Paper, glossary
+from ddr_cli.papers.schema import Claim, Paper, Reading, glossary
 from ddr_cli.verdicts.claims import judge_claim, judge_claims
+from ddr_cli.verdicts.readings import judge_readings
 from ddr_cli.verdicts.rows import Lookup
 
 CCDR = {"name": "ccdr", "mode": "transductive", "params": {"n_components": 14, "beta": 0.5}}
@@ -405,3 +406,36 @@ def test_the_number_of_claims_is_corrected_for(methods):
         assert {each.resplits.verdict for each in found} == {verdict}
         assert {each.resplits.alone for each in found} == {verdict == "undecided"}
         assert {each.own.verdict for each in found} == {"holds"}
+
+
+def test_a_reading_is_judged_beside_what_counts(tmp_path, write_results, make_spec):
+    """A second spec, with fewer re-splits, holds what the reading changes."""
+
+    def error(trial):
+        return {"ccdr": 0.08 + _luck(trial) if trial.index is not None else 0.08, "none": 0.1}[
+            trial.reducer
+        ]
+
+    def other(trial):
+        return error(trial) + 0.05
+
+    main = make_spec("run", reducers=[CCDR, NONE], repeats=20)
+    small = make_spec("small", reducers=[CCDR], repeats=5)
+    summaries = {
+        name: summarize(load_run(write_results(tmp_path, spec, values)))
+        for name, spec, values in (("run", main, error), ("small", small, other))
+    }
+    artefact = PAPER.artefacts[0].model_copy(update={"specs": ("run", "small")})
+    reading = Reading(
+        name="heat", what="other weights", specs={"run": "small"}, reducers={"ccdr": {}}
+    )
+    claims = (_sentence(_part({"name": "ahead"}, than=THAN)),)
+    update = {"artefacts": (artefact,), "claims": claims, "readings": (reading,)}
+    paper = PAPER.model_copy(update=update)
+    main_results = judge_claims(paper, summaries)
+    (found,) = judge_readings(paper, summaries, [], main_results)
+    ((counted, changed),) = found.claims
+    assert (counted.own.verdict, counted.resplits.verdict) == ("holds", "holds")
+    assert (changed.own.verdict, changed.resplits.verdict) == ("fails", "fails")
+    assert "over 5 re-splits" in changed.resplits.detail
+    assert judge_readings(paper, {"run": summaries["run"]}, [], main_results) == ()

@@ -1,0 +1,81 @@
+"""What a paper leaves open, settled otherwise: the same numbers and sentences judged again.
+
+A reading of a paper's file names the specs that were run with it in place of the main ones. What it
+changes is judged by the same rules beside the reading that counts, and counts nowhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from ddr_cli.comparison.summary import Summary
+from ddr_cli.papers.schema import Artefact, Claim, Paper, PrintedNumber, Reading
+from ddr_cli.verdicts.claims import ClaimResult, judge_claim
+from ddr_cli.verdicts.printed import NumberResult, judge_numbers
+
+
+@dataclass(frozen=True)
+class ReadingResult:
+    """What one reading makes of the numbers and sentences that it changes, main result first."""
+
+    reading: Reading
+    numbers: tuple[tuple[Artefact, NumberResult, NumberResult], ...]
+    claims: tuple[tuple[ClaimResult, ClaimResult], ...]
+
+
+def judge_readings(
+    paper: Paper,
+    summaries: Mapping[str, Summary],
+    numbers: Iterable[tuple[Artefact, tuple[NumberResult, ...]]],
+    claims: Iterable[ClaimResult],
+) -> tuple[ReadingResult, ...]:
+    """Return a result for each reading some of whose runs are there."""
+    main, judged = list(numbers), list(claims)
+    found = []
+    for reading in paper.readings:
+        if not set(reading.specs.values()) & set(summaries):
+            continue
+        pairs = []
+        for artefact, results in main:
+            changed = {
+                each.entry.id: (each, entry)
+                for each in results
+                if (entry := _number(each.entry, reading, artefact)) is not None
+            }
+            printed = tuple(entry for _, entry in changed.values())
+            other = artefact.model_copy(update={"printed": printed})
+            pairs += [
+                (artefact, changed[each.entry.id][0], each)
+                for each in judge_numbers(other, summaries, paper.method)
+            ]
+        sentences = [
+            (each, judge_claim(claim, paper, summaries))
+            for each in judged
+            if (claim := _claim(each.claim, reading, paper)) is not None
+        ]
+        found.append(ReadingResult(reading, tuple(pairs), tuple(sentences)))
+    return tuple(found)
+
+
+def _number(entry: PrintedNumber, reading: Reading, artefact: Artefact) -> PrintedNumber | None:
+    if entry.value is None or entry.reading or entry.same_as:
+        return None
+    select = reading.applied(entry.select, artefact.specs[0])
+    return None if select is None else entry.model_copy(update={"select": select})
+
+
+def _claim(claim: Claim, reading: Reading, paper: Paper) -> Claim | None:
+    """Return a claim as a reading has it, None if that changes nothing."""
+    parts = []
+    changed = False
+    for part in claim.parts:
+        if part.reading:
+            continue
+        default = paper.artefact(part.artefact).specs[0]
+        select = reading.applied(part.select, default)
+        than = None if part.than is None else reading.applied(part.than, default)
+        changed = changed or select is not None or than is not None
+        update = {"select": select or part.select, "than": than or part.than}
+        parts.append(part.model_copy(update=update))
+    return claim.model_copy(update={"parts": tuple(parts)}) if changed else None
