@@ -325,14 +325,15 @@ def fixed_text(part: PartResult) -> str:
 
 def reading_table(result: PaperResult) -> pd.DataFrame:
     """Return *reading x verdict*: what each free choice makes of a printed number or sentence."""
-    groups: dict[str, list[tuple[str, str, Any]]] = {}
+    groups: dict[str, list[tuple[str, str, Any, Any]]] = {}
     main = "the one that counts"
 
-    def add(name: str, reading: str | None, ours: str, found: Any) -> None:
+    def add(name: str, reading: str | None, ours: str, found: Any, before: Any = None) -> None:
         group = groups.setdefault(name, [])
         # What the papers' files spell out entry by entry is not repeated.
-        if (reading or main) not in [each for each, _, _ in group]:
-            group.append((reading or main, ours, found))
+        if (reading or main) not in [each for each, *_ in group]:
+            counted = group[0][2] if group else found
+            group.append((reading or main, ours, found, before or counted))
 
     for item in result.artefacts:
         for each in item.judged:
@@ -345,15 +346,24 @@ def reading_table(result: PaperResult) -> pd.DataFrame:
         add(sentence, None, claim.own.detail, claim)
         for part in claim.parts:
             if part.part.reading:
-                add(sentence, f"{part.part.reading}: {part.part.what}", part.own.detail, part)
+                what = f"{part.part.reading}: {part.part.what}"
+                # Of several things that a sentence says one can make it fail, and not make it hold.
+                alone = len(claim.parts) == 2 or part.own.verdict == "fails"
+                add(sentence, what, part.own.detail, part, claim if alone else part)
     for reading in result.readings:
         name = reading.reading.name
         for artefact, _, other in reading.numbers:
             if other.own.row is not None or other.resplits.row is not None:
                 add(_place(artefact, other.entry), name, our_words(other, "own"), other)
-        for _, found in reading.claims:
+        for counted, found in reading.claims:
+            sentence = " ".join(found.claim.sentence.split())
             if {found.own.verdict, found.resplits.verdict} & set(DECIDED):
-                add(" ".join(found.claim.sentence.split()), name, found.own.detail, found)
+                add(sentence, name, found.own.detail, found)
+            before = {part.part.id: part for part in counted.parts}
+            for part in found.parts if len(found.parts) > 1 else ():
+                if _flips(part, before[part.part.id]) != "no":
+                    what = f"{name}: {part.part.what}"
+                    add(sentence, what, part.own.detail, part, before[part.part.id])
     records = []
     for name, group in groups.items():
         if len(group) == 1 or group[0][0] != main:
@@ -365,9 +375,9 @@ def reading_table(result: PaperResult) -> pd.DataFrame:
                 "ours": ours,
                 "the paper's setting": found.own.verdict,
                 "re-splits": found.resplits.verdict,
-                "flips": "" if reading == main else _flips(found, group[0][2]),
+                "flips": "" if reading == main else _flips(found, before),
             }
-            for reading, ours, found in group
+            for reading, ours, found, before in group
         ]
     return pd.DataFrame(records)
 
@@ -376,12 +386,17 @@ def _place(artefact: Artefact, entry: PrintedNumber | TableMark) -> str:
     return ", ".join((entry.row or artefact.id, entry.column or entry.id))
 
 
+_UNANSWERED = ("not run", "not applicable")
+
+
 def _flips(found: Any, main: Any) -> str:
-    changed = [
-        f"{heading}: {getattr(main, view).verdict} to {getattr(found, view).verdict}"
-        for view, heading in (("own", "the paper's setting"), ("resplits", "re-splits"))
-        if getattr(main, view).verdict != getattr(found, view).verdict
-    ]
+    """Return which verdicts are others; over re-splits as they are without Holm's correction."""
+    changed = []
+    for view, heading in (("own", "the paper's setting"), ("resplits", "re-splits")):
+        before, after = getattr(main, view), getattr(found, view).verdict
+        alone = "holds" if getattr(before, "alone", False) else before.verdict
+        if alone != after and not {alone, after} & set(_UNANSWERED):
+            changed.append(f"{heading}: {alone} to {after}")
     return "; ".join(changed) or "no"
 
 
