@@ -140,6 +140,14 @@ class WithinOf(_Base):
     compares: ClassVar[bool] = True
 
 
+class Faster(_Base):
+    """Its fits take at most one `times`-th of the CPU time of those it is compared with."""
+
+    name: Literal["faster"]
+    times: Annotated[float, Gt(1)]
+    compares: ClassVar[bool] = True
+
+
 Predicate = (
     LevelAt
     | BelowAt
@@ -153,4 +161,5 @@ Predicate = (
     | AheadAlong
     | AtLeastValue
     | WithinOf
+    | Faster
 )

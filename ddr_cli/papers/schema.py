@@ -237,6 +237,39 @@ class Thresholds(Frozen):
 # -- a paper --------------------------------------------------------------------------------------
 
 
+class Swap(Frozen):
+    """Rows that answer in place of others.
+
+    `specs` names for each spec the one to look at instead, itself where that holds both. It changes
+    the rows of `reducers`, of all if there are none, whose parameters become those named there,
+    whose labels get `suffix` (None: are dropped), and whose evaluators' parameters become `params`.
+    """
+
+    specs: Annotated[dict[str, str], MinLen(1)]
+    reducers: dict[str, dict[str, bool | int | float | str]] = Field(default_factory=dict)
+    params: dict[str, bool | int | float | str] = Field(default_factory=dict)
+    suffix: str | None = ""
+
+    def applied(self, selector: Selector, default: str) -> Selector | None:
+        """Return what a selector means under this reading, None if it is not changed."""
+        spec = selector.spec or default
+        if spec not in self.specs or selector.reducer not in (self.reducers or [selector.reducer]):
+            return None
+        params = selector.params | self.params | self.reducers.get(selector.reducer, {})
+        label = selector.label
+        if label is not None:
+            label = None if self.suffix is None else label + self.suffix
+        changed = {"spec": self.specs[spec], "params": params, "label": label}
+        return selector.model_copy(update=changed)
+
+
+class Reading(Swap):
+    """Another way to settle what the paper leaves open, and the runs that took it."""
+
+    name: str
+    what: str
+
+
 class Choice(Frozen):
     """What the paper leaves open here, and if that was settled before a result was seen."""
 
@@ -250,6 +283,7 @@ class Artefact(Frozen):
     Its `id` is as in the ``paper:`` entry of a spec, such as ``fig2``; `where` is its name in the
     paper. A table all of whose numbers have a row and a column is shown as the paper's matrix; a
     table of marks always is. One of the kind "readings" holds runs that the paper has not.
+    `resplits` says which runs answer over re-splits where the main ones have none.
     """
 
     id: str
@@ -262,6 +296,7 @@ class Artefact(Frozen):
     marks: tuple[TableMark, ...] = ()
     thresholds: Thresholds | None = None
     choice: Choice | None = None
+    resplits: Swap | None = None
     remark: str | None = None
 
     @property
@@ -379,35 +414,6 @@ class Claim(_Answered):
         if all(part.reading for part in self.parts):
             raise ValueError(f"no part of '{self.id}' is the sentence's own")
         return self
-
-
-class Reading(Frozen):
-    """Another way to settle what the paper leaves open, and the runs that took it.
-
-    `specs` names for each main spec the one to look at instead, itself where that holds both. It
-    changes the rows of `reducers`, of all if there are none, whose parameters become those named
-    there, whose labels get `suffix` (None: are
-    dropped), and whose evaluators' parameters become `params`.
-    """
-
-    name: str
-    what: str
-    specs: Annotated[dict[str, str], MinLen(1)]
-    reducers: dict[str, dict[str, bool | int | float | str]] = Field(default_factory=dict)
-    params: dict[str, bool | int | float | str] = Field(default_factory=dict)
-    suffix: str | None = ""
-
-    def applied(self, selector: Selector, default: str) -> Selector | None:
-        """Return what a selector means under this reading, None if it is not changed."""
-        spec = selector.spec or default
-        if spec not in self.specs or selector.reducer not in (self.reducers or [selector.reducer]):
-            return None
-        params = selector.params | self.params | self.reducers.get(selector.reducer, {})
-        label = selector.label
-        if label is not None:
-            label = None if self.suffix is None else label + self.suffix
-        changed = {"spec": self.specs[spec], "params": params, "label": label}
-        return selector.model_copy(update=changed)
 
 
 class Reference(Frozen):

@@ -154,10 +154,12 @@ def _corrected(results: Sequence[ClaimResult]) -> tuple[ClaimResult, ...]:
 
 
 def _judge_part(part: Part, paper: Paper, summaries: Mapping[str, Summary]) -> PartResult:
-    default = paper.artefact(part.artefact).specs[0]
+    artefact = paper.artefact(part.artefact)
+    default = artefact.specs[0]
 
     def finding(view: View) -> Finding:
-        looked = PartView(part, Lookup(summaries, default, view, part.metric))
+        rows = Lookup(summaries, default, view, part.metric, artefact.resplits)
+        looked = PartView(part, rows)
         try:
             found = _TESTS[type(part.predicate)](looked, part.predicate)
         except NotApplicableError as error:
@@ -507,6 +509,23 @@ def _rises_towards(view: PartView, test: predicates.RisesTowards) -> Outcome:
     return Outcome(holds, text, rise.p(above=test.at_least))
 
 
+def _faster(view: PartView, test: predicates.Faster) -> Outcome:
+    ours, other = (row.trials["fit_seconds"].to_numpy(float) for row in view.pair())
+    if min(ours.min(), other.min()) <= 0:
+        raise UnansweredError("some fits took no time that could be measured")
+    ratio = float(other.mean() / ours.mean())
+    p = float("nan")
+    if view.rows.view == "resplits" and len(ours) == len(other) > 1:
+        # Times of different splits share nothing: the plain t-interval is theirs.
+        logs = np.log(other) - np.log(ours)
+        half = float(stats.t.ppf((1 + MEAN_LEVEL) / 2, len(logs) - 1) * stats.sem(logs))
+        mean = float(logs.mean())
+        p = Estimate(mean, mean - half, mean + half, len(logs)).p(above=np.log(test.times))
+    names = [row["reducer_label"] for row in view.pair()]
+    text = f"a fit of {names[1]} takes {ratio:.3g} times as long as one of {names[0]}; asked: "
+    return Outcome(ratio >= test.times, f"{text}{test.times:g} times or more", p)
+
+
 def _mean(item: tuple[float, Row]) -> float:
     return float(item[1]["mean"])
 
@@ -528,4 +547,5 @@ _TESTS: Mapping[type, Callable[[PartView, Any], Outcome]] = {
     predicates.AheadAlong: _ahead_along,
     predicates.AtLeastValue: _at_least_value,
     predicates.WithinOf: _within_of,
+    predicates.Faster: _faster,
 }

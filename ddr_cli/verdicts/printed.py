@@ -116,7 +116,7 @@ def judge_numbers(
     """Return a result for each printed number of an artefact; `method` is the paper's own."""
 
     def judged(entry: PrintedNumber, view: View) -> NumberVerdict:
-        rows = Lookup(summaries, artefact.specs[0], view, entry.metric)
+        rows = Lookup(summaries, artefact.specs[0], view, entry.metric, artefact.resplits)
         try:
             row = rows.row(entry.select)
         except UnansweredError as error:

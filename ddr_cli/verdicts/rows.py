@@ -12,7 +12,7 @@ import pandas as pd
 from ddr_cli.comparison.names import method_name
 from ddr_cli.comparison.runs import Run
 from ddr_cli.comparison.summary import Row, Summary, best_index, same_value
-from ddr_cli.papers.schema import Near, Selector
+from ddr_cli.papers.schema import Near, Selector, Swap
 
 # A grid answers a question about a place on it when it has one within this factor.
 _NEAR_FACTOR = 1.5
@@ -46,6 +46,8 @@ def family_of(run: Run, view: View) -> str | None:
 class Lookup:
     """Rows of one metric through one view; `default` is the run of selectors that name none.
 
+    Over re-splits `over` says which rows answer in place of others.
+
     Its methods raise an `UnansweredError` if a run is missing or partial, nothing matches, or some
     of the matching rows' trials failed.
     """
@@ -54,6 +56,7 @@ class Lookup:
     default: str
     view: View
     metric: str
+    over: Swap | None = None
 
     def row(self, selector: Selector) -> Row:
         """Return the one row that a selector means."""
@@ -76,6 +79,8 @@ class Lookup:
         return found
 
     def _matching(self, selector: Selector) -> tuple[Summary, pd.DataFrame]:
+        if self.view == "resplits" and self.over is not None:
+            selector = self.over.applied(selector, self.default) or selector
         name = selector.spec or self.default
         if name not in self.summaries:
             raise UnansweredError(f"no results yet: ddr run {name}")
