@@ -9,7 +9,7 @@ from ddr_cli.comparison.methods import paired
 from ddr_cli.comparison.runs import load_run
 from ddr_cli.comparison.summary import summarize
 from ddr_cli.core.errors import InputError
-from ddr_cli.papers.schema import Claim, Paper, Reading, glossary
+from ddr_cli.papers.schema import Claim, Paper, Reading, Swap, glossary
 from ddr_cli.verdicts.claims import judge_claim, judge_claims
 from ddr_cli.verdicts.readings import judge_readings
 from ddr_cli.verdicts.rows import Lookup
@@ -439,3 +439,29 @@ def test_a_reading_is_judged_beside_what_counts(tmp_path, write_results, make_sp
     assert (changed.own.verdict, changed.resplits.verdict) == ("fails", "fails")
     assert "over 5 re-splits" in changed.resplits.detail
     assert judge_readings(paper, {"run": summaries["run"]}, [], main_results) == ()
+
+
+@pytest.mark.parametrize(("times", "verdicts"), [(5, ("holds", "holds")), (20, ("fails", "fails"))])
+def test_times_of_fits_are_compared_as_ratios(tmp_path, write_results, make_spec, times, verdicts):
+    spec = make_spec("run", reducers=[CCDR, NONE], repeats=4)
+    seconds = {"ccdr": 0.5, "none": 5.0}
+    folder = write_results(tmp_path, spec, lambda _: 0.1, seconds=seconds)
+    claim = _claim({"name": "faster", "times": times}, than=THAN)
+    assert _verdicts(claim, {"run": summarize(load_run(folder))}) == verdicts
+
+
+def test_another_run_answers_over_re_splits(tmp_path, write_results, make_spec):
+    own = make_spec("run", reducers=[CCDR, NONE], kind="predefined", predefined=False)
+    over = make_spec("over", reducers=[CCDR, NONE], repeats=5)
+    summaries = {
+        spec.name: summarize(
+            load_run(write_results(tmp_path, spec, lambda t: 0.1 if t.reducer == "none" else 0.08))
+        )
+        for spec in (own, over)
+    }
+    claim = _claim({"name": "ahead"}, than=THAN)
+    assert _verdicts(claim, summaries) == ("holds", "not run")
+    artefact = PAPER.artefacts[0].model_copy(update={"resplits": Swap(specs={"run": "over"})})
+    paper = PAPER.model_copy(update={"artefacts": (artefact,)})
+    result = judge_claim(claim, paper, summaries)
+    assert (result.own.verdict, result.resplits.verdict) == ("holds", "holds")
