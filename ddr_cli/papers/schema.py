@@ -20,51 +20,10 @@ from pydantic import Field, model_validator
 from ddr_cli.core.errors import InputError, did_you_mean
 from ddr_cli.core.validation import Frozen, validated
 from ddr_cli.core.yaml_loader import read_document
+from ddr_cli.papers.glossary import GLOSSARY, glossary
 from ddr_cli.papers.predicates import Predicate
 
 _FOLDER = Path(__file__).resolve().parent
-_GLOSSARY = "glossary"
-
-# -- the glossary: one meaning of a word for all papers -------------------------------------------
-
-
-class NumberRule(Frozen):
-    """When a printed number is reproduced; `trivial` is how far above one class is no merit."""
-
-    rate_tolerance: Annotated[float, Gt(0)]
-    dimension_tolerance: Annotated[float, Gt(0)]
-    trivial: Annotated[float, Ge(0)]
-    means: str
-    fixed: datetime
-    was: str | None = None
-
-
-class Term(Frozen):
-    """A word with the predicate and the thresholds that it stands for, and when these were fixed.
-
-    `was` says what its thresholds were before, if they ever changed.
-    """
-
-    predicate: str
-    set: dict[str, float] = Field(default_factory=dict)
-    means: str
-    fixed: datetime
-    was: str | None = None
-
-
-class Glossary(Frozen):
-    """The words of all papers; `seen` is when the first result of a spec was seen."""
-
-    numbers: NumberRule
-    terms: dict[str, Term]
-    seen: dict[str, datetime]
-
-
-@cache
-def glossary() -> Glossary:
-    """Return the glossary."""
-    return validated(read_document(_FOLDER / f"{_GLOSSARY}.yaml"), Glossary, "the glossary")
-
 
 # -- which rows of our own results are meant ------------------------------------------------------
 
@@ -493,7 +452,7 @@ def _refuse_foreign_spec(owner: str, selector: MethodSelector, artefact: Artefac
 
 def paper_names() -> list[str]:
     """Return the names of all papers, sorted."""
-    return sorted(path.stem for path in _FOLDER.glob("*.yaml") if path.stem != _GLOSSARY)
+    return sorted(path.stem for path in _FOLDER.glob("*.yaml") if path != GLOSSARY)
 
 
 @cache

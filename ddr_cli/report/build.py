@@ -13,16 +13,13 @@ from ddr_cli.core.atomic import atomic_write, clear_messages
 from ddr_cli.figures import draw
 from ddr_cli.figures.style import rendered
 from ddr_cli.report import Format
+from ddr_cli.report.claim_tables import claim_table, count_text, glossary_table, reading_table
 from ddr_cli.report.page import page_figure, render_page
 from ddr_cli.report.tables import (
-    claim_table,
-    count_text,
-    glossary_table,
     mark_data,
     matrix_of,
     number_data,
     number_table,
-    reading_table,
     to_csv,
     to_latex,
     to_markdown,

@@ -12,20 +12,17 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from ddr_cli.comparison.names import metric_name, number
 from ddr_cli.comparison.summary import Row, Summary
 from ddr_cli.papers.schema import Claim, PrintedNumber, TableMark
+from ddr_cli.report.claim_tables import fixed_text, glossary_table, reading_table, threshold_text
 from ddr_cli.report.tables import (
     SIGN_LEGEND,
     described,
-    fixed_text,
-    glossary_table,
     matrix_of,
     notes_of,
     our_words,
     ours_text,
     printed_text,
-    reading_table,
     reason_text,
     shown_views,
-    threshold_text,
     time_text,
     verdict_text,
 )

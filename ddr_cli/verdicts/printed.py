@@ -37,6 +37,7 @@ from ddr_cli.comparison.names import (
 from ddr_cli.comparison.summary import Row, Summary, swept_columns
 from ddr_cli.core.errors import InputError
 from ddr_cli.data.card import load_card
+from ddr_cli.papers.glossary import glossary
 from ddr_cli.papers.schema import (
     Artefact,
     Kept,
@@ -45,7 +46,6 @@ from ddr_cli.papers.schema import (
     Selector,
     TableMark,
     Thresholds,
-    glossary,
 )
 from ddr_cli.verdicts.rows import VIEWS, Lookup, NotApplicableError, UnansweredError, View
 

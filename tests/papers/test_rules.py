@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from ddr_cli.papers.schema import Glossary, Paper, glossary, load_paper, paper_names
+from ddr_cli.papers.glossary import Glossary, glossary
+from ddr_cli.papers.schema import Paper, load_paper, paper_names
 
 CHANGELOG = Path(__file__).parents[2] / "CHANGELOG.md"
 

@@ -12,7 +12,8 @@ from typer.testing import CliRunner
 from ddr_cli.cli.report import report as report_command
 from ddr_cli.core.errors import InputError
 from ddr_cli.report import Format, check_report, write_report, write_run
-from ddr_cli.report.tables import count_text, to_latex, to_markdown
+from ddr_cli.report.claim_tables import count_text
+from ddr_cli.report.tables import to_latex, to_markdown
 from ddr_cli.verdicts.assess import PaperRecord, RecordedVerdicts, regressions
 
 CCDR = {

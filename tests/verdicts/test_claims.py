@@ -9,7 +9,8 @@ from ddr_cli.comparison.methods import paired
 from ddr_cli.comparison.runs import load_run
 from ddr_cli.comparison.summary import summarize
 from ddr_cli.core.errors import InputError
-from ddr_cli.papers.schema import Claim, Paper, Reading, Swap, glossary
+from ddr_cli.papers.glossary import glossary
+from ddr_cli.papers.schema import Claim, Paper, Reading, Swap
 from ddr_cli.verdicts.claims import judge_claim, judge_claims
 from ddr_cli.verdicts.readings import judge_readings
 from ddr_cli.verdicts.rows import Lookup

@@ -1,0 +1,189 @@
+"""Tables of what the papers say: sentences with their parts, readings, the glossary, the counts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ddr_cli.papers.glossary import NumberRule, Term, glossary
+from ddr_cli.papers.schema import Artefact, Claim, Part, PrintedNumber, TableMark
+from ddr_cli.report.tables import our_words, reason_text, to_markdown, verdict_text
+from ddr_cli.verdicts.assess import Assessment, PaperResult
+from ddr_cli.verdicts.claims import DECIDED, ClaimResult, PartResult
+
+
+def claim_table(result: PaperResult) -> pd.DataFrame:
+    """Return the claims of a paper, each with its parts below it, with verdicts and numbers."""
+    records = []
+    for each in result.claims:
+        claim = each.claim
+        records.append(
+            {
+                "claim": claim.id,
+                "part": "",
+                "where": claim.where,
+                "sentence": " ".join(claim.sentence.split()),
+                "reading": "",
+                "threshold": "",
+                "threshold fixed": "",
+                "reading settled": "",
+                **_findings(claim, each),
+            }
+        )
+        for part in each.parts:
+            choice = result.paper.artefact(part.part.artefact).choice
+            records.append(
+                {
+                    "claim": claim.id,
+                    "part": part.part.id,
+                    "where": "",
+                    "sentence": part.part.what,
+                    "reading": part.part.reading or "",
+                    "threshold": threshold_text(part.part),
+                    "threshold fixed": fixed_text(part),
+                    "reading settled": choice.when if choice else "nothing left open",
+                    **_findings(part.part, part),
+                }
+            )
+    return pd.DataFrame(records)
+
+
+def _findings(entry: Claim | Part, found: ClaimResult | PartResult) -> dict[str, str]:
+    own, over = found.own, found.resplits
+    missed = own.verdict in DECIDED and "fails" in (own.verdict, over.verdict)
+    return {
+        "the paper's setting": verdict_text(entry, "own", own.verdict),
+        "numbers": own.detail,
+        "re-splits": verdict_text(entry, "resplits", over.verdict),
+        "numbers over re-splits": over.detail,
+        "p": "" if np.isnan(over.p) or over.verdict == "fails" else f"{over.p:.2g}",
+        "reason": reason_text(entry) if missed else "",
+    }
+
+
+def threshold_text(part: Part) -> str:
+    """Return a part's term of the glossary with the values that it has."""
+    values = part.predicate.model_dump(exclude_none=True, exclude={"name"})
+    shown = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in values.items())
+    return f"{part.term}: {shown}" if shown else part.term
+
+
+def fixed_text(part: PartResult) -> str:
+    """Return when a part's threshold was fixed, and if that was before its result was seen."""
+    when = f"{part.part.fixed:%Y-%m-%d %H:%M}"
+    return when if part.threshold == "not run" else f"{part.threshold} ({when})"
+
+
+def reading_table(result: PaperResult) -> pd.DataFrame:
+    """Return *reading x verdict*: what each free choice makes of a printed number or sentence."""
+    groups: dict[str, list[tuple[str, str, Any, Any]]] = {}
+    main = "the one that counts"
+
+    def add(name: str, reading: str | None, ours: str, found: Any, before: Any = None) -> None:
+        group = groups.setdefault(name, [])
+        # What the papers' files spell out entry by entry is not repeated.
+        if (reading or main) not in [each for each, *_ in group]:
+            counted = group[0][2] if group else found
+            group.append((reading or main, ours, found, before or counted))
+
+    for item in result.artefacts:
+        for each in item.judged:
+            entry = each.entry
+            untold = isinstance(entry, PrintedNumber) and entry.value is None
+            if not untold and not entry.same_as:
+                add(_place(item.artefact, entry), entry.reading, our_words(each, "own"), each)
+    for claim in result.claims:
+        sentence = " ".join(claim.claim.sentence.split())
+        add(sentence, None, claim.own.detail, claim)
+        for part in claim.parts:
+            if part.part.reading:
+                what = f"{part.part.reading}: {part.part.what}"
+                # Of several things that a sentence says one can make it fail, and not make it hold.
+                alone = len(claim.parts) == 2 or part.own.verdict == "fails"
+                add(sentence, what, part.own.detail, part, claim if alone else part)
+    for reading in result.readings:
+        name = reading.reading.name
+        for artefact, _, other in reading.numbers:
+            if other.own.row is not None or other.resplits.row is not None:
+                add(_place(artefact, other.entry), name, our_words(other, "own"), other)
+        for counted, found in reading.claims:
+            sentence = " ".join(found.claim.sentence.split())
+            if {found.own.verdict, found.resplits.verdict} & set(DECIDED):
+                add(sentence, name, found.own.detail, found)
+            before = {part.part.id: part for part in counted.parts}
+            for part in found.parts if len(found.parts) > 1 else ():
+                if _flips(part, before[part.part.id]) != "no":
+                    what = f"{name}: {part.part.what}"
+                    add(sentence, what, part.own.detail, part, before[part.part.id])
+    records = []
+    for name, group in groups.items():
+        if len(group) == 1 or group[0][0] != main:
+            continue
+        records += [
+            {
+                "what": name,
+                "reading": reading,
+                "ours": ours,
+                "the paper's setting": found.own.verdict,
+                "re-splits": found.resplits.verdict,
+                "flips": "" if reading == main else _flips(found, before),
+            }
+            for reading, ours, found, before in group
+        ]
+    return pd.DataFrame(records)
+
+
+def _place(artefact: Artefact, entry: PrintedNumber | TableMark) -> str:
+    return ", ".join((entry.row or artefact.id, entry.column or entry.id))
+
+
+_UNANSWERED = ("not run", "not applicable")
+
+
+def _flips(found: Any, main: Any) -> str:
+    """Return which verdicts are others; over re-splits as they are without Holm's correction."""
+    changed = []
+    for view, heading in (("own", "the paper's setting"), ("resplits", "re-splits")):
+        before, after = getattr(main, view), getattr(found, view).verdict
+        alone = "holds" if getattr(before, "alone", False) else before.verdict
+        if alone != after and not {alone, after} & set(_UNANSWERED):
+            changed.append(f"{heading}: {alone} to {after}")
+    return "; ".join(changed) or "no"
+
+
+def glossary_table() -> pd.DataFrame:
+    """Return the glossary: what the papers' words mean in numbers, and since when."""
+    rule, terms = glossary().numbers, glossary().terms
+    numbers = rule.model_dump(include={"rate_tolerance", "dimension_tolerance", "trivial"})
+
+    def record(name: str, own: Mapping[str, float], rule: NumberRule | Term) -> dict[str, str]:
+        return {
+            "word": name.replace("_", " "),
+            "means": " ".join(rule.means.split()),
+            "numbers": ", ".join(f"{key.replace('_', ' ')} {own[key]:g}" for key in own),
+            "fixed": f"{rule.fixed:%Y-%m-%d %H:%M}",
+            "before": " ".join((rule.was or "").split()),
+        }
+
+    records = [record(name, term.set, term) for name, term in terms.items()]
+    return pd.DataFrame([record("reproduced, close", numbers, rule), *records])
+
+
+def count_text(assessment: Assessment) -> str:
+    """Return the counts as Markdown tables: in the paper's own setting / over re-splits."""
+    parts = []
+    for counts in assessment.counts():
+        records = [
+            {counts.kind: paper.paper.short}
+            | {
+                verdict: f"{own} / {over}"
+                for verdict, (own, over) in zip(counts.verdicts, found, strict=True)
+            }
+            for paper, found in counts.rows
+        ]
+        if records:
+            parts.append(to_markdown(pd.DataFrame(records)))
+    return "\n".join(parts)
