@@ -13,6 +13,8 @@ from ddr_cli.papers.schema import Artefact, Claim, Part, PrintedNumber, TableMar
 from ddr_cli.report.tables import our_words, reason_text, to_markdown, verdict_text
 from ddr_cli.verdicts.assess import Assessment, PaperResult
 from ddr_cli.verdicts.claims import DECIDED, ClaimResult, PartResult
+from ddr_cli.verdicts.printed import MarkResult, NumberResult
+from ddr_cli.verdicts.rows import View
 
 
 def claim_table(result: PaperResult) -> pd.DataFrame:
@@ -79,45 +81,46 @@ def fixed_text(part: PartResult) -> str:
 
 def reading_table(result: PaperResult) -> pd.DataFrame:
     """Return *reading x verdict*: what each free choice makes of a printed number or sentence."""
-    groups: dict[str, list[tuple[str, str, Any, Any]]] = {}
+    groups: dict[str, list[tuple[str, Any, Any]]] = {}
     main = "the one that counts"
 
-    def add(name: str, reading: str | None, ours: str, found: Any, before: Any = None) -> None:
+    def add(name: str, reading: str | None, found: Any, before: Any = None) -> None:
         group = groups.setdefault(name, [])
         # What the papers' files spell out entry by entry is not repeated.
         if (reading or main) not in [each for each, *_ in group]:
-            counted = group[0][2] if group else found
-            group.append((reading or main, ours, found, before or counted))
+            counted = group[0][1] if group else found
+            group.append((reading or main, found, before or counted))
 
     for item in result.artefacts:
         for each in item.judged:
             entry = each.entry
             untold = isinstance(entry, PrintedNumber) and entry.value is None
             if not untold and not entry.same_as:
-                add(_place(item.artefact, entry), entry.reading, our_words(each, "own"), each)
+                add(_place(item.artefact, entry), entry.reading, each)
     for claim in result.claims:
         sentence = " ".join(claim.claim.sentence.split())
-        add(sentence, None, claim.own.detail, claim)
+        add(sentence, None, claim)
         for part in claim.parts:
             if part.part.reading:
                 what = f"{part.part.reading}: {part.part.what}"
                 # Of several things that a sentence says one can make it fail, and not make it hold.
-                alone = len(claim.parts) == 2 or part.own.verdict == "fails"
-                add(sentence, what, part.own.detail, part, claim if alone else part)
+                only = sum(not each.part.reading for each in claim.parts) == 1
+                alone = only or part.own.verdict == "fails"
+                add(sentence, what, part, claim if alone else part)
     for reading in result.readings:
         name = reading.reading.name
         for artefact, _, other in reading.numbers:
             if other.own.row is not None or other.resplits.row is not None:
-                add(_place(artefact, other.entry), name, our_words(other, "own"), other)
+                add(_place(artefact, other.entry), name, other)
         for counted, found in reading.claims:
             sentence = " ".join(found.claim.sentence.split())
             if {found.own.verdict, found.resplits.verdict} & set(DECIDED):
-                add(sentence, name, found.own.detail, found)
+                add(sentence, name, found)
             before = {part.part.id: part for part in counted.parts}
             for part in found.parts if len(found.parts) > 1 else ():
                 if _flips(part, before[part.part.id]) != "no":
                     what = f"{name}: {part.part.what}"
-                    add(sentence, what, part.own.detail, part, before[part.part.id])
+                    add(sentence, what, part, before[part.part.id])
     records = []
     for name, group in groups.items():
         if len(group) == 1 or group[0][0] != main:
@@ -126,14 +129,21 @@ def reading_table(result: PaperResult) -> pd.DataFrame:
             {
                 "what": name,
                 "reading": reading,
-                "ours": ours,
                 "the paper's setting": found.own.verdict,
+                "ours": _ours(found, "own"),
                 "re-splits": found.resplits.verdict,
+                "ours over re-splits": _ours(found, "resplits"),
                 "flips": "" if reading == main else _flips(found, before),
             }
-            for reading, ours, found, before in group
+            for reading, found, before in group
         ]
     return pd.DataFrame(records)
+
+
+def _ours(found: NumberResult | MarkResult | ClaimResult | PartResult, view: View) -> str:
+    if isinstance(found, NumberResult | MarkResult):
+        return our_words(found, view)
+    return str(getattr(found, view).detail)
 
 
 def _place(artefact: Artefact, entry: PrintedNumber | TableMark) -> str:
