@@ -325,3 +325,18 @@ def test_ccdr_holds_what_the_paper_prints():
         "linear-3": 0.092,
         "knn-4": 0.086,
     }
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_a_reason_names_the_spec_that_shows_it(name):
+    paper = load_paper(name)
+    entries = [
+        item for artefact in paper.artefacts for item in (*artefact.printed, *artefact.marks)
+    ]
+    for entry in (
+        *entries,
+        *paper.claims,
+        *(part for claim in paper.claims for part in claim.parts),
+    ):
+        if entry.reason is not None:
+            assert entry.reason.shown_by in shipped_yaml("configs"), entry.id
