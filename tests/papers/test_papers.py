@@ -1,3 +1,4 @@
+import re
 from pathlib import Path
 
 import pytest
@@ -339,4 +340,5 @@ def test_a_reason_names_the_spec_that_shows_it(name):
         *(part for claim in paper.claims for part in claim.parts),
     ):
         if entry.reason is not None:
-            assert entry.reason.shown_by in shipped_yaml("configs"), entry.id
+            shown_by = re.split(", | and ", entry.reason.shown_by)
+            assert set(shown_by) <= set(shipped_yaml("configs")), entry.id
