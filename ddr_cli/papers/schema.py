@@ -202,17 +202,22 @@ class Swap(Frozen):
     `specs` names for each spec the one to look at instead, itself where that holds both. It changes
     the rows of `reducers`, of all if there are none, whose parameters become those named there,
     whose labels get `suffix` (None: are dropped), and whose evaluators' parameters become `params`.
+    The rows of other reducers are looked up in `rivals`, where that names the spec.
     """
 
     specs: Annotated[dict[str, str], MinLen(1)]
     reducers: dict[str, dict[str, bool | int | float | str]] = Field(default_factory=dict)
     params: dict[str, bool | int | float | str] = Field(default_factory=dict)
     suffix: str | None = ""
+    rivals: dict[str, str] = Field(default_factory=dict)
 
     def applied(self, selector: Selector, default: str) -> Selector | None:
         """Return what a selector means under this reading, None if it is not changed."""
         spec = selector.spec or default
-        if spec not in self.specs or selector.reducer not in (self.reducers or [selector.reducer]):
+        if self.reducers and selector.reducer not in self.reducers:
+            rival = self.rivals.get(spec)
+            return None if rival is None else selector.model_copy(update={"spec": rival})
+        if spec not in self.specs:
             return None
         params = selector.params | self.params | self.reducers.get(selector.reducer, {})
         label = selector.label
