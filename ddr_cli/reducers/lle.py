@@ -73,8 +73,8 @@ class LLE(WrappedEmbedding):
     ``random_state=0, tol=0, max_iter=1000`` instead of a random start, 1e-6 and 100.
 
     With another number of BLAS threads sums are rounded differently, and where eigenvalues nearly
-    tie the embedding turns with them: up to 3 % of nearest-neighbour answers changed on digits. The
-    engine gives each worker one thread.
+    tie the embedding turns with them, and nearest neighbours change. The engine gives each worker
+    one thread.
 
     Of exact duplicates one is embedded and the others are placed on it: scikit-learn takes each
     point's first neighbour for the point itself, which among duplicates it need not be.
@@ -82,8 +82,8 @@ class LLE(WrappedEmbedding):
     `transform` of a training point misses its embedding by a little, because of `reg`.
 
     With another number of BLAS threads sums are rounded differently, and where eigenvalues nearly
-    tie the embedding turns with them: up to 6 % of nearest-neighbour answers changed on digits. The
-    engine gives each worker one thread.
+    tie the embedding turns with them, and nearest neighbours change. The engine gives each worker
+    one thread.
 
     For n points, d features and k neighbours: :math:`O(n^2 d + n k^3)`, then :math:`O(n^3)` up to
     2000 points and a sparse factorisation beyond.
