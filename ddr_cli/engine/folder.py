@@ -61,7 +61,8 @@ def is_running(folder: Path) -> bool:
 
 def journal_of(folder: Path, plan: Plan) -> Journal:
     """Return the journal of a plan's runs, which need not be there yet."""
-    return Journal(folder / FILE_NAME, journal_columns(plan.parameters, plan.spec.metrics))
+    columns = journal_columns(plan.parameters, plan.spec.metrics, plan.optional_columns)
+    return Journal(folder / FILE_NAME, columns)
 
 
 def check_same_version(journal: Journal, plan: Plan) -> None:

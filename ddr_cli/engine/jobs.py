@@ -94,7 +94,10 @@ Job = SplitJob | FitJob
 
 @dataclass(frozen=True)
 class TrialResult:
-    """How a trial ended; the seconds are CPU time, see `ddr_cli.engine.journal.read_trials`."""
+    """How a trial ended; the seconds are CPU time, see `ddr_cli.engine.journal.read_trials`.
+
+    Of a tuned trial, `chosen` is the number of the candidate that was taken.
+    """
 
     trial_id: str
     status: str
@@ -102,6 +105,9 @@ class TrialResult:
     metrics: Mapping[str, float] = field(default_factory=dict)
     fit_seconds: float | None = None
     eval_seconds: float | None = None
+    chosen: int | None = None
+    inner_score: float | None = None
+    tune_seconds: float | None = None
 
 
 @dataclass(frozen=True)

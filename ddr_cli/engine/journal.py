@@ -11,7 +11,7 @@ import csv
 import io
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 FILE_NAME = "trials.csv"
 IDENTITY_COLUMNS = ("trial_id", "dataset", "split", "split_hash", "reducer", "classifier")
+# A journal has those of these that its spec uses.
+OPTIONAL_COLUMNS = ("split.train", "labels", "control", "tuned", "inner_score", "tune_seconds")
 OUTCOME_COLUMNS = ("status", "reason", "fit_seconds", "eval_seconds")
 OK, FAILED, TIMEOUT, KILLED = "ok", "failed", "timeout", "killed"
 
@@ -31,14 +33,17 @@ Row = Mapping[str, object]
 _REASON_LENGTH = 500
 
 
-def journal_columns(parameters: Iterable[str], metrics: Sequence[str]) -> tuple[str, ...]:
+def journal_columns(
+    parameters: Iterable[str], metrics: Sequence[str], optional: Collection[str] = ()
+) -> tuple[str, ...]:
     """Return the header of a journal with these dotted names and, in this order, metrics."""
-    return (*IDENTITY_COLUMNS, *sorted(set(parameters)), *metrics, *OUTCOME_COLUMNS)
+    used = [column for column in OPTIONAL_COLUMNS if column in optional]
+    return (*IDENTITY_COLUMNS, *sorted(set(parameters)), *used, *metrics, *OUTCOME_COLUMNS)
 
 
 def metrics_of(header: Sequence[str]) -> tuple[str, ...]:
     """Return the names of the metrics in a header."""
-    fixed = {*IDENTITY_COLUMNS, *OUTCOME_COLUMNS}
+    fixed = {*IDENTITY_COLUMNS, *OPTIONAL_COLUMNS, *OUTCOME_COLUMNS}
     return tuple(column for column in header if column not in fixed and "." not in column)
 
 
@@ -187,7 +192,9 @@ def read_trials(folder: str | Path) -> pd.DataFrame:
     DataFrame
         One row per trial. Metrics and seconds are ``float64``; a parameter column is ``Int64``,
         ``float64``, ``boolean`` or ``object`` (text), whichever holds all its values, and missing
-        where a piece has no such parameter or the value is None; all else is text.
+        where a piece has no such parameter or the value is None; all else is text. Of the columns
+        that only some runs have, ``labels`` and ``tuned`` are typed as parameters are,
+        ``inner_score`` and ``tune_seconds`` are ``float64`` and ``control`` is text.
 
     Raises
     ------
@@ -205,12 +212,12 @@ def read_trials(folder: str | Path) -> pd.DataFrame:
 
     header, rows = read_rows(Path(folder))
     table = pd.DataFrame(rows, columns=list(header), dtype=object)
-    text = {*IDENTITY_COLUMNS, "status", "reason"}
+    text = {*IDENTITY_COLUMNS, "control", "status", "reason"}
     for column in header:
         if column in text:
             continue
         cells = table[column]
-        if "." in column:
+        if "." in column or column in ("labels", "tuned"):
             table[column] = _typed(cells)
         else:
             table[column] = _numbers(cells, Path(folder) / FILE_NAME)

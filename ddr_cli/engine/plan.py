@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ddr_cli.engine.identity import DataIdentity, Datasets, canonical, digest
 from ddr_cli.engine.jobs import OUT_OF_SAMPLE, QUERIES, places_by_neighbors
 
 if TYPE_CHECKING:
     from ddr_cli.reducers.registry import Traits
-    from ddr_cli.spec import Cell, Setting, Spec, SplitKey
+    from ddr_cli.spec import Cell, Setting, Spec, SplitKey, Tuning
 
 _WIDTH = "n_components"
 
@@ -33,6 +33,21 @@ class Fit:
     def reducer(self) -> Setting:
         """The reducer, with the parameters of one of its trials."""
         return next(iter(self.trials.values())).reducer
+
+    @property
+    def labels(self) -> int | None:
+        """How many training points of each class are labelled, None for all."""
+        return next(iter(self.trials.values())).labels
+
+    @property
+    def control(self) -> str:
+        """The control that its trials are."""
+        return next(iter(self.trials.values())).control
+
+    @property
+    def tuning(self) -> Tuning | None:
+        """How the settings of its trials are chosen, if they are."""
+        return next(iter(self.trials.values())).tuning
 
     @property
     def mode(self) -> str:
@@ -76,6 +91,19 @@ class Plan:
                 names |= {f"classifier.{name}" for name in trial.evaluator.params}
         return tuple(sorted(names))
 
+    @cached_property
+    def optional_columns(self) -> tuple[str, ...]:
+        """The columns of the journal that only some specs use."""
+        trials = self.trials.values()
+        used: dict[str, bool] = {
+            "split.train": any(key.train is not None for key in self.fits),
+            "labels": any(trial.labels is not None for trial in trials),
+            "control": any(trial.control for trial in trials),
+        }
+        tuned = any(trial.tuning is not None for trial in trials)
+        used |= dict.fromkeys(("tuned", "inner_score", "tune_seconds"), tuned)
+        return tuple(name for name, is_used in used.items() if is_used)
+
     @property
     def n_fits(self) -> int:
         """How many embeddings are fitted."""
@@ -105,19 +133,32 @@ def make_plan(
     widths = {fit: tuple(sorted(values, reverse=True)) for fit, values in found.items()}
 
     ids = _TrialIds(spec, data, sketches, widths)
-    splits: dict[SplitKey, dict[str, dict[str, Cell]]] = {}
+    splits: dict[SplitKey, dict[_SharedFit, dict[str, Cell]]] = {}
     kept: dict[str, str] = {}
     for cell in cells:
         trial_id = ids.of(cell)
         if spec.embeddings is not None and cell.split == cells[0].split:
             kept[trial_id] = ids.of_embedding(cell)
         fits = splits.setdefault(cell.split, {})
-        fits.setdefault(sketches.of(cell.reducer).fit, {}).setdefault(trial_id, cell)
+        # What else tells fits apart: trials that differ in it share no embedding.
+        shared = _SharedFit(
+            sketches.of(cell.reducer).fit, cell.labels, cell.control, cell.tuning is not None
+        )
+        fits.setdefault(shared, {}).setdefault(trial_id, cell)
     planned = {
-        split: tuple(_fit(trials, widths.get(key, ())) for key, trials in fits.items())
+        split: tuple(_fit(trials, widths.get(key.fit, ())) for key, trials in fits.items())
         for split, fits in splits.items()
     }
     return Plan(spec, data, planned, sketches.searches(), kept)
+
+
+class _SharedFit(NamedTuple):
+    """What trials of one split that one fit serves have in common."""
+
+    fit: str
+    labels: int | None
+    control: str
+    tuned: bool
 
 
 def _fit(trials: Mapping[str, Cell], widths: tuple[int, ...]) -> Fit:
@@ -206,15 +247,19 @@ class _TrialIds:
         """Return a trial's id."""
         # Keys in alphabetical order: the text is the canonical JSON of the whole trial.
         evaluator = self._text(cell.evaluator, self._evaluator)
-        return digest(f'{{"classifier":{evaluator},{self._embedding(cell)}}}')
+        tuned = "" if cell.tuning is None else f',"tuning":{self._text(cell.tuning, self._tuning)}'
+        return digest(f'{{"classifier":{evaluator},{self._embedding(cell)}{tuned}}}')
 
     def of_embedding(self, cell: Cell) -> str:
         """Return the id of the embedding that a trial rests on."""
         return digest(f"{{{self._embedding(cell)}}}")
 
     def _embedding(self, cell: Cell) -> str:
+        # What a trial does not use is not part of it.
+        control = f'"control":{canonical(cell.control)},' if cell.control else ""
+        labels = "" if cell.labels is None else f'"labels":{cell.labels},'
         return (
-            f'"data":{self._data.text},"preprocess":{self._steps},'
+            f'{control}"data":{self._data.text},{labels}"preprocess":{self._steps},'
             f'"reducer":{self._text(cell.reducer, self._reducer)},'
             f'"split":{self._text(cell.split, self._split)}'
         )
@@ -226,13 +271,21 @@ class _TrialIds:
         return known[1]
 
     def _split(self, split: SplitKey) -> dict[str, Any]:
-        train = None if split.kind == "predefined" else self._spec.split.train
+        train = None if split.kind == "predefined" else split.train or self._spec.split.train
         # The seed also drives the methods' own randomness, so it counts for any kind of split.
         seed = self._spec.split.seed
         return {"kind": split.kind, "index": split.index, "seed": seed, "train": train}
 
     def _evaluator(self, setting: Setting) -> dict[str, Any]:
         return {"name": setting.name, "version": setting.version, "params": setting.params}
+
+    def _tuning(self, tuning: Tuning) -> dict[str, Any]:
+        candidates = [
+            [self._evaluator(reducer) | {"mode": reducer.mode}, self._evaluator(evaluator)]
+            for reducer, evaluator in tuning.candidates
+        ]
+        inner = {"folds": tuning.folds, "repeats": tuning.repeats, "metric": tuning.metric}
+        return inner | {"candidates": candidates}
 
     def _reducer(self, setting: Setting) -> dict[str, Any]:
         sketch = self._sketches.of(setting)

@@ -247,7 +247,7 @@ class _Session:
             seed=spec.seed,
             dataset=self._dataset.name,
             predefined=None if own is None else (own.train, own.test),
-            train=None if key.kind == "predefined" else spec.train,
+            train=None if key.kind == "predefined" else key.train or spec.train,
         )
         self._split_hashes[key.name] = split.hash
         return split, method_seed(spec.seed, self._dataset.name, key.index)
@@ -261,6 +261,9 @@ class _Session:
 
     def _row(self, result: TrialResult) -> dict[str, object]:
         trial = self._plan.trials[result.trial_id]
+        reducer, evaluator = trial.reducer, trial.evaluator
+        if trial.tuning is not None and result.chosen is not None:
+            reducer, evaluator = trial.tuning.candidates[result.chosen]
         return {
             "trial_id": result.trial_id,
             "dataset": self._plan.data.name,
@@ -269,8 +272,14 @@ class _Session:
             "reducer": trial.reducer.name,
             # The column holds measures too; journals that there are call it so.
             "classifier": trial.evaluator.name,
-            **self._cells("reducer", trial.reducer),
-            **self._cells("classifier", trial.evaluator),
+            **self._cells("reducer", reducer),
+            **self._cells("classifier", evaluator),
+            "split.train": trial.split.train,
+            "labels": trial.labels,
+            "control": trial.control,
+            "tuned": len(trial.tuning.candidates) if trial.tuning is not None else None,
+            "inner_score": result.inner_score,
+            "tune_seconds": _rounded(result.tune_seconds),
             **result.metrics,
             "status": result.status,
             "reason": result.reason,

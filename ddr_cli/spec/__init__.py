@@ -1,6 +1,6 @@
 """Experiments as YAML: read with positions, checked against the estimators, made into trials."""
 
-from ddr_cli.spec.cells import Cell, Setting, SplitKey, expand
+from ddr_cli.spec.cells import Cell, Setting, SplitKey, Tuning, expand
 from ddr_cli.spec.load import load_spec, make_spec, with_sweep
 from ddr_cli.spec.model import Spec
 from ddr_cli.spec.sweeps import parse_values
@@ -10,6 +10,7 @@ __all__ = [
     "Setting",
     "Spec",
     "SplitKey",
+    "Tuning",
     "expand",
     "load_spec",
     "make_spec",

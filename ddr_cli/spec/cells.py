@@ -15,11 +15,15 @@ from ddr_cli.spec.sweeps import Sweep, combinations
 
 @dataclass(frozen=True)
 class SplitKey:
-    """One split of a spec: its kind, its number from 0, and its name, such as ``resample-7``."""
+    """One split of a spec: its kind, its number from 0, and its name, such as ``resample-7``.
+
+    `train` is the size of its training part where the spec sweeps that, else None.
+    """
 
     kind: str
     index: int
     name: str
+    train: int | float | None = None
 
 
 @dataclass(frozen=True)
@@ -37,12 +41,34 @@ class Setting:
 
 
 @dataclass(frozen=True)
+class Tuning:
+    """How the setting of a tuned trial is chosen inside its training part.
+
+    The `candidates`, a reducer's setting with an evaluator's, the default one first, are compared
+    by their mean `metric` over `repeats` stratified divisions into `folds`.
+    """
+
+    candidates: tuple[tuple[Setting, Setting], ...]
+    folds: int
+    repeats: int
+    metric: str
+
+
+@dataclass(frozen=True)
 class Cell:
-    """One trial of a spec."""
+    """One trial of a spec.
+
+    `labels` is the number of labelled training points per class, None for all; `control` is the
+    control that the trial is, if that is not said by its reducer and evaluator; a trial with
+    `tuning` takes one of its candidates, of which `reducer` and `evaluator` are the first.
+    """
 
     split: SplitKey
     reducer: Setting
     evaluator: Setting
+    labels: int | None = None
+    control: str = ""
+    tuning: Tuning | None = None
 
 
 def expand(spec: Spec) -> list[Cell]:
