@@ -46,36 +46,19 @@ def make_spec(
     *,
     dataset: str | Mapping[str, Any],
     reducers: Sequence[Item],
-    classifiers: Sequence[Item] = (),
-    measures: Sequence[Item] = (),
-    split: Mapping[str, Any] | None = None,
-    preprocess: Sequence[Item] = (),
-    sweep: Mapping[str, Any] | None = None,
-    metrics: Sequence[str] | None = None,
-    embeddings: Mapping[str, Any] | None = None,
-    title: str | None = None,
     name: str | None = None,
     overrides: Sequence[str] = (),
     repeats: int | None = None,
+    **parts: Any,
 ) -> Spec:
-    """Return a spec that is in no file; see `load_spec`, and for the parts a spec's keys.
+    """Return a spec that is in no file; see `load_spec`, and for the `parts` a spec's keys.
 
     Without `split`, the data set's own split is redrawn where it has one, and half of the points
     train where it has none, 10 times. Without `name`, the data set's and the reducers' make it.
     """
-    parts = {
-        "dataset": dataset,
-        "split": split if split is not None else _default_split(dataset),
-        "preprocess": preprocess,
-        "reducers": reducers,
-        "classifiers": classifiers,
-        "measures": measures,
-        "sweep": sweep,
-        "metrics": metrics,
-        "embeddings": embeddings,
-        "title": title,
-    }
-    data = {key: _plain(value) for key, value in parts.items() if value}
+    data = {"dataset": dataset, "split": parts.pop("split", None), "reducers": reducers, **parts}
+    data = {key: _plain(value) for key, value in data.items() if value}
+    data.setdefault("split", _default_split(dataset))
     names = [item if isinstance(item, str) else item.get("name") for item in (dataset, *reducers)]
     stems = [re.sub(r"\.ya?ml$", "", str(stem)) for stem in names]
     made = re.sub(r"[^A-Za-z0-9.-]+", "_", "_".join(stems)).strip("_.")
