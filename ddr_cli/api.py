@@ -1,0 +1,198 @@
+"""What a notebook uses: run a spec, and have its trials, summary, figure and comparison as objects.
+
+The command line calls the same functions underneath.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ddr_cli.core.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+    from ddr_cli.comparison.methods import Comparison
+    from ddr_cli.comparison.summary import Summary
+    from ddr_cli.data import Sources
+    from ddr_cli.engine import Progress
+    from ddr_cli.spec import Spec
+
+
+def run(
+    spec: str | Path | Mapping[str, Any] | Spec,
+    *,
+    out: str | Path = "results",
+    name: str | None = None,
+    overrides: Sequence[str] = (),
+    repeats: int | None = None,
+    jobs: int = 1,
+    timeout: float | None = None,
+    memory_limit: int | None = None,
+    fresh: bool = False,
+    retry_failed: bool = False,
+    sources: Sources | None = None,
+    progress: Progress | None = None,
+) -> Results:
+    """Run a spec, or what is left to do of it, and return its results.
+
+    Parameters
+    ----------
+    spec : str, Path, mapping or Spec
+        A spec's path or shipped name, or its keys as a dictionary, as in YAML.
+    out : str or Path
+        The folder in which the result folder, called as the spec, is made.
+    name : str, optional
+        The name of a spec that is given as a dictionary; its data set and reducers make one
+        otherwise.
+    overrides : sequence of str
+        Settings to override, such as ``"reducer.beta=0.1"``.
+    repeats : int, optional
+        The number of random splits, in place of the spec's.
+    jobs : int
+        Number of processes; each uses one thread.
+    timeout : float, optional
+        Seconds that a trial may take.
+    memory_limit : int, optional
+        Bytes of address space that each process may use.
+    fresh : bool
+        Start over; what the folder holds is kept in its subfolder ``previous``.
+    retry_failed : bool
+        Run the trials again that failed.
+    sources : Sources, optional
+        Where to look for the data; the environment decides if not given.
+    progress : Progress, optional
+        What gets told how it goes; lines on standard error, or a bar in a terminal, if not given.
+
+    Returns
+    -------
+    Results
+
+    Raises
+    ------
+    InputError
+        If the spec is wrong or the folder can't be used.
+    DataUnavailableError
+        If the data can't be had.
+
+    Examples
+    --------
+    >>> results = run(
+    ...     {
+    ...         "dataset": "iris",
+    ...         "split": {"kind": "fraction", "train": 0.5, "repeats": 5},
+    ...         "reducers": ["none", {"name": "lda", "n_components": 1}],
+    ...         "classifiers": ["knn"],
+    ...     },
+    ...     out="build",
+    ... )  # doctest: +SKIP
+    >>> results.summary[["reducer", "mean", "sd"]]  # doctest: +SKIP
+    """
+    from ddr_cli.engine import make_progress, run_spec
+
+    outcome = run_spec(
+        _as_spec(spec, name, overrides, repeats),
+        out=out,
+        jobs=jobs,
+        timeout=timeout,
+        memory_limit=memory_limit,
+        fresh=fresh,
+        retry_failed=retry_failed,
+        sources=sources,
+        progress=progress or make_progress(),
+    )
+    return Results(outcome.folder)
+
+
+@dataclass(frozen=True)
+class Results:
+    """The results in a run's folder, read when they are first asked for.
+
+    Parameters
+    ----------
+    folder : Path
+        A folder that a run has written, such as ``results/landsat_ccdr_beta``.
+    """
+
+    folder: Path
+
+    @cached_property
+    def trials(self) -> pd.DataFrame:
+        """The journal: one row per trial, see `ddr_cli.engine.read_trials`."""
+        from ddr_cli.engine import read_trials
+
+        return read_trials(self.folder)
+
+    @cached_property
+    def summary(self) -> pd.DataFrame:
+        """One row per method, setting, family of splits and metric.
+
+        Mean, standard deviation and intervals; rates are in 0..1.
+        """
+        return self._summary.rows
+
+    def figure(self) -> Figure:
+        """Return the run's figure, as ``figure.png`` shows it."""
+        from ddr_cli.figures import draw
+        from ddr_cli.verdicts.assess import quoted_for
+
+        return draw(self._summary, quoted_for(self._summary))
+
+    def compare(self, *others: Results | str | Path, **options: Any) -> Comparison:
+        """Compare the methods of this run, or of this and others; see `compare`."""
+        return compare(self, *others, **options)
+
+    def write(self) -> list[Path]:
+        """Write ``summary.csv``, ``figure.svg`` and ``figure.png`` into the folder."""
+        from ddr_cli.report import write_run
+
+        return write_run(self.folder)
+
+    @cached_property
+    def _summary(self) -> Summary:
+        from ddr_cli.comparison.runs import load_run
+        from ddr_cli.comparison.summary import summarize
+
+        return summarize(load_run(self.folder))
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: the summary as a table."""
+        columns = ["reducer_label", "classifier_label", "split", "metric", "n", "mean", "sd"]
+        text: str = self.summary[columns].to_html(index=False)
+        return text
+
+
+def compare(*runs: Results | str | Path, **options: Any) -> Comparison:
+    """Compare the methods of one or more runs; see `ddr_cli.comparison.methods.compare`."""
+    from ddr_cli.comparison import methods
+
+    folders = [run.folder if isinstance(run, Results) else Path(run) for run in runs]
+    if not folders:
+        raise InputError("Name a run to compare, such as compare('results/nmmp_iris').")
+    return methods.compare(folders, **options)
+
+
+def _as_spec(
+    spec: str | Path | Mapping[str, Any] | Spec,
+    name: str | None,
+    overrides: Sequence[str],
+    repeats: int | None,
+) -> Spec:
+    from ddr_cli.spec import Spec, load_spec, make_spec
+
+    if isinstance(spec, Mapping):
+        missing = [key for key in ("dataset", "reducers") if not spec.get(key)]
+        if missing:
+            raise InputError(f"The spec lacks {' and '.join(missing)}.")
+        given: dict[str, Any] = dict(spec)
+        return make_spec(name=name, overrides=overrides, repeats=repeats, **given)
+    if isinstance(spec, Spec):
+        if overrides or repeats is not None:
+            raise InputError("A Spec is complete; override settings when it is loaded.")
+        return spec
+    return load_spec(spec, overrides=overrides, repeats=repeats)
