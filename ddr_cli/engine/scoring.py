@@ -12,7 +12,7 @@ from scipy import sparse
 from ddr_cli.engine.jobs import Evaluation
 from ddr_cli.engine.scratch import PointSet
 from ddr_cli.evaluation.measures import Embedded
-from ddr_cli.evaluation.metrics import METRICS, RANKINGS, Metric, Ranking
+from ddr_cli.evaluation.metrics import METRICS, RANKINGS, TRAINING, Metric, Ranking
 from ddr_cli.evaluation.registry import evaluator_registry, get_evaluator_traits
 
 Scores = dict[str, float]
@@ -77,6 +77,15 @@ def scores_of(
             raise ValueError(f"the {title} is undefined for this embedding ({undefined[0]})")
         return [{factory.scale.name: value} for value in values]
     y_train, y_test = split.labels.y[: split.n_train], split.labels.y[split.n_train :]
+    seen = [TRAINING[name] for name in metrics if name in TRAINING]
+    if seen:
+        unseen = [name for name in metrics if name not in TRAINING]
+        held_out = scores_of(evaluators, train, test, split, unseen)
+        predictions = _of_training_points(evaluators, train, y_train)
+        return [
+            scores | _scores(predicted, y_train, seen)
+            for scores, predicted in zip(held_out, predictions, strict=True)
+        ]
     own = [METRICS[name] for name in metrics if name in METRICS]
     rankings = {name: RANKINGS[name] for name in metrics if name in RANKINGS}
     if rankings and hasattr(factory, "decision_function"):
@@ -90,6 +99,20 @@ def scores_of(
     else:
         predictions = factory.predict_many(train, y_train, test, settings)
     return [_scores(predicted, y_test, own) for predicted in predictions]
+
+
+def _of_training_points(
+    evaluators: Sequence[Any], train: Any, y_train: NDArray[np.int64]
+) -> list[NDArray[Any]]:
+    factory = type(evaluators[0])
+    if hasattr(factory, "predict_training"):
+        settings = [evaluator.get_params(deep=False) for evaluator in evaluators]
+        return list(factory.predict_training(train, y_train, settings))
+    # Those that shared a call for the test points are not fitted yet.
+    return [
+        (one if hasattr(one, "classes_") else one.fit(train, y_train)).predict(train)
+        for one in evaluators
+    ]
 
 
 def _scores(predicted: Any, y_test: NDArray[np.int64], metrics: Sequence[Metric]) -> Scores:

@@ -107,6 +107,26 @@ class KNNClassifier(ClassifierMixin, BaseEstimator):
         -------
         list of ndarray of shape (n_queries,)
         """
+        return cls._predict_each(X_train, y_train, X_test, settings)
+
+    @classmethod
+    def predict_training(
+        cls, X: ArrayLike, y: ArrayLike, settings: Sequence[Mapping[str, Any]]
+    ) -> list[NDArray[Any]]:
+        """Return what each of `settings` predicts of the training points, from one search.
+
+        A point is no neighbour of itself: its label is predicted from all others.
+        """
+        return cls._predict_each(X, y, None, settings)
+
+    @classmethod
+    def _predict_each(
+        cls,
+        X_train: ArrayLike,
+        y_train: ArrayLike,
+        X_test: ArrayLike | None,
+        settings: Sequence[Mapping[str, Any]],
+    ) -> list[NDArray[Any]]:
         classifiers = [cls(**setting) for setting in settings]
         if not classifiers:
             return []
@@ -120,10 +140,15 @@ class KNNClassifier(ClassifierMixin, BaseEstimator):
             classifier._elected(votes[:, : classifier.n_neighbors]) for classifier in classifiers
         ]
 
-    def _votes(self, X: ArrayLike) -> NDArray[np.intp]:
-        """Return the class codes of each query's k neighbours, nearest first."""
+    def _votes(self, X: ArrayLike | None) -> NDArray[np.intp]:
+        """Return the class codes of each query's k neighbours, nearest first.
+
+        Without queries the training points are asked for, and none is its own neighbour.
+        """
         check_is_fitted(self)
-        queries = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        queries = None
+        if X is not None:
+            queries = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
         neighbors = kneighbors(self._points, self.n_neighbors, queries=queries)
         votes: NDArray[np.intp] = self._codes[neighbors.indices]
         return votes

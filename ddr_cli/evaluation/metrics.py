@@ -131,6 +131,18 @@ METRICS = MappingProxyType(
     }
 )
 
+TRAINING = MappingProxyType(
+    {
+        "training_error": Metric(
+            Scale("training_error", "error on the training points", "lower"), error
+        )
+    }
+)
+"""Scores of what a classifier says of the points it was trained on, as `METRICS` of test points.
+
+The nearest neighbours of a training point don't count itself.
+"""
+
 RANKINGS = MappingProxyType(
     {
         "mean_average_precision": Ranking(
@@ -162,6 +174,7 @@ def get_scale(name: str) -> Scale:
     A third party's measure may give numbers of a name of its own: they are shown as they are, and
     higher is better.
     """
-    if name in METRICS or name in RANKINGS:
-        return (METRICS.get(name) or RANKINGS[name]).scale
+    known = METRICS.get(name) or TRAINING.get(name) or RANKINGS.get(name)
+    if known is not None:
+        return known.scale
     return MEASURED.get(name) or Scale(name, name.replace("_", " "), "higher", rate=False)

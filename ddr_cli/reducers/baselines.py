@@ -95,5 +95,6 @@ class PCA(LinearReducer):
             nested=True,
             supervised=False,
             grids={"n_components": tuple(range(1, 21))},
+            max_components=lambda n_train, n_features, _: min(n_train, n_features),
             paper='Jolliffe, "Principal Component Analysis", Springer, 2002',
         )

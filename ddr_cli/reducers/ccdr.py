@@ -295,9 +295,15 @@ class CCDR(OnNeighborGraph, Embedding):
                 "n_components": tuple(range(1, 21)),
                 "weights": ("binary", "heat"),
             },
+            max_components=self._most_components,
             paper='Raich, Costa, Damelin, Hero, "Classification Constrained Dimensionality '
             'Reduction", arXiv:0802.2906',
         )
+
+    def _most_components(self, n_train: int, n_features: int, n_classes: int) -> int:  # noqa: ARG002
+        # Of the n + L eigenvalues the constant's is no dimension, and the extension needs those
+        # below 1: their mean is 1, so another one is not.
+        return n_train + n_classes - 2 if self.beta > 0 else n_classes - 1
 
 
 def _draw(code: Codes, share: float, rng: np.random.RandomState) -> Codes:

@@ -22,6 +22,7 @@ from ddr_cli.numerics.generalized_eigen import generalized_eigenpairs, well_cond
 from ddr_cli.numerics.graph_embedding import data_span
 from ddr_cli.numerics.kernels import kernel_matrix, kernel_width
 from ddr_cli.reducers.reducer import Codes, Floats, LinearReducer, Reducer
+from ddr_cli.reducers.registry import one_less_than_points, rank_of_centred
 
 Kernel = (
     Literal[
@@ -118,6 +119,11 @@ class KernelDiscriminant(Discriminant):
         self._check_rank(int(kept.sum()), points, reason=reason)
         length = np.sqrt(sizes[kept])
         return axes[:, kept] * length, axes[:, kept] / length
+
+    def _rank_of_images(self, n_train: int, n_features: int, n_classes: int) -> int:
+        flat = self.kernel in ("linear", "cosine")
+        most = rank_of_centred if flat else one_less_than_points
+        return most(n_train, n_features, n_classes)
 
     def _matrix(self, points: Any) -> Floats:
         """Return the kernel between `points` and the training points, in float64."""

@@ -16,7 +16,7 @@ from ddr_cli.numerics.graph_embedding import laplacian_form, leading_span, symme
 from ddr_cli.numerics.neighbors import CsrArray, Neighbors
 from ddr_cli.reducers.labels import UNLABELLED, Unlabelled, encode_labels, points_and_values
 from ddr_cli.reducers.reducer import Floats, LinearReducer, OnNeighborGraph
-from ddr_cli.reducers.registry import Traits
+from ddr_cli.reducers.registry import Traits, rank_of_centred
 
 _LARGE = 1000  # "auto" seeks f in the whole span of data up to this many points or features
 _LEADING = 300  # and in so many leading directions of larger data
@@ -264,8 +264,14 @@ class DiscriminativeProjections(OnNeighborGraph, LinearReducer):
                 "n_neighbors": (3, 5, 7, 10, 15, 20),
                 "weights": ("heat", "binary"),
             },
+            max_components=self._most_components,
             paper='Wang, Mahadevan, "Learning Locality-Preserving Discriminative Features"',
         )
+
+    def _most_components(self, n_train: int, n_features: int, n_classes: int) -> int:
+        if self.labels == "continuous":
+            return min(n_train, n_features) + 1
+        return rank_of_centred(n_train, n_features, n_classes) + n_classes
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,7 +15,7 @@ from ddr_cli.numerics.graphs import knn_kernel, known_neighbors, shortest_bridge
 from ddr_cli.numerics.laplacian import laplacian_eigenpairs
 from ddr_cli.numerics.neighbors import CsrArray, Neighbors
 from ddr_cli.reducers.reducer import Embedding, OnNeighborGraph
-from ddr_cli.reducers.registry import Traits
+from ddr_cli.reducers.registry import Traits, one_less_than_points
 
 _NEGLIGIBLE = 1e-8  # an edge of less than this share of the mean weight connects nothing
 
@@ -182,6 +182,7 @@ class LaplacianEigenmaps(OnNeighborGraph, Embedding):
                 "n_neighbors": (3, 5, 7, 10, 15),
                 "weights": ("binary", "heat"),
             },
+            max_components=one_less_than_points,
             paper='Belkin, Niyogi, "Laplacian Eigenmaps for Dimensionality Reduction and Data '
             'Representation", Neural Computation 15, 2003',
         )

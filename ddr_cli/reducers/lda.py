@@ -112,5 +112,8 @@ class LDA(LinearDiscriminant):
             version=3,
             nested=True,
             grids={"n_components": tuple(range(1, 10))},
+            max_components=lambda n_train, n_features, n_classes: min(
+                n_classes - 1, n_features, n_train - 1
+            ),
             paper='Fukunaga, "Introduction to Statistical Pattern Recognition", 1990',
         )

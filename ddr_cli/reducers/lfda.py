@@ -17,7 +17,7 @@ from ddr_cli.reducers.discriminant import (
     discriminant_directions,
 )
 from ddr_cli.reducers.reducer import Codes, Floats
-from ddr_cli.reducers.registry import Traits
+from ddr_cli.reducers.registry import Traits, rank_of_centred
 
 EmbeddingType = Literal["plain", "weighted", "orthonormalized"]
 
@@ -127,6 +127,7 @@ class LFDA(_LocalFisher, LinearDiscriminant):
                 "embedding_type": ("plain", "weighted", "orthonormalized"),
                 "reg": (0.0, 1e-4, 1e-3, 1e-2, 1e-1),
             },
+            max_components=rank_of_centred,
             paper=_PAPER,
         )
 
@@ -219,6 +220,7 @@ class KernelLFDA(_LocalFisher, KernelDiscriminant):
                 "reg": (1e-5, 1e-4, 1e-3, 1e-2, 1e-1),
                 "n_neighbors": (3, 5, 7, 10, 15),
             },
+            max_components=self._rank_of_images,
             paper=_PAPER,
         )
 

@@ -18,7 +18,7 @@ from ddr_cli.numerics.eigen import deterministic_signs, eigenpairs
 from ddr_cli.numerics.graphs import closed_groups
 from ddr_cli.numerics.neighbors import kneighbors
 from ddr_cli.reducers.reducer import Codes, Floats
-from ddr_cli.reducers.registry import Traits
+from ddr_cli.reducers.registry import Traits, one_less_than_points, rank_of_centred
 from ddr_cli.reducers.regression_map import MapName, MappedEmbedding
 from ddr_cli.reducers.wrapped import WrappedEmbedding
 
@@ -180,6 +180,7 @@ class LLE(WrappedEmbedding):
                 "n_neighbors": (4, 5, 8, 12, 16),
                 "reg": (1e-4, 1e-3, 1e-2, 1e-1),
             },
+            max_components=rank_of_centred,
             paper='Roweis, Saul, "Nonlinear Dimensionality Reduction by Locally Linear Embedding", '
             "Science 290, 2000",
         )
@@ -285,6 +286,7 @@ class SupervisedLLE(MappedEmbedding):
                 "n_neighbors": (4, 5, 8, 12, 16),
                 "n_components": (2, 5, 10, 20, 35, 60),
             },
+            max_components=one_less_than_points,
             paper='de Ridder, Kouropteva, Okun, Pietikäinen, Duin, "Supervised Locally Linear '
             'Embedding", ICANN 2003',
         )

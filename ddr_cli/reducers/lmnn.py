@@ -12,7 +12,7 @@ from ddr_cli.numerics.large_margin import LargeMargin, large_margin_metric
 from ddr_cli.numerics.metric import MetricFit
 from ddr_cli.reducers.metric_learner import Directions, MetricLearner
 from ddr_cli.reducers.reducer import Codes, Floats
-from ddr_cli.reducers.registry import Traits
+from ddr_cli.reducers.registry import Traits, rank_of_centred
 
 
 class LMNN(MetricLearner):
@@ -135,6 +135,7 @@ class LMNN(MetricLearner):
                 "n_neighbors": (1, 3, 5, 7),
                 "push_weight": (0.1, 0.25, 0.5, 0.75, 0.9),
             },
+            max_components=rank_of_centred,
             paper=(
                 'Weinberger, Blitzer, Saul, "Distance Metric Learning for Large Margin Nearest '
                 'Neighbor Classification", NIPS 18, 2005'

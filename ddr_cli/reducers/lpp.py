@@ -13,7 +13,7 @@ from ddr_cli.numerics.graph_embedding import data_span, laplacian_form, symmetri
 from ddr_cli.numerics.kernels import local_scales, local_scaling_forms
 from ddr_cli.numerics.neighbors import Neighbors
 from ddr_cli.reducers.reducer import Floats, LinearReducer, OnNeighborGraph
-from ddr_cli.reducers.registry import Traits
+from ddr_cli.reducers.registry import Traits, rank_of_centred
 
 _CONSTANT = 1e-7  # largest distance, per point, at which the span is taken to hold the constant
 
@@ -130,6 +130,7 @@ class LPP(OnNeighborGraph, LinearReducer):
                 "n_neighbors": (3, 5, 7, 10, 15, 20),
                 "weights": ("heat", "binary", "local_scaling"),
             },
+            max_components=rank_of_centred,
             paper='He, Niyogi, "Locality Preserving Projections", NIPS 2003',
         )
 

@@ -10,7 +10,7 @@ from ddr_cli.numerics.metric import MetricFit
 from ddr_cli.numerics.stochastic_neighbors import collapsing_metric
 from ddr_cli.reducers.metric_learner import Directions, MetricLearner
 from ddr_cli.reducers.reducer import Codes, Floats
-from ddr_cli.reducers.registry import Traits
+from ddr_cli.reducers.registry import Traits, rank_of_centred
 
 
 class MCML(MetricLearner):
@@ -94,5 +94,6 @@ class MCML(MetricLearner):
             version=2,
             nested=True,
             grids={"n_components": tuple(range(1, 21))},
+            max_components=rank_of_centred,
             paper='Globerson, Roweis, "Metric Learning by Collapsing Classes", NIPS 18, 2005',
         )

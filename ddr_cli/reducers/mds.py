@@ -11,7 +11,7 @@ from scipy.spatial.distance import cdist
 
 from ddr_cli.numerics.eigen import top_eigenpairs
 from ddr_cli.reducers.reducer import Embedding, Floats
-from ddr_cli.reducers.registry import Traits
+from ddr_cli.reducers.registry import Traits, one_less_than_points
 
 _ZERO = 1e-10  # an eigenvalue below this share of the largest absolute row sum is 0
 _ASYMMETRY = 1e-8  # relative difference of two given distances that is more than rounding
@@ -147,6 +147,7 @@ class MDS(Embedding):
                 "n_components": tuple(range(1, 21)),
                 "metric": ("euclidean", "cityblock", "chebyshev", "cosine"),
             },
+            max_components=one_less_than_points,
             paper='Torgerson, "Multidimensional Scaling: I. Theory and Method", Psychometrika 17, '
             "1952",
         )

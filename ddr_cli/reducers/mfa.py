@@ -22,7 +22,7 @@ from ddr_cli.reducers.discriminant import (
     discriminant_directions,
 )
 from ddr_cli.reducers.reducer import Codes, Floats
-from ddr_cli.reducers.registry import Traits
+from ddr_cli.reducers.registry import Traits, rank_of_centred
 
 Margin = Literal["pairs", "points"]
 
@@ -139,6 +139,7 @@ class MFA(_MarginalFisher, LinearDiscriminant):
                 "reg": (0.0, 1e-4, 1e-3, 1e-2, 1e-1),
             },
             preprocess=("pca {n_components: 0.98}",),
+            max_components=rank_of_centred,
             paper=_PAPER,
         )
 
@@ -218,5 +219,6 @@ class KernelMFA(_MarginalFisher, KernelDiscriminant):
                 "reg": (1e-5, 1e-4, 1e-3, 1e-2, 1e-1),
                 "n_neighbors_between": (5, 10, 20, 40, 80, 160),
             },
+            max_components=self._rank_of_images,
             paper=_PAPER,
         )

@@ -17,7 +17,7 @@ from ddr_cli.numerics.eigen import deterministic_signs
 from ddr_cli.numerics.stochastic_neighbors import expected_errors, expected_errors_gradient
 from ddr_cli.reducers.metric_learner import OrderedReducer
 from ddr_cli.reducers.reducer import Codes, Floats
-from ddr_cli.reducers.registry import Traits
+from ddr_cli.reducers.registry import Traits, rank_of_centred
 
 
 class NCA(OrderedReducer):
@@ -164,6 +164,7 @@ class NCA(OrderedReducer):
                 "n_components": tuple(range(1, 11)),
                 "init": ("lda", "pca", "random"),
             },
+            max_components=rank_of_centred,
             paper=(
                 'Goldberger, Hinton, Roweis, Salakhutdinov, "Neighbourhood Components Analysis", '
                 "NIPS 17, 2004"

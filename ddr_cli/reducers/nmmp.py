@@ -11,7 +11,7 @@ from ddr_cli.numerics.graphs import between_class_graph, symmetrized, within_cla
 from ddr_cli.numerics.trace_ratio import trace_ratio
 from ddr_cli.reducers.discriminant import LinearDiscriminant, above_rounding
 from ddr_cli.reducers.reducer import Codes, Floats
-from ddr_cli.reducers.registry import Traits
+from ddr_cli.reducers.registry import Traits, rank_of_centred
 
 
 class NMMP(LinearDiscriminant):
@@ -103,5 +103,6 @@ class NMMP(LinearDiscriminant):
                 "n_neighbors_between": (1, 2, 3, 5, 10, 15, 20, 30),
             },
             preprocess=("pca {n_components: 0.95}",),
+            max_components=rank_of_centred,
             paper='Nie, Xiang, Zhang, "Neighborhood MinMax Projections", IJCAI 2007',
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -62,6 +62,19 @@ REDUCERS = Registry(
 )
 
 
+MaxComponents = Callable[[int, int, int], int]
+
+
+def rank_of_centred(n_train: int, n_features: int, n_classes: int) -> int:  # noqa: ARG001
+    """Return how many dimensions centred points span at most."""
+    return min(n_features, n_train - 1)
+
+
+def one_less_than_points(n_train: int, n_features: int, n_classes: int) -> int:  # noqa: ARG001
+    """Return how many dimensions the distances of points span at most."""
+    return n_train - 1
+
+
 @dataclass(frozen=True)
 class Traits:
     """What the engine may share between fits of a reducer, and what it needs to know of it.
@@ -88,6 +101,11 @@ class Traits:
         The grid that ``ddr sweep --param`` uses when no values are given.
     preprocess : tuple of str
         Steps before it that its paper takes, or that it does badly without, as in a spec.
+    max_components : callable or None
+        ``max_components(n_train, n_features, n_classes)`` is the largest `n_components` that can be
+        fitted to so many points; to points with fewer different directions it may be less. None
+        says that it isn't known, or that there is no `n_components`. A transductive fit counts the
+        test points in `n_train`.
     paper : str or None
         The reference, as shown by ``ddr describe``.
     """
@@ -100,6 +118,7 @@ class Traits:
     supervised: bool = True
     grids: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     preprocess: tuple[str, ...] = ()
+    max_components: MaxComponents | None = None
     paper: str | None = None
 
 

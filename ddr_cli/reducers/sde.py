@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from ddr_cli.numerics.graphs import knn_graph, known_neighbors
 from ddr_cli.numerics.mvu import Solver, unfold
 from ddr_cli.numerics.neighbors import Neighbors
-from ddr_cli.reducers.registry import Traits
+from ddr_cli.reducers.registry import Traits, one_less_than_points
 from ddr_cli.reducers.regression_map import MapName, MappedEmbedding
 
 
@@ -147,6 +147,7 @@ class SDE(MappedEmbedding):
                 "n_components": (2, 5, 10, 20, 35, 60),
                 "n_neighbors": (3, 4, 5, 6, 8),
             },
+            max_components=one_less_than_points,
             paper='Weinberger, Saul, "Unsupervised Learning of Image Manifolds by Semidefinite '
             'Programming", CVPR 2004',
         )

@@ -14,7 +14,7 @@ from ddr_cli.numerics.graphs import knn_graph
 from ddr_cli.numerics.mvu import Solver, Unfolding, unfold
 from ddr_cli.numerics.neighbors import kneighbors
 from ddr_cli.reducers.reducer import Codes, Floats
-from ddr_cli.reducers.registry import Traits
+from ddr_cli.reducers.registry import Traits, one_less_than_points
 from ddr_cli.reducers.regression_map import MapName, MappedEmbedding
 
 
@@ -159,6 +159,7 @@ class SSDE(MappedEmbedding):
                 "n_neighbors": (3, 4, 5, 6, 8),
                 "centroid_scale": (1.0, 4.0, 16.0, 64.0),
             },
+            max_components=one_less_than_points,
             paper='Zhang, Yan, Liu, Cheng, Chen, Ma, "Supervised Semi-Definite Embedding for '
             'Image Manifolds", ICME 2005',
         )

@@ -25,7 +25,7 @@ from sklearn.preprocessing import KernelCenterer
 
 from ddr_cli.numerics.eigen import deterministic_signs, eigenpairs
 from ddr_cli.reducers.reducer import Embedding, Floats
-from ddr_cli.reducers.registry import Traits
+from ddr_cli.reducers.registry import Traits, one_less_than_points
 
 # What decides numbers: scikit-learn 1.9's defaults, which a later version may change, and ours.
 _KERNEL_PCA: dict[str, Any] = {
@@ -207,6 +207,7 @@ default="linear"
                 "kernel": ("linear", "rbf", "poly", "sigmoid", "cosine"),
                 "gamma": tuple(np.geomspace(1e-3, 10, 5).tolist()),
             },
+            max_components=one_less_than_points,
             paper='Schölkopf, Smola, Müller, "Nonlinear Component Analysis as a Kernel Eigenvalue '
             'Problem", Neural Computation 10, 1998',
         )
@@ -337,6 +338,7 @@ class Isomap(WrappedEmbedding):
                 "n_components": tuple(range(1, 21)),
                 "n_neighbors": (3, 5, 7, 10, 15),
             },
+            max_components=one_less_than_points,
             paper='Tenenbaum, de Silva, Langford, "A Global Geometric Framework for Nonlinear '
             'Dimensionality Reduction", Science 290, 2000',
         )

@@ -29,7 +29,7 @@ from ddr_cli.core.errors import InputError, did_you_mean
 from ddr_cli.core.places import as_clause, value_text
 from ddr_cli.core.validation import as_problem, problem_at, refuse
 from ddr_cli.data.card import load_card
-from ddr_cli.evaluation.metrics import METRICS, RANKINGS
+from ddr_cli.evaluation.metrics import METRICS, RANKINGS, TRAINING
 from ddr_cli.evaluation.splits import check_train, make_split
 from ddr_cli.papers.schema import load_paper
 from ddr_cli.spec.pieces import (
@@ -309,7 +309,7 @@ class Spec(StrictFrozen):
                     "metrics score classifiers, and there are none; measures bring their own"
                 )
             return tuple(dict.fromkeys(measured))
-        known, problems = [*METRICS, *RANKINGS], []
+        known, problems = [*METRICS, *TRAINING, *RANKINGS], []
         names = ["error"] if value is None else value
         for i, name in enumerate(names):
             if not isinstance(name, str) or name not in known:

@@ -6,6 +6,10 @@ import numpy as np
 import pytest
 from sklearn.metrics import balanced_accuracy_score
 
+from ddr_cli.engine.scoring import scores_of
+from ddr_cli.engine.scratch import Labels, PointSet
+from ddr_cli.evaluation.knn import KNNClassifier
+from ddr_cli.evaluation.linear import LinearClassifier
 from ddr_cli.evaluation.metrics import METRICS, get_scale, mean_average_precision
 
 TRUE = ["a", "a", "a", "a", "b", "b"]
@@ -58,3 +62,27 @@ def test_mean_average_precision_ranks_within_groups():
     with pytest.raises(ValueError, match="needs a relevant point"):
         mean_average_precision([False, False], [1.0, 2.0])
     assert get_scale("mean_average_precision").better == "higher"
+
+
+def test_the_training_error_of_neighbours_leaves_each_point_out():
+    X = np.array([[0.0], [0.1], [1.0], [1.1], [5.0]])
+    y = np.array([0, 0, 1, 1, 0])
+    split = PointSet(np.vstack([X, X]), Labels(np.tile(y, 2), ("a", "b")), n_train=5)
+    (one,) = scores_of([KNNClassifier(1)], X, X, split, ("error", "training_error"))
+    # Each training point is its own nearest neighbour among the test points' alone.
+    assert one == {"error": 0.0, "training_error": 1 / 5}
+    assert get_scale("training_error").better == "lower"
+
+
+def test_the_training_error_of_each_classifier_is_that_of_its_own_fit():
+    generator = np.random.default_rng(0)
+    X, y = generator.normal(size=(40, 3)), generator.integers(0, 2, 40)
+    split = PointSet(X, Labels(y, ("a", "b")), n_train=30)
+    metrics = ("training_error", "error")
+    neighbours = [KNNClassifier(k) for k in (1, 4)]
+    together = scores_of(neighbours, X[:30], X[30:], split, metrics)
+    apart = [scores_of([KNNClassifier(k)], X[:30], X[30:], split, metrics)[0] for k in (1, 4)]
+    assert together == apart
+    (linear,) = scores_of([LinearClassifier()], X[:30], X[30:], split, metrics)
+    predicted = LinearClassifier().fit(X[:30], y[:30]).predict(X[:30])
+    assert linear["training_error"] == np.mean(predicted != y[:30])

@@ -1,0 +1,83 @@
+"""What a reducer says it can offer is what it can fit, and one dimension more is refused."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ddr_cli.reducers import REDUCERS, get_traits
+
+# What of 20 points can be extended to others depends on their graph: theirs is a bound alone.
+BOUNDS = ("ccdr", "laplacian_eigenmaps")
+GENERATOR = np.random.default_rng(0)
+Y = np.repeat([0, 1, 2, 3], 5)
+# With more points than features, and with fewer.
+SHAPES = [GENERATOR.normal(size=(20, 7)) + Y[:, None], GENERATOR.normal(size=(20, 30))]
+OPTIONS = {
+    # Paths over fewer neighbours are no Euclidean distances.
+    "isomap": {"n_neighbors": 19},
+    "lda": {"max_condition": 1e9},
+    "lfda": {"reg": 0.1},
+    "mfa": {"reg": 0.1},
+    "nca": {"max_iter": 2},
+    "mcml": {"max_iter": 2},
+    "lmnn": {"max_iter": 2},
+}
+
+
+def most(reducer: Any, X: Any) -> int:
+    offered = get_traits(reducer).max_components
+    assert offered is not None
+    return offered(*X.shape, len(np.unique(Y)))
+
+
+def width(name: str, X: Any, n_components: int, **options: Any) -> int:
+    reducer = REDUCERS.load(name)(n_components=n_components, **options)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return reducer.fit_transform(X, Y).shape[1]
+
+
+NAMES = [name for name in REDUCERS.names() if "n_components" in REDUCERS.load(name)().get_params()]
+
+
+@pytest.mark.parametrize("X", SHAPES, ids=["tall", "wide"])
+@pytest.mark.parametrize("name", NAMES)
+def test_what_is_offered_can_be_fitted_and_one_more_can_not(name: str, X: Any) -> None:
+    options = OPTIONS.get(name, {})
+    m = most(REDUCERS.load(name)(**options), X)
+    if name not in BOUNDS:
+        assert width(name, X, m, **options) == m
+    try:
+        wider = width(name, X, m + 1, **options)
+    except ValueError:
+        return
+    # The engine refuses an embedding that is narrower than asked for.
+    assert wider == m
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("ccdr", {"beta": 0.0}),
+        ("kernel_lfda", {"kernel": "linear"}),
+        ("kernel_mfa", {"kernel": "cosine"}),
+        ("discriminative_projections", {"labels": "continuous"}),
+    ],
+)
+def test_options_change_what_is_offered(name: str, options: dict[str, Any]) -> None:
+    X = SHAPES[0]
+    m = most(REDUCERS.load(name)(**options), X)
+    assert m < most(REDUCERS.load(name)(), X)
+    assert width(name, X, m, **options) == m
+    with pytest.raises(ValueError):  # noqa: PT011 (each says it in its own words)
+        width(name, X, m + 1, **options)
+
+
+def test_every_reducer_with_dimensions_says_how_many() -> None:
+    for name in REDUCERS.names():
+        says = get_traits(REDUCERS.load(name)()).max_components is not None
+        assert says == (name in NAMES), name
