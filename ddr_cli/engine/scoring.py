@@ -59,17 +59,22 @@ def evaluators_of(batch: Sequence[Evaluation], seed: int) -> list[Any]:
 
 
 def scores_of(
-    evaluators: Sequence[Any], train: Any, test: Any, split: PointSet, metrics: Sequence[str]
+    evaluators: Sequence[Any],
+    train: Any,
+    test: Any,
+    split: PointSet,
+    metrics: Sequence[str],
+    prototypes: NDArray[Any] | None = None,
 ) -> list[Scores]:
     """Return the scores of evaluators of one class on the embedded parts of a split.
 
     They differ in what they share. Classifiers are scored by the metrics of the spec, a measure by
-    its own alone.
+    its own alone. `prototypes` are the places that the reducer gives to the classes themselves.
     """
     factory = type(evaluators[0])
     settings = [evaluator.get_params(deep=False) for evaluator in evaluators]
     if is_measure(factory):
-        embedded = _embedded(train, test, split)
+        embedded = _embedded(train, test, split, prototypes)
         values = [float(value) for value in factory.score_many(embedded, settings)]
         undefined = [value for value in values if not np.isfinite(value)]
         if undefined:
@@ -135,9 +140,15 @@ def _ranked(classifier: Any, test: Any, split: PointSet, rankings: Mapping[str, 
     }
 
 
-def _embedded(train: Any, test: Any, split: PointSet) -> Embedded:
+def _embedded(train: Any, test: Any, split: PointSet, prototypes: NDArray[Any] | None) -> Embedded:
     parts, labels = [train, test], split.labels
     points = sparse.vstack(parts, format="csr") if sparse.issparse(train) else np.vstack(parts)
     return Embedded(
-        points, split.points, labels.y, split.n_train, labels.classes, labels.subclasses
+        points,
+        split.points,
+        labels.y,
+        split.n_train,
+        labels.classes,
+        labels.subclasses,
+        None if prototypes is None else prototypes[:, : points.shape[1]],
     )

@@ -241,7 +241,7 @@ def _evaluate(
             _check_width(train, job.params.get("n_components") if width is None else width)
             evaluators = evaluators_of(batch, job.seed)
             started = time.process_time()
-            scores = scores_of(evaluators, train, test, split, job.metrics)
+            scores = scores_of(evaluators, train, test, split, job.metrics, embedding.prototypes)
     except _FAILURES as error:
         if len(batch) > 1:
             return [r for one in batch for r in _evaluate([one], embedding, split, job)]

@@ -50,6 +50,8 @@ class Embedded:
         The classes' names.
     subclasses : ndarray of shape (n,), optional
         The class of each point before classes were merged.
+    prototypes : ndarray of shape (n_classes, m), optional
+        Where the method itself places each class, if it does.
     """
 
     points: Any
@@ -58,6 +60,7 @@ class Embedded:
     n_train: int
     classes: tuple[str, ...]
     subclasses: Codes | None = None
+    prototypes: NDArray[np.float64] | None = None
 
     def part(self, which: Part) -> Embedded:
         """Return all of it, or the test points alone (none of them then is a training point)."""

@@ -162,6 +162,9 @@ MEASURED = MappingProxyType(
             Scale("silhouette", "silhouette of the sub-classes", "higher", rate=False),
             Scale("subclass_accuracy", "accuracy on the sub-classes", "higher"),
             Scale("dimension", "intrinsic dimension", None, rate=False),
+            Scale("class_distance", "distance of classes", "lower", rate=False),
+            Scale("class_gap", "gap between classes", "higher", rate=False),
+            Scale("class_order", "classes in the order of their labels", "higher"),
         )
     }
 )

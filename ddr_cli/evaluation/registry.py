@@ -101,6 +101,21 @@ MEASURES = Registry(
             "ddr_cli.evaluation.measures:IntrinsicDimension",
             "geodesic-entropic-graph estimate of the dimension of a class or of all points",
         ),
+        Entry(
+            "class_distance",
+            "ddr_cli.evaluation.class_places:ClassDistance",
+            "the farthest two of some classes, in median distances of two classes",
+        ),
+        Entry(
+            "class_gap",
+            "ddr_cli.evaluation.class_places:ClassGap",
+            "the nearest two of all classes, in median distances of two classes",
+        ),
+        Entry(
+            "class_order",
+            "ddr_cli.evaluation.class_places:ClassOrder",
+            "how often the nearer of two numbered labels is nearer in the embedding",
+        ),
     ],
     "ddr.measures",
 )
