@@ -5,20 +5,24 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from scipy.spatial.distance import pdist
 
+from ddr_cli.data import load_dataset
 from ddr_cli.engine import read_trials, run_spec
 from ddr_cli.evaluation.class_places import ClassDistance, ClassGap, ClassOrder
 from ddr_cli.evaluation.measures import Embedded
+from ddr_cli.reducers import DiscriminativeProjections
 from ddr_cli.spec import make_spec
 
 PLACES = np.array([[0.0, 0.0], [1.0, 0.0], [3.0, 0.0], [6.0, 0.0]])
 """Distances 1, 3, 6, 2, 5, 3: their median is 3."""
+ASIDE = np.array([0.0, 1.0])
 NAMES = ("1", "2", "3", "4")
 
 
 def embedded(places=PLACES, prototypes=None) -> Embedded:
     """Each class as two points on both sides of its place, the second a test point."""
-    points = np.vstack([places - [0, 1], places + [0, 1]])
+    points = np.vstack([places - ASIDE, places + ASIDE])
     codes = np.tile(np.arange(len(places)), 2)
     return Embedded(points, points, codes, len(places), NAMES, prototypes=prototypes)
 
@@ -66,19 +70,19 @@ def test_what_has_no_answer_says_so():
 
 
 def test_in_a_run_the_labels_lie_where_the_reducer_puts_them(tmp_path):
+    measured = {"name": "class_distance", "classes": "versicolor, virginica"}
     spec = make_spec(
-        **{
-            "name": "places",
-            "dataset": "iris",
-            "reducers": [{"name": "discriminative_projections", "n_components": 2}],
-            "measures": [
-                {"name": "class_distance", "classes": "versicolor, virginica", "of": each}
-                for each in ("points", "labels")
-            ],
-            "split": {"kind": "whole", "repeats": 1},
-        }
+        name="places",
+        dataset="iris",
+        reducers=[{"name": "discriminative_projections", "n_components": 2}],
+        measures=[measured, measured | {"of": "labels"}],
+        split={"kind": "whole", "repeats": 1},
     )
     outcome = run_spec(spec, out=tmp_path)
     assert (outcome.done, outcome.failed) == (2, 0)
-    found = read_trials(outcome.folder)["class_distance"]
-    assert 0 < found[1] < 1 and found[1] != found[0]
+    found = read_trials(outcome.folder).set_index("classifier.of")["class_distance"]
+    data = load_dataset("iris")
+    own = DiscriminativeProjections(2).fit(data.X, data.y).label_components_
+    expected = np.linalg.norm(own[1] - own[2]) / np.median(pdist(own))
+    assert found["labels"] == pytest.approx(expected)
+    assert found["points"] != pytest.approx(expected)
