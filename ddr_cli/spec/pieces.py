@@ -12,10 +12,12 @@ from pydantic import (
     ConfigDict,
     Field,
     JsonValue,
+    SerializerFunctionWrapHandler,
     StringConstraints,
     ValidationError,
     ValidationInfo,
     field_validator,
+    model_serializer,
     model_validator,
 )
 
@@ -73,9 +75,23 @@ def nested(value: Any, what: str, own: Collection[str], rest: str) -> Any:
 
 
 class StrictFrozen(Frozen):
-    """A record that also takes no text for a number."""
+    """A record that also takes no text for a number.
+
+    Its `newer` fields are left out of what it resolves to while they have their defaults: a spec
+    that doesn't use them resolves to what it did before there were any.
+    """
 
     model_config = ConfigDict(strict=True)
+    newer: ClassVar[tuple[str, ...]] = ()
+
+    @model_serializer(mode="wrap")
+    def _without_unused(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        fields = type(self).model_fields
+        dumped: dict[str, Any] = handler(self)
+        for name in self.newer:
+            if getattr(self, name) == fields[name].get_default(call_default_factory=True):
+                dumped.pop(name, None)
+        return dumped
 
 
 class Piece(StrictFrozen):
