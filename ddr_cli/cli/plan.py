@@ -56,6 +56,9 @@ def plan(
         from rich.console import Console
 
         Console().print(_table(facts, out))
+        for each in facts:
+            for line in each.left_out:
+                typer.echo(f"{each.name}: {line}")
 
 
 def _table(facts: Sequence[PlanFacts], out: Path) -> Table:

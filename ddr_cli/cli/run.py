@@ -45,6 +45,11 @@ def run_and_show(specs: Sequence[Spec], options: RunOptions) -> None:
     trials failed.
     """
     from ddr_cli.engine import run_specs
+    from ddr_cli.spec import left_out
+
+    for spec in specs if not options.quiet else ():
+        for line in left_out(spec):
+            typer.echo(f"{spec.name}: {line}")
 
     def load_libraries() -> None:
         # What is needed in the end is loaded while the processes load what they need.

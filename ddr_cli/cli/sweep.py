@@ -74,10 +74,13 @@ def sweep(
             raise InputError(f"Give either the spec '{spec}' or --dataset, not both.")
         if not reducers:
             raise InputError("Name the reducer to sweep, such as --reducer ccdr.")
+        # Its default number of dimensions, which the sweep replaces, need not be possible.
+        names = [param.removeprefix("reducer.") for param in params]
         base = make_spec(
             dataset=dataset,
             reducers=reducers,
             classifiers=classifiers or [DEFAULT_CLASSIFIER],
+            sweep={"reducer.n_components": [1]} if "n_components" in names else None,
             overrides=options.overrides or (),
             repeats=options.repeats,
         )

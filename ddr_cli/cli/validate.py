@@ -13,7 +13,7 @@ def validate(specs: SpecNames, overrides: Overrides = None) -> None:
 
     Every problem is printed with its file, line and column.
     """
-    from ddr_cli.spec import expand, load_spec
+    from ddr_cli.spec import expand, left_out, load_spec
 
     problems = []
     for name in specs:
@@ -23,5 +23,7 @@ def validate(specs: SpecNames, overrides: Overrides = None) -> None:
             problems.append(str(error))
         else:
             typer.echo(f"{name}: valid, {len(expand(spec))} trials")
+            for line in left_out(spec):
+                typer.echo(f"  {line}")
     if problems:
         raise InputError("\n".join(problems))

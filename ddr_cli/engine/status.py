@@ -27,9 +27,9 @@ class PlanFacts:
     """The size of a plan and what is done of it.
 
     `sharing` is the number of trials per fit; `searches` are the neighbours that are searched for
-    once per split, by mode; `seconds_left` estimates the time left, as the last run went; and
-    `conflict` says why a run would refuse the result folder as it is: what it holds is then not
-    counted.
+    once per split, by mode; `seconds_left` estimates the time left, as the last run went; `conflict`
+    says why a run would refuse the result folder as it is: what it holds is then not counted; and
+    `left_out` has a line for each reducer of which the sweep asks more than it can offer.
     """
 
     name: str
@@ -44,6 +44,7 @@ class PlanFacts:
     failed: int
     seconds_left: float | None
     conflict: str | None = None
+    left_out: tuple[str, ...] = ()
 
     @property
     def remaining(self) -> int:
@@ -63,6 +64,7 @@ class PlanFacts:
             f"  neighbours searched once per split, {k} of each point ({mode})"
             for mode, k in self.searches.items()
         ]
+        lines += [f"  left out   {line}" for line in self.left_out]
         failed = f", {self.failed} failed" if self.failed else ""
         lines.append(f"  done       {self.done}{failed}, {self.remaining} to do")
         if self.seconds_left is not None:
@@ -77,6 +79,8 @@ def describe_plan(
     spec: Spec, *, out: str | Path = "results", datasets: Datasets | None = None
 ) -> PlanFacts:
     """Return what a run of a spec would do; the data is read only to know its fingerprint."""
+    from ddr_cli.spec import left_out
+
     plan = make_plan(spec, datasets=datasets)
     folder = Path(out) / spec.name
     status: Mapping[str, str] = {}
@@ -103,6 +107,7 @@ def describe_plan(
         # Another version's sessions say nothing of this one's.
         seconds_left=None if conflict else _seconds_left(folder, len(status), left),
         conflict=conflict,
+        left_out=tuple(left_out(spec)),
     )
 
 

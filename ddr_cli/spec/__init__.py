@@ -1,6 +1,7 @@
 """Experiments as YAML: read with positions, checked against the estimators, made into trials."""
 
 from ddr_cli.spec.cells import Cell, Setting, SplitKey, Tuning, expand
+from ddr_cli.spec.feasible import left_out
 from ddr_cli.spec.load import load_spec, make_spec, with_sweep
 from ddr_cli.spec.model import Spec
 from ddr_cli.spec.sweeps import parse_values
@@ -12,6 +13,7 @@ __all__ = [
     "SplitKey",
     "Tuning",
     "expand",
+    "left_out",
     "load_spec",
     "make_spec",
     "parse_values",

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from pydantic import JsonValue
 
+from ddr_cli.spec.feasible import Limits, limits_of
 from ddr_cli.spec.model import Spec, SplitSpec
 from ddr_cli.spec.pieces import ClassifierSpec, ReducerSpec
 from ddr_cli.spec.sweeps import Sweep, combinations
@@ -74,13 +75,14 @@ class Cell:
 def expand(spec: Spec) -> list[Cell]:
     """Return every trial of a spec once, by split, then reducer, then classifier.
 
-    The order is that of the spec; among the values of a sweep, the parameter that the spec names
+    What a reducer can't offer (`left_out`) is none. The order is that of the spec; among the values of a sweep, the parameter that the spec names
     last varies fastest. Settings that come out equal (two items that differ only in a swept
     parameter) are one, under the label of the first. Raises InputError if a reducer or classifier
     of the spec is not installed.
     """
-    reducers = _settings(spec.reducers, spec.sweep)
-    evaluators = _settings(spec.evaluators, spec.sweep)
+    limits = limits_of(spec)
+    reducers = _settings(spec.reducers, spec.sweep, limits)
+    evaluators = _settings(spec.evaluators, spec.sweep, limits)
     return [
         Cell(split, reducer, evaluator)
         for split in _splits(spec.split)
@@ -98,13 +100,17 @@ def _splits(split: SplitSpec) -> list[SplitKey]:
     return [predefined, *drawn] if split.predefined else drawn
 
 
-def _settings(items: Sequence[ReducerSpec | ClassifierSpec], sweep: Sweep) -> list[Setting]:
-    """Return every setting of these items once."""
+def _settings(
+    items: Sequence[ReducerSpec | ClassifierSpec], sweep: Sweep, limits: Limits
+) -> list[Setting]:
+    """Return every setting of these items once, but for what can't be fitted."""
     settings: dict[str, Setting] = {}
     for item in items:
         for params, mode in combinations(item, sweep):
-            version = item.traits(params).version
-            setting = Setting(item.name, item.label, params, mode, version)
+            traits = item.traits(params)
+            if limits.excludes(traits, params, mode):
+                continue
+            setting = Setting(item.name, item.label, params, mode, traits.version)
             identity = json.dumps([item.name, mode, params], sort_keys=True)
             settings.setdefault(identity, setting)
     return list(settings.values())

@@ -32,6 +32,7 @@ from ddr_cli.data.card import load_card
 from ddr_cli.evaluation.metrics import METRICS, RANKINGS, TRAINING
 from ddr_cli.evaluation.splits import check_train, make_split
 from ddr_cli.papers.schema import load_paper
+from ddr_cli.spec.feasible import WIDTH, impossible, known_limits
 from ddr_cli.spec.pieces import (
     ClassifierSpec,
     Labelled,
@@ -355,8 +356,9 @@ class Spec(StrictFrozen):
 
     @model_validator(mode="after")
     def _can_be_run(self, info: ValidationInfo) -> Self:
-        """Refuse too many trials, and a mode that is not possible at every point of the sweep."""
-        if context_of(info) is None:
+        """Refuse too many trials, and what a reducer can't do at any or every point of the sweep."""
+        context = context_of(info)
+        if context is None:
             return self
         count = self.split.repeats + self.split.predefined
         for items in (self.reducers, self.evaluators):
@@ -365,8 +367,13 @@ class Spec(StrictFrozen):
             message = f"the spec has {count} trials, and {MAX_TRIALS} is the most there can be."
             refuse([problem_at(("sweep",) if self.sweep else ("split",), message)])
         problems = []
+        limits = known_limits(context, self.preprocess)
         for i, item in enumerate(self.reducers):
             try:
+                if message := impossible(item, self.sweep, limits):
+                    swept = f"reducer.{WIDTH}" in self.sweep
+                    place = ("sweep", f"reducer.{WIDTH}") if swept else ("reducers", i, WIDTH)
+                    problems.append(problem_at(place, message))
                 for params, mode in combinations(item, self.sweep):
                     if not getattr(item.traits(params), str(mode)):
                         message = unsupported_mode(item.name, str(mode))

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pandas as pd
 import pytest
 import typer
 
@@ -254,26 +255,29 @@ def test_run_resume_status_report(ddr, work):
     assert (folder / "figure.svg").exists()
 
 
-def test_sweep_without_a_spec(ddr, work):
-    done = ddr(
-        *[
-            "sweep",
-            "--dataset",
-            "iris",
-            "--reducer",
-            "pca",
-            "--param",
-            "n_components",
-            "--values",
-            "1,2",
-            "--repeats",
-            "2",
-        ]
-    )
+def test_the_sweep_that_the_help_shows_has_no_failures(ddr, work):
+    example = "sweep --dataset iris --reducer lda --param n_components"
+    assert example in " ".join(ddr("sweep", "--help").stdout.replace("│", " ").split())
+    done = ddr(*example.split(), "--repeats", "2")
     assert done.returncode == 0, done.stderr
     assert "dim" in done.stdout
+    # LDA's own grid goes on to 9.
+    assert "lda offers at most 2 dimensions here (3 classes): n_components 3 to 9 are" in " ".join(
+        done.stdout.split()
+    )
     (folder,) = (work / "results").iterdir()
     assert (folder / "figure.png").exists()
+    assert pd.read_csv(folder / "trials.csv").status.value_counts().to_dict() == {"ok": 4}
+
+
+def test_plan_and_validate_say_what_is_left_out(ddr_here, work):
+    wide = TINY + "sweep: {reducer.n_components: [1, 2, 3, 4, 5]}\n"
+    for name in ("one", "two"):
+        (work / f"{name}.yaml").write_text(wide)
+    line = "pca offers at most 4 dimensions here (4 features): n_components 5 is left out for it"
+    assert line in ddr_here("validate", "one.yaml").stdout
+    assert f"left out   {line}" in ddr_here("plan", "one.yaml").stdout
+    assert f"two: {line}" in ddr_here("plan", "one.yaml", "two.yaml").stdout
 
 
 def test_one_bad_spec_does_not_keep_the_others_from_running(ddr, work):

@@ -1,0 +1,145 @@
+"""What can't be fitted, as far as the data set's card tells: more dimensions than there can be."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pydantic import JsonValue, ValidationError
+
+from ddr_cli.core.errors import InputError
+from ddr_cli.data.card import load_card
+from ddr_cli.spec.pieces import Context, ReducerSpec, StepSpec
+from ddr_cli.spec.sweeps import combinations
+
+if TYPE_CHECKING:
+    from ddr_cli.spec.model import Spec
+
+WIDTH = "n_components"
+TRANSDUCTIVE = "transductive"
+
+# Of what a card doesn't tell, there may be any number.
+_ANY = sys.maxsize // 4
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How many points, features and classes a reducer gets at most, as far as is known."""
+
+    n_train: int | None = None
+    n_samples: int | None = None
+    n_features: int | None = None
+    n_classes: int | None = None
+
+    def most(self, traits: Any, mode: str | None) -> int | None:
+        """Return the largest `n_components` that a reducer of these traits can offer, if known."""
+        offered = getattr(traits, "max_components", None)
+        if offered is None:
+            return None
+        found: int = offered(*self._sizes(mode))
+        return found if found < _ANY - 2 else None
+
+    def excludes(self, traits: Any, params: Mapping[str, Any], mode: str | None) -> bool:
+        """Return whether a reducer of these traits can't offer the `n_components` asked for."""
+        asked, most = params.get(WIDTH), self.most(traits, mode)
+        return most is not None and isinstance(asked, int) and asked > most
+
+    def reason(self, traits: Any, mode: str | None) -> str:
+        """Return what a reducer can offer, and why no more: ``6 dimensions here (7 classes)``."""
+        most, sizes = self.most(traits, mode), self._sizes(mode)
+        names = ("points" if mode == TRANSDUCTIVE else "training points", "features", "classes")
+        binding = []
+        for i, name in enumerate(names):
+            fewer = [size - (i == j) for j, size in enumerate(sizes)]
+            if traits.max_components(*fewer) != most:
+                binding.append(f"{sizes[i]} {name}")
+        return f"{most} dimension{'' if most == 1 else 's'} here ({', '.join(binding)})"
+
+    def _sizes(self, mode: str | None) -> tuple[int, int, int]:
+        points = self.n_samples if mode == TRANSDUCTIVE else self.n_train
+        first, second, third = (
+            _ANY if size is None else size for size in (points, self.n_features, self.n_classes)
+        )
+        return first, second, third
+
+
+def known_limits(context: Context, preprocess: Iterable[StepSpec]) -> Limits:
+    """Return what is known when a document is checked."""
+    expect = context.expect
+    if expect is None:
+        return Limits(n_train=context.n_train)
+    classes = len(expect.classes) if expect.classes else None
+    width = expect.features
+    for step in preprocess:
+        width = _width_after(step, width, context.n_train)
+    return Limits(context.n_train, expect.samples, width, classes)
+
+
+def limits_of(spec: Spec) -> Limits:
+    """Return what is known of a complete spec."""
+    with suppress(InputError, ValidationError):
+        card = load_card(spec.card)
+        options: Any = spec.dataset.options
+        context = Context(card=card, expect=card.expected(card.choose(options)))
+        # The check of a split notes how many points train.
+        type(spec.split).model_validate(spec.split.model_dump(), context=context)
+        return known_limits(context, spec.preprocess)
+    return Limits()
+
+
+def left_out(spec: Spec) -> list[str]:
+    """Return a line for each reducer of which the sweep asks more than it can offer."""
+    limits = limits_of(spec)
+    lines = []
+    for item in spec.reducers:
+        for reason, values in _excluded(item, spec, limits).items():
+            which = f"{WIDTH} {_listed(values)} {'are' if len(values) > 1 else 'is'}"
+            lines.append(f"{item.label} offers at most {reason}: {which} left out for it")
+    return lines
+
+
+def impossible(item: ReducerSpec, sweep: Mapping[str, Sequence[JsonValue]], limits: Limits) -> str:
+    """Say that a reducer can't be fitted at any point of the sweep, if that is so."""
+    asked: list[Any] = []
+    reasons = []
+    for params, mode in combinations(item, sweep):
+        traits = item.traits(params)
+        if not limits.excludes(traits, params, mode):
+            return ""
+        asked.append(params[WIDTH])
+        reasons.append(limits.reason(traits, mode))
+    lowest = min(asked, default=None)
+    least = "" if len(set(asked)) == 1 else "at least "
+    return f"{WIDTH} is {least}{lowest}, but {item.name} offers at most {reasons[0]}."
+
+
+def _excluded(item: ReducerSpec, spec: Spec, limits: Limits) -> dict[str, list[int]]:
+    """Return what can't be offered, by the reason for it."""
+    found: dict[str, list[int]] = {}
+    for params, mode in combinations(item, spec.sweep):
+        traits = item.traits(params)
+        if limits.excludes(traits, params, mode):
+            asked: Any = params[WIDTH]
+            values = found.setdefault(limits.reason(traits, mode), [])
+            values += [asked] if asked not in values else []
+    return found
+
+
+def _listed(values: Sequence[int]) -> str:
+    """Return ``7 to 20`` for what follows one another, and else every value."""
+    if len(values) > 2 and list(values) == list(range(values[0], values[-1] + 1)):
+        return f"{values[0]} to {values[-1]}"
+    return " and ".join([", ".join(map(str, values[:-1])), str(values[-1])][len(values) == 1 :])
+
+
+def _width_after(step: StepSpec, width: int | None, n_train: int | None) -> int | None:
+    """Return how many features a step leaves at most."""
+    if step.name in ("pca", "svd"):
+        count = step.params.get(WIDTH)
+        most = [width, None if n_train is None else n_train - (count == "full")]
+        most += [count] if isinstance(count, int) else []
+        return min((each for each in most if each is not None), default=None)
+    return width if step.name in ("standardize", "rescale", "unit_length", "tfidf") else None

@@ -1,0 +1,112 @@
+"""What can't be fitted is known from the card: left out of a sweep, else refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from ddr_cli.core.places import DocumentError
+from ddr_cli.spec import expand, left_out, load_spec
+
+SPEC = """\
+dataset: iris
+split: {kind: per_class, train: 10, repeats: 2}
+preprocess: []
+reducers:
+  - {name: lda, n_components: 2}
+  - pca
+classifiers: [knn]
+sweep: {}
+"""
+
+Edit = Callable[..., str]
+
+
+def _sweep(values: str) -> tuple[str, str]:
+    return "sweep: {}", f"sweep: {{reducer.n_components: {values}}}"
+
+
+def _widths(path: str) -> dict[str, set[object]]:
+    found: dict[str, set[object]] = {}
+    for cell in expand(load_spec(path)):
+        found.setdefault(cell.reducer.name, set()).add(cell.reducer.params["n_components"])
+    return found
+
+
+def test_a_shared_sweep_is_clipped_to_what_each_reducer_offers(edit: Edit) -> None:
+    path = edit(_sweep("{range: [1, 6, 1]}"), text=SPEC)
+    assert _widths(path) == {"lda": {1, 2}, "pca": {1, 2, 3, 4}}
+    assert left_out(load_spec(path)) == [
+        "lda offers at most 2 dimensions here (3 classes): n_components 3 to 6 are left out for it",
+        "pca offers at most 4 dimensions here (4 features): n_components 5 and 6 are left out for "
+        "it",
+    ]
+
+
+def test_nothing_is_said_where_nothing_is_left_out(edit: Edit) -> None:
+    path = edit(_sweep("[1, 2]"), text=SPEC)
+    assert left_out(load_spec(path)) == []
+    assert _widths(path) == {"lda": {1, 2}, "pca": {1, 2}}
+
+
+@pytest.mark.parametrize(
+    ("changes", "line"),
+    [
+        (
+            [("n_components: 2", "n_components: 3")],
+            "5:31: reducer.n_components: n_components is 3, but lda offers at most "
+            "2 dimensions here (3 classes).",
+        ),
+        (
+            [_sweep("[3, 4]")],
+            "8:31: sweep.reducer.n_components: n_components is at least 3, but lda offers at most "
+            "2 dimensions here (3 classes).",
+        ),
+        (
+            [("preprocess: []", "preprocess: [{name: pca, n_components: 2}]"), _sweep("[3]")],
+            "8:31: sweep.reducer.n_components: n_components is 3, but lda offers at most "
+            "2 dimensions here (2 features, 3 classes).",
+        ),
+        (
+            [("pca", "{name: mds, n_components: 40}"), ("lda, n_components: 2", "none")],
+            "6:31: reducer.n_components: n_components is 40, but mds offers at most "
+            "29 dimensions here (30 training points).",
+        ),
+        (
+            [("{name: lda, n_components: 2}", "{name: ccdr, n_components: 9, beta: 0}")],
+            "5:32: reducer.n_components: n_components is 9, but ccdr offers at most "
+            "2 dimensions here (3 classes).",
+        ),
+    ],
+)
+def test_what_can_never_be_fitted_is_refused(
+    edit: Edit, changes: list[tuple[str, str]], line: str
+) -> None:
+    with pytest.raises(DocumentError) as caught:
+        load_spec(edit(*changes, text=SPEC))
+    first = str(caught.value).splitlines()[1]
+    assert first.strip() == f"x.yaml:{line}"
+    assert caught.value.exit_code == 2
+
+
+def test_a_transductive_reducer_has_the_test_points_too(edit: Edit) -> None:
+    item = "{name: mds, n_components: 40, mode: transductive}"
+    load_spec(edit(("{name: lda, n_components: 2}", item), text=SPEC))
+
+
+def test_a_default_that_is_too_wide_is_refused_where_the_reducer_stands(edit: Edit) -> None:
+    text = SPEC.replace("{name: lda, n_components: 2}", "lda").replace("iris", "mushroom")
+    with pytest.raises(DocumentError, match=r"5:5: .* is 2, but lda offers at most 1 dimension h"):
+        load_spec(edit(text=text))
+
+
+def test_other_swept_parameters_decide_too(edit: Edit) -> None:
+    """Without geometry CCDR has a dimension less than classes."""
+    sweep = ("sweep: {}", "sweep: {reducer.beta: [0, 1]}")
+    path = edit(("{name: lda, n_components: 2}", "{name: ccdr, n_components: 9}"), sweep, text=SPEC)
+    cells = [cell for cell in expand(load_spec(path)) if cell.reducer.name == "ccdr"]
+    assert {cell.reducer.params["beta"] for cell in cells} == {1.0}
+    assert left_out(load_spec(path)) == [
+        "ccdr offers at most 2 dimensions here (3 classes): n_components 9 is left out for it"
+    ]
