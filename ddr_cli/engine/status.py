@@ -27,9 +27,9 @@ class PlanFacts:
     """The size of a plan and what is done of it.
 
     `sharing` is the number of trials per fit; `searches` are the neighbours that are searched for
-    once per split, by mode; `seconds_left` estimates the time left, as the last run went; `conflict`
-    says why a run would refuse the result folder as it is: what it holds is then not counted; and
-    `left_out` has a line for each reducer of which the sweep asks more than it can offer.
+    once per split, by mode; `seconds_left` estimates the time left, as the last run went;
+    `conflict` says why a run would refuse the result folder as it is: what it holds is then not
+    counted; and `left_out` what the sweep asks of reducers that can't offer it.
     """
 
     name: str

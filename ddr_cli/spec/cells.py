@@ -75,10 +75,10 @@ class Cell:
 def expand(spec: Spec) -> list[Cell]:
     """Return every trial of a spec once, by split, then reducer, then classifier.
 
-    What a reducer can't offer (`left_out`) is none. The order is that of the spec; among the values of a sweep, the parameter that the spec names
+    The order is that of the spec; among the values of a sweep, the parameter that the spec names
     last varies fastest. Settings that come out equal (two items that differ only in a swept
-    parameter) are one, under the label of the first. Raises InputError if a reducer or classifier
-    of the spec is not installed.
+    parameter) are one, under the label of the first; widths that a reducer can't offer are left
+    out. Raises InputError if a reducer or classifier of the spec is not installed.
     """
     limits = limits_of(spec)
     reducers = _settings(spec.reducers, spec.sweep, limits)

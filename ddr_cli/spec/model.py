@@ -356,7 +356,7 @@ class Spec(StrictFrozen):
 
     @model_validator(mode="after")
     def _can_be_run(self, info: ValidationInfo) -> Self:
-        """Refuse too many trials, and what a reducer can't do at any or every point of the sweep."""
+        """Refuse too many trials, impossible modes, and widths that are never possible."""
         context = context_of(info)
         if context is None:
             return self
