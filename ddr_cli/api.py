@@ -38,6 +38,7 @@ def run(
     retry_failed: bool = False,
     sources: Sources | None = None,
     progress: Progress | None = None,
+    trust: bool = False,
 ) -> Results:
     """Run a spec, or what is left to do of it, and return its results.
 
@@ -68,6 +69,8 @@ def run(
         Where to look for the data; the environment decides if not given.
     progress : Progress, optional
         What gets told how it goes; lines on standard error, or a bar in a terminal, if not given.
+    trust : bool
+        Run code that the spec names by its file or module, with all that you may do.
 
     Returns
     -------
@@ -93,10 +96,13 @@ def run(
     ... )  # doctest: +SKIP
     >>> results.summary[["reducer", "mean", "sd"]]  # doctest: +SKIP
     """
+    from ddr_cli.core.own_code import trusting
     from ddr_cli.engine import make_progress, run_spec
 
+    with trusting(trust):
+        loaded = _as_spec(spec, name, overrides, repeats)
     outcome = run_spec(
-        _as_spec(spec, name, overrides, repeats),
+        loaded,
         out=out,
         jobs=jobs,
         timeout=timeout,

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+import os
+import sys
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from functools import wraps
 from pathlib import Path
@@ -16,6 +18,7 @@ from ddr_cli.core.errors import InputError
 if TYPE_CHECKING:
     from ddr_cli.data import Sources
     from ddr_cli.engine import RunSettings
+    from ddr_cli.spec import Spec
 
 SpecName = Annotated[
     str, typer.Argument(metavar="SPEC", help="A spec's path, or the name of a shipped one.")
@@ -44,6 +47,10 @@ DataDir = Annotated[
         "--data-dir", help="A folder that holds data sets (before DDR_DATA). May be repeated."
     ),
 ]
+Trust = Annotated[
+    bool,
+    typer.Option("--trust", help="Run code that a spec names by its file or module."),
+]
 Offline = Annotated[bool, typer.Option("--offline", help="Never download anything.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 
@@ -53,6 +60,36 @@ def sources(data_dirs: list[Path] | None, offline: bool) -> Sources:
     from ddr_cli.data import Sources
 
     return Sources.from_environment(data_dirs=data_dirs, offline=offline or None)
+
+
+def allowed(trust: bool, make: Callable[[], Spec]) -> Spec:
+    """Return the spec that is made; at a terminal the user is asked about code that it names."""
+    from ddr_cli.core import own_code
+
+    if trust:
+        own_code.trust()
+    while True:
+        try:
+            return make()
+        except own_code.UntrustedCodeError as error:
+            if not sys.stdin.isatty() or os.environ.get("CI"):
+                raise
+            typer.echo(str(error), err=True)
+            if not typer.confirm("Run this code, now and later?", err=True):
+                raise
+            own_code.trust(error.source, remember=True)
+
+
+def load(
+    name: str,
+    trust: bool,
+    overrides: Sequence[str] | None = None,
+    repeats: int | None = None,
+) -> Spec:
+    """Return the spec of a path or shipped name, changed as the command line says."""
+    from ddr_cli.spec import load_spec
+
+    return allowed(trust, lambda: load_spec(name, overrides=overrides or (), repeats=repeats))
 
 
 def _bytes(text: str) -> int:
@@ -118,6 +155,7 @@ class RunOptions:
     )
     data_dir: DataDir = None
     offline: Offline = False
+    trust: Trust = False
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only problems.")] = False
 
     def settings(self) -> RunSettings:

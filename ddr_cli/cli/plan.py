@@ -15,6 +15,8 @@ from ddr_cli.cli.options import (
     Overrides,
     Repeats,
     SpecNames,
+    Trust,
+    load,
     sources,
 )
 
@@ -33,6 +35,7 @@ def plan(
     out: Out = Path("results"),
     data_dir: DataDir = None,
     offline: Offline = False,
+    trust: Trust = False,
     as_json: AsJson = False,
 ) -> None:
     """Show what a run would do: trials, distinct fits, what is shared, what is done already.
@@ -42,9 +45,8 @@ def plan(
     import json
 
     from ddr_cli.engine import Datasets, describe_plan
-    from ddr_cli.spec import load_spec
 
-    loaded = [load_spec(name, overrides=overrides or (), repeats=repeats) for name in specs]
+    loaded = [load(name, trust, overrides, repeats) for name in specs]
     datasets = Datasets(sources(data_dir, offline))
     facts = [describe_plan(spec, out=out, datasets=datasets) for spec in loaded]
     if as_json:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from ddr_cli.cli.options import RunOptions, SpecNames, takes_run_options
+from ddr_cli.cli.options import RunOptions, SpecNames, load, takes_run_options
 from ddr_cli.core.errors import DdrError
 
 if TYPE_CHECKING:
@@ -29,12 +29,7 @@ def run(specs: SpecNames, options: RunOptions) -> None:
 
     An interrupted run is resumed by the same command; finished trials are not run again.
     """
-    from ddr_cli.spec import load_spec
-
-    loaded = [
-        load_spec(name, overrides=options.overrides or (), repeats=options.repeats)
-        for name in specs
-    ]
+    loaded = [load(name, options.trust, options.overrides, options.repeats) for name in specs]
     run_and_show(loaded, options)
 
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from ddr_cli.cli.options import RunOptions, takes_run_options
+from ddr_cli.cli.options import RunOptions, allowed, load, takes_run_options
 from ddr_cli.core.errors import InputError
 
 DEFAULT_SPEC = "landsat_ccdr"
@@ -59,16 +59,14 @@ def sweep(
     n_components` needs none.
     """
     from ddr_cli.cli.run import run_and_show
-    from ddr_cli.spec import load_spec, make_spec, parse_values, with_sweep
+    from ddr_cli.spec import make_spec, parse_values, with_sweep
 
     if not params:
         raise InputError("Name the parameter to sweep, such as --param beta.")
     if dataset is None:
         if reducers or classifiers:
             raise InputError("--reducer and --classifier go with --dataset; a spec has its own.")
-        base = load_spec(
-            spec or DEFAULT_SPEC, overrides=options.overrides or (), repeats=options.repeats
-        )
+        base = load(spec or DEFAULT_SPEC, options.trust, options.overrides, options.repeats)
     else:
         if spec is not None:
             raise InputError(f"Give either the spec '{spec}' or --dataset, not both.")
@@ -76,13 +74,16 @@ def sweep(
             raise InputError("Name the reducer to sweep, such as --reducer ccdr.")
         # Its default number of dimensions, which the sweep replaces, need not be possible.
         names = [param.removeprefix("reducer.") for param in params]
-        base = make_spec(
-            dataset=dataset,
-            reducers=reducers,
-            classifiers=classifiers or [DEFAULT_CLASSIFIER],
-            sweep={"reducer.n_components": [1]} if "n_components" in names else None,
-            overrides=options.overrides or (),
-            repeats=options.repeats,
+        base = allowed(
+            options.trust,
+            lambda: make_spec(
+                dataset=dataset,
+                reducers=reducers,
+                classifiers=classifiers or [DEFAULT_CLASSIFIER],
+                sweep={"reducer.n_components": [1]} if "n_components" in names else None,
+                overrides=options.overrides or (),
+                repeats=options.repeats,
+            ),
         )
     if len(values or ()) > len(params):
         raise InputError("There are more --values than --param; give one --values per --param.")

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import typer
 
-from ddr_cli.cli.options import Overrides, SpecNames
+from ddr_cli.cli.options import Overrides, SpecNames, Trust, load
 from ddr_cli.core.errors import InputError
 
 
-def validate(specs: SpecNames, overrides: Overrides = None) -> None:
+def validate(specs: SpecNames, overrides: Overrides = None, trust: Trust = False) -> None:
     """Check specs: keys, types, ranges, names. Nothing is run.
 
     Every problem is printed with its file, line and column.
     """
-    from ddr_cli.spec import expand, left_out, load_spec
+    from ddr_cli.spec import expand, left_out
 
     problems = []
     for name in specs:
         try:
-            spec = load_spec(name, overrides=overrides or ())
+            spec = load(name, trust, overrides)
         except InputError as error:
             problems.append(str(error))
         else:

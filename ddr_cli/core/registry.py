@@ -10,11 +10,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
-from importlib.metadata import entry_points
+from importlib.metadata import PackageNotFoundError, entry_points, version
 from pathlib import Path
 from typing import Any
 
 from ddr_cli.core.errors import InputError, did_you_mean
+from ddr_cli.core.own_code import is_code, load_code, shown, source_of
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 
@@ -35,9 +36,9 @@ def shipped_yaml(folder: str) -> dict[str, Path]:
 
 @dataclass(frozen=True)
 class Entry:
-    """One registered piece: its name in specs, ``"package.module:attribute"``, a line for `list`.
+    """One piece: its name in specs, ``"package.module:attribute"``, a line for `list`.
 
-    `origin` is the distribution that provides it.
+    `origin` is the distribution, or the user's file, that provides it.
     """
 
     name: str
@@ -45,8 +46,20 @@ class Entry:
     summary: str
     origin: str = "ddr"
 
+    @property
+    def source(self) -> str:
+        """What changes when the code of a piece that is not ours does; empty for ours."""
+        if is_code(self.name):
+            return source_of(self.name)
+        try:
+            return "" if self.origin == "ddr" else f"{self.origin} {version(self.origin)}"
+        except PackageNotFoundError:
+            return self.origin
+
     def load(self) -> Any:
         """Import the piece; InputError says why it can't be."""
+        if is_code(self.name):
+            return load_code(self.name)
         module, _, attribute = self.target.partition(":")
         try:
             return getattr(import_module(module), attribute)
@@ -94,7 +107,12 @@ class Registry:
         return list(self._entries.values())
 
     def get(self, name: str) -> Entry:
-        """Return the entry called `name`; InputError, if there is none, names the nearest."""
+        """Return the entry called `name`; InputError, if there is none, names the nearest.
+
+        A name with a colon is that of code: ``package.module:Class``, ``/path/to/file.py:Class``.
+        """
+        if is_code(name):
+            return Entry(name, name, "", shown(name).partition(":")[0])
         try:
             return self._entries[name]
         except KeyError:

@@ -7,10 +7,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ddr_cli.core.own_code import class_name
 from ddr_cli.engine.identity import DataIdentity, Datasets, canonical, digest
 from ddr_cli.engine.jobs import OUT_OF_SAMPLE, QUERIES, places_by_neighbors
 
 if TYPE_CHECKING:
+    from ddr_cli.core.registry import Registry
     from ddr_cli.reducers.registry import Traits
     from ddr_cli.spec import Cell, Setting, Spec, SplitKey, Tuning
 
@@ -277,7 +279,11 @@ class _TrialIds:
         return {"kind": split.kind, "index": split.index, "seed": seed, "train": train}
 
     def _evaluator(self, setting: Setting) -> dict[str, Any]:
-        return {"name": setting.name, "version": setting.version, "params": setting.params}
+        from ddr_cli.evaluation.registry import evaluator_registry
+        from ddr_cli.reducers.registry import REDUCERS
+
+        registry = evaluator_registry(setting.name) if setting.mode is None else REDUCERS
+        return _piece(registry, setting.name, setting.version, setting.params)
 
     def _tuning(self, tuning: Tuning) -> dict[str, Any]:
         candidates = [
@@ -299,5 +305,12 @@ class _TrialIds:
 def _step(name: str, params: Mapping[str, Any]) -> dict[str, Any]:
     from ddr_cli.evaluation.registry import PREPROCESSORS
 
-    version = getattr(PREPROCESSORS.load(name), "version", 1)
-    return {"name": name, "params": params, "version": version}
+    return _piece(PREPROCESSORS, name, getattr(PREPROCESSORS.load(name), "version", 1), params)
+
+
+def _piece(
+    registry: Registry, name: str, version: int, params: Mapping[str, Any]
+) -> dict[str, Any]:
+    described = {"name": class_name(name), "version": version, "params": params}
+    source = registry.get(name).source
+    return {**described, "source": source} if source else described

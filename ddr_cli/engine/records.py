@@ -10,7 +10,7 @@ import json
 import os
 import platform
 import subprocess
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from functools import cache
 from importlib import metadata
@@ -91,11 +91,9 @@ class Manifest(_Stored):
     environments: list[Environment]
     sessions: list[SessionRecord]
 
-    def begin_session(self, record: SessionRecord, packages: Iterable[str]) -> None:
+    def begin_session(self, record: SessionRecord, packages: Mapping[str, str]) -> None:
         """Add a session that begins here and now."""
-        here = _environment().model_copy(
-            update={"packages": {name: _version(name) for name in sorted(packages)}}
-        )
+        here = _environment().model_copy(update={"packages": dict(sorted(packages.items()))})
         if here not in self.environments:
             self.environments.append(here)
         record.environment = self.environments.index(here)

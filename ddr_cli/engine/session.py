@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ddr_cli.core.errors import InputError
+from ddr_cli.core.own_code import class_name, shown
 from ddr_cli.engine.folder import check_same_version, journal_of, locked, set_aside
 from ddr_cli.engine.identity import Datasets
 from ddr_cli.engine.jobs import Executor, Points, TrialResult
@@ -24,7 +25,7 @@ from ddr_cli.engine.progress import Progress
 from ddr_cli.engine.records import EMBEDDINGS, KeptEmbedding, SessionRecord, manifest_of, now
 from ddr_cli.engine.schedule import OpenSplit, Schedule
 from ddr_cli.engine.scratch import Labels, PointSet, Scratch
-from ddr_cli.evaluation.registry import evaluator_registry
+from ddr_cli.evaluation.registry import PREPROCESSORS, evaluator_registry
 from ddr_cli.evaluation.splits import Split, make_split, method_seed
 from ddr_cli.reducers.registry import REDUCERS
 
@@ -269,9 +270,9 @@ class _Session:
             "dataset": self._plan.data.name,
             "split": trial.split.name,
             "split_hash": self._split_hashes[trial.split.name],
-            "reducer": trial.reducer.name,
+            "reducer": shown(trial.reducer.name),
             # The column holds measures too; journals that there are call it so.
-            "classifier": trial.evaluator.name,
+            "classifier": shown(trial.evaluator.name),
             **self._cells("reducer", reducer),
             **self._cells("classifier", evaluator),
             "split.train": trial.split.train,
@@ -312,7 +313,7 @@ class _Session:
             train = opened.split.train
             own = self._labels.rows(np.concatenate([train, opened.split.test])[rows])
             KeptEmbedding(
-                reducer=trial.reducer.name,
+                reducer=shown(trial.reducer.name),
                 mode=trial.reducer.mode,
                 params=dict(trial.reducer.params),
                 split=opened.key.name,
@@ -329,7 +330,7 @@ class _Session:
 
 
 def _embedding_path(folder: Path, plan: Plan, trial_id: str) -> Path:
-    name = plan.trials[trial_id].reducer.name
+    name = class_name(plan.trials[trial_id].reducer.name)
     return folder / EMBEDDINGS / f"{name}-{plan.kept[trial_id]}.json"
 
 
@@ -343,11 +344,13 @@ def _rounded(seconds: float | None) -> float | None:
     return None if seconds is None else round(seconds, _SECONDS_DECIMALS)
 
 
-def _packages(spec: Spec) -> set[str]:
-    """Return the distributions beside ours that provide a piece of the spec."""
-    origins = {evaluator_registry(piece.name).get(piece.name).origin for piece in spec.evaluators}
-    origins |= {REDUCERS.get(piece.name).origin for piece in spec.reducers}
-    return origins - {"ddr"}
+def _packages(spec: Spec) -> dict[str, str]:
+    """Return the versions of what else provides pieces of the spec: packages, a user's files."""
+    entries = [evaluator_registry(piece.name).get(piece.name) for piece in spec.evaluators]
+    entries += [REDUCERS.get(piece.name) for piece in spec.reducers]
+    entries += [PREPROCESSORS.get(piece.name) for piece in spec.preprocess]
+    found = {entry.origin: entry.source for entry in entries if entry.source}
+    return {origin: source.removeprefix(f"{origin} ") for origin, source in found.items()}
 
 
 @contextmanager

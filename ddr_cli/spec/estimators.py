@@ -10,6 +10,7 @@ from typing import Any, Literal, get_args
 from pydantic import JsonValue, ValidationError
 
 from ddr_cli.core.errors import InputError, did_you_mean, nearest
+from ddr_cli.core.own_code import is_code, shown
 from ddr_cli.core.parameters import parameter_model
 from ddr_cli.core.places import KeyPath, dotted, value_text
 from ddr_cli.core.registry import Registry
@@ -30,6 +31,12 @@ PREFIXES = {
 
 A measure stands in the classifier's place of a trial.
 """
+_METHODS = {
+    "reducers": ("fit", "fit_transform"),
+    "classifiers": ("fit", "predict"),
+    "measures": ("score_many",),
+    "preprocess": ("fit_transform", "transform"),
+}
 _OWN_KEYS = {"reducers": ("label", "mode"), "classifiers": ("label",), "measures": ("label",)}
 
 
@@ -56,6 +63,9 @@ def registry_of(section: str) -> Registry:
 def load_factory(section: str, name: str) -> Factory:
     """Return the estimator of that name; InputError says why there is none that can be used."""
     factory: Factory = registry_of(section).load(name)
+    needed = [method for method in _METHODS[section] if not hasattr(factory, method)]
+    if is_code(name) and needed:
+        raise InputError(f"{shown(name)} can't be used in {section}: it has no {needed[0]}.")
     try:
         parameter_model(factory)
     except (TypeError, NameError) as error:

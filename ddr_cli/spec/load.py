@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ddr_cli.core.errors import InputError, did_you_mean, nearest
+from ddr_cli.core.own_code import is_code, located, require_trust
 from ddr_cli.core.places import Document, Place, value_text
 from ddr_cli.core.registry import shipped_yaml
 from ddr_cli.core.validation import not_a_mapping, unknown_key, validated
@@ -158,8 +159,21 @@ def _build(
     given = {key: data[key] for key in data if key in KEYS and data[key] is not None}
     document.data = {**given, "name": name, "path": path}
     swept = frozenset(given["sweep"]) if isinstance(given.get("sweep"), dict) else frozenset()
-    context = Context(base=path.parent if path else None, swept=swept)
+    base = path.parent if path else None
+    for name in _code_names(given):
+        require_trust(located(name, base))
+    context = Context(base=base, swept=swept)
     return validated(document, Spec, "a spec", context)
+
+
+def _code_names(data: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the names by which a document asks for code that is not registered."""
+    for section in PREFIXES:
+        items = data.get(section)
+        for item in items if isinstance(items, list) else ():
+            name = item.get("name") if isinstance(item, dict) else item
+            if isinstance(name, str) and is_code(name):
+                yield name
 
 
 def _default_split(dataset: str | Mapping[str, Any]) -> dict[str, Any]:
@@ -220,7 +234,10 @@ def _declared_grid(spec: Spec, key: str) -> list[Any]:
 def _as_document(spec: Spec, sweep: dict[str, Any]) -> dict[str, Any]:
     resolved = spec.resolved()
     lists = {
-        section: [{**item.pop("params"), **item} for item in resolved[section]]
+        section: [
+            {**item.pop("params"), **item, "name": own.name}
+            for item, own in zip(resolved[section], getattr(spec, section), strict=True)
+        ]
         for section in PREFIXES
         if resolved[section]
     }

@@ -16,11 +16,13 @@ from pydantic import (
     StringConstraints,
     ValidationError,
     ValidationInfo,
+    field_serializer,
     field_validator,
     model_serializer,
     model_validator,
 )
 
+from ddr_cli.core.own_code import class_name, located, shown
 from ddr_cli.core.parameters import parameter_model
 from ddr_cli.core.places import value_text
 from ddr_cli.core.validation import Frozen, as_problem, field_problems, problem_at, refuse
@@ -126,10 +128,15 @@ class Piece(StrictFrozen):
     @field_validator("name")
     @classmethod
     def _known(cls, name: str, info: ValidationInfo) -> str:
-        if context_of(info):
+        if context := context_of(info):
+            name = located(name, context.base)
             with as_problem():
                 load_factory(cls.section, name)
         return name
+
+    @field_serializer("name")
+    def _without_folder(self, name: str) -> str:
+        return shown(name)
 
     @field_validator("params", check_fields=False)
     @classmethod
@@ -151,7 +158,10 @@ class Piece(StrictFrozen):
         """Make a third party's estimator whose signature doesn't say what it takes."""
         if context_of(info) and not is_annotated(self.factory):
             with as_problem():
-                make(self.factory, self.params)
+                made = make(self.factory, self.params)
+            if hasattr(made, "_parameter_constraints"):
+                # As scikit-learn's own estimators check theirs, which is otherwise not before fit.
+                made._validate_params()
         return self
 
 
@@ -274,7 +284,8 @@ def _default_label(item: Labelled, items: Sequence[Labelled], swept: Collection[
         if f"{item.prefix}.{name}" not in swept
         and any(other.get(name) != own[name] for other in others)
     ]
-    return f"{item.name} ({', '.join(telling)})" if telling else item.name
+    name = class_name(item.name)
+    return f"{name} ({', '.join(telling)})" if telling else name
 
 
 def _fact(name: str, value: object) -> str:

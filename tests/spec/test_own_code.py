@@ -1,0 +1,140 @@
+"""Pieces that a spec names by their file or module: trusted first, told apart by their content."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from ddr_cli.cli.app import app
+from ddr_cli.core import own_code
+from ddr_cli.core.errors import InputError
+from ddr_cli.engine import make_plan
+from ddr_cli.spec import load_spec
+
+METHOD = """
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+
+
+class Leading(TransformerMixin, BaseEstimator):
+    def __init__(self, n_components=2, scale=1.0):
+        self.n_components = n_components
+        self.scale = scale
+
+    def fit(self, X, y=None):
+        return self
+
+    def transform(self, X):
+        return self.scale * np.asarray(X)[:, : self.n_components]
+"""
+
+SPEC = """
+dataset: iris
+split: {kind: fraction, train: 0.5, repeats: 2}
+reducers:
+  - none
+  - {name: ./mine.py:Leading, n_components: 3}
+classifiers:
+  - {name: "sklearn.neighbors:KNeighborsClassifier", n_neighbors: 3}
+"""
+
+
+@pytest.fixture
+def spec(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(own_code, "_memory", lambda: tmp_path / "trusted")
+    (tmp_path / "mine.py").write_text(METHOD)
+    path = tmp_path / "spec.yaml"
+    path.write_text(SPEC)
+    return path
+
+
+def test_code_is_not_run_before_it_is_trusted(spec: Path) -> None:
+    mark = spec.with_name("mark")
+    spec.with_name("mine.py").write_text(f"open({str(mark)!r}, 'w')\n" + METHOD)
+    with pytest.raises(own_code.UntrustedCodeError, match=r"\./mine\.py:Leading.*--trust"):
+        load_spec(spec)
+    assert not mark.exists()
+    with own_code.trusting(True):
+        load_spec(spec)
+    assert mark.exists()
+    with pytest.raises(own_code.UntrustedCodeError):
+        load_spec(spec)
+
+
+def test_an_answer_holds_for_the_text_that_was_looked_at(spec: Path) -> None:
+    with pytest.raises(own_code.UntrustedCodeError) as refused:
+        load_spec(spec)
+    own_code.trust(refused.value.source, remember=True)
+    own_code._trusted.clear()
+    load_spec(spec)
+    with spec.with_name("mine.py").open("a") as file:
+        file.write("# edited\n")
+    with pytest.raises(own_code.UntrustedCodeError):
+        load_spec(spec)
+
+
+def test_scikit_learns_own_estimators_need_no_trust(spec: Path) -> None:
+    spec.write_text(SPEC.replace("  - {name: ./mine.py:Leading, n_components: 3}\n", ""))
+    assert load_spec(spec).classifiers[0].label == "KNeighborsClassifier"
+
+
+def test_edited_code_has_other_ids_and_a_moved_file_the_same(spec: Path, tmp_path: Path) -> None:
+    def ids(path: Path) -> set[str]:
+        with own_code.trusting(True):
+            return set(make_plan(load_spec(path)).trials)
+
+    before = ids(spec)
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    for name in ("mine.py", "spec.yaml"):
+        (elsewhere / name).write_bytes((tmp_path / name).read_bytes())
+    assert ids(elsewhere / "spec.yaml") == before
+    spec.with_name("mine.py").write_text(METHOD.replace("self.scale *", "2 * self.scale *"))
+    # The trials of the method that was not edited are what they were.
+    assert len(ids(spec) & before) == len(before) / 2
+
+
+def test_a_run_shows_no_folder_of_this_machine(spec: Path, tmp_path: Path) -> None:
+    ran = CliRunner().invoke(app, ["run", str(spec), "--out", str(tmp_path / "out")])
+    assert ran.exit_code == 2
+    assert not (tmp_path / "out").exists()
+    ran = CliRunner().invoke(app, ["run", str(spec), "--out", str(tmp_path / "out"), "--trust"])
+    assert ran.exit_code == 0, ran.output
+    folder = tmp_path / "out" / "spec"
+    journal = (folder / "trials.csv").read_text()
+    assert journal.count("./mine.py:Leading") == 2
+    manifest = (folder / "manifest.json").read_text()
+    assert str(tmp_path) not in journal + manifest
+    packages = json.loads(manifest)["environments"][0]["packages"]
+    assert packages["./mine.py"].startswith("sha256:")
+    for command in ("plan", "validate"):
+        out = ["--out", str(tmp_path / "out")] if command == "plan" else []
+        assert CliRunner().invoke(app, [command, str(spec), "--trust", *out]).exit_code == 0
+    swept = [*("sweep", str(spec), "--param", "scale", "--values", "1,2", "--trust")]
+    ran = CliRunner().invoke(app, [*swept, "--out", str(tmp_path / "out")])
+    assert ran.exit_code == 0, ran.output
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("mine.py:Leading", "mine.py:Leader", r"spec\.yaml:6.*no class 'Leader'.*'Leading'"),
+        ("mine.py:Leading", "gone.py:Leading", r"gone\.py can't be read: it is not there"),
+        ("n_components: 3", "n_component: 3", r"spec\.yaml:6.*'n_component'.*'n_components'"),
+        ("n_neighbors: 3", "n_neighbors: 0", r"spec\.yaml:8.*n_neighbors.*Got 0"),
+        ("KNeighborsClassifier", "KNeighborsTransformer", r"spec\.yaml:8.*it has no predict"),
+    ],
+)
+def test_what_is_wrong_is_said_with_its_line(spec: Path, old: str, new: str, says: str) -> None:
+    spec.write_text(SPEC.replace(old, new))
+    with own_code.trusting(True), pytest.raises(InputError, match=f"(?s){says}"):
+        load_spec(spec)
+
+
+def test_a_file_that_fails_names_its_line(spec: Path) -> None:
+    spec.with_name("mine.py").write_text("import math\n\nmath.sqrt(-1)\n")
+    with own_code.trusting(True), pytest.raises(InputError, match=r"line 3: ValueError"):
+        load_spec(spec)
