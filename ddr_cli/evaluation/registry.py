@@ -64,6 +64,26 @@ CLASSIFIERS = Registry(
             "ddr_cli.evaluation.neural_net:NeuralNetClassifier",
             "one hidden layer of 2d units, trained by full-batch gradient steps",
         ),
+        Entry(
+            "gradient_boosting",
+            "ddr_cli.evaluation.standard:GradientBoosting",
+            "gradient boosting of trees on binned features; dense points only",
+        ),
+        Entry(
+            "random_forest",
+            "ddr_cli.evaluation.standard:RandomForest",
+            "majority of randomised trees",
+        ),
+        Entry(
+            "logistic_regression",
+            "ddr_cli.evaluation.standard:Logistic",
+            "multinomial logistic regression with a ridge",
+        ),
+        Entry(
+            "svc",
+            "ddr_cli.evaluation.standard:SupportVectors",
+            "support vector machine with a radial kernel",
+        ),
     ],
     "ddr.classifiers",
 )

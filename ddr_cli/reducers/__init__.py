@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ddr_cli.reducers.nca import NCA
     from ddr_cli.reducers.nmmp import NMMP
     from ddr_cli.reducers.registry import REDUCERS, Traits, get_traits
+    from ddr_cli.reducers.rivals.random_projection import RandomProjection
     from ddr_cli.reducers.sde import SDE
     from ddr_cli.reducers.ssde import SSDE
     from ddr_cli.reducers.wrapped import Isomap, KernelPCA
@@ -49,6 +50,7 @@ else:
             "nca": ["NCA"],
             "nmmp": ["NMMP"],
             "registry": ["REDUCERS", "Traits", "get_traits"],
+            "rivals.random_projection": ["RandomProjection"],
             "sde": ["SDE"],
             "ssde": ["SSDE"],
             "wrapped": ["Isomap", "KernelPCA"],
@@ -80,6 +82,7 @@ __all__ = [
     "LaplacianEigenmaps",
     "LaplacianRLS",
     "LaplacianRLSRegressor",
+    "RandomProjection",
     "SupervisedLLE",
     "Traits",
     "get_traits",

@@ -53,6 +53,11 @@ _OURS = [
         "wrapped:KernelPCA",
         "kernel principal component analysis (Schölkopf et al.)",
     ),
+    (
+        "random_projection",
+        "rivals.random_projection:RandomProjection",
+        "orthonormal directions drawn at random",
+    ),
 ]
 
 REDUCERS = Registry(

@@ -34,6 +34,8 @@ def measure(kind: str, name: str) -> dict[str, object]:
         warnings.simplefilter("ignore")
         if kind == "reducer":
             reducer = REDUCERS.load(name)()
+            if "random_state" in reducer.get_params():
+                reducer.set_params(random_state=0)
             embedding = np.asarray(reducer.fit_transform(X, y), dtype=float)
             return {
                 "version": get_traits(reducer).version,

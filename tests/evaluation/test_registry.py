@@ -11,7 +11,7 @@ from ddr_cli.core.parameters import parameter_model
 from ddr_cli.evaluation.registry import CLASSIFIERS, EvaluatorTraits, get_evaluator_traits
 
 
-@pytest.mark.parametrize("name", ["knn", "linear", "neural_net"])
+@pytest.mark.parametrize("name", CLASSIFIERS.names())
 def test_classifier_is_there_with_traits_that_fit_its_parameters(name):
     factory = CLASSIFIERS.load(name)
     model = parameter_model(factory)

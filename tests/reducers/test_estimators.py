@@ -40,6 +40,7 @@ from ddr_cli.reducers import (
     LaplacianEigenmaps,
     LaplacianRLS,
     LaplacianRLSRegressor,
+    RandomProjection,
     SupervisedLLE,
     get_traits,
 )
@@ -97,6 +98,7 @@ TABLE = [
     LLE(3, n_neighbors=30),
     KernelPCA(3),
     KernelPCA(3, "rbf"),
+    RandomProjection(3, random_state=0),
 ]
 NESTED = [model for model in TABLE if get_traits(model).nested]
 SHARING = [model for model in TABLE if get_traits(model).neighbors]

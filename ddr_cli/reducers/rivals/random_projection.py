@@ -1,0 +1,83 @@
+"""Random directions: the control that has learned nothing from the points."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import numpy as np
+from annotated_types import Ge
+from numpy.typing import ArrayLike
+from sklearn.random_projection import GaussianRandomProjection
+
+from ddr_cli.reducers.reducer import LinearReducer
+from ddr_cli.reducers.registry import Traits
+
+
+class RandomProjection(LinearReducer):
+    """Project on orthonormal directions drawn at random, the same for any points.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        How many, at most as many as features.
+    random_state : int, RandomState or None, default=None
+        Draws the directions; the engine gives each split a seed of its own.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        Orthonormal directions, uniform over all such frames.
+    mean_ : ndarray of shape (n_features,)
+        Zeros: the points are not centred.
+
+    Notes
+    -----
+    The directions of scikit-learn's Gaussian projection, made orthonormal by their QR
+    decomposition; the first of a wider projection are those of a narrower one with the same seed.
+
+    For n points, d features and m dimensions: :math:`O(d m^2 + n d m)`.
+
+    References
+    ----------
+    .. [1] E. Bingham, H. Mannila, "Random Projection in Dimensionality Reduction: Applications to
+       Image and Text Data", KDD 2001, 245-250.
+
+    Examples
+    --------
+    >>> frame = RandomProjection(2, random_state=0).fit([[1.0, 2.0, 3.0], [0.0, 1.0, 0.0]])
+    >>> bool(np.allclose(frame.components_ @ frame.components_.T, np.eye(2)))
+    True
+    """
+
+    def __init__(
+        self,
+        n_components: Annotated[int, Ge(1)] = 2,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.random_state = random_state
+
+    def fit(self, X: ArrayLike, y: Any = None) -> RandomProjection:  # noqa: ARG002 (scikit-learn's signature)
+        """Draw the directions; of `X` only the number of features matters."""
+        points = self._points(X, reset=True)
+        if self.n_components > points.shape[1]:
+            raise ValueError(
+                f"n_components={self.n_components}, but n_features = {points.shape[1]}: there are "
+                f"no more orthonormal directions than that."
+            )
+        drawn = GaussianRandomProjection(self.n_components, random_state=self.random_state)
+        directions, turns = np.linalg.qr(drawn.fit(points).components_.T.astype(np.float64))
+        # With these signs the frame is uniform, and doesn't depend on the library's conventions.
+        self.components_ = (directions * np.sign(np.diagonal(turns))).T.astype(points.dtype)
+        self.mean_ = np.zeros(points.shape[1], dtype=points.dtype)
+        return self
+
+    def __ddr_traits__(self) -> Traits:
+        return Traits(
+            version=1,
+            nested=True,
+            supervised=False,
+            grids={"n_components": tuple(range(1, 21))},
+            max_components=lambda _, n_features, __: n_features,
+            paper='Bingham, Mannila, "Random Projection in Dimensionality Reduction", KDD 2001',
+        )
