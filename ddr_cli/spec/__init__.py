@@ -1,9 +1,10 @@
 """Experiments as YAML: read with positions, checked against the estimators, made into trials."""
 
-from ddr_cli.spec.cells import Cell, Setting, SplitKey, Tuning, expand
+from ddr_cli.spec.cells import Cell, SplitKey, expand
 from ddr_cli.spec.feasible import left_out
 from ddr_cli.spec.load import load_spec, make_spec, with_sweep
 from ddr_cli.spec.model import Spec
+from ddr_cli.spec.settings import Setting, Tuning
 from ddr_cli.spec.sweeps import parse_values
 
 __all__ = [

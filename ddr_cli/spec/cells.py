@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pydantic import JsonValue
-
+from ddr_cli.spec.candidates import tunings_of
 from ddr_cli.spec.feasible import Limits, limits_of
 from ddr_cli.spec.model import Spec, SplitSpec
-from ddr_cli.spec.pieces import ClassifierSpec, ReducerSpec
+from ddr_cli.spec.pieces import Item
+from ddr_cli.spec.settings import Setting, Tuning
 from ddr_cli.spec.sweeps import Sweep, combinations
 
 
@@ -25,34 +24,6 @@ class SplitKey:
     index: int
     name: str
     train: int | float | None = None
-
-
-@dataclass(frozen=True)
-class Setting:
-    """A reducer, classifier or measure at one point of the sweep, with all its parameters.
-
-    `mode` is None but for reducers; `version` is that of the piece's numbers.
-    """
-
-    name: str
-    label: str
-    params: Mapping[str, JsonValue]
-    mode: str | None
-    version: int
-
-
-@dataclass(frozen=True)
-class Tuning:
-    """How the setting of a tuned trial is chosen inside its training part.
-
-    The `candidates`, a reducer's setting with an evaluator's, the default one first, are compared
-    by their mean `metric` over `repeats` stratified divisions into `folds`.
-    """
-
-    candidates: tuple[tuple[Setting, Setting], ...]
-    folds: int
-    repeats: int
-    metric: str
 
 
 @dataclass(frozen=True)
@@ -75,19 +46,24 @@ class Cell:
 def expand(spec: Spec) -> list[Cell]:
     """Return every trial of a spec once, by split, then reducer, then classifier.
 
+    Where the spec tunes, the tuned trial of a reducer and a classifier follows their default one.
+
     The order is that of the spec; among the values of a sweep, the parameter that the spec names
     last varies fastest. Settings that come out equal (two items that differ only in a swept
     parameter) are one, under the label of the first; widths that a reducer can't offer are left
     out. Raises InputError if a reducer or classifier of the spec is not installed.
     """
-    limits = limits_of(spec)
-    reducers = _settings(spec.reducers, spec.sweep, limits)
-    evaluators = _settings(spec.evaluators, spec.sweep, limits)
+    limits, tuned = limits_of(spec), spec.tune is not None
+    reducers = _settings(spec.reducers, spec.sweep, limits, tuned=tuned)
+    evaluators = _settings(spec.evaluators, spec.sweep, limits, tuned=tuned)
+    pairs = [(reducer, evaluator) for reducer in reducers for evaluator in evaluators]
+    searches = tunings_of(spec, pairs, limits)
+    ways = [(None,) if tuning is None else (None, tuning) for tuning in searches]
     return [
-        Cell(split, reducer, evaluator)
+        Cell(split, reducer, evaluator, tuning=tuning)
         for split in _splits(spec.split)
-        for reducer in reducers
-        for evaluator in evaluators
+        for ((_, reducer), (_, evaluator)), tunings in zip(pairs, ways, strict=True)
+        for tuning in tunings
     ]
 
 
@@ -101,16 +77,14 @@ def _splits(split: SplitSpec) -> list[SplitKey]:
 
 
 def _settings(
-    items: Sequence[ReducerSpec | ClassifierSpec], sweep: Sweep, limits: Limits
-) -> list[Setting]:
-    """Return every setting of these items once, but for what can't be fitted."""
-    settings: dict[str, Setting] = {}
+    items: Sequence[Item], sweep: Sweep, limits: Limits, *, tuned: bool
+) -> list[tuple[Item, Setting]]:
+    """Return every setting of these items once, with its item, but for what can't be fitted."""
+    settings: dict[str, tuple[Item, Setting]] = {}
     for item in items:
-        for params, mode in combinations(item, sweep):
-            traits = item.traits(params)
-            if limits.excludes(traits, params, mode):
+        for params, mode in combinations(item, sweep, tuned=tuned):
+            if limits.excludes(item.traits(params), params, mode):
                 continue
-            setting = Setting(item.name, item.label, params, mode, traits.version)
-            identity = json.dumps([item.name, mode, params], sort_keys=True)
-            settings.setdefault(identity, setting)
+            setting = Setting.of(item, params, mode)
+            settings.setdefault(setting.text, (item, setting))
     return list(settings.values())

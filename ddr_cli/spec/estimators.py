@@ -99,6 +99,12 @@ def nobody_has(prefix: str, parameter: str, known: Iterable[str]) -> str:
     return f"no {prefix} of this spec has a parameter '{parameter}'.{there}"
 
 
+def has_default(factory: Factory, parameter: str) -> bool:
+    """Return whether a parameter need not be given; one that there isn't need not."""
+    field = parameter_model(factory).model_fields.get(parameter)
+    return field is None or not field.is_required()
+
+
 def complete(factory: Factory, given: Mapping[str, Any]) -> dict[str, JsonValue]:
     """Return all parameters of an estimator, checked, in the one form that identity rests on.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from pydantic import JsonValue, ValidationError
@@ -33,6 +33,13 @@ class Limits:
     n_samples: int | None = None
     n_features: int | None = None
     n_classes: int | None = None
+
+    def inner(self, folds: int) -> Limits:
+        """Return the limits inside the smallest training part of so many inner folds."""
+        if self.n_train is None:
+            return replace(self, n_samples=None)
+        held_out = -(-self.n_train // folds)
+        return replace(self, n_train=self.n_train - held_out, n_samples=self.n_train)
 
     def most(self, traits: Any, mode: str | None) -> int | None:
         """Return the largest `n_components` that a reducer of these traits can offer, if known."""
@@ -101,11 +108,17 @@ def left_out(spec: Spec) -> list[str]:
     return lines
 
 
-def impossible(item: ReducerSpec, sweep: Mapping[str, Sequence[JsonValue]], limits: Limits) -> str:
+def impossible(
+    item: ReducerSpec,
+    sweep: Mapping[str, Sequence[JsonValue]],
+    limits: Limits,
+    *,
+    tuned: bool = False,
+) -> str:
     """Say that a reducer can't be fitted at any point of the sweep, if that is so."""
     asked: list[Any] = []
     reasons = []
-    for params, mode in combinations(item, sweep):
+    for params, mode in combinations(item, sweep, tuned=tuned):
         traits = item.traits(params)
         if not limits.excludes(traits, params, mode):
             return ""
@@ -119,7 +132,7 @@ def impossible(item: ReducerSpec, sweep: Mapping[str, Sequence[JsonValue]], limi
 def _excluded(item: ReducerSpec, spec: Spec, limits: Limits) -> dict[str, list[int]]:
     """Return what can't be offered, by the reason for it."""
     found: dict[str, list[int]] = {}
-    for params, mode in combinations(item, spec.sweep):
+    for params, mode in combinations(item, spec.sweep, tuned=spec.tune is not None):
         traits = item.traits(params)
         if limits.excludes(traits, params, mode):
             asked: Any = params[WIDTH]

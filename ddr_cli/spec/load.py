@@ -58,7 +58,7 @@ def make_spec(
     train where it has none, 10 times. Without `name`, the data set's and the reducers' make it.
     """
     data = {"dataset": dataset, "split": parts.pop("split", None), "reducers": reducers, **parts}
-    data = {key: _plain(value) for key, value in data.items() if value}
+    data = {key: _plain(value) for key, value in data.items() if value is not None}
     data.setdefault("split", _default_split(dataset))
     names = [item if isinstance(item, str) else item.get("name") for item in (dataset, *reducers)]
     stems = [re.sub(r"\.ya?ml$", "", str(stem)) for stem in names]
@@ -159,10 +159,11 @@ def _build(
     given = {key: data[key] for key in data if key in KEYS and data[key] is not None}
     document.data = {**given, "name": name, "path": path}
     swept = frozenset(given["sweep"]) if isinstance(given.get("sweep"), dict) else frozenset()
+    tuned = given.get("tune", "none") != "none"
     base = path.parent if path else None
     for name in _code_names(given):
         require_trust(located(name, base))
-    context = Context(base=base, swept=swept)
+    context = Context(base=base, swept=swept, tuned=tuned)
     return validated(document, Spec, "a spec", context)
 
 
@@ -235,14 +236,16 @@ def _as_document(spec: Spec, sweep: dict[str, Any]) -> dict[str, Any]:
     resolved = spec.resolved()
     lists = {
         section: [
-            {**item.pop("params"), **item, "name": own.name}
+            _as_item({**item, "name": own.name}, sweep, PREFIXES[section])
             for item, own in zip(resolved[section], getattr(spec, section), strict=True)
         ]
         for section in PREFIXES
         if resolved[section]
     }
     dataset = {**resolved["dataset"]["options"], "name": spec.dataset.name}
-    kept = {key: resolved[key] for key in ("split", "embeddings")}
+    kept: dict[str, Any] = {
+        key: resolved[key] for key in ("split", "embeddings", "tune") if key in resolved
+    }
     if spec.classifiers:
         kept["metrics"] = [name for name in resolved["metrics"] if name not in MEASURED]
     plot = {key: resolved["plot"][key] for key in ("y", "interval")}
@@ -251,3 +254,13 @@ def _as_document(spec: Spec, sweep: dict[str, Any]) -> dict[str, Any]:
     description = f"The spec {spec.name}, swept over {keys}."
     texts = {"title": title, "description": description}
     return {**texts, **kept, **lists, "dataset": dataset, "sweep": sweep, "plot": plot}
+
+
+def _as_item(item: dict[str, Any], sweep: Mapping[str, Any], prefix: str) -> dict[str, Any]:
+    """Return an item as a file has it; what is swept now has no grid of the item's own."""
+    grids = {
+        name: {"grid": values}
+        for name, values in item.pop("grids", {}).items()
+        if f"{prefix}.{name}" not in sweep
+    }
+    return {**item.pop("params"), **item, **grids}

@@ -35,10 +35,10 @@ from ddr_cli.papers.schema import load_paper
 from ddr_cli.spec.feasible import WIDTH, impossible, known_limits
 from ddr_cli.spec.pieces import (
     ClassifierSpec,
+    Item,
     Labelled,
     MeasureSpec,
     Params,
-    Piece,
     ReducerSpec,
     StepSpec,
     StrictFrozen,
@@ -50,12 +50,14 @@ from ddr_cli.spec.pieces import (
     unsupported_mode,
 )
 from ddr_cli.spec.sweeps import (
+    axes_of,
     combinations,
     count_settings,
     is_geometric,
     is_positive,
     read_sweep,
 )
+from ddr_cli.spec.tune import TuneSpec, with_metric
 
 Stripped = Annotated[str, StringConstraints(strip_whitespace=True)]
 SplitKind = Literal["predefined", "resample", "per_class", "fraction", "labelled", "whole"]
@@ -185,6 +187,8 @@ class SplitSpec(StrictFrozen):
                 # The sizes of a split do not depend on its seed, so one stands for all of them.
                 split = make_split(self.kind, y, train=self.train, dataset=card.name)
                 context.n_train = len(split.train)
+                counts = np.bincount(y[split.train], minlength=len(expect.classes))
+                context.class_sizes = dict(zip(expect.classes, counts.tolist(), strict=True))
             except InputError as error:
                 refuse([problem_at(("train",), as_clause(error))])
         return self
@@ -230,8 +234,10 @@ class Spec(StrictFrozen):
     measures: tuple[MeasureSpec, ...] = ()
     sweep: dict[str, tuple[JsonValue, ...]] = Field(default_factory=dict)
     metrics: Annotated[tuple[Text, ...], MinLen(1)]
+    tune: TuneSpec | None = None
     plot: PlotSpec
     embeddings: EmbeddingsSpec | None = None
+    newer = ("tune",)
 
     @model_validator(mode="before")
     @classmethod
@@ -268,12 +274,15 @@ class Spec(StrictFrozen):
         problems = []
         for i, item in enumerate(items):
             for name, value in item.params.items():
-                message = too_many_neighbors(context, item, name, [value])
-                if message and f"{item.prefix}.{name}" not in context.swept:
+                is_swept = f"{item.prefix}.{name}" in context.swept
+                grids = {} if context.tuned else item.grids
+                values = grids.get(name, [value])
+                message = too_many_neighbors(context, item, name, values)
+                if message and not is_swept:
                     problems.append(problem_at((i, name), message))
         refuse(problems)
         taken = [item.label for item in info.data.get("classifiers", ())]
-        return labelled(items, taken, context.swept)
+        return labelled(items, taken, context.swept, tuned=context.tuned)
 
     @field_validator("sweep", mode="before")
     @classmethod
@@ -283,7 +292,7 @@ class Spec(StrictFrozen):
         context = context_of(info)
         if context is None:
             return {k: tuple(v) if isinstance(v, list) else v for k, v in value.items()}
-        lists: dict[str, Sequence[Piece] | None] = {"reducer": info.data.get("reducers")}
+        lists: dict[str, Sequence[Item] | None] = {"reducer": info.data.get("reducers")}
         if {"classifiers", "measures"} <= info.data.keys():
             lists["classifier"] = (*info.data["classifiers"], *info.data["measures"])
         sweep = read_sweep(value, lists)
@@ -292,7 +301,7 @@ class Spec(StrictFrozen):
             prefix, _, name = key.partition(".")
             for item in lists.get(prefix) or ():
                 message = too_many_neighbors(context, item, name, values)
-                if message and name in item.params:
+                if message and name in item.params and name not in item.grids:
                     problems.append(problem_at((key,), message))
         refuse(problems)
         return sweep
@@ -324,6 +333,24 @@ class Spec(StrictFrozen):
         refuse(problems)
         return tuple(dict.fromkeys([*names, *measured]))
 
+    @field_validator("tune", mode="before")
+    @classmethod
+    def _none_is_none(cls, value: Any) -> Any:
+        return None if value == "none" else value
+
+    @field_validator("tune")
+    @classmethod
+    def _can_tune(cls, tune: TuneSpec | None, info: ValidationInfo) -> TuneSpec | None:
+        """Return how to tune with its metric: by default, the first that scores classifiers."""
+        context = context_of(info)
+        if context is None or tune is None:
+            return tune
+        if info.data.get("classifiers") == ():
+            raise ValueError(
+                "settings are chosen by a classifier's score, and the spec has no classifiers"
+            )
+        return with_metric(tune, info.data.get("metrics", ()), context)
+
     @field_validator("plot", mode="wrap")
     @classmethod
     def _read_plot(
@@ -333,14 +360,17 @@ class Spec(StrictFrozen):
         if context_of(info) is None or not isinstance(value, dict):
             return handler(value)
         sweep, metrics = info.data.get("sweep"), info.data.get("metrics", ())
-        grids = sweep or {}
+        lists = [info.data.get(name, ()) for name in ("reducers", "classifiers", "measures")]
+        items = [item for pieces in lists for item in pieces]
+        tuned = info.data.get("tune") is not None
+        grids = axes_of(items, sweep or {}, tuned=tuned)
         axes = list(grids) or list(CATEGORIES)
         log = is_geometric(grids.get(str(value.get("x", axes[0])), ()))
         plot = handler({"x": axes[0], "y": (*metrics, "error")[0], "log": log, **value})
         # It can't be said which axes there are if the sweep has a problem.
         problems = []
         if sweep is not None and plot.x not in axes:
-            needed = "a parameter that the spec sweeps" if sweep else "reducer or classifier"
+            needed = "a parameter that the spec sweeps" if grids else "reducer or classifier"
             message = f"x must be {needed}, but is '{plot.x}'. Use {' or '.join(axes)}."
             problems.append(problem_at(("x",), message))
         elif sweep is not None and plot.log and not is_positive(grids.get(plot.x, ("",))):
@@ -360,9 +390,10 @@ class Spec(StrictFrozen):
         context = context_of(info)
         if context is None:
             return self
-        count = self.split.repeats + self.split.predefined
+        tuned = self.tune is not None
+        count = (self.split.repeats + self.split.predefined) * (1 + tuned)
         for items in (self.reducers, self.evaluators):
-            count *= count_settings(items, self.sweep)
+            count *= count_settings(items, self.sweep, tuned=tuned)
         if count > MAX_TRIALS:
             message = f"the spec has {count} trials, and {MAX_TRIALS} is the most there can be."
             refuse([problem_at(("sweep",) if self.sweep else ("split",), message)])
@@ -370,17 +401,28 @@ class Spec(StrictFrozen):
         limits = known_limits(context, self.preprocess)
         for i, item in enumerate(self.reducers):
             try:
-                if message := impossible(item, self.sweep, limits):
+                if message := impossible(item, self.sweep, limits, tuned=tuned):
                     swept = f"reducer.{WIDTH}" in self.sweep
                     place = ("sweep", f"reducer.{WIDTH}") if swept else ("reducers", i, WIDTH)
                     problems.append(problem_at(place, message))
-                for params, mode in combinations(item, self.sweep):
+                for params, mode in combinations(item, self.sweep, tuned=tuned):
                     if not getattr(item.traits(params), str(mode)):
                         message = unsupported_mode(item.name, str(mode))
                         problems.append(problem_at(("reducers", i, "mode"), message))
                         break
             except InputError as error:
                 problems.append(problem_at(("reducers", i), as_clause(error)))
+        for section in ("reducers", "classifiers") if tuned else ():
+            pieces: tuple[Item, ...] = getattr(self, section)
+            problems += [
+                problem_at(
+                    (section, i, name),
+                    f"{name} is tuned here and swept by the spec; drop one of the two.",
+                )
+                for i, piece in enumerate(pieces)
+                for name in piece.grids
+                if f"{piece.prefix}.{name}" in self.sweep
+            ]
         for i, swept_mode in enumerate(self.sweep.get("reducer.mode", ())):
             if not any(getattr(item.traits(), str(swept_mode)) for item in self.reducers):
                 message = f"no reducer can be used with mode: {swept_mode}."
@@ -392,6 +434,12 @@ class Spec(StrictFrozen):
     def evaluators(self) -> tuple[ClassifierSpec, ...]:
         """What scores an embedding: the classifiers, then the measures."""
         return (*self.classifiers, *self.measures)
+
+    @property
+    def axes(self) -> dict[str, tuple[JsonValue, ...]]:
+        """All values of each parameter that is swept, by the spec or by a grid of one item."""
+        items = (*self.reducers, *self.evaluators)
+        return axes_of(items, self.sweep, tuned=self.tune is not None)
 
     @property
     def card(self) -> str | Path:

@@ -25,13 +25,21 @@ from pydantic import (
 from ddr_cli.core.own_code import class_name, located, shown
 from ddr_cli.core.parameters import parameter_model
 from ddr_cli.core.places import value_text
-from ddr_cli.core.validation import Frozen, as_problem, field_problems, problem_at, refuse
+from ddr_cli.core.validation import (
+    Frozen,
+    as_problem,
+    field_problems,
+    problem_at,
+    refuse,
+    unknown_key,
+)
 from ddr_cli.data.card import Card, Expect
 from ddr_cli.spec.estimators import (
     MODES,
     Factory,
     Mode,
     complete,
+    has_default,
     is_annotated,
     load_factory,
     make,
@@ -40,6 +48,7 @@ from ddr_cli.spec.estimators import (
     settable_names,
     traits_of,
 )
+from ddr_cli.spec.sweeps import GridError, checked_value, grid_values, is_grid, tuned_grids
 
 Text = Annotated[str, MinLen(1)]
 Label = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
@@ -50,15 +59,18 @@ Params = dict[str, JsonValue]
 class Context:
     """What the validators of a document know beyond its values.
 
-    `base` is the folder that a card's path is relative to, and `swept` the names of the swept
-    parameters. The data set's card and the sizes of the split's parts are added as they are read.
+    `base` is the folder that a card's path is relative to, `swept` the names of the swept
+    parameters, and `tuned` says whether the spec tunes. The data set's card and the sizes of the
+    split's parts are added as they are read.
     """
 
     base: Path | None = None
     swept: frozenset[str] = frozenset()
+    tuned: bool = False
     card: Card | None = None
     expect: Expect | None = None
     n_train: int | None = None
+    class_sizes: Mapping[str, int] | None = None
 
 
 def context_of(info: ValidationInfo) -> Context | None:
@@ -122,8 +134,15 @@ class Piece(StrictFrozen):
     @model_validator(mode="before")
     @classmethod
     def _name_and_params(cls, value: Any, info: ValidationInfo) -> Any:
+        if context_of(info) is None:
+            return value
         what, own = f"a {registry_of(cls.section).kind} is a name", own_keys(cls.section)
-        return nested(value, what, ("name", *own), "params") if context_of(info) else value
+        piece = nested(value, what, ("name", *own), "params")
+        if "grids" in cls.model_fields:
+            given = piece["params"]
+            piece["grids"] = {name: rule for name, rule in given.items() if is_grid(rule)}
+            piece["params"] = {name: given[name] for name in given if name not in piece["grids"]}
+        return piece
 
     @field_validator("name")
     @classmethod
@@ -146,7 +165,13 @@ class Piece(StrictFrozen):
         name = info.data["name"]
         factory = load_factory(cls.section, name)
         try:
-            params = complete(factory, params)
+            # What has no default, and what has no choice, stands at the first value of its grid.
+            first = {
+                parameter: values[0]
+                for parameter, values in info.data.get("grids", {}).items()
+                if len(values) == 1 or not has_default(factory, parameter)
+            }
+            params = complete(factory, {**first, **params})
         except ValidationError as error:
             known = [*parameter_model(factory).model_fields, *own_keys(cls.section)]
             found = field_problems(error, name, known)
@@ -172,7 +197,57 @@ class StepSpec(Piece):
     params: Params = Field(default_factory=dict)
 
 
-class ReducerSpec(Piece):
+class Item(Piece):
+    """A piece of which trials are made: parameters may have grids of their own instead of a value.
+
+    They are a sweep of this item alone, or in a spec that tunes, what is tuned.
+    """
+
+    if TYPE_CHECKING:
+        label: Label  # as the parameters are
+    newer = ("grids",)
+    is_tunable: ClassVar[bool] = True
+    grids: dict[str, tuple[JsonValue, ...]] = Field(default_factory=dict)
+
+    @field_validator("grids", mode="before")
+    @classmethod
+    def _as_values(cls, grids: Any, info: ValidationInfo) -> Any:
+        if not isinstance(grids, dict) or context_of(info) is None:
+            return {k: tuple(v) for k, v in grids.items()} if isinstance(grids, dict) else grids
+        values, problems = {}, []
+        for name, rule in grids.items():
+            try:
+                values[name] = tuple(grid_values(rule.get("grid", rule), "grid"))
+            except GridError as error:
+                problems.append(problem_at((name,), str(error)))
+        refuse(problems)
+        return values
+
+    @model_validator(mode="after")
+    def _checked_grids(self, info: ValidationInfo) -> Self:
+        """Check each value of a grid as if it were given for the parameter."""
+        if context_of(info) is None or not self.grids:
+            return self
+        grids, problems = {}, []
+        known = parameter_model(self.factory).model_fields
+        for name, values in self.grids.items():
+            forms = []
+            if name not in known:
+                message = unknown_key(name, self.name, known)
+                problems.append(problem_at((name,), message, key=True))
+                continue
+            for value in values:
+                form, found = checked_value(name, value, [self])
+                problems += [problem_at((name,), message) for message in found[:1]]
+                if found:
+                    break
+                forms.append(form)
+            grids[name] = tuple(forms)
+        refuse(problems)
+        return self.model_copy(update={"grids": grids})
+
+
+class ReducerSpec(Item):
     """A reducer with all its parameters, the label shown, and how it embeds test points.
 
     ``transductive``: with the training points and unlabelled. ``out_of_sample``: by the fitted map.
@@ -196,7 +271,7 @@ class ReducerSpec(Piece):
         return self
 
 
-class ClassifierSpec(Piece):
+class ClassifierSpec(Item):
     """A classifier with all its parameters, and the label shown."""
 
     section, prefix = "classifiers", "classifier"
@@ -208,27 +283,43 @@ class MeasureSpec(ClassifierSpec):
     """A measure with all its parameters; it stands in the classifier's place of a trial."""
 
     section = "measures"
+    is_tunable = False
 
 
 Labelled = TypeVar("Labelled", ReducerSpec, ClassifierSpec, MeasureSpec)
 
 
 def labelled(
-    items: Sequence[Labelled], taken: Sequence[str], swept: Collection[str]
+    items: Sequence[Labelled], taken: Sequence[str], swept: Collection[str], *, tuned: bool = False
 ) -> tuple[Labelled, ...]:
     """Return the items of a list, each with a label that tells it from the others and `taken`.
 
-    Raises pydantic.ValidationError if one is listed twice, or a label is given twice.
+    Raises pydantic.ValidationError if one is listed twice, or a label is given twice, or if two
+    differ in nothing but what is swept or `tuned`, since a tuned trial's values can't tell which of
+    them it is of.
     """
     problems = []
     labels = list(taken)
+    open_ones = [_open_parameters(item, swept, tuned=tuned) for item in items]
     for i, item in enumerate(items):
-        if any(_identity(item) == _identity(other) for other in items[:i]):
-            message = f"{item.name} is listed twice with the same parameters; drop one."
-            problems.append(problem_at((i,), message))
+        for j, other in enumerate(items[:i]):
+            if _identity(item) == _identity(other):
+                message = f"{item.name} is listed twice with the same parameters; drop one."
+                problems.append(problem_at((i,), message))
+                break
+            unfixed = open_ones[i] | open_ones[j]
+            if tuned and item.is_tunable and _identity(item, unfixed) == _identity(other, unfixed):
+                names = ", ".join(sorted(unfixed & item.params.keys())) or "nothing"
+                message = (
+                    f"{item.name} is listed twice, and the two differ in what is tuned or swept "
+                    f"only ({names}); list it once with a grid, or have them differ in a "
+                    "parameter that is not tuned."
+                )
+                problems.append(problem_at((i,), message))
+                break
         if item.label and item.label in labels:
             problems.append(problem_at((i, "label"), f"the label '{item.label}' is used twice."))
-        labels.append(item.label or _default_label(item, items, swept))
+        labels.append(item.label or _default_label(item, items, open_ones[i]))
     refuse(problems)
     for i in range(len(taken), len(labels)):
         if labels[i] in labels[:i]:
@@ -263,14 +354,22 @@ def too_many_neighbors(
     return f"{name} is {max(numbers)}, but {item.name} has only {points} points to look among."
 
 
-def _identity(item: Labelled) -> tuple[Any, ...]:
-    return item.name, getattr(item, "mode", None), item.params
+def _open_parameters(item: Item, swept: Collection[str], *, tuned: bool) -> set[str]:
+    """Return the parameters of an item that have several values: swept, its own grids, tuned."""
+    own = tuned_grids(item, swept) if tuned else item.grids
+    return {name for name in item.settable if f"{item.prefix}.{name}" in swept} | own.keys()
 
 
-def _default_label(item: Labelled, items: Sequence[Labelled], swept: Collection[str]) -> str:
+def _identity(item: Item, without: Collection[str] = ()) -> tuple[Any, ...]:
+    facts = {**item.params, "mode": getattr(item, "mode", None)}
+    fixed = {name: value for name, value in facts.items() if name not in without}
+    return item.name, fixed, None if without else item.grids
+
+
+def _default_label(item: Labelled, items: Sequence[Labelled], unfixed: Collection[str]) -> str:
     """Return the name with the parameters that tell the item from its namesakes: ``ccdr (heat)``.
 
-    Swept parameters tell none apart.
+    Those with several values (`unfixed`) tell none apart.
     """
 
     def facts(piece: Labelled) -> dict[str, Any]:
@@ -281,8 +380,7 @@ def _default_label(item: Labelled, items: Sequence[Labelled], swept: Collection[
     telling = [
         _fact(name, own[name])
         for name in own
-        if f"{item.prefix}.{name}" not in swept
-        and any(other.get(name) != own[name] for other in others)
+        if name not in unfixed and any(other.get(name) != own[name] for other in others)
     ]
     name = class_name(item.name)
     return f"{name} ({', '.join(telling)})" if telling else name

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import pairwise, product
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +23,7 @@ from ddr_cli.spec.estimators import (
 )
 
 if TYPE_CHECKING:
-    from ddr_cli.spec.pieces import Piece
+    from ddr_cli.spec.pieces import Item, Piece
 
 Sweep = Mapping[str, Sequence[JsonValue]]
 Grid = Sequence[Any] | Mapping[str, Any]
@@ -74,7 +74,7 @@ def read_sweep(
             place: KeyPath = (key,)
             if isinstance(rule, list):
                 place = (key, next(i for i, v in enumerate(rule) if _is_same(v, value)))
-            form, found = _checked(parameter, value, having)
+            form, found = checked_value(parameter, value, having)
             problems += [problem_at(place, message) for message in found]
             checked.append(form)
         sweep[key] = tuple(checked)
@@ -82,9 +82,14 @@ def read_sweep(
     return sweep
 
 
-def combinations(item: Piece, sweep: Sweep) -> Iterator[tuple[dict[str, JsonValue], str | None]]:
-    """Yield the parameters and the mode of an item at every point of the sweep."""
-    own = _swept_of(item, sweep)
+def combinations(
+    item: Item, sweep: Sweep, *, tuned: bool = False
+) -> Iterator[tuple[dict[str, JsonValue], str | None]]:
+    """Yield the parameters and the mode of an item at every point of the sweep.
+
+    Its own grids are part of it, and stand instead of the sweep's values, unless they are `tuned`.
+    """
+    own = swept_of(item, sweep, tuned=tuned)
     own_mode: str | None = getattr(item, "mode", None)
     modes = own.pop("mode", ()) if own_mode else ()
     for values in product(*own.values()):
@@ -96,14 +101,51 @@ def combinations(item: Piece, sweep: Sweep) -> Iterator[tuple[dict[str, JsonValu
             yield params, mode
 
 
-def count_settings(items: Sequence[Piece], sweep: Sweep) -> int:
+def count_settings(items: Sequence[Item], sweep: Sweep, *, tuned: bool = False) -> int:
     """Return how many settings the items have if none come out equal, without making any."""
-    return sum(math.prod(map(len, _swept_of(item, sweep).values())) for item in items)
+    each = (swept_of(item, sweep, tuned=tuned).values() for item in items)
+    return sum(math.prod(map(len, values)) for values in each)
 
 
-def _swept_of(item: Piece, sweep: Sweep) -> dict[str, Sequence[JsonValue]]:
+def swept_of(item: Item, sweep: Sweep, *, tuned: bool = False) -> dict[str, Sequence[JsonValue]]:
+    """Return the values of each parameter in which an item's trials differ, untuned ones."""
     keys = {f"{item.prefix}.{name}": name for name in item.settable}
-    return {keys[key]: values for key, values in sweep.items() if key in keys}
+    own = {} if tuned and item.is_tunable else item.grids
+    return {keys[key]: values for key, values in sweep.items() if key in keys} | own
+
+
+def tuned_grids(item: Item, swept: Collection[str]) -> dict[str, tuple[JsonValue, ...]]:
+    """Return the values among which tuning chooses: the item's own grids, or those it declares.
+
+    Declared ones of parameters that the spec sweeps are not among them.
+    """
+    if not item.is_tunable:
+        return {}
+    # As a rule's values are, so that 0.1 is the 0.1 of a text.
+    declared = {
+        name: tuple(rounded(value) for value in values)
+        for name, values in item.traits().grids.items()
+        if f"{item.prefix}.{name}" not in swept
+    }
+    return item.grids or declared
+
+
+def axes_of(
+    items: Sequence[Item], sweep: Sweep, *, tuned: bool = False
+) -> dict[str, tuple[JsonValue, ...]]:
+    """Return all values of each parameter that is swept, by the spec or by an item alone."""
+    axes: dict[str, tuple[JsonValue, ...]] = {key: tuple(values) for key, values in sweep.items()}
+    for item in items:
+        for name, values in swept_of(item, {}, tuned=tuned).items():
+            before = axes.get(f"{item.prefix}.{name}", ())
+            new = [v for v in values if not any(_is_same(v, other) for other in before)]
+            axes[f"{item.prefix}.{name}"] = (*before, *new)
+    return axes
+
+
+def is_grid(value: Any) -> bool:
+    """Return whether what is given for a parameter is a rule for several values."""
+    return isinstance(value, dict) and len(value) == 1 and next(iter(value)) in ("grid", *_FORMS)
 
 
 def _is_same(a: Any, b: Any) -> bool:
@@ -111,7 +153,9 @@ def _is_same(a: Any, b: Any) -> bool:
     return bool(a == b) and type(a) is type(b)
 
 
-def _checked(parameter: str, value: Any, items: Sequence[Piece]) -> tuple[JsonValue, list[str]]:
+def checked_value(
+    parameter: str, value: Any, items: Sequence[Piece]
+) -> tuple[JsonValue, list[str]]:
     """Return a value in its one form, and what the items that have the parameter say against it."""
     if parameter == "mode":
         return value, [] if value in MODES else [wrong_mode(value)]
@@ -155,7 +199,7 @@ class GridError(ValueError):
     """A rule that makes no grid; the message is a sentence."""
 
 
-def grid_values(rule: Any) -> list[Any]:
+def grid_values(rule: Any, what: str = "sweep") -> list[Any]:
     """Return the values that a grid's rule stands for, without repetition.
 
     A rule is a list, ``{log: [a, b, n]}`` (n values in equal ratios), ``{linear: [a, b, n]}`` (n
@@ -170,13 +214,13 @@ def grid_values(rule: Any) -> list[Any]:
     [1, 3, 5, 7]
     """
     if isinstance(rule, list | tuple):
-        values = _listed(rule)
+        values = _listed(rule, what)
     elif isinstance(rule, dict) and len(rule) == 1:
         (form, numbers), *_ = rule.items()
         values = _ruled(form, numbers)
     else:
         raise GridError(
-            "a sweep takes a list of values, {log: [from, to, how many]}, "
+            f"a {what} takes a list of values, {{log: [from, to, how many]}}, "
             "{linear: [from, to, how many]} or {range: [from, to, step]}, "
             f"but this is {value_text(rule)}."
         )
@@ -218,9 +262,9 @@ def _unevenness(numbers: Sequence[float]) -> float:
     return max(steps) / min(steps)
 
 
-def _listed(values: Sequence[Any]) -> list[Any]:
+def _listed(values: Sequence[Any], what: str) -> list[Any]:
     if not values:
-        raise GridError("this sweep has no values.")
+        raise GridError(f"this {what} has no values.")
     _refuse_too_many(len(values))
     return list(values)
 

@@ -15,7 +15,7 @@ SPLIT = "{kind: fraction, train: 0.5, repeats: 10, seed: 0}"
 GRID = "{log: [0.01, 10, 7]}"
 KEYS = (
     "title, description, paper, dataset, split, preprocess, reducers, classifiers, measures, "
-    "sweep, metrics, plot, embeddings"
+    "sweep, metrics, tune, plot, embeddings"
 )
 
 
