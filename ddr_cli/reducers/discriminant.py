@@ -139,6 +139,19 @@ class KernelDiscriminant(Discriminant):
         )
 
 
+def fewer_than_classes(model: Any) -> int:
+    """Return `n_components`, at most one less than there are classes, which is warned of."""
+    most = len(model.classes_) - 1
+    if model.n_components > most:
+        warnings.warn(
+            f"n_components={model.n_components}, but {type(model).__name__} finds at most one "
+            f"dimension less than there are classes, and y has {most + 1} classes: there are "
+            f"{most}.",
+            stacklevel=4,
+        )
+    return int(min(model.n_components, most))
+
+
 def above_rounding(within: Floats, between: Floats) -> Floats:
     """Return the within-class scatter, 0 in coordinates where it is but rounding of the total.
 

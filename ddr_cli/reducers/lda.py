@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -14,9 +13,9 @@ from ddr_cli.numerics.generalized_eigen import (
     well_conditioned_order,
 )
 from ddr_cli.numerics.graph_embedding import scatter_matrices
-from ddr_cli.reducers.discriminant import LinearDiscriminant, usable_scatter
+from ddr_cli.reducers.discriminant import LinearDiscriminant, fewer_than_classes, usable_scatter
 from ddr_cli.reducers.reducer import Codes, Floats
-from ddr_cli.reducers.registry import Traits
+from ddr_cli.reducers.registry import Traits, one_less_than_classes
 
 
 class LDA(LinearDiscriminant):
@@ -82,13 +81,7 @@ class LDA(LinearDiscriminant):
 
     def _directions(self, points: Any, Z: Floats, code: Codes) -> Floats:  # noqa: ARG002
         n_classes = len(self.classes_)
-        m = min(self.n_components, n_classes - 1)
-        if m < self.n_components:
-            warnings.warn(
-                f"n_components={self.n_components}, but LDA finds at most one dimension less than "
-                f"there are classes, and y has {n_classes} classes: there are {m}.",
-                stacklevel=3,
-            )
+        m = fewer_than_classes(self)
         S_w, S_b = scatter_matrices(Z, code)
         S_w = usable_scatter(S_w, S_b)
         if self.max_condition == "rank":
@@ -112,8 +105,6 @@ class LDA(LinearDiscriminant):
             version=3,
             nested=True,
             grids={"n_components": tuple(range(1, 10))},
-            max_components=lambda n_train, n_features, n_classes: min(
-                n_classes - 1, n_features, n_train - 1
-            ),
+            max_components=one_less_than_classes,
             paper='Fukunaga, "Introduction to Statistical Pattern Recognition", 1990',
         )

@@ -58,6 +58,42 @@ _OURS = [
         "rivals.random_projection:RandomProjection",
         "orthonormal directions drawn at random",
     ),
+    ("pls_da", "rivals.pls_da:PLSDA", "partial least squares discriminant analysis"),
+    (
+        "shrinkage_lda",
+        "rivals.shrinkage_lda:ShrinkageLDA",
+        "discriminant analysis with a shrunken covariance (Ledoit, Wolf)",
+    ),
+    ("rda", "rivals.rda:RDA", "scores of regularised discriminant analysis (Friedman)"),
+    (
+        "logistic_projection",
+        "rivals.logistic_projection:LogisticProjection",
+        "singular vectors of a multinomial logistic regression's weights",
+    ),
+    (
+        "forest_embedding",
+        "rivals.forest_embedding:ForestEmbedding",
+        "principal components of the leaves of a random forest (Breiman)",
+    ),
+    (
+        "kernel_approximation_lda",
+        "rivals.kernel_approximation_lda:KernelApproximationLDA",
+        "discriminant analysis of Nyström's features of a kernel",
+    ),
+    ("lol", "rivals.lol:LOL", "linear optimal low-rank projection (Vogelstein et al.)"),
+    (
+        "hsic_pca",
+        "rivals.hsic_pca:HSICPCA",
+        "supervised principal component analysis (Barshan et al.)",
+    ),
+    (
+        "save",
+        "rivals.save:SAVE",
+        "sliced average variance estimation, or directional regression (Cook, Li)",
+    ),
+    ("mmc", "rivals.mmc:MMC", "maximum margin criterion (Li et al.)"),
+    ("olda", "rivals.olda:OLDA", "orthogonal linear discriminant analysis (Ye)"),
+    ("lsda", "rivals.lsda:LSDA", "locality sensitive discriminant analysis (Cai et al.)"),
 ]
 
 REDUCERS = Registry(
@@ -73,6 +109,11 @@ MaxComponents = Callable[[int, int, int], int]
 def rank_of_centred(n_train: int, n_features: int, n_classes: int) -> int:  # noqa: ARG001
     """Return how many dimensions centred points span at most."""
     return min(n_features, n_train - 1)
+
+
+def one_less_than_classes(n_train: int, n_features: int, n_classes: int) -> int:
+    """Return how many dimensions the classes' means span at most."""
+    return min(n_classes - 1, n_features, n_train - 1)
 
 
 def one_less_than_points(n_train: int, n_features: int, n_classes: int) -> int:  # noqa: ARG001

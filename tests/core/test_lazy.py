@@ -8,7 +8,7 @@ from importlib import import_module
 
 import pytest
 
-PACKAGES = ["data", "engine", "reducers", "report"]
+PACKAGES = ["data", "engine", "reducers", "reducers.rivals", "report"]
 
 
 @pytest.mark.parametrize("package", PACKAGES)

@@ -44,14 +44,30 @@ from ddr_cli.reducers import (
     SupervisedLLE,
     get_traits,
 )
+from ddr_cli.reducers.rivals import (
+    HSICPCA,
+    LOL,
+    LSDA,
+    MMC,
+    OLDA,
+    PLSDA,
+    RDA,
+    SAVE,
+    ForestEmbedding,
+    KernelApproximationLDA,
+    LogisticProjection,
+    ShrinkageLDA,
+)
 
 # Half of iris, without its equal points and equal distances, so that no tie decides anything.
 X, Y = load_iris(return_X_y=True)
 X, Y = (X + np.random.default_rng(0).normal(0, 0.01, X.shape))[::2], Y[::2]
 
-# Every reducer as it is by default, then options that change what is checked.
+# Every reducer as it is by default (the forest with few trees), then options that change what is
+# checked.
 AT_THE_CHECKS = [
-    *(REDUCERS.load(name)() for name in REDUCERS.names()),
+    *(REDUCERS.load(name)() for name in REDUCERS.names() if name != "forest_embedding"),
+    ForestEmbedding(n_estimators=5),
     LaplacianRLSRegressor(),
     CCDR(n_components=1, subsample=0.8, n_subsamples=2, random_state=0),
     LFDA(embedding_type="orthonormalized", reg=0.1),
@@ -99,6 +115,21 @@ TABLE = [
     KernelPCA(3),
     KernelPCA(3, "rbf"),
     RandomProjection(3, random_state=0),
+    PLSDA(3),
+    PLSDA(3, scale=False),
+    ShrinkageLDA(2),
+    RDA(2),
+    LogisticProjection(2),
+    ForestEmbedding(3, n_estimators=5, random_state=0),
+    KernelApproximationLDA(2, random_state=0),
+    LOL(3),
+    HSICPCA(2),
+    HSICPCA(3, pca_weight=1.0),
+    SAVE(3),
+    SAVE(3, method="dr"),
+    MMC(3),
+    OLDA(2),
+    LSDA(3),
 ]
 NESTED = [model for model in TABLE if get_traits(model).nested]
 SHARING = [model for model in TABLE if get_traits(model).neighbors]

@@ -10,13 +10,15 @@ import pytest
 
 from ddr_cli.reducers import REDUCERS, get_traits
 
-# What of 20 points can be extended to others depends on their graph: theirs is a bound alone.
-BOUNDS = ("ccdr", "laplacian_eigenmaps")
+# What of 20 points can be extended to others, or has neighbours of its class, depends on their
+# graph: theirs is a bound alone.
+BOUNDS = ("ccdr", "laplacian_eigenmaps", "lsda")
 GENERATOR = np.random.default_rng(0)
 Y = np.repeat([0, 1, 2, 3], 5)
 # With more points than features, and with fewer.
 SHAPES = [GENERATOR.normal(size=(20, 7)) + Y[:, None], GENERATOR.normal(size=(20, 30))]
 OPTIONS = {
+    "forest_embedding": {"n_estimators": 5},
     # Paths over fewer neighbours are no Euclidean distances.
     "isomap": {"n_neighbors": 19},
     "lda": {"max_condition": 1e9},

@@ -1,0 +1,131 @@
+"""The leaves of a random forest as coordinates."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import numpy as np
+from annotated_types import Ge
+from numpy.typing import ArrayLike, NDArray
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.preprocessing import OneHotEncoder
+
+from ddr_cli.evaluation.preprocess import fit_pca
+from ddr_cli.reducers.reducer import Reducer
+from ddr_cli.reducers.registry import Traits, one_less_than_points
+
+_ZERO = 1e-12  # relative size at which a variance counts as 0
+
+
+class ForestEmbedding(Reducer):
+    r"""The principal components of the leaves that points reach in a random forest.
+
+    A point has in :math:`\phi(x)`, for every leaf of T trees, :math:`T^{-1/2}` if it ends there and
+    0 if not. The inner product of two points is the share of trees in which they reach the same
+    leaf, the forest's proximity, and the embedding are the leading principal components
+    :math:`V^T (\phi(x) - \bar\phi)`.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Dimensions, fewer than points; those in which the leaves don't differ are 0.
+    n_estimators : int, default=100
+        Number of trees T.
+    min_samples_leaf : int, default=5
+        Fewest training points in a leaf.
+    random_state : int, RandomState or None, default=None
+        Draws the trees' points and features.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_leaves)
+        The rows of :math:`V^T`.
+    explained_variance_ : ndarray of shape (n_components,)
+        Variance along each, descending.
+    forest_ : sklearn.ensemble.RandomForestClassifier
+        The fitted forest.
+    classes_ : ndarray of shape (n_classes,)
+        Class labels. Every label is a class here, -1 too.
+
+    Notes
+    -----
+    The trees know the labels of the training points that they were grown on, so that these are
+    further apart than new points: errors on the training part say nothing.
+
+    For n points, d features and m dimensions: :math:`O(T n \sqrt{d} \ln^2 n)` for the trees,
+    :math:`O(n T m)` for each iteration of the eigenvectors.
+
+    References
+    ----------
+    .. [1] L. Breiman, "Random Forests", Machine Learning 45, 2001, 5-32.
+    .. [2] P. Geurts, D. Ernst, L. Wehenkel, "Extremely randomized trees", Machine Learning 63,
+       2006, 3-42: the kernel of an ensemble of trees.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> ForestEmbedding(n_components=2, random_state=0).fit_transform(X, y).shape
+    (150, 2)
+    """
+
+    _needs_labels = True
+    _fitted = "components_"
+
+    def __init__(
+        self,
+        n_components: Annotated[int, Ge(1)] = 2,
+        n_estimators: Annotated[int, Ge(1)] = 100,
+        min_samples_leaf: Annotated[int, Ge(1)] = 5,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.n_estimators = n_estimators
+        self.min_samples_leaf = min_samples_leaf
+        self.random_state = random_state
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> ForestEmbedding:
+        """Grow the trees from points and their classes `y`, and find the components."""
+        points, code = self._points_and_classes(X, y)
+        self.forest_ = RandomForestClassifier(
+            self.n_estimators,
+            min_samples_leaf=self.min_samples_leaf,
+            random_state=self.random_state,
+            n_jobs=1,
+        ).fit(points, code)
+        self._encoder = OneHotEncoder().fit(self.forest_.apply(points))
+        leaves = self._leaves(points)
+        self._check_rank(len(code) - 1, points)
+        pca = fit_pca(leaves, min(self.n_components, *leaves.shape))
+        variance = pca.explained_variance_
+        kept = variance > _ZERO * max(float(variance[0]), _ZERO)
+        shape = (self.n_components, leaves.shape[1])
+        self.components_ = np.zeros(shape)
+        self.components_[: len(kept)][kept] = pca.components_[kept]
+        self.explained_variance_ = np.zeros(shape[0])
+        self.explained_variance_[: len(kept)] = np.where(kept, variance, 0.0)
+        self._shift = pca.mean_ @ self.components_.T
+        return self
+
+    def transform(self, X: ArrayLike) -> NDArray[Any]:
+        """Place points by the leaves that they reach."""
+        points = self._points(X)
+        placed = self._leaves(points) @ self.components_.T - self._shift
+        return np.asarray(placed.astype(points.dtype))
+
+    def _leaves(self, points: Any) -> Any:
+        reached = self._encoder.transform(self.forest_.apply(points))
+        return reached.tocsr() / np.sqrt(self.n_estimators)
+
+    def __ddr_traits__(self) -> Traits:
+        return Traits(
+            version=1,
+            nested=True,
+            grids={
+                "n_components": tuple(range(1, 21)),
+                "min_samples_leaf": (1, 2, 5, 10, 20),
+                "n_estimators": (50, 100, 200, 400),
+            },
+            max_components=one_less_than_points,
+            paper='Breiman, "Random Forests", Machine Learning 45, 2001',
+        )

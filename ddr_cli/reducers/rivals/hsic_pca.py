@@ -1,0 +1,94 @@
+"""Supervised principal component analysis by the dependence on the labels (Barshan et al.)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import numpy as np
+from annotated_types import Ge
+
+from ddr_cli.reducers.discriminant import LinearDiscriminant, fewer_than_classes
+from ddr_cli.reducers.reducer import Codes, Floats
+from ddr_cli.reducers.registry import Traits, one_less_than_classes, rank_of_centred
+
+
+class HSICPCA(LinearDiscriminant):
+    r"""Orthonormal directions that depend most on the labels, by the Hilbert-Schmidt criterion.
+
+    The rows of `components_` are the leading eigenvectors of
+
+    .. math:: X H L H X^T, \qquad L_{ij} = [y_i = y_j] + w [i = j],
+
+    with the centring matrix :math:`H = I - 1 1^T / n`: they maximise
+    :math:`\mathrm{tr}(H U^T X^T X U H L)`, n - 1 squared times the empirical HSIC between the
+    embedding and the labels. With :math:`L = I` this is principal component analysis.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Dimensions. With ``pca_weight=0`` the matrix has a rank of one less than there are classes:
+        so many, with a warning, where that is smaller; else at most the rank of the centred data.
+    pca_weight : float, default=0
+        The weight w of the identity in the kernel of the labels, which adds w times the scatter of
+        the points. The kernel of the labels adds for each class its size squared times its mean's
+        square, so that values from 1 to the size of a class weigh the two.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        Orthonormal directions, by decreasing dependence.
+    mean_ : ndarray of shape (n_features,)
+        Mean of the training points.
+    eigenvalues_ : ndarray of shape (n_components,)
+        The eigenvalues, descending; their sum is the maximum.
+    classes_ : ndarray of shape (n_classes,)
+        Class labels. Every label is a class here, -1 too.
+
+    Notes
+    -----
+    The units of the features matter, as for principal component analysis.
+
+    For n points, d features and rank r: :math:`O(n d \min(n, d) + r^3)`.
+
+    References
+    ----------
+    .. [1] E. Barshan, A. Ghodsi, Z. Azimifar, M. Zolghadri Jahromi, "Supervised principal component
+       analysis: Visualization, classification and regression on subspaces and submanifolds",
+       Pattern Recognition 44, 2011, 1357-1371.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> HSICPCA(n_components=2).fit_transform(X, y).shape
+    (150, 2)
+    """
+
+    def __init__(
+        self,
+        n_components: Annotated[int, Ge(1)] = 2,
+        pca_weight: Annotated[float, Ge(0)] = 0.0,
+    ) -> None:
+        self.n_components = n_components
+        self.pca_weight = pca_weight
+
+    def _directions(self, points: Any, Z: Floats, code: Codes) -> Floats:  # noqa: ARG002
+        m = self.n_components if self.pca_weight else fewer_than_classes(self)
+        sums = np.zeros((len(self.classes_), Z.shape[1]))
+        np.add.at(sums, code, Z)
+        values, vectors = np.linalg.eigh(sums.T @ sums + self.pca_weight * (Z.T @ Z))
+        self.eigenvalues_ = values[: -m - 1 : -1]
+        return np.asarray(vectors[:, : -m - 1 : -1])
+
+    def __ddr_traits__(self) -> Traits:
+        return Traits(
+            version=1,
+            nested=True,
+            grids={
+                "n_components": tuple(range(1, 21 if self.pca_weight else 10)),
+                "pca_weight": (0.0, 1.0, 10.0, 100.0),
+            },
+            max_components=rank_of_centred if self.pca_weight else one_less_than_classes,
+            paper='Barshan, Ghodsi, Azimifar, Zolghadri Jahromi, "Supervised principal component '
+            'analysis", Pattern Recognition 44, 2011',
+        )

@@ -1,0 +1,97 @@
+"""Linear optimal low-rank projection, LOL (Vogelstein et al.)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import numpy as np
+from annotated_types import Ge
+
+from ddr_cli.numerics.graph_embedding import scatter_matrices
+from ddr_cli.reducers.discriminant import LinearDiscriminant
+from ddr_cli.reducers.reducer import Codes, Floats
+from ddr_cli.reducers.registry import Traits, rank_of_centred
+
+_DEPENDENT = 1e-8  # length of what is new in a unit vector below which it is rounding
+
+
+class LOL(LinearDiscriminant):
+    r"""The differences of the class means, then the largest variance inside the classes.
+
+    `components_` are the columns, made orthonormal one after the other, of
+
+    .. math:: A = [m_{(2)} - m_{(1)}, \ldots, m_{(C)} - m_{(1)}, v_1, v_2, \ldots]
+
+    with :math:`m_{(k)}` the mean of the k-th largest class and :math:`v_j` the principal components
+    of the points after each class's mean is subtracted.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Dimensions, at most the rank of the centred data. The first C - 1 hold the C class means.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        Orthonormal directions.
+    mean_ : ndarray of shape (n_features,)
+        Mean of the training points.
+    classes_ : ndarray of shape (n_classes,)
+        Class labels. Every label is a class here, -1 too. Of classes of one size the first counts
+        as the larger.
+
+    Notes
+    -----
+    A column that is a combination of those before it is left out. The units of the features matter,
+    as for principal component analysis.
+
+    For n points, d features, rank r and m dimensions: :math:`O(n d \min(n, d) + r^3 + r m^2)`.
+
+    References
+    ----------
+    .. [1] J. T. Vogelstein, E. W. Bridgeford, M. Tang, D. Zheng, C. Douville, R. Burns,
+       M. Maggioni, "Supervised dimensionality reduction for big data", Nature Communications 12,
+       2021, 2872.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> LOL(n_components=3).fit_transform(X, y).shape
+    (150, 3)
+    """
+
+    def __init__(self, n_components: Annotated[int, Ge(1)] = 2) -> None:
+        self.n_components = n_components
+
+    def _directions(self, points: Any, Z: Floats, code: Codes) -> Floats:  # noqa: ARG002
+        by_size = np.argsort(-np.bincount(code), kind="stable")
+        means = np.array([Z[code == k].mean(axis=0) for k in by_size])
+        within, _ = scatter_matrices(Z, code)
+        principal = np.linalg.eigh(within)[1][:, ::-1]
+        return _orthonormal(np.hstack([(means[1:] - means[0]).T, principal]), self.n_components)
+
+    def __ddr_traits__(self) -> Traits:
+        return Traits(
+            version=1,
+            nested=True,
+            grids={"n_components": tuple(range(1, 21))},
+            max_components=rank_of_centred,
+            paper='Vogelstein, Bridgeford, Tang, Zheng, Douville, Burns, Maggioni, "Supervised '
+            'dimensionality reduction for big data", Nature Communications 12, 2021',
+        )
+
+
+def _orthonormal(columns: Floats, m: int) -> Floats:
+    """Return the first `m` columns that are independent of those before, made orthonormal."""
+    found = np.empty((len(columns), 0))
+    for column in columns.T:
+        new = column / max(float(np.linalg.norm(column)), np.finfo(float).tiny)
+        for _ in range(2):  # the second pass removes the rounding of the first
+            new = new - found @ (found.T @ new)
+        length = np.linalg.norm(new)
+        if length > _DEPENDENT:
+            found = np.column_stack([found, new / length])
+        if found.shape[1] == m:
+            break
+    return found

@@ -1,0 +1,81 @@
+"""Orthogonal linear discriminant analysis (Ye)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import numpy as np
+from annotated_types import Ge
+
+from ddr_cli.numerics.graph_embedding import scatter_matrices
+from ddr_cli.reducers.discriminant import LinearDiscriminant, fewer_than_classes
+from ddr_cli.reducers.reducer import Codes, Floats
+from ddr_cli.reducers.registry import Traits, one_less_than_classes
+
+
+class OLDA(LinearDiscriminant):
+    r"""Orthonormal directions of the span in which the classes are apart against the total scatter.
+
+    The leading solutions of :math:`S_b g = \lambda S_t g` on the span of the data, which
+    diagonalise both scatter matrices, made orthonormal one after the other:
+    :math:`G = Q R`, and `components_` is :math:`Q^T`.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Dimensions; the number of classes less one, with a warning, where that is smaller.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        Orthonormal directions; the first m span the m leading solutions.
+    mean_ : ndarray of shape (n_features,)
+        Mean of the training points.
+    eigenvalues_ : ndarray of shape (n_components,)
+        Shares :math:`\lambda` of the between-class in the total scatter of each solution, at most
+        1.
+    classes_ : ndarray of shape (n_classes,)
+        Class labels. Every label is a class here, -1 too.
+
+    Notes
+    -----
+    It is defined where the scatter matrices are singular. With linearly independent points (fewer
+    than features) every :math:`\lambda` is 1: all points of a class are then mapped to one place,
+    and which basis of the solutions comes first is arbitrary.
+
+    For n points, d features and rank r: :math:`O(n d \min(n, d) + r^3)`.
+
+    References
+    ----------
+    .. [1] J. Ye, "Characterization of a Family of Algorithms for Generalized Discriminant Analysis
+       on Undersampled Problems", JMLR 6, 2005, 483-502.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> OLDA(n_components=2).fit_transform(X, y).shape
+    (150, 2)
+    """
+
+    def __init__(self, n_components: Annotated[int, Ge(1)] = 2) -> None:
+        self.n_components = n_components
+
+    def _directions(self, points: Any, Z: Floats, code: Codes) -> Floats:  # noqa: ARG002
+        m = fewer_than_classes(self)
+        # The coordinates' columns are orthogonal, so their lengths alone whiten the total scatter.
+        length = np.linalg.norm(Z, axis=0)
+        between = scatter_matrices(Z / length, code)[1]
+        values, vectors = np.linalg.eigh(between)
+        self.eigenvalues_ = values[: -m - 1 : -1]
+        return np.asarray(np.linalg.qr(vectors[:, : -m - 1 : -1] / length[:, None])[0])
+
+    def __ddr_traits__(self) -> Traits:
+        return Traits(
+            version=1,
+            nested=True,
+            grids={"n_components": tuple(range(1, 10))},
+            max_components=one_less_than_classes,
+            paper='Ye, "Characterization of a Family of Algorithms for Generalized Discriminant '
+            'Analysis on Undersampled Problems", JMLR 6, 2005',
+        )

@@ -1,0 +1,150 @@
+"""Regularised discriminant analysis (Friedman)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Self
+
+import numpy as np
+from annotated_types import Ge, Le
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.extmath import safe_sparse_dot
+
+from ddr_cli.numerics.eigen import deterministic_signs
+from ddr_cli.numerics.graph_embedding import data_span, scatter_matrices
+from ddr_cli.reducers.discriminant import fewer_than_classes
+from ddr_cli.reducers.reducer import Floats, Reducer
+from ddr_cli.reducers.registry import Traits, one_less_than_classes
+
+_SINGULAR = 1e-12  # relative size at which a variance counts as 0
+
+
+class RDA(Reducer):
+    r"""The principal components of the scores by which regularised discriminant analysis decides.
+
+    Each class k of :math:`n_k` points has a covariance between its own and the common one, drawn to
+    a multiple of I,
+
+    .. math:: \Sigma_k(\lambda) = \frac{(1 - \lambda) S_k + \lambda S}
+        {(1 - \lambda) n_k + \lambda n}, \qquad
+        \Sigma_k(\lambda, \gamma) = (1 - \gamma) \Sigma_k(\lambda)
+        + \gamma \frac{\mathrm{tr} \Sigma_k(\lambda)}{r} I
+
+    with the scatter :math:`S_k` of its points, :math:`S = \sum_k S_k` and rank r of the data, and a
+    point has for it the score
+
+    .. math:: d_k(x) = -\frac12 (x - m_k)^T \Sigma_k^{-1} (x - m_k) - \frac12 \ln |\Sigma_k|
+        + \ln \frac{n_k}{n}.
+
+    The method is a classifier: the largest score decides. The embedding are the scores, less their
+    mean over the classes (only differences matter), on their leading principal axes: all that
+    decides, in one dimension less than there are classes. With :math:`\lambda = 1` this is a linear
+    projection on the directions of linear discriminant analysis; else it is quadratic.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Dimensions; the number of classes less one, with a warning, where that is smaller.
+    pooling : float, default=0.5
+        :math:`\lambda`, between 0, a covariance for each class, and 1, one for all.
+    shrinkage : float, default=0.1
+        :math:`\gamma`, between 0 and 1, where distances are Euclidean up to a factor.
+
+    Attributes
+    ----------
+    axes_ : ndarray of shape (n_components, n_classes)
+        Principal axes of the centred scores, orthonormal, by decreasing variance.
+    means_ : ndarray of shape (n_classes, n_features)
+        Class means.
+    classes_ : ndarray of shape (n_classes,)
+        Class labels. Every label is a class here, -1 too.
+
+    Notes
+    -----
+    Computed on the span of the training points: what is outside it doesn't tell classes apart.
+
+    For n points, d features, rank r and C classes: :math:`O(n d \min(n, d) + C (n r^2 + r^3))`.
+
+    References
+    ----------
+    .. [1] J. H. Friedman, "Regularized Discriminant Analysis", JASA 84, 1989, 165-175.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> RDA(n_components=2).fit_transform(X, y).shape
+    (150, 2)
+    """
+
+    _needs_labels = True
+    _fitted = "axes_"
+
+    def __init__(
+        self,
+        n_components: Annotated[int, Ge(1)] = 2,
+        pooling: Annotated[float, Ge(0), Le(1)] = 0.5,
+        shrinkage: Annotated[float, Ge(0), Le(1)] = 0.1,
+    ) -> None:
+        self.n_components = n_components
+        self.pooling = pooling
+        self.shrinkage = shrinkage
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Find the classes' covariances, and the axes of the training points' scores."""
+        points, code = self._points_and_classes(X, y)
+        m = fewer_than_classes(self)
+        span = data_span(points)
+        self._check_rank(span.rank, points)
+        Z, pooled = span.coordinates, scatter_matrices(span.coordinates, code)[0]
+        centres, whiteners, constants = [], [], []
+        for k, label in enumerate(self.classes_):
+            members = Z[code == k]
+            count, mean = len(members), members.mean(axis=0)
+            own = (members - mean).T @ (members - mean)
+            weight = (1 - self.pooling) * count + self.pooling * len(Z)
+            covariance = ((1 - self.pooling) * own + self.pooling * pooled) / weight
+            sizes, vectors = np.linalg.eigh(covariance)
+            sizes = (1 - self.shrinkage) * sizes + self.shrinkage * sizes.mean()
+            if sizes[0] <= _SINGULAR * sizes[-1]:
+                raise ValueError(
+                    f"RDA: the covariance of class {label} is singular, with pooling="
+                    f"{self.pooling} and shrinkage={self.shrinkage}; a larger shrinkage, such as "
+                    f"0.1, makes it regular."
+                )
+            centres.append(mean)
+            whiteners.append(span.basis @ (vectors / np.sqrt(sizes)))
+            constants.append(np.log(count / len(Z)) - np.log(sizes).sum() / 2)
+        self.means_ = span.mean + np.array(centres) @ span.basis.T
+        self._whiteners, self._constants = np.array(whiteners), np.array(constants)
+        scores = self._scores(points)
+        self._score_means = scores.mean(axis=0)
+        _, _, axes = np.linalg.svd(scores - self._score_means, full_matrices=False)
+        self.axes_ = deterministic_signs(axes[:m].T).T
+        return self
+
+    def transform(self, X: ArrayLike) -> NDArray[np.floating]:
+        """Place points by their scores."""
+        points = self._points(X)
+        placed = (self._scores(points) - self._score_means) @ self.axes_.T
+        return np.asarray(placed.astype(points.dtype))
+
+    def _scores(self, points: ArrayLike) -> Floats:
+        """Return the scores of the points for each class, less their mean over the classes."""
+        scores = np.empty((np.shape(points)[0], len(self._constants)))
+        for k, (mean, whitener) in enumerate(zip(self.means_, self._whiteners, strict=True)):
+            white = safe_sparse_dot(points, whitener, dense_output=True) - mean @ whitener
+            scores[:, k] = self._constants[k] - np.einsum("ij,ij->i", white, white) / 2
+        return np.asarray(scores - scores.mean(axis=1, keepdims=True))
+
+    def __ddr_traits__(self) -> Traits:
+        return Traits(
+            version=1,
+            nested=True,
+            grids={
+                "n_components": tuple(range(1, 10)),
+                "pooling": (0.0, 0.125, 0.354, 0.65, 1.0),
+                "shrinkage": (0.01, 0.1, 0.25, 0.5, 0.75),
+            },
+            max_components=one_less_than_classes,
+            paper='Friedman, "Regularized Discriminant Analysis", JASA 84, 1989',
+        )

@@ -1,0 +1,118 @@
+"""Sliced average variance estimation, and directional regression."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from annotated_types import Ge
+
+from ddr_cli.reducers.discriminant import LinearDiscriminant
+from ddr_cli.reducers.reducer import Codes, Floats
+from ddr_cli.reducers.registry import Traits, rank_of_centred
+
+
+class SAVE(LinearDiscriminant):
+    r"""Directions along which the classes differ in their means or in their variances.
+
+    For the whitened points :math:`z = \Sigma^{-1/2} (x - m)`, with :math:`\pi_k` the share of class
+    k, :math:`V_k` its covariance and :math:`\mu_k` its mean, the leading eigenvectors
+    :math:`\eta` of
+
+    .. math:: M_\mathrm{save} &= \sum_k \pi_k (I - V_k)^2 \\
+        M_\mathrm{dr} &= 2 \sum_k \pi_k (V_k + \mu_k \mu_k^T - I)^2
+        + 2 B^2 + 2 \, \mathrm{tr}(B) B, \qquad B = \sum_k \pi_k \mu_k \mu_k^T
+
+    give the rows :math:`\Sigma^{-1/2} \eta` of `components_`, along which the points have
+    variance 1.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Dimensions, at most the rank of the centred data.
+    method : {"save", "dr"}, default="save"
+        Sliced average variance estimation, or directional regression, which finds differences of
+        means with fewer points.
+    reg : float, default=0
+        Ridge: this share of the mean variance over the span of the data is added to the diagonal of
+        :math:`\Sigma`; the I above then is the covariance of z.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        The directions, by decreasing eigenvalue.
+    mean_ : ndarray of shape (n_features,)
+        Mean of the training points.
+    eigenvalues_ : ndarray of shape (n_components,)
+        Those of M, descending.
+    classes_ : ndarray of shape (n_classes,)
+        Class labels, the slices. Every label is a class here, -1 too.
+
+    Notes
+    -----
+    Whitening makes every direction as large as any other: without a ridge many features ask for
+    many points, or for PCA first.
+
+    For n points, d features, rank r and C classes: :math:`O(n d \min(n, d) + C r^3)`.
+
+    References
+    ----------
+    .. [1] R. D. Cook, S. Weisberg, Comment on "Sliced Inverse Regression for Dimension Reduction",
+       JASA 86, 1991, 328-332.
+    .. [2] B. Li, S. Wang, "On Directional Regression for Dimension Reduction", JASA 102, 2007,
+       997-1008.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> SAVE(n_components=2).fit_transform(X, y).shape
+    (150, 2)
+    """
+
+    def __init__(
+        self,
+        n_components: Annotated[int, Ge(1)] = 2,
+        method: Literal["save", "dr"] = "save",
+        reg: Annotated[float, Ge(0)] = 0.0,
+    ) -> None:
+        self.n_components = n_components
+        self.method = method
+        self.reg = reg
+
+    def _directions(self, points: Any, Z: Floats, code: Codes) -> Floats:  # noqa: ARG002
+        # The coordinates' columns are orthogonal: their covariance is diagonal.
+        variance = np.einsum("ij,ij->j", Z, Z) / len(Z)
+        per_unit = 1 / np.sqrt(variance + self.reg * variance.mean())
+        white, total = Z * per_unit, np.diag(variance * per_unit**2)
+        M, B = np.zeros_like(total), np.zeros_like(total)
+        for k in range(len(self.classes_)):
+            members = white[code == k]
+            share, mean = len(members) / len(white), members.mean(axis=0)
+            moment = members.T @ members / len(members)
+            differs = moment - total
+            if self.method == "save":
+                differs = differs - np.outer(mean, mean)
+            M += share * (differs @ differs)
+            B += share * np.outer(mean, mean)
+        if self.method == "dr":
+            M = 2 * (M + B @ B + np.trace(B) * B)
+        values, vectors = np.linalg.eigh(M)
+        leading = slice(-1, -self.n_components - 1, -1)
+        self.eigenvalues_ = values[leading]
+        return np.asarray(per_unit[:, None] * vectors[:, leading])
+
+    def __ddr_traits__(self) -> Traits:
+        return Traits(
+            version=1,
+            nested=True,
+            grids={
+                "n_components": tuple(range(1, 21)),
+                "method": ("save", "dr"),
+                "reg": (0.0, 1e-3, 1e-2, 1e-1, 1.0),
+            },
+            preprocess=("pca {n_components: 0.98}",),
+            max_components=rank_of_centred,
+            paper='Cook, Weisberg, Comment on "Sliced Inverse Regression for Dimension Reduction", '
+            "JASA 86, 1991",
+        )

@@ -1,0 +1,116 @@
+"""Linear discriminant analysis with a shrunken covariance (Ledoit, Wolf; Friedman)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from annotated_types import Ge, Gt, Le
+
+from ddr_cli.numerics.generalized_eigen import generalized_eigenpairs
+from ddr_cli.numerics.graph_embedding import scatter_matrices
+from ddr_cli.reducers.discriminant import LinearDiscriminant, fewer_than_classes, usable_scatter
+from ddr_cli.reducers.reducer import Codes, Floats
+from ddr_cli.reducers.registry import Traits, one_less_than_classes
+
+
+class ShrinkageLDA(LinearDiscriminant):
+    r"""Fisher's discriminant analysis with the within-class covariance drawn to a multiple of I.
+
+    The rows :math:`a` of `components_` are the leading solutions of
+
+    .. math:: S_b a = \lambda \left((1 - s) S_w + s \frac{\mathrm{tr} S_w}{d} I\right) a
+
+    for d features, the covariance :math:`S_w` of the points around their class's mean and the
+    between-class scatter :math:`S_b`, both over n.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Dimensions; the number of classes less one, with a warning, where that is smaller.
+    shrinkage : "ledoit_wolf" or float, default="ledoit_wolf"
+        s, above 0 and at most 1; "ledoit_wolf" is the estimate of what is best in mean squared
+        error.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        Discriminant directions, by decreasing ratio, along which the shrunken covariance is 1.
+    mean_ : ndarray of shape (n_features,)
+        Mean of the training points.
+    eigenvalues_ : ndarray of shape (n_components,)
+        The ratios :math:`\lambda`.
+    shrinkage_ : float
+        The s used.
+    classes_ : ndarray of shape (n_classes,)
+        Class labels. Every label is a class here, -1 too.
+
+    Notes
+    -----
+    One covariance is shrunk, that of all points around their class means. (scikit-learn's
+    ``LinearDiscriminantAnalysis(shrinkage="auto")`` shrinks each class's, with standardised
+    features, and the total one too.) The units of the features matter.
+
+    For n points and d features: :math:`O(n d \min(n, d) + \min(n, d)^3)`.
+
+    References
+    ----------
+    .. [1] O. Ledoit, M. Wolf, "A well-conditioned estimator for large-dimensional covariance
+       matrices", Journal of Multivariate Analysis 88, 2004, 365-411.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> ShrinkageLDA(n_components=2).fit_transform(X, y).shape
+    (150, 2)
+    """
+
+    def __init__(
+        self,
+        n_components: Annotated[int, Ge(1)] = 2,
+        shrinkage: Literal["ledoit_wolf"] | Annotated[float, Gt(0), Le(1)] = "ledoit_wolf",
+    ) -> None:
+        self.n_components = n_components
+        self.shrinkage = shrinkage
+
+    def _directions(self, points: Any, Z: Floats, code: Codes) -> Floats:
+        m = fewer_than_classes(self)
+        n, d = points.shape
+        S_w, S_b = (scatter / n for scatter in scatter_matrices(Z, code))
+        S_w = usable_scatter(S_w, S_b)
+        s = self.shrinkage
+        self.shrinkage_ = ledoit_wolf(Z, code, S_w, d) if s == "ledoit_wolf" else float(s)
+        # Outside the span of the data, where the ridge alone would be, the classes don't differ.
+        ridge = self.shrinkage_ * float(np.trace(S_w)) / d
+        shrunken = (1 - self.shrinkage_) * S_w + ridge * np.eye(len(S_w))
+        self.eigenvalues_, A = generalized_eigenpairs(S_b, shrunken, m, rank_tol=0)
+        return A
+
+    def __ddr_traits__(self) -> Traits:
+        return Traits(
+            version=1,
+            nested=True,
+            grids={
+                "n_components": tuple(range(1, 10)),
+                "shrinkage": ("ledoit_wolf", 1e-3, 1e-2, 0.1, 0.3, 1.0),
+            },
+            max_components=one_less_than_classes,
+            paper='Ledoit, Wolf, "A well-conditioned estimator for large-dimensional covariance '
+            'matrices", Journal of Multivariate Analysis 88, 2004',
+        )
+
+
+def ledoit_wolf(Z: Floats, code: Codes, S_w: Floats, d: int) -> float:
+    """Return Ledoit and Wolf's shrinkage of the covariance of points around their class means.
+
+    `Z` are the coordinates of points with `d` features in an orthonormal basis of their span, on
+    which alone the norms depend.
+    """
+    means = np.array([Z[code == k].mean(axis=0) for k in range(code.max() + 1)])
+    lengths = np.sum((Z - means[code]) ** 2, axis=1)
+    size = float(np.sum(S_w**2))
+    spread = size - float(np.trace(S_w)) ** 2 / d  # |S - (tr S / d) I|^2
+    noise = (float(np.mean(lengths**2)) - size) / len(Z)
+    # Where S is a multiple of I there is nothing to shrink; a ridge of it changes nothing then.
+    return float(np.clip(noise / spread, np.finfo(float).eps, 1.0)) if spread > 0 else 1.0

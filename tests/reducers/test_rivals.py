@@ -1,0 +1,336 @@
+"""The rivals that are written here or rest on scikit-learn, each against its definition."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+import scipy.linalg
+import scipy.sparse as sp
+from numpy.testing import assert_allclose
+from scipy.spatial.distance import cdist, pdist
+from scipy.stats import multivariate_normal
+from sklearn.base import clone
+from sklearn.covariance import ledoit_wolf
+from sklearn.datasets import load_wine
+from sklearn.decomposition import PCA
+from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.preprocessing import scale
+
+from ddr_cli.reducers import LDA
+from ddr_cli.reducers.rivals import (
+    HSICPCA,
+    LOL,
+    LSDA,
+    MMC,
+    OLDA,
+    PLSDA,
+    RDA,
+    SAVE,
+    ForestEmbedding,
+    KernelApproximationLDA,
+    LogisticProjection,
+    ShrinkageLDA,
+)
+
+WINE, WINE_Y = load_wine(return_X_y=True)
+WINE = scale(WINE)
+# Fewer points than features, and classes of unlike sizes.
+GENERATOR = np.random.default_rng(0)
+WIDE_Y = np.repeat([0, 1, 2], [4, 9, 7])
+WIDE = GENERATOR.normal(size=(20, 30)) + 2 * np.eye(3, 30)[WIDE_Y]
+BOTH = pytest.mark.parametrize(("X", "y"), [(WINE, WINE_Y), (WIDE, WIDE_Y)], ids=["tall", "wide"])
+
+
+def angle(A, B):
+    return scipy.linalg.subspace_angles(A.T, B.T).max()
+
+
+def means_of(X, y):
+    return np.array([X[y == k].mean(axis=0) for k in np.unique(y)])
+
+
+def scatters(X, y):
+    within, between = np.zeros((2, X.shape[1], X.shape[1]))
+    for x, label in zip(X, y, strict=True):
+        inside, outside = (
+            x - X[y == label].mean(axis=0),
+            X[y == label].mean(axis=0) - X.mean(axis=0),
+        )
+        within += np.outer(inside, inside)
+        between += np.outer(outside, outside)
+    return within, between
+
+
+@BOTH
+def test_mmc_is_the_eigenvectors_of_the_difference_of_scatters(X, y):
+    within, between = scatters(X, y)
+    M = (between - within) / len(y)
+    model = MMC(4).fit(X, y)
+    A = model.components_
+    assert_allclose(A @ A.T, np.eye(4), atol=1e-10)
+    assert_allclose(M @ A.T, A.T * model.eigenvalues_, atol=1e-9 * abs(M).max())
+    # The null space of the data has the eigenvalue 0, which the definition may prefer.
+    inside = PCA().fit(X).components_[: np.linalg.matrix_rank(X - X.mean(axis=0))]
+    assert_allclose(model.eigenvalues_, np.linalg.eigvalsh(inside @ M @ inside.T)[:-5:-1])
+
+
+@BOTH
+@pytest.mark.parametrize("m", [1, 2])
+def test_olda_is_an_orthonormal_basis_of_the_definitions_solutions(X, y, m):
+    within, between = scatters(X, y)
+    values, vectors = scipy.linalg.eig(np.linalg.pinv(within + between) @ between)
+    order = np.argsort(-values.real)[:m]
+    model = OLDA(m).fit(X, y)
+    assert_allclose(model.components_ @ model.components_.T, np.eye(m), atol=1e-10)
+    assert_allclose(model.eigenvalues_, values.real[order], atol=1e-8)
+    if X is WINE or m == 2:  # equal eigenvalues have no first solution
+        assert angle(model.components_, vectors.real[:, order].T) < 1e-6
+
+
+def test_olda_maps_the_points_of_a_class_to_one_place_where_there_are_few():
+    placed = OLDA(2).fit_transform(WIDE, WIDE_Y)
+    assert_allclose(placed, means_of(placed, WIDE_Y)[WIDE_Y], atol=1e-10)
+
+
+@BOTH
+def test_lol_is_the_means_then_the_principal_components_within(X, y):
+    order = np.argsort(-np.bincount(y), kind="stable")
+    means = means_of(X, y)
+    _, _, axes = np.linalg.svd(X - means[y])
+    columns = np.vstack([means[order[1:]] - means[order[0]], axes]).T
+    model = LOL(6).fit(X, y)
+    assert_allclose(abs(np.linalg.qr(columns)[0][:, :6].T), abs(model.components_), atol=1e-8)
+
+
+def test_lol_leaves_out_what_is_no_new_direction():
+    # Three means on a line, in a plane: the second difference is none.
+    X = np.array([[0.0, 1], [0, 3], [1, 1], [1, 3], [2, 1], [2, 3]])
+    model = LOL(2).fit(X, [0, 0, 1, 1, 2, 2])
+    assert_allclose(abs(model.components_), np.eye(2), atol=1e-12)
+
+
+@BOTH
+@pytest.mark.parametrize(("weight", "m"), [(0.0, 2), (1.0, 5)])
+def test_hsic_pca_is_the_leading_eigenvectors_of_x_h_l_h_x(X, y, weight, m):
+    n = len(y)
+    H, L = np.eye(n) - 1 / n, (y[:, None] == y) + weight * np.eye(n)
+    Q = X.T @ H @ L @ H @ X
+    model = HSICPCA(m, pca_weight=weight).fit(X, y)
+    A = model.components_
+    assert_allclose(A @ A.T, np.eye(m), atol=1e-10)
+    assert_allclose(Q @ A.T, A.T * model.eigenvalues_, atol=1e-9 * abs(Q).max())
+    assert_allclose(model.eigenvalues_, np.linalg.eigvalsh(Q)[: -m - 1 : -1])
+
+
+def test_hsic_pca_becomes_pca():
+    model = HSICPCA(3, pca_weight=1e12).fit(WINE, WINE_Y)
+    assert angle(model.components_, PCA(3).fit(WINE).components_) < 1e-6
+
+
+def root(S):
+    values, vectors = np.linalg.eigh(S)
+    return vectors / np.sqrt(values) @ vectors.T
+
+
+@pytest.mark.parametrize("reg", [0.0, 0.3])
+@pytest.mark.parametrize("method", ["save", "dr"])
+def test_save_and_directional_regression_are_their_definitions(method, reg):
+    X = WINE[:, :6] @ GENERATOR.normal(size=(6, 6))
+    covariance = np.cov(X.T, bias=True)
+    whiten = root(covariance + reg * np.trace(covariance) / 6 * np.eye(6))
+    z, shares = (X - X.mean(axis=0)) @ whiten, np.bincount(WINE_Y) / len(X)
+    T, M = np.cov(z.T, bias=True), np.zeros((6, 6))
+    for k, share in enumerate(shares):
+        if method == "save":
+            gap = T - np.cov(z[k == WINE_Y].T, bias=True)
+            M += share * gap @ gap
+            continue
+        for other, its_share in enumerate(shares):
+            # Li and Wang's E[(z - z')(z - z')' | y, y'], over all pairs of points.
+            pairs = (z[k == WINE_Y][:, None] - z[other == WINE_Y]).reshape(-1, 6)
+            gap = 2 * T - pairs.T @ pairs / len(pairs)
+            M += share * its_share * gap @ gap
+    model = SAVE(3, method=method, reg=reg).fit(X, WINE_Y)
+    values, vectors = np.linalg.eigh(M)
+    assert_allclose(model.eigenvalues_, values[:-4:-1])
+    expected = z @ vectors[:, :-4:-1]
+    assert_allclose(abs(model.transform(X)), abs(expected), atol=1e-8)
+
+
+def test_save_finds_classes_that_differ_in_their_variance_alone():
+    rng = np.random.default_rng(1)
+    y = np.arange(400) % 2
+    X = rng.normal(size=(400, 5))
+    X[:, 2] *= np.where(y, 4.0, 0.5)
+    assert angle(SAVE(1).fit(X, y).components_, np.eye(5)[[2]]) < 0.1
+
+
+@BOTH
+def test_lsda_solves_its_eigenproblem_on_the_two_graphs(X, y):
+    n, k, alpha = len(y), 5, 0.3
+    near = np.argsort(cdist(X, X) + 1e9 * np.eye(n), axis=1)[:, :k]
+    connected = np.zeros((n, n), dtype=bool)
+    for i in range(n):
+        connected[i, near[i]] = connected[near[i], i] = True
+    W_w, W_b = (connected & side for side in (y[:, None] == y, y[:, None] != y))
+    D_w, D_b = (np.diag(W.sum(axis=1).astype(float)) for W in (W_w, W_b))
+    Z = X - X.mean(axis=0)
+    A, B = Z.T @ (alpha * (D_b - W_b) + (1 - alpha) * W_w) @ Z, Z.T @ D_w @ Z
+    model = LSDA(3, n_neighbors=k, alpha=alpha).fit(X, y)
+    V = model.components_.T
+    assert_allclose(V.T @ B @ V, np.eye(3), atol=1e-8)
+    assert_allclose(A @ V, B @ V * model.eigenvalues_, atol=1e-8 * abs(A).max())
+    if X is WINE:
+        assert_allclose(model.eigenvalues_, scipy.linalg.eigvalsh(A, B)[:-4:-1])
+
+
+@BOTH
+@pytest.mark.parametrize("shrinkage", ["ledoit_wolf", 0.2])
+def test_shrinkage_lda_has_scikit_learns_covariance(X, y, shrinkage):
+    inside = X - means_of(X, y)[y]
+    if shrinkage == "ledoit_wolf":
+        covariance, s = ledoit_wolf(inside, assume_centered=True)
+    else:
+        s, S = shrinkage, inside.T @ inside / len(y)
+        covariance = (1 - s) * S + s * np.trace(S) / len(S) * np.eye(len(S))
+    values, vectors = scipy.linalg.eigh(scatters(X, y)[1] / len(y), covariance)
+    model = ShrinkageLDA(2, shrinkage).fit(X, y)
+    assert_allclose(model.shrinkage_, s)
+    assert_allclose(model.eigenvalues_, values[:-3:-1])
+    assert_allclose(abs(model.components_), abs(vectors[:, :-3:-1].T), atol=1e-8)
+
+
+@pytest.mark.parametrize(("pooling", "shrinkage"), [(0.0, 0.2), (0.4, 0.0), (1.0, 0.5)])
+def test_rda_has_the_distances_of_the_regularised_gaussians_scores(pooling, shrinkage):
+    n, d, scores = len(WINE), WINE.shape[1], []
+    pooled = scatters(WINE, WINE_Y)[0]
+    for k in range(3):
+        members = WINE[k == WINE_Y]
+        own = np.cov(members.T, bias=True) * len(members)
+        S = (1 - pooling) * own + pooling * pooled
+        S /= (1 - pooling) * len(members) + pooling * n
+        S = (1 - shrinkage) * S + shrinkage * np.trace(S) / d * np.eye(d)
+        density = multivariate_normal(members.mean(axis=0), S)
+        scores.append(density.logpdf(WINE) + np.log(len(members) / n))
+    centred = np.array(scores).T - np.mean(scores, axis=0)[:, None]
+    placed = RDA(2, pooling, shrinkage).fit_transform(WINE, WINE_Y)
+    assert_allclose(pdist(placed), pdist(centred), rtol=1e-7, atol=1e-9)
+    assert_allclose(np.cov(placed.T)[0, 1], 0, atol=1e-8 * placed.var())
+
+
+def test_rda_with_one_covariance_is_a_projection_on_the_discriminants():
+    placed = RDA(2, pooling=1.0, shrinkage=0.0).fit_transform(WINE, WINE_Y)
+    discriminants = LDA(2).fit_transform(WINE, WINE_Y)
+    fitted = discriminants @ np.linalg.lstsq(discriminants, placed, rcond=None)[0]
+    assert_allclose(placed, fitted, atol=1e-8 * abs(placed).max())
+
+
+def test_rda_names_the_class_whose_covariance_is_singular():
+    with pytest.raises(ValueError, match=r"class 0 is singular, .* a larger shrinkage"):
+        RDA(2, pooling=0.0, shrinkage=0.0).fit(WIDE, WIDE_Y)
+
+
+@BOTH
+def test_pls_da_deflates_by_leading_singular_vectors(X, y):
+    E = (X - X.mean(axis=0)) / X.std(axis=0, ddof=1)
+    Y = np.eye(3)[y]
+    Y = (Y - Y.mean(axis=0)) / Y.std(axis=0, ddof=1)
+    expected = []
+    for _ in range(4):
+        t = E @ np.linalg.svd(E.T @ Y)[0][:, 0]
+        E = E - np.outer(t, t) @ E / (t @ t)
+        expected.append(t)
+    found = PLSDA(4).fit_transform(X, y)
+    assert_allclose(abs(found), abs(np.transpose(expected)), atol=1e-6 * abs(found).max())
+
+
+def test_pls_da_stops_where_nothing_is_left_to_explain():
+    X = np.array([[0.0, 1], [0, 2], [1, 1], [1, 2]])
+    with pytest.warns(UserWarning, match="n_components=2, but 1 components reproduce"):
+        model = PLSDA(2).fit(X, [0, 0, 1, 1])
+    assert model.components_.shape == (1, 2)
+
+
+@pytest.mark.parametrize(("C", "classes"), [(1.0, 3), (100.0, 3), (1.0, 2)])
+def test_logistic_projection_keeps_the_distances_of_the_logits(C, classes):
+    among = np.isin(WINE_Y, range(classes))
+    X, y = 7 * WINE[among] + 3, WINE_Y[among]
+    other = LogisticRegression(C=C, solver="newton-cholesky", tol=1e-10).fit(X, y)
+    logits = X @ other.coef_.T
+    placed = LogisticProjection(classes - 1, C, tol=1e-9).fit_transform(X, y)
+    assert_allclose(
+        pdist(placed),
+        pdist(logits - logits.mean(axis=1)[:, None] * (classes > 2)),
+        rtol=2e-3,
+        atol=1e-4,
+    )
+
+
+def test_forest_embedding_is_kernel_pca_of_the_shares_of_common_leaves():
+    X, y = WINE[::4], WINE_Y[::4]
+    model = ForestEmbedding(len(X) - 1, n_estimators=10, random_state=0).fit(X, y)
+    leaves = model.forest_.apply(X)
+    proximity = np.array([[np.mean(a == b) for b in leaves] for a in leaves])
+    placed = model.transform(X)
+    assert_allclose(cdist(placed, placed, "sqeuclidean"), 2 - 2 * proximity, atol=1e-8)
+    assert_allclose(placed.T @ placed / (len(X) - 1), np.diag(model.explained_variance_), atol=1e-8)
+    assert (np.diff(model.explained_variance_) <= 0).all()
+
+
+def test_kernel_approximation_with_all_points_is_kernel_discriminant_analysis():
+    model = KernelApproximationLDA(2, n_landmarks=178, gamma=0.05, reg=0.01, random_state=0)
+    placed = model.fit_transform(WINE, WINE_Y)
+    H = np.eye(178) - 1 / 178
+    values, vectors = np.linalg.eigh(H @ np.exp(-0.05 * cdist(WINE, WINE, "sqeuclidean")) @ H)
+    Z = (vectors * np.sqrt(abs(values)))[:, 1:]  # the constant vector is left out
+    within, between = scatters(Z, WINE_Y)
+    ridge = 0.01 * np.trace(within) / len(within)
+    _, A = scipy.linalg.eigh(between, within + ridge * np.eye(len(within)))
+    assert_allclose(pdist(placed), pdist(Z @ A[:, :-3:-1]), rtol=1e-6)
+
+
+EVERY = [
+    PLSDA(2), ShrinkageLDA(2), RDA(2), LogisticProjection(2),
+    ForestEmbedding(2, n_estimators=30, random_state=0), KernelApproximationLDA(2, random_state=0),
+    LOL(2), HSICPCA(2), SAVE(5), SAVE(2, method="dr"), MMC(2), OLDA(2), LSDA(2),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("model", EVERY, ids=repr)
+def test_neighbours_in_the_embedding_tell_new_wines_apart(model):
+    train, test = slice(0, None, 2), slice(1, None, 2)
+    fitted = clone(model).fit(WINE[train], WINE_Y[train])
+    knn = KNeighborsClassifier(3).fit(fitted.transform(WINE[train]), WINE_Y[train])
+    assert knn.score(fitted.transform(WINE[test]), WINE_Y[test]) > 0.9
+
+
+@pytest.mark.parametrize("model", [model for model in EVERY if model._takes_sparse], ids=repr)
+def test_sparse_points_are_placed_as_dense_ones(model):
+    X = WINE * (abs(WINE) > 0.5)
+    dense, sparse = clone(model).fit(X, WINE_Y), clone(model).fit(sp.csr_array(X), WINE_Y)
+    expected = dense.transform(X)
+    tolerance = (3e-3 if isinstance(model, LogisticProjection) else 1e-6) * abs(expected).max()
+    assert_allclose(sparse.transform(sp.csr_array(X)), expected, atol=tolerance)
+
+
+def test_sparse_points_are_refused_by_pls_da():
+    with pytest.raises(TypeError, match="dense data is required"):
+        PLSDA().fit(sp.csr_array(WINE), WINE_Y)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [ShrinkageLDA(3), RDA(3), LogisticProjection(3), KernelApproximationLDA(3, random_state=0),
+     HSICPCA(3), OLDA(3)],
+    ids=repr,
+)  # fmt: skip
+def test_one_dimension_less_than_classes_is_warned_of(model):
+    with pytest.warns(UserWarning, match="n_components=3, .* y has 3 classes: there are 2"):
+        fitted = clone(model).fit(WINE, WINE_Y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        two = clone(model).set_params(n_components=2).fit(WINE, WINE_Y)
+    assert_allclose(fitted.transform(WINE), two.transform(WINE))
