@@ -39,7 +39,8 @@ class SplitJob:
     far the job is. `rows` are the row numbers of the training part, `n_train` of them, followed by
     those of the test part. `searches` says how many neighbours to find of all points among
     themselves (``transductive``), of the training points among themselves (``out_of_sample``), or
-    of the test points among the training points (``queries``).
+    of the test points among the training points (``queries``). `places` are those of
+    `ddr_cli.evaluation.splits.label_places`, where only some training points are labelled.
     """
 
     data: Path
@@ -51,16 +52,21 @@ class SplitJob:
     searches: Mapping[str, int]
     seed: int
     timeout: float | None = None
+    places: NDArray[np.intp] | None = None
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """One trial of a fit: an evaluator on the first `width` columns of the embedding, or on all."""
+    """One trial of a fit: an evaluator on the first `width` columns of the embedding, or on all.
+
+    It is trained on `labels` training points per class, None for all.
+    """
 
     trial_id: str
     width: int | None
     evaluator: str
     params: Params
+    labels: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +78,7 @@ class FitJob:
     fitted must not depend on what is left to do. `timeout` holds for each trial, the fit included;
     `batched` says whether trials may be evaluated together. Of the points `kept_rows` (numbered as
     the split's rows) the first so many columns of each of `kept_widths` are sent back for a figure.
+    The fit sees the labels of `labels` training points per class, None for all.
     """
 
     split: Path
@@ -87,6 +94,7 @@ class FitJob:
     batched: bool = True
     kept_rows: tuple[int, ...] = ()
     kept_widths: tuple[int | None, ...] = ()
+    labels: int | None = None
 
 
 Job = SplitJob | FitJob

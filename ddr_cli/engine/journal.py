@@ -193,8 +193,8 @@ def read_trials(folder: str | Path) -> pd.DataFrame:
         One row per trial. Metrics and seconds are ``float64``; a parameter column is ``Int64``,
         ``float64``, ``boolean`` or ``object`` (text), whichever holds all its values, and missing
         where a piece has no such parameter or the value is None; all else is text. Of the columns
-        that only some runs have, ``labels`` and ``tuned`` are typed as parameters are,
-        ``inner_score`` and ``tune_seconds`` are ``float64`` and ``control`` is text.
+        that only some runs have, ``labels`` (missing where all are) and ``tuned`` are typed as
+        parameters are, ``inner_score`` and ``tune_seconds`` are ``float64``, ``control`` is text.
 
     Raises
     ------
@@ -216,7 +216,7 @@ def read_trials(folder: str | Path) -> pd.DataFrame:
     for column in header:
         if column in text:
             continue
-        cells = table[column]
+        cells = table[column].replace("all", "") if column == "labels" else table[column]
         if "." in column or column in ("labels", "tuned"):
             table[column] = _typed(cells)
         else:

@@ -24,22 +24,19 @@ class Fit:
     """One fit on one split, and the trials that it serves, by id.
 
     If the reducer is nested, `widths` are the values of ``n_components``, the largest first, and
-    `params` lacks it.
+    `params` lacks it. `labels` is how many training points of each class it sees the labels of,
+    None for all; a fit without labels serves trials with any number of them.
     """
 
     trials: Mapping[str, Cell]
     params: Mapping[str, Any]
     widths: tuple[int, ...]
+    labels: int | None = None
 
     @property
     def reducer(self) -> Setting:
         """The reducer, with the parameters of one of its trials."""
         return next(iter(self.trials.values())).reducer
-
-    @property
-    def labels(self) -> int | None:
-        """How many training points of each class are labelled, None for all."""
-        return next(iter(self.trials.values())).labels
 
     @property
     def control(self) -> str:
@@ -143,12 +140,14 @@ def make_plan(
             kept[trial_id] = ids.of_embedding(cell)
         fits = splits.setdefault(cell.split, {})
         # What else tells fits apart: trials that differ in it share no embedding.
-        shared = _SharedFit(
-            sketches.of(cell.reducer).fit, cell.labels, cell.control, cell.tuning is not None
-        )
+        sketch = sketches.of(cell.reducer)
+        labels = cell.labels if sketch.traits.supervised else None
+        shared = _SharedFit(sketch.fit, labels, cell.control, cell.tuning is not None)
         fits.setdefault(shared, {}).setdefault(trial_id, cell)
     planned = {
-        split: tuple(_fit(trials, widths.get(key.fit, ())) for key, trials in fits.items())
+        split: tuple(
+            _fit(trials, widths.get(key.fit, ()), key.labels) for key, trials in fits.items()
+        )
         for split, fits in splits.items()
     }
     return Plan(spec, data, planned, sketches.searches(), kept)
@@ -163,11 +162,11 @@ class _SharedFit(NamedTuple):
     tuned: bool
 
 
-def _fit(trials: Mapping[str, Cell], widths: tuple[int, ...]) -> Fit:
+def _fit(trials: Mapping[str, Cell], widths: tuple[int, ...], labels: int | None) -> Fit:
     params: dict[str, Any] = dict(next(iter(trials.values())).reducer.params)
     if widths:
         del params[_WIDTH]
-    return Fit(trials, params, widths)
+    return Fit(trials, params, widths, labels)
 
 
 @dataclass(frozen=True)

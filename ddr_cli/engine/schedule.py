@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ddr_cli.core.errors import InputError
 from ddr_cli.engine.jobs import (
@@ -58,7 +59,8 @@ class OpenSplit:
     """A split that is worked on, and its fits that have not ended.
 
     `seed` is for methods with a randomness of their own; `kept_rows` are the points whose
-    coordinates a figure shows; `path` is the file of its arrays.
+    coordinates a figure shows; `path` is the file of its arrays; `places` say which training points
+    are labelled, where not all are.
     """
 
     key: SplitKey
@@ -67,15 +69,17 @@ class OpenSplit:
     kept_rows: tuple[int, ...]
     path: Path
     pending: list[PendingFit]
+    places: NDArray[np.intp] | None = None
     attempts: int = 0
 
 
 class Schedule:
     """Works off the trials `todo` of a plan, and makes the kept embeddings `redo` again.
 
-    `data` is the file of the data set. `draw` gives a split and its seed, `record` gets results as
-    they come, `keep` by width the coordinates that a fit is to keep, and `warn` each kind of
-    warning of a method once. `cpu_seconds` is the time of the processes, as far as jobs ended.
+    `data` is the file of the data set. `draw` gives a split, its seed and places, `record` gets
+    results as they come, `keep` by width the coordinates that a fit is to keep, and `warn` each
+    kind of warning of a method once. `cpu_seconds` is the time of the processes, as far as jobs
+    ended.
     """
 
     def __init__(
@@ -85,7 +89,7 @@ class Schedule:
         *,
         data: Path,
         scratch: Scratch,
-        draw: Callable[[SplitKey], tuple[Split, int]],
+        draw: Callable[[SplitKey], tuple[Split, int, NDArray[np.intp] | None]],
         executor: Executor,
         record: Callable[[Sequence[TrialResult]], None],
         keep: Callable[[OpenSplit, Fit, Mapping[int | None, tuple[Points, Points | None]]], None],
@@ -141,10 +145,10 @@ class Schedule:
                 return
 
     def _begin_split(self, key: SplitKey, pending: list[PendingFit]) -> None:
-        split, seed = self._draw(key)
+        split, seed, places = self._draw(key)
         path = self._scratch.folder("splits") / f"{key.name}.joblib"
         kept_rows = _kept_rows(self._plan, len(split.train) + len(split.test), seed)
-        opened = OpenSplit(key, split, seed, kept_rows, path, pending)
+        opened = OpenSplit(key, split, seed, kept_rows, path, pending, places)
         self._open.append(opened)
         self._submit_split(opened)
 
@@ -159,13 +163,20 @@ class Schedule:
             searches=self._plan.searches,
             seed=opened.seed,
             timeout=self._timeout,
+            places=opened.places,
         )
         self._submit(job, opened, None)
 
     def _submit_fit(self, opened: OpenSplit, pending: PendingFit) -> None:
         fit = pending.fit
         evaluations = tuple(
-            Evaluation(trial_id, fit.width_of(trial), trial.evaluator.name, trial.evaluator.params)
+            Evaluation(
+                trial_id,
+                fit.width_of(trial),
+                trial.evaluator.name,
+                trial.evaluator.params,
+                trial.labels,
+            )
             for trial_id, trial in pending.left.items()
         )
         kept = {fit.width_of(trial) for i, trial in fit.trials.items() if i in self._plan.kept}
@@ -183,6 +194,7 @@ class Schedule:
             batched=pending.batched,
             kept_rows=opened.kept_rows if kept else (),
             kept_widths=tuple(kept),
+            labels=fit.labels,
         )
         self._submit(job, opened, pending)
 

@@ -42,7 +42,7 @@ def _batch_key(one: Evaluation) -> object:
     if shared is None or not (is_measure(factory) or hasattr(factory, "predict_many")):
         return one.trial_id
     rest = tuple((name, repr(one.params[name])) for name in sorted(one.params) if name != shared)
-    return one.width, one.evaluator, rest
+    return one.width, one.labels, one.evaluator, rest
 
 
 def seeded(estimator: Any, seed: int) -> Any:

@@ -59,13 +59,15 @@ class Labels:
 class PointSet:
     """Points and what is known of them: of a data set, or of a split, its training part first.
 
-    `neighbors` are those that were searched of a split, by what was searched.
+    `neighbors` are those that were searched of a split, by what was searched; `places` say in which
+    order the training points of a class are labelled, where only some are.
     """
 
     points: Any
     labels: Labels
     n_train: int = 0
     neighbors: dict[str, Neighbors] = field(default_factory=dict)
+    places: NDArray[np.intp] | None = None
 
     def save(self, path: Path) -> None:
         """Write everything to one file."""
@@ -78,18 +80,18 @@ class PointSet:
         else:
             parts = np.ascontiguousarray(points)
         found = {name: (one.indices, one.distances) for name, one in self.neighbors.items()}
-        joblib.dump((parts, vars(self.labels), self.n_train, found), path)
+        joblib.dump((parts, vars(self.labels), self.n_train, found, self.places), path)
 
     @classmethod
     def load(cls, path: Path) -> Self:
         """Return what `save` wrote, as read-only views of the file."""
-        parts, labels, n_train, found = _plain(joblib.load(path, mmap_mode="r"))
+        parts, labels, n_train, found, places = _plain(joblib.load(path, mmap_mode="r"))
         if isinstance(parts, tuple):
             *arrays, shape = parts
             parts = sparse.csr_array(tuple(arrays), shape=shape, copy=False)
             parts.has_canonical_format = True
         neighbors = {name: Neighbors(*arrays) for name, arrays in found.items()}
-        return cls(parts, Labels(**labels), n_train, neighbors)
+        return cls(parts, Labels(**labels), n_train, neighbors, places)
 
 
 def _plain(value: Any) -> Any:

@@ -10,9 +10,10 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ddr_cli.core.errors import InputError
 from ddr_cli.core.own_code import class_name, shown
@@ -26,8 +27,9 @@ from ddr_cli.engine.records import EMBEDDINGS, KeptEmbedding, SessionRecord, man
 from ddr_cli.engine.schedule import OpenSplit, Schedule
 from ddr_cli.engine.scratch import Labels, PointSet, Scratch
 from ddr_cli.evaluation.registry import PREPROCESSORS, evaluator_registry
-from ddr_cli.evaluation.splits import Split, make_split, method_seed
+from ddr_cli.evaluation.splits import Split, label_places, make_split, method_seed
 from ddr_cli.reducers.registry import REDUCERS
+from ddr_cli.spec.budgets import ALL
 
 if TYPE_CHECKING:
     from ddr_cli.data import Dataset
@@ -231,15 +233,16 @@ class _Session:
         return interrupted
 
     def _sizes(self) -> dict[str, dict[str, int]]:
-        # The sizes of a split depend on its kind alone, so the first of each kind stands for all.
-        first = {key.kind: key for key in reversed(self._plan.fits)}
-        splits = {kind: self._draw(key)[0] for kind, key in first.items()}
+        # Splits that differ in their number alone have one size, so the first stands for all.
+        first = {key.family: key for key in reversed(self._plan.fits)}
+        splits = {family: self._draw(key)[0] for family, key in first.items()}
         return {
-            kind: {"train": len(split.train), "test": len(split.test)}
-            for kind, split in splits.items()
+            family: {"train": len(split.train), "test": len(split.test)}
+            for family, split in splits.items()
         }
 
-    def _draw(self, key: SplitKey) -> tuple[Split, int]:
+    def _draw(self, key: SplitKey) -> tuple[Split, int, NDArray[np.intp] | None]:
+        """Return a split, the seed of methods on it and, if used, in which order it is labelled."""
         spec, own = self._plan.spec.split, self._dataset.split
         split = make_split(
             key.kind,
@@ -251,7 +254,11 @@ class _Session:
             train=None if key.kind == "predefined" else key.train or spec.train,
         )
         self._split_hashes[key.name] = split.hash
-        return split, method_seed(spec.seed, self._dataset.name, key.index)
+        stream: Any = {"seed": spec.seed, "dataset": self._dataset.name, "index": key.index}
+        places = None
+        if any(budget != ALL for budget in self._plan.spec.labels):
+            places = label_places(self._dataset.y, split.train, **stream)
+        return split, method_seed(**stream), places
 
     def _record_results(self, results: Sequence[TrialResult]) -> None:
         self._journal.append([self._row(result) for result in results])
@@ -276,7 +283,7 @@ class _Session:
             **self._cells("reducer", reducer),
             **self._cells("classifier", evaluator),
             "split.train": trial.split.train,
-            "labels": trial.labels,
+            "labels": ALL if trial.labels is None else trial.labels,
             "control": trial.control,
             "tuned": len(trial.tuning.candidates) if trial.tuning is not None else None,
             "inner_score": result.inner_score,

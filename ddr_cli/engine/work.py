@@ -31,6 +31,7 @@ from ddr_cli.engine.jobs import (
     places_by_neighbors,
 )
 from ddr_cli.engine.journal import FAILED, OK, one_line
+from ddr_cli.engine.labelled import labelled_part, labels_to_score, points_to_fit
 from ddr_cli.engine.scoring import (
     batches,
     evaluators_of,
@@ -92,7 +93,7 @@ def prepare_split(job: SplitJob) -> JobResult:
             queries = points[n:] if searched == QUERIES else None
             # A reducer that asks for more neighbours than there are is to say so itself.
             neighbors[searched] = kneighbors(among, min(k, among.shape[0] - 1), queries=queries)
-        PointSet(points, labels, n, neighbors).save(job.split)
+        PointSet(points, labels, n, neighbors, job.places).save(job.split)
         return JobResult(warnings=collected())
 
 
@@ -146,6 +147,8 @@ def _embed(factory: Any, job: FitJob, split: PointSet, width: int | None) -> _Em
     cpu, wall = time.process_time(), time.perf_counter()
     params = dict(job.params) if width is None else {**job.params, "n_components": width}
     reducer = seeded(factory(**params), job.seed)
+    if job.labels is not None:
+        split = points_to_fit(split, job.labels, get_traits(reducer))
     k = params.get("n_neighbors")
     extra = _neighbors(reducer, split.neighbors.get(job.mode), k)
     n = split.n_train
@@ -239,9 +242,13 @@ def _evaluate(
         # Each trial has what the fit left of its time; together they have that for each.
         with _deadline(None if seconds is None else seconds * len(batch)):
             _check_width(train, job.params.get("n_components") if width is None else width)
+            labels, scored = batch[0].labels, split
+            if labels is not None:
+                train = labelled_part(train, split, labels)
+                scored = labels_to_score(split, labels)
             evaluators = evaluators_of(batch, job.seed)
             started = time.process_time()
-            scores = scores_of(evaluators, train, test, split, job.metrics, embedding.prototypes)
+            scores = scores_of(evaluators, train, test, scored, job.metrics, embedding.prototypes)
     except _FAILURES as error:
         if len(batch) > 1:
             return [r for one in batch for r in _evaluate([one], embedding, split, job)]

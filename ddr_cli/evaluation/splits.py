@@ -2,7 +2,8 @@
 
 Every method of an experiment therefore sees the same splits, whatever else is
 run, in whatever order, on whatever machine. A method's own randomness comes
-from a second stream, `method_seed`.
+from a second stream, `method_seed`, and which training points are labelled from
+a third, `label_places`.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ SPLIT_KINDS = ("predefined", "resample", "per_class", "fraction", "labelled", "w
 
 _SPLIT_STREAM = 0
 _METHOD_STREAM = 1
+_LABEL_STREAM = 2
 
 
 @dataclass(frozen=True)
@@ -150,6 +152,22 @@ def method_seed(seed: int, dataset: str, index: int) -> int:
     return int(_seed_sequence(seed, dataset, index, _METHOD_STREAM).generate_state(1)[0])
 
 
+def label_places(
+    y: ArrayLike, train: Indices, *, seed: int, dataset: str, index: int
+) -> NDArray[np.intp]:
+    """Return the place, from 0, at which each training point is labelled among those of its class.
+
+    With a budget of b labels per class the points at places below b are labelled, so those of a
+    smaller budget are among those of a larger one. `y` are the labels of all points; the stream is
+    independent of those of the splits and of the methods.
+    """
+    generator = np.random.PCG64(_seed_sequence(seed, dataset, index, _LABEL_STREAM))
+    labels = np.asarray(y)
+    keys = generator.random_raw(len(labels))
+    _, codes = np.unique(labels[train], return_inverse=True)
+    return _places_in_class(codes, keys[train])
+
+
 def split_hash(train: ArrayLike, test: ArrayLike) -> str:
     """Return 16 hexadecimal digits of the SHA-256 of two index arrays.
 
@@ -204,12 +222,16 @@ def _draw(
     # does not, so the random order is the order of raw 64-bit keys.
     generator = np.random.PCG64(_seed_sequence(seed, dataset, index, _SPLIT_STREAM))
     keys = generator.random_raw(len(codes))
+    return np.asarray(_places_in_class(codes, keys) < counts[codes])
+
+
+def _places_in_class(codes: NDArray[np.intp], keys: NDArray[np.uint64]) -> NDArray[np.intp]:
+    """Return each point's place in the order of `keys` among the points of its class."""
     order = np.lexsort((keys, codes))
     sorted_codes = codes[order]
-    rank_in_class = np.arange(len(codes)) - np.searchsorted(sorted_codes, sorted_codes)
-    marked = np.zeros(len(codes), dtype=bool)
-    marked[order] = rank_in_class < counts[sorted_codes]
-    return marked
+    places = np.empty(len(codes), dtype=np.intp)
+    places[order] = np.arange(len(codes)) - np.searchsorted(sorted_codes, sorted_codes)
+    return places
 
 
 def _apportion(total: int, class_sizes: NDArray[np.int64]) -> NDArray[np.int64]:

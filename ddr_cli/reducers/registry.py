@@ -135,7 +135,8 @@ class Traits:
     nested : bool
         The first m columns of a wider fit are the m-dimensional fit.
     transductive : bool
-        ``fit_transform(X, y)`` places points with ``y == -1`` along with the labelled ones.
+        ``fit_transform(X, y)`` places points with ``y == -1`` along with the labelled ones. A
+        supervised method that does is semi-supervised: ``fit`` learns from such points.
     out_of_sample : bool
         ``transform`` places points that ``fit`` has not seen.
     neighbors : bool
@@ -166,6 +167,11 @@ class Traits:
     preprocess: tuple[str, ...] = ()
     max_components: MaxComponents | None = None
     paper: str | None = None
+
+    @property
+    def semi_supervised(self) -> bool:
+        """Whether ``fit`` learns from labels, and from points without one (``y == -1``)."""
+        return self.supervised and self.transductive
 
 
 def get_traits(reducer: Any) -> Traits:

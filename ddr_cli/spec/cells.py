@@ -4,26 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
+from ddr_cli.spec.budgets import ALL
 from ddr_cli.spec.candidates import tunings_of
 from ddr_cli.spec.feasible import Limits, limits_of
 from ddr_cli.spec.model import Spec, SplitSpec
 from ddr_cli.spec.pieces import Item
 from ddr_cli.spec.settings import Setting, Tuning
-from ddr_cli.spec.sweeps import Sweep, combinations
+from ddr_cli.spec.sweeps import TRAIN, Sweep, combinations
 
 
 @dataclass(frozen=True)
 class SplitKey:
     """One split of a spec: its kind, its number from 0, and its name, such as ``resample-7``.
 
-    `train` is the size of its training part where the spec sweeps that, else None.
+    `train` is the size of its training part where the spec sweeps that, else None; it is then part
+    of the name, as in ``per_class-20-7``.
     """
 
     kind: str
     index: int
     name: str
     train: int | float | None = None
+
+    @property
+    def family(self) -> str:
+        """The splits that differ in their number alone, such as ``resample``."""
+        return self.kind if self.train is None else f"{self.kind}-{self.train}"
 
 
 @dataclass(frozen=True)
@@ -44,7 +52,7 @@ class Cell:
 
 
 def expand(spec: Spec) -> list[Cell]:
-    """Return every trial of a spec once, by split, then reducer, then classifier.
+    """Return every trial of a spec once, by split, number of labels, reducer and classifier.
 
     Where the spec tunes, the tuned trial of a reducer and a classifier follows their default one.
 
@@ -59,20 +67,26 @@ def expand(spec: Spec) -> list[Cell]:
     pairs = [(reducer, evaluator) for reducer in reducers for evaluator in evaluators]
     searches = tunings_of(spec, pairs, limits)
     ways = [(None,) if tuning is None else (None, tuning) for tuning in searches]
+    budgets = [None if budget == ALL else budget for budget in spec.labels or (ALL,)]
     return [
-        Cell(split, reducer, evaluator, tuning=tuning)
-        for split in _splits(spec.split)
+        Cell(split, reducer, evaluator, labels, tuning=tuning)
+        for split in _splits(spec.split, spec.sweep)
+        for labels in budgets
         for ((_, reducer), (_, evaluator)), tunings in zip(pairs, ways, strict=True)
         for tuning in tunings
     ]
 
 
-def _splits(split: SplitSpec) -> list[SplitKey]:
-    """Return the splits of a spec, the predefined one first."""
+def _splits(split: SplitSpec, sweep: Sweep) -> list[SplitKey]:
+    """Return the splits of a spec, the predefined one first, else by size of the training part."""
     predefined = SplitKey("predefined", 0, "predefined")
     if split.kind == "predefined":
         return [predefined]
-    drawn = [SplitKey(split.kind, i, f"{split.kind}-{i}") for i in range(split.repeats)]
+    sizes: Sequence[Any] = sweep.get(TRAIN, (None,))
+    drawn = []
+    for size in sizes:
+        family = SplitKey(split.kind, 0, "", size).family
+        drawn += [SplitKey(split.kind, i, f"{family}-{i}", size) for i in range(split.repeats)]
     return [predefined, *drawn] if split.predefined else drawn
 
 

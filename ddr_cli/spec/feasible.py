@@ -12,8 +12,9 @@ from pydantic import JsonValue, ValidationError
 
 from ddr_cli.core.errors import InputError
 from ddr_cli.data.card import load_card
+from ddr_cli.spec.budgets import note_train_sizes
 from ddr_cli.spec.pieces import Context, ReducerSpec, StepSpec
-from ddr_cli.spec.sweeps import combinations
+from ddr_cli.spec.sweeps import TRAIN, combinations
 
 if TYPE_CHECKING:
     from ddr_cli.spec.model import Spec
@@ -75,14 +76,14 @@ class Limits:
 
 def known_limits(context: Context, preprocess: Iterable[StepSpec]) -> Limits:
     """Return what is known when a document is checked."""
-    expect = context.expect
+    expect, n_train = context.expect, context.most_train or context.n_train
     if expect is None:
-        return Limits(n_train=context.n_train)
+        return Limits(n_train=n_train)
     classes = len(expect.classes) if expect.classes else None
     width = expect.features
     for step in preprocess:
-        width = _width_after(step, width, context.n_train)
-    return Limits(context.n_train, expect.samples, width, classes)
+        width = _width_after(step, width, n_train)
+    return Limits(n_train, expect.samples, width, classes)
 
 
 def limits_of(spec: Spec) -> Limits:
@@ -90,9 +91,12 @@ def limits_of(spec: Spec) -> Limits:
     with suppress(InputError, ValidationError):
         card = load_card(spec.card)
         options: Any = spec.dataset.options
-        context = Context(card=card, expect=card.expected(card.choose(options)))
+        expect = card.expected(card.choose(options))
+        context = Context(card=card, expect=expect, swept=frozenset(spec.sweep))
         # The check of a split notes how many points train.
         type(spec.split).model_validate(spec.split.model_dump(), context=context)
+        if TRAIN in spec.sweep:
+            note_train_sizes(context, spec.split.kind, spec.sweep[TRAIN])
         return known_limits(context, spec.preprocess)
     return Limits()
 

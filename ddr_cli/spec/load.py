@@ -21,7 +21,7 @@ from ddr_cli.spec.estimators import PREFIXES, did_you_mean_setting, setting
 from ddr_cli.spec.model import KEYS, Spec
 from ddr_cli.spec.overrides import apply_overrides
 from ddr_cli.spec.pieces import Context, Piece
-from ddr_cli.spec.sweeps import SWEPT, Grid, rounded
+from ddr_cli.spec.sweeps import SWEPT, TRAIN, Grid, rounded
 
 Item = str | Mapping[str, Any]
 """An item of a spec's list: a name, or a mapping with a name and parameters."""
@@ -73,9 +73,9 @@ def with_sweep(spec: Spec, params: Mapping[str, Grid | None]) -> Spec:
 
     Its sweep, axis and paper are replaced; all else stays. In `params`, ``beta`` is the reducers'
     parameter of that name or, if none has it, the classifiers'; ``classifier.n_neighbors`` says
-    which. A value is a grid (a list, or ``{"log": [0.01, 10, 13]}``), or None for the grid that the
-    estimator declares. Raises InputError if nothing has the parameter, none declares a grid for it,
-    or a value is wrong.
+    which; ``split.train`` is the size of the training part. A value is a grid (a list, or
+    ``{"log": [0.01, 10, 13]}``), or None for the grid that the estimator declares. Raises
+    InputError if nothing has the parameter, none declares a grid for it, or a value is wrong.
     """
     if not params:
         raise InputError("Name a parameter to sweep, such as --param beta.")
@@ -202,6 +202,8 @@ def _items(spec: Spec, prefix: str) -> Sequence[Piece]:
 
 def _dotted(spec: Spec, given: str) -> str:
     """Return the dotted name of the parameter that a user calls `given`."""
+    if given == TRAIN:
+        return given
     known = {
         prefix: dict.fromkeys(name for item in _items(spec, prefix) for name in item.settable)
         for prefix in SWEPT
@@ -211,6 +213,7 @@ def _dotted(spec: Spec, given: str) -> str:
         if name in known.get(candidate, ()):
             return f"{candidate}.{name}"
     everything = [f"{candidate}.{name}" for candidate, names in known.items() for name in names]
+    everything.append(TRAIN)
     raise InputError(
         f"{spec.name} has no parameter '{given}'.{did_you_mean_setting(given, everything)} "
         f"It has {', '.join(everything) or 'none'}."
@@ -244,11 +247,13 @@ def _as_document(spec: Spec, sweep: dict[str, Any]) -> dict[str, Any]:
     }
     dataset = {**resolved["dataset"]["options"], "name": spec.dataset.name}
     kept: dict[str, Any] = {
-        key: resolved[key] for key in ("split", "embeddings", "tune") if key in resolved
+        key: resolved[key] for key in ("split", "labels", "embeddings", "tune") if key in resolved
     }
+    if TRAIN in sweep:
+        kept["split"] = {key: value for key, value in kept["split"].items() if key != "train"}
     if spec.classifiers:
         kept["metrics"] = [name for name in resolved["metrics"] if name not in MEASURED]
-    plot = {key: resolved["plot"][key] for key in ("y", "interval")}
+    plot = {key: resolved["plot"][key] for key in ("y", "interval")} | {"x": next(iter(sweep))}
     keys = " and ".join(sweep)
     title = f"{spec.title}: {resolved['plot']['y']} against {keys}"
     description = f"The spec {spec.name}, swept over {keys}."

@@ -8,11 +8,11 @@ without one and stays as it is.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
-import numpy as np
 from annotated_types import Ge, Gt, Le, Lt, MinLen
 from pydantic import (
     Field,
@@ -30,8 +30,17 @@ from ddr_cli.core.places import as_clause, value_text
 from ddr_cli.core.validation import as_problem, problem_at, refuse
 from ddr_cli.data.card import load_card
 from ddr_cli.evaluation.metrics import METRICS, RANKINGS, TRAINING
-from ddr_cli.evaluation.splits import check_train, make_split
+from ddr_cli.evaluation.splits import check_train
 from ddr_cli.papers.schema import load_paper
+from ddr_cli.spec.budgets import (
+    ALL,
+    LABELS,
+    Budget,
+    check_budgets,
+    note_train_sizes,
+    read_labels,
+    training_classes,
+)
 from ddr_cli.spec.feasible import WIDTH, impossible, known_limits
 from ddr_cli.spec.pieces import (
     ClassifierSpec,
@@ -50,6 +59,7 @@ from ddr_cli.spec.pieces import (
     unsupported_mode,
 )
 from ddr_cli.spec.sweeps import (
+    TRAIN,
     axes_of,
     combinations,
     count_settings,
@@ -138,7 +148,7 @@ class SplitSpec(StrictFrozen):
     sizes; with `predefined`, that split too, as a line of its own. ``per_class``: `train` points of
     each class. ``fraction``: the share `train` of all points. ``labelled``: `train` points in
     total, the rest unlabelled and test. ``whole``: all points, for measures; the repeats differ in
-    the methods' randomness alone.
+    the methods' randomness alone. Where ``split.train`` is swept, `train` may be left out.
     """
 
     kind: SplitKind
@@ -154,8 +164,11 @@ class SplitSpec(StrictFrozen):
     def _of_the_kind(cls, value: Any, info: ValidationInfo) -> Any:
         kind = info.data.get("kind")
         if info.field_name == "train" and kind is not None:
+            context = context_of(info)
+            swept = context is None or TRAIN in context.swept
             with as_problem():
-                check_train(kind, value)
+                if value is not None or not swept:
+                    check_train(kind, value)
         if info.field_name == "repeats" and kind == "predefined" and value != 1:
             raise ValueError(
                 f"there is one predefined split, so repeats must be 1 or left out, but is {value}"
@@ -181,16 +194,14 @@ class SplitSpec(StrictFrozen):
             context.n_train = expect.split.train if expect.split else None
         elif self.kind == "whole":
             context.n_train = expect.samples
-        elif expect.classes:
-            y = np.repeat(np.arange(len(expect.classes)), list(expect.classes.values()))
+        if self.kind not in ("predefined", "whole") and TRAIN not in context.swept:
             try:
-                # The sizes of a split do not depend on its seed, so one stands for all of them.
-                split = make_split(self.kind, y, train=self.train, dataset=card.name)
-                context.n_train = len(split.train)
-                counts = np.bincount(y[split.train], minlength=len(expect.classes))
-                context.class_sizes = dict(zip(expect.classes, counts.tolist(), strict=True))
+                sizes = training_classes(self.kind, expect, card.name, self.train)
+                context.class_sizes = sizes
             except InputError as error:
                 refuse([problem_at(("train",), as_clause(error))])
+            if context.class_sizes:
+                context.n_train = sum(context.class_sizes.values())
         return self
 
 
@@ -203,8 +214,9 @@ class EmbeddingsSpec(StrictFrozen):
 class PlotSpec(StrictFrozen):
     """What the figure shows.
 
-    `x` is a swept parameter or, in a spec without a sweep, ``reducer`` or ``classifier``; `y` is a
-    metric, `interval` the level of the intervals, and `log` says that the axis of x is logarithmic.
+    `x` is a swept parameter, ``split.train`` or ``labels``, or, in a spec without any of them,
+    ``reducer`` or ``classifier``; `y` is a metric, `interval` the level of the intervals, and `log`
+    says that the axis of x is logarithmic.
     """
 
     x: Text
@@ -218,8 +230,11 @@ class Spec(StrictFrozen):
 
     Every reducer is run with every classifier and every measure on every split. `name` is the stem
     of the spec's file and the name of the folder of its results; `path`, to which the path of a
-    card is relative, is not part of `resolved`. `sweep` has the values of each swept parameter.
+    card is relative, is not part of `resolved`. `sweep` has the values of each swept parameter,
+    and `labels` the numbers of labelled training points per class, if they are not all labelled.
     """
+
+    newer: ClassVar[tuple[str, ...]] = ("labels", "tune")
 
     name: Text
     path: Annotated[Path | None, Field(exclude=True)] = None
@@ -233,11 +248,11 @@ class Spec(StrictFrozen):
     classifiers: tuple[ClassifierSpec, ...] = ()
     measures: tuple[MeasureSpec, ...] = ()
     sweep: dict[str, tuple[JsonValue, ...]] = Field(default_factory=dict)
+    labels: tuple[Budget, ...] = ()
     metrics: Annotated[tuple[Text, ...], MinLen(1)]
     tune: TuneSpec | None = None
     plot: PlotSpec
     embeddings: EmbeddingsSpec | None = None
-    newer = ("tune",)
 
     @model_validator(mode="before")
     @classmethod
@@ -295,7 +310,12 @@ class Spec(StrictFrozen):
         lists: dict[str, Sequence[Item] | None] = {"reducer": info.data.get("reducers")}
         if {"classifiers", "measures"} <= info.data.keys():
             lists["classifier"] = (*info.data["classifiers"], *info.data["measures"])
-        sweep = read_sweep(value, lists)
+        split = info.data.get("split")
+
+        def check_sizes(values: Sequence[Any]) -> list[tuple[int, str]]:
+            return [] if split is None else note_train_sizes(context, split.kind, values)
+
+        sweep = read_sweep(value, lists, check_sizes)
         problems = []
         for key, values in sweep.items():
             prefix, _, name = key.partition(".")
@@ -305,6 +325,27 @@ class Spec(StrictFrozen):
                     problems.append(problem_at((key,), message))
         refuse(problems)
         return sweep
+
+    @field_validator("labels", mode="before")
+    @classmethod
+    def _read_labels(cls, value: Any, info: ValidationInfo) -> Any:
+        context = context_of(info)
+        if context is None:
+            return tuple(value) if isinstance(value, list) else value
+        budgets = read_labels(value)
+        if info.data.get("measures") and any(budget != ALL for budget in budgets):
+            raise ValueError(
+                "measures look at the classes of all points, so they have no budget of labels; "
+                "leave out measures or labels"
+            )
+        refuse(check_budgets(budgets, context.class_sizes))
+        if context.class_sizes:
+            # What is tuned is divided into folds of the labelled points.
+            least = min(budgets, key=lambda budget: math.inf if budget == ALL else budget)
+            context.class_sizes = {
+                name: size if least == ALL else least for name, size in context.class_sizes.items()
+            }
+        return budgets
 
     @field_validator("metrics", mode="before")
     @classmethod
@@ -363,9 +404,13 @@ class Spec(StrictFrozen):
         lists = [info.data.get(name, ()) for name in ("reducers", "classifiers", "measures")]
         items = [item for pieces in lists for item in pieces]
         tuned = info.data.get("tune") is not None
-        grids = axes_of(items, sweep or {}, tuned=tuned)
+        grids = dict(axes_of(items, sweep or {}, tuned=tuned))
+        budgets = info.data.get("labels", ())
+        if len(budgets) > 1:
+            grids = {LABELS: tuple(b for b in budgets if b != ALL), **grids}
         axes = list(grids) or list(CATEGORIES)
-        log = is_geometric(grids.get(str(value.get("x", axes[0])), ()))
+        x = str(value.get("x", axes[0]))
+        log = x in grids and (x == LABELS or is_geometric(grids[x]))
         plot = handler({"x": axes[0], "y": (*metrics, "error")[0], "log": log, **value})
         # It can't be said which axes there are if the sweep has a problem.
         problems = []
@@ -391,7 +436,8 @@ class Spec(StrictFrozen):
         if context is None:
             return self
         tuned = self.tune is not None
-        count = (self.split.repeats + self.split.predefined) * (1 + tuned)
+        count = self.split.repeats * len(self.sweep.get(TRAIN, "1")) + self.split.predefined
+        count *= max(len(self.labels), 1) * (1 + tuned)
         for items in (self.reducers, self.evaluators):
             count *= count_settings(items, self.sweep, tuned=tuned)
         if count > MAX_TRIALS:
@@ -399,6 +445,10 @@ class Spec(StrictFrozen):
             refuse([problem_at(("sweep",) if self.sweep else ("split",), message)])
         problems = []
         limits = known_limits(context, self.preprocess)
+        if self.embeddings is not None and self.labels not in ((), (ALL,)):
+            # Which points have an embedding would differ from budget to budget.
+            message = "embeddings are kept of methods that have all labels; leave out labels."
+            problems.append(problem_at(("embeddings",), message))
         for i, item in enumerate(self.reducers):
             try:
                 if message := impossible(item, self.sweep, limits, tuned=tuned):

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from ddr_cli.core.errors import InputError
 from ddr_cli.core.places import Document, Place, Problem
 from ddr_cli.core.yaml_loader import parse_value
+from ddr_cli.spec.budgets import LABELS
 from ddr_cli.spec.estimators import (
     MODES,
     PREFIXES,
@@ -23,6 +24,7 @@ from ddr_cli.spec.estimators import (
     traits_of,
 )
 from ddr_cli.spec.model import KEYS
+from ddr_cli.spec.sweeps import TRAIN
 
 _TEXTS = ("title", "description")
 _MAPPINGS = ("dataset", "split", "sweep", "plot", "paper", "embeddings")
@@ -33,9 +35,10 @@ def apply_overrides(document: Document, overrides: Sequence[str]) -> None:
     """Change a document as a list of ``name=value`` says, noting problems in it.
 
     ``reducer.x`` (``classifier.x``, ``preprocess.x``) sets x of every item of the list that has
-    it, and ends a sweep over it; ``sweep.reducer.x`` sets a sweep; other names are those of the
-    spec's own keys, such as ``split.repeats``. Values are read as YAML, titles as they are.
-    They are applied in order; what the document says instead stands at ``--set name=value``.
+    it, and ends a sweep over it, as ``split.train`` does; ``sweep.reducer.x`` sets a sweep; other
+    names are those of the spec's own keys, such as ``split.repeats``. Values are read as YAML,
+    titles as they are. They are applied in order; what the document says instead stands at
+    ``--set name=value``.
     """
     was_swept = _axis_is_swept(document)
     for index, text in enumerate(overrides):
@@ -52,6 +55,9 @@ def apply_overrides(document: Document, overrides: Sequence[str]) -> None:
 def _axis_is_swept(document: Document) -> bool:
     plot, sweep = document.data.get("plot"), document.data.get("sweep")
     x = plot.get("x") if isinstance(plot, dict) else None
+    if x == LABELS:
+        budgets = document.data.get(LABELS)
+        return not isinstance(budgets, list) or len(budgets) > 1
     return isinstance(sweep, dict) and isinstance(x, str) and x in sweep
 
 
@@ -95,6 +101,8 @@ class _Override:
         # What is not a mapping is a problem of the file, which is reported as such.
         if isinstance(data[key], dict):
             self.document.put((key, inner), value, self.place)
+        if f"{key}.{inner}" == TRAIN and isinstance(data.get("sweep"), dict):
+            self.document.remove(("sweep", TRAIN))
 
     def _set_parameter(self, prefix: str, parameter: str, value: Any) -> None:
         items = [item for item in self._items() if PREFIXES[item[0][0]] == prefix]

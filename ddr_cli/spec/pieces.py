@@ -60,8 +60,9 @@ class Context:
     """What the validators of a document know beyond its values.
 
     `base` is the folder that a card's path is relative to, `swept` the names of the swept
-    parameters, and `tuned` says whether the spec tunes. The data set's card and the sizes of the
-    split's parts are added as they are read.
+    parameters, and `tuned` says whether the spec tunes. The data set's card and, of the smallest
+    training part, the number of points and of those of each class are added as they are read; where
+    that size is swept, `most_train` is the largest.
     """
 
     base: Path | None = None
@@ -70,6 +71,7 @@ class Context:
     card: Card | None = None
     expect: Expect | None = None
     n_train: int | None = None
+    most_train: int | None = None
     class_sizes: Mapping[str, int] | None = None
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import pairwise, product
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +31,9 @@ Grid = Sequence[Any] | Mapping[str, Any]
 SWEPT = ("reducer", "classifier")
 """The prefixes of parameters that can be swept; a measure's is the classifier's."""
 
+TRAIN = "split.train"
+"""What else can be: the size of the training part."""
+
 MAX_VALUES = 1_000
 _FORMS = {
     "log": "[from, to, how many]",
@@ -40,17 +43,25 @@ _FORMS = {
 
 
 def read_sweep(
-    raw: Mapping[str, Any], lists: Mapping[str, Sequence[Piece] | None]
+    raw: Mapping[str, Any],
+    lists: Mapping[str, Sequence[Piece] | None],
+    check_sizes: Callable[[Sequence[Any]], Sequence[tuple[int, str]]],
 ) -> dict[str, tuple[JsonValue, ...]]:
     """Return the values of each swept parameter, checked as if they were given for it.
 
     `lists` has the items for each prefix; none for a list that is wrong itself, whose
-    parameters are then not checked. Raises pydantic.ValidationError with every problem.
+    parameters are then not checked. `check_sizes` says what is wrong with sizes of the training
+    part, by number. Raises pydantic.ValidationError with every problem.
     """
     sweep: dict[str, tuple[JsonValue, ...]] = {}
     problems: list[InitErrorDetails] = []
     for key, rule in raw.items():
         prefix, _, parameter = str(key).partition(".")
+        if key == TRAIN:
+            sizes, found = _train_sizes(key, rule, check_sizes)
+            problems += found
+            sweep[key] = sizes
+            continue
         if prefix not in SWEPT or not parameter:
             problems.append(problem_at((key,), _not_sweepable(key, lists), key=True))
             continue
@@ -71,15 +82,35 @@ def read_sweep(
             # The values of a rule stand in one place: one of them says what is wrong.
             if len(problems) > before and not isinstance(rule, list):
                 break
-            place: KeyPath = (key,)
-            if isinstance(rule, list):
-                place = (key, next(i for i, v in enumerate(rule) if _is_same(v, value)))
-            form, found = checked_value(parameter, value, having)
-            problems += [problem_at(place, message) for message in found]
+            form, wrong = checked_value(parameter, value, having)
+            problems += [problem_at(_place(key, rule, value), message) for message in wrong]
             checked.append(form)
         sweep[key] = tuple(checked)
     refuse(problems)
     return sweep
+
+
+def _train_sizes(
+    key: str, rule: Any, check: Callable[[Sequence[Any]], Sequence[tuple[int, str]]]
+) -> tuple[tuple[JsonValue, ...], list[InitErrorDetails]]:
+    try:
+        sizes = grid_values(rule)
+    except GridError as error:
+        return (), [problem_at((key,), str(error))]
+    wrong = [
+        (i, f"a size of the training part is a number, but this is {value_text(v)}.")
+        for i, v in enumerate(sizes)
+        if not _is_number(v)
+    ]
+    found = [problem_at(_place(key, rule, sizes[i]), text) for i, text in wrong or check(sizes)]
+    return tuple(sizes), found if isinstance(rule, list) else found[:1]
+
+
+def _place(key: str, rule: Any, value: Any) -> KeyPath:
+    """Return where a value of a grid stands; those of a rule stand in one place."""
+    if not isinstance(rule, list):
+        return (key,)
+    return (key, next(i for i, v in enumerate(rule) if _is_same(v, value)))
 
 
 def combinations(
@@ -176,7 +207,8 @@ def _not_sweepable(key: str, lists: Mapping[str, Sequence[Piece] | None]) -> str
         for item in items or ()
         for name in item.settable
     ]
-    shape = "a sweep names reducer.<parameter> or classifier.<parameter>"
+    known.append(TRAIN)
+    shape = f"a sweep names reducer.<parameter>, classifier.<parameter> or {TRAIN}"
     return f"{shape}, not '{key}'.{did_you_mean_setting(key, known)}"
 
 

@@ -15,7 +15,7 @@ SPLIT = "{kind: fraction, train: 0.5, repeats: 10, seed: 0}"
 GRID = "{log: [0.01, 10, 7]}"
 KEYS = (
     "title, description, paper, dataset, split, preprocess, reducers, classifiers, measures, "
-    "sweep, metrics, tune, plot, embeddings"
+    "sweep, labels, metrics, tune, plot, embeddings"
 )
 
 
@@ -298,14 +298,14 @@ def _lines(path: str) -> list[str]:
         (
             f"reducer.beta: {GRID}",
             "beta: [1]",
-            "12:3: sweep.beta: a sweep names reducer.<parameter> or classifier.<parameter>, "
-            "not 'beta'. Did you mean 'reducer.beta'?",
+            "12:3: sweep.beta: a sweep names reducer.<parameter>, classifier.<parameter> or "
+            "split.train, not 'beta'. Did you mean 'reducer.beta'?",
         ),
         (
             f"reducer.beta: {GRID}",
             "split.seed: [1]",
-            "12:3: sweep.split.seed: a sweep names reducer.<parameter> or classifier.<parameter>, "
-            "not 'split.seed'.",
+            "12:3: sweep.split.seed: a sweep names reducer.<parameter>, classifier.<parameter> or "
+            "split.train, not 'split.seed'.",
         ),
         (
             f"reducer.beta: {GRID}",

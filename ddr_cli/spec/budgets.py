@@ -1,0 +1,117 @@
+"""Two axes beside parameters: how many training points are labelled, and how many there are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+from pydantic_core import InitErrorDetails
+
+from ddr_cli.core.errors import InputError, did_you_mean
+from ddr_cli.core.places import as_clause, value_text
+from ddr_cli.core.validation import problem_at, refuse
+from ddr_cli.data.card import Expect
+from ddr_cli.evaluation.splits import check_train, make_split
+from ddr_cli.spec.pieces import Context
+from ddr_cli.spec.sweeps import GridError, grid_values
+
+ALL: Literal["all"] = "all"
+Budget = int | Literal["all"]
+"""How many training points of each class are labelled."""
+
+LABELS = "labels"
+"""The name of the axis in a plot, a journal and a summary."""
+
+Classes = Mapping[str, int]
+"""How many training points each class has."""
+
+_EXAMPLE = "such as [1, 2, 5, 10, all]"
+
+
+def read_labels(rule: Any) -> tuple[Budget, ...]:
+    """Return the budgets that a spec's ``labels:`` lists, each once."""
+    if not isinstance(rule, list | tuple | dict):
+        raise ValueError(f"labels is a list, {_EXAMPLE}, but is {value_text(rule)}")
+    if not rule:
+        raise ValueError(f"labels needs one number of labelled points per class, {_EXAMPLE}")
+    try:
+        budgets = grid_values(rule)
+    except GridError as error:
+        raise ValueError(str(error).rstrip(".")) from None
+    problems = []
+    for budget in budgets:
+        if budget == ALL or (type(budget) is int and budget >= 1):
+            continue
+        hint = did_you_mean(budget, [ALL]) if isinstance(budget, str) else ""
+        message = (
+            "the labelled points per class are a whole number of 1 or more, or all, but this is "
+            f"{value_text(budget)}.{hint}"
+        )
+        problems.append(problem_at(_place(rule, budget), message))
+    refuse(problems)
+    return tuple(budgets)
+
+
+def check_budgets(budgets: Sequence[Budget], classes: Classes | None) -> Iterable[InitErrorDetails]:
+    """Yield the problem of every budget that the smallest class of the training part can't meet."""
+    if not classes:
+        return
+    smallest = min(classes, key=lambda name: classes[name])
+    for i, budget in enumerate(budgets):
+        if budget != ALL and budget > classes[smallest]:
+            message = (
+                f"{budget} labelled points per class are more than there are: class "
+                f"{value_text(smallest)} has {classes[smallest]} in the training part."
+            )
+            yield problem_at((i,), message)
+
+
+def note_train_sizes(context: Context, kind: str, sizes: Sequence[Any]) -> list[tuple[int, str]]:
+    """Note how many points train at sizes of a sweep; return what is wrong with them, by number."""
+    if context.card is None:
+        return []
+    found: list[tuple[int, str]] = []
+    parts: list[Classes] = []
+    for i, size in enumerate(sizes):
+        try:
+            check_train(kind, size)
+            part = training_classes(kind, context.expect, context.card.name, size)
+            parts += [part] if part else []
+        except InputError as error:
+            found.append((i, as_clause(error)))
+    if parts:
+        totals = [sum(part.values()) for part in parts]
+        context.class_sizes = parts[totals.index(min(totals))]
+        context.n_train, context.most_train = min(totals), max(totals)
+    return found
+
+
+def training_classes(
+    kind: str, expect: Expect | None, dataset: str, train: float | None
+) -> Classes | None:
+    """Return how many training points each class has, None where the card does not tell.
+
+    Raises InputError if the classes can't be divided so.
+    """
+    if expect is None or not expect.classes:
+        return None
+    names = list(expect.classes)
+    y = np.repeat(np.arange(len(names)), list(expect.classes.values()))
+    own = None
+    if kind == "resample":
+        sizes = expect.split
+        # The class counts of the divided points are known only if these are all points.
+        if sizes is None or sizes.train + sizes.test != len(y):
+            return None
+        own = np.arange(sizes.train), np.arange(sizes.train, len(y))
+    # The sizes of a split do not depend on its seed, so one stands for all of them.
+    split = make_split(kind, y, train=train, dataset=dataset, predefined=own)
+    counts = np.bincount(y[split.train], minlength=len(names))
+    return dict(zip(names, counts.tolist(), strict=True))
+
+
+def _place(rule: Any, value: Any) -> tuple[int, ...]:
+    if not isinstance(rule, list | tuple):
+        return ()
+    return (next(i for i, v in enumerate(rule) if v is value or v == value),)

@@ -1,0 +1,149 @@
+"""Label budgets and training sizes: what every method is fitted to, and that ids stay."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris
+
+from ddr_cli.engine import make_plan, read_trials, run_spec
+from ddr_cli.engine.labelled import labelled_rows
+from ddr_cli.engine.scratch import Labels, PointSet
+from ddr_cli.evaluation.splits import label_places, make_split
+from ddr_cli.reducers import CCDR, LDA, PCA, LaplacianRLS
+from ddr_cli.spec import make_spec
+
+TRANSDUCTIVE = {"name": "ccdr", "n_components": 2, "n_neighbors": 6, "mode": "transductive"}
+OWN_MODE = {"name": "laplacian_rls", "n_neighbors": 5, "alpha": 0.1}
+SUPERVISED = {"name": "lda", "n_components": 2}
+UNSUPERVISED = {"name": "pca", "n_components": 2}
+REDUCERS = [TRANSDUCTIVE, OWN_MODE, SUPERVISED, UNSUPERVISED]
+
+
+def spec_of(name="labels", **changes):
+    given = {
+        "name": name,
+        "dataset": "iris",
+        "reducers": REDUCERS,
+        "classifiers": [{"name": "knn", "n_neighbors": 1}],
+        "split": {"kind": "per_class", "train": 12, "repeats": 2},
+        "labels": [2, 5, "all"],
+    }
+    return make_spec(**{**given, **changes})
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return run_spec(spec_of(), out=tmp_path_factory.mktemp("runs")).folder
+
+
+@pytest.fixture(scope="module")
+def trials(folder):
+    return read_trials(folder)
+
+
+def parts(index, budget):
+    """Return the points, the split, which training points are labelled, and the labels."""
+    X, y = load_iris(return_X_y=True)
+    split = make_split("per_class", y, index=index, dataset="iris", train=12)
+    places = label_places(y, split.train, seed=0, dataset="iris", index=index)
+    return X, y, split, places < budget
+
+
+def error_of(train, y_train, test, y_test):
+    """Return the error of the nearest neighbour."""
+    nearest = ((test[:, None] - train[None]) ** 2).sum(axis=2).argmin(axis=1)
+    return np.mean(y_train[nearest] != y_test)
+
+
+def by_hand(name, index, budget):
+    X, y, split, labelled = parts(index, budget)
+    train, test = X[split.train], X[split.test]
+    given = np.where(labelled, y[split.train], -1)
+    if name == "ccdr":
+        both = np.concatenate([given, np.full(len(test), -1)])
+        placed = CCDR(n_components=2, n_neighbors=6).fit_transform(np.vstack([train, test]), both)
+        train, test = placed[: len(train)], placed[len(train) :]
+    elif name == "laplacian_rls":
+        model = LaplacianRLS(n_neighbors=5, alpha=0.1).fit(train, given)
+        train, test = model.transform(train), model.transform(test)
+    elif name == "lda":
+        model = LDA(n_components=2).fit(train[labelled], y[split.train][labelled])
+        train, test = model.transform(train), model.transform(test)
+    else:
+        model = PCA(n_components=2).fit(train)
+        train, test = model.transform(train), model.transform(test)
+    return error_of(train[labelled], y[split.train][labelled], test, y[split.test])
+
+
+@pytest.mark.parametrize("name", ["ccdr", "laplacian_rls", "lda", "pca"])
+def test_a_method_gets_what_it_can_learn_from(trials, name):
+    for index, budget in ((0, 2), (0, 5), (1, 2), (1, 5)):
+        row = trials[
+            (trials["reducer"] == name)
+            & (trials["split"] == f"per_class-{index}")
+            & (trials["labels"] == budget)
+        ]
+        assert row["error"].item() == pytest.approx(by_hand(name, index, budget), abs=1e-12)
+
+
+def test_all_labels_are_the_trials_of_a_spec_without_budgets(trials):
+    without = make_plan(spec_of(labels=[]))
+    with_budgets = make_plan(spec_of())
+    assert set(without.trials) < set(with_budgets.trials)
+    assert len(with_budgets.trials) == 3 * len(without.trials)
+    assert set(trials.loc[trials["labels"].isna(), "trial_id"]) == set(without.trials)
+    assert set(make_plan(spec_of(labels=["all"])).trials) == set(without.trials)
+
+
+def test_a_method_without_labels_is_fitted_once_for_all_budgets():
+    fits = next(iter(make_plan(spec_of()).fits.values()))
+    counted = [fit.reducer.name for fit in fits]
+    assert {name: counted.count(name) for name in counted} == {
+        "ccdr": 3,
+        "laplacian_rls": 3,
+        "lda": 3,
+        "pca": 1,
+    }
+
+
+def test_a_run_that_was_cut_off_goes_on(folder, tmp_path):
+    target = tmp_path / "labels"
+    target.mkdir()
+    lines = (folder / "trials.csv").read_text().splitlines(keepends=True)
+    (target / "trials.csv").write_text("".join(lines[:10]))
+    (target / "manifest.json").write_bytes((folder / "manifest.json").read_bytes())
+    outcome = run_spec(spec_of(), out=tmp_path)
+    assert (outcome.skipped, outcome.done, outcome.failed) == (9, 15, 0)
+
+    def numbers(path):
+        table = read_trials(path).drop(columns=["fit_seconds", "eval_seconds"])
+        return table.to_csv()
+
+    assert numbers(target) == numbers(folder)
+
+
+def test_a_budget_that_a_class_can_not_meet_says_which():
+    y = np.repeat([0, 1], [5, 3])
+    places = label_places(y, np.arange(8), seed=0, dataset="d", index=0)
+    split = PointSet(np.zeros((8, 1)), Labels(y, ("many", "few")), 8, places=places)
+    assert len(labelled_rows(split, 3)) == 6
+    with pytest.raises(ValueError, match="class 'few' has 3 in the training part"):
+        labelled_rows(split, 4)
+
+
+def test_a_swept_training_size_keeps_the_trials_of_each_size():
+    def plan(split, **more):
+        return make_plan(spec_of(split=split, labels=[], **more))
+
+    swept = plan({"kind": "per_class", "repeats": 2}, sweep={"split.train": [12, 20]})
+    each = [
+        set(plan({"kind": "per_class", "repeats": 2, "train": size}).trials) for size in (12, 20)
+    ]
+    assert set(swept.trials) == each[0] | each[1]
+    assert [key.name for key in swept.fits] == [
+        "per_class-12-0",
+        "per_class-12-1",
+        "per_class-20-0",
+        "per_class-20-1",
+    ]
