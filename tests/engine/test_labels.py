@@ -88,7 +88,7 @@ def test_a_method_gets_what_it_can_learn_from(trials, name):
 
 
 def test_all_labels_are_the_trials_of_a_spec_without_budgets(trials):
-    without = make_plan(spec_of(labels=[]))
+    without = make_plan(spec_of(labels=None))
     with_budgets = make_plan(spec_of())
     assert set(without.trials) < set(with_budgets.trials)
     assert len(with_budgets.trials) == 3 * len(without.trials)
@@ -134,7 +134,7 @@ def test_a_budget_that_a_class_can_not_meet_says_which():
 
 def test_a_swept_training_size_keeps_the_trials_of_each_size():
     def plan(split, **more):
-        return make_plan(spec_of(split=split, labels=[], **more))
+        return make_plan(spec_of(split=split, labels=None, **more))
 
     swept = plan({"kind": "per_class", "repeats": 2}, sweep={"split.train": [12, 20]})
     each = [
