@@ -174,6 +174,13 @@ def new(
         str | None,
         typer.Option("--label", help="The class column, by name or index (-1 is the last)."),
     ] = None,
+    groups: Annotated[
+        str | None,
+        typer.Option(
+            "--groups",
+            help="The column (or array) that says what belongs together, such as a subject.",
+        ),
+    ] = None,
     option: Annotated[
         list[str] | None,
         typer.Option(
@@ -195,6 +202,8 @@ def new(
         options[key] = _value(f"--option {text}", value)
     if label is not None:
         options["label"] = _value(f"--label {label}", label)
+    if groups is not None:
+        options["groups"] = _value(f"--groups {groups}", groups)
     card, dataset = write_new_card(
         name,
         format_name=format_name,
@@ -207,6 +216,8 @@ def new(
         sources=sources(None, offline=True),
     )
     counts = ", ".join(f"{key} {count}" for key, count in dataset.class_counts.items())
+    if dataset.group_names is not None:
+        counts += f"; {len(dataset.group_names)} groups"
     typer.echo(f"{card}: {dataset.n_samples} samples x {dataset.n_features} features; {counts}.")
     typer.echo(f"In a spec beside it: 'dataset: ./{card.name}'.")
 

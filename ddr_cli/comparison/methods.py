@@ -38,9 +38,14 @@ def paired(first: Row, second: Row) -> PairedDifferences:
 
     Where one was run on more splits, the others' are what both have.
     """
-    # Splits of all points have one hash; there the repeats differ in the methods' own randomness.
-    name = "split" if first.family == second.family == "whole" else "split_hash"
-    splits, others = list(first.trials[name]), list(second.trials[name])
+    splits, others = list(first.trials["split_hash"]), list(second.trials["split_hash"])
+    if first.family == second.family:
+        # One hash may stand for several repeats, which differ in the methods' own randomness: of
+        # all points there is but one split, and of few groups there are few.
+        splits, others = (
+            [" ".join(names) for names in zip(row.trials["split"], hashes, strict=True)]
+            for row, hashes in ((first, splits), (second, others))
+        )
     both = set(splits) & set(others)
     if len(both) == min(len(splits), len(others)) < max(len(splits), len(others)):
         mine, theirs = (np.isin(each, list(both)) for each in (splits, others))
@@ -81,7 +86,10 @@ def difference_interval(*pairs: tuple[Row, Row]) -> MeanInterval | None:
         MEAN_LEVEL,
         n_train=sizes[0],
         n_test=sizes[1],
-        point_variance=float(np.mean(variances)) if scale.of_points else None,
+        # Points of one group are not drawn one by one.
+        point_variance=float(np.mean(variances))
+        if scale.of_points and not first.family.startswith("grouped")
+        else None,
         within=(-1, 1) if scale.rate else (-np.inf, np.inf),
     )
 

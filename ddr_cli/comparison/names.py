@@ -41,6 +41,9 @@ _FAMILIES = {
     "resample": ("re-split", "re-splits"),
     "per_class": ("random split", "random splits"),
     "fraction": ("random split", "random splits"),
+    "kfold": ("fold", "folds"),
+    "grouped": ("split by groups", "splits by groups"),
+    "given": ("given split", "given splits"),
     "labelled": ("random choice of labels", "random choices of labels"),
     "whole": ("run on all points", "runs on all points"),
 }

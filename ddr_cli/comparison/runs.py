@@ -67,13 +67,13 @@ class Run:
         text = f"{len(self.ok)} of {self.planned} trials done"
         return f"{text}, {self.failed} failed" if self.failed else text
 
-    def sizes(self, family: str) -> tuple[int, int] | None:
-        """Return the sizes of the training and the test part of a family of splits, if known."""
+    def sizes(self, family: str) -> tuple[float, float] | None:
+        """Return the mean sizes of the two parts of a family of splits, if known."""
         return split_sizes(self.manifest, self.spec, family)
 
     def planned_splits(self, family: str) -> int:
         """Return how many splits of a family the spec asks for."""
-        return 1 if family == "predefined" else self.spec.split.repeats
+        return 1 if family == "predefined" else self.spec.split.drawn
 
 
 def load_run(folder: Path) -> Run:
@@ -111,8 +111,8 @@ def find_runs(results: Path) -> dict[str, Run]:
     return {folder.name: load_run(folder) for folder in folders}
 
 
-def split_sizes(manifest: Manifest, spec: Spec, family: str) -> tuple[int, int] | None:
-    """Return the sizes of the training and the test part of a family of splits.
+def split_sizes(manifest: Manifest, spec: Spec, family: str) -> tuple[float, float] | None:
+    """Return the mean sizes of the training and the test part of a family of splits.
 
     The manifest's ``sizes``, where it has them, are what was drawn. None where neither it nor the
     data set's card tells, and where all points are trained on: then repeats share no split, and no
@@ -132,7 +132,9 @@ def split_sizes(manifest: Manifest, spec: Spec, family: str) -> tuple[int, int] 
     if family in ("predefined", "resample"):
         return card.predefined
     total, train = card.expect.samples, spec.split.train
-    if total is None or train is None:
+    if family == "kfold" and total is not None and isinstance(spec.split.folds, int):
+        return total - total / spec.split.folds, total / spec.split.folds
+    if total is None or train is None or family == "grouped":
         return None
     match family:
         case "per_class":

@@ -185,7 +185,10 @@ def _statistics(run: Run, family: str, metric: str, column: pd.Series[Any]) -> d
             MEAN_LEVEL,
             n_train=sizes[0],
             n_test=sizes[1],
-            point_variance=rate_variance(found["mean"]) if scale.of_points else None,
+            # Points of one group are not drawn one by one.
+            point_variance=rate_variance(found["mean"])
+            if scale.of_points and not family.startswith("grouped")
+            else None,
             within=(0, 1) if scale.rate else (-np.inf, np.inf),
         )
         found |= {"mean_low": mean.low, "mean_high": mean.high, "mean_level": MEAN_LEVEL}

@@ -19,6 +19,9 @@ from ddr_cli.core.yaml_loader import read_document
 Scalar = bool | int | float | str
 Options = Mapping[str, Scalar]
 
+# Of these, rows have groups only where the card's format has the option.
+_WITHOUT_GROUPS = frozenset({"csv", "npz", "mat", "mat_cells", "libsvm", "images", "text"})
+
 _TYPE_NAMES: dict[type, str] = {
     bool: "true or false",
     int: "a whole number",
@@ -122,6 +125,7 @@ class Expect(Frozen):
     samples: Annotated[int, Ge(1)] | None = None
     features: Annotated[int, Ge(1)] | None = None
     classes: dict[Label, Annotated[int, Ge(1)]] | None = None
+    groups: Annotated[int, Ge(1)] | None = None
     split: SplitSizes | None = None
     fingerprint: Fingerprint | None = None
 
@@ -225,6 +229,26 @@ class Card(Frozen):
         """The sizes of the predefined split's training and test part, if there is one."""
         sizes = self.expect.split
         return None if sizes is None else (sizes.train, sizes.test)
+
+    @property
+    def has_groups(self) -> bool | None:
+        """Whether the data set's rows come in groups; None where only the data tell."""
+        names = [layout.format.name for layout in self.layouts]
+        if self.expect.groups or "letor" in names:
+            return True
+        if any(layout.format.options.get("groups") is not None for layout in self.layouts):
+            return True
+        return False if set(names) <= _WITHOUT_GROUPS else None
+
+    @property
+    def parts(self) -> tuple[str, ...] | None:
+        """The columns of the table that are splits of it; None where only the data tell."""
+        if not self.layouts:
+            return ()
+        found = self.layouts[0].format.options.get("parts") or ()
+        if self.layouts[0].format.name == "csv" and not all(isinstance(c, str) for c in found):
+            return None
+        return tuple(found)
 
     def choose(self, options: Options | None) -> dict[str, Scalar]:
         """Return the value of every option, the default where `options` says nothing."""

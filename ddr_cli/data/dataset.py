@@ -68,7 +68,12 @@ class Dataset:
     feature_names : tuple of str, optional
         One name per column.
     groups : ndarray of shape (n_samples,), int64, optional
-        What belongs together, such as the query of a query-document pair.
+        What belongs together, such as the query of a query-document pair, an index into
+        `group_names`.
+    group_names : tuple of str, optional
+        The names of the groups.
+    parts : mapping of str to PredefinedSplit, optional
+        Splits that the source's table comes with, by their columns' names.
     subclasses : ndarray of shape (n_samples,), int64, optional
         The class of each row before classes were merged, an index into `subclass_names`.
     subclass_names : tuple of str, optional
@@ -87,6 +92,8 @@ class Dataset:
     groups: NDArray[np.int64] | None = None
     subclasses: NDArray[np.int64] | None = None
     subclass_names: tuple[str, ...] | None = None
+    group_names: tuple[str, ...] | None = None
+    parts: Mapping[str, PredefinedSplit] | None = None
 
     @property
     def n_samples(self) -> int:
@@ -122,9 +129,10 @@ def assemble(card: Card, raw: RawData, files: Sequence[CardFile] = ()) -> Datase
         X = canonical(X)
     order = card.merge or card.keep or (card.names.values() if card.names else ())
     y, target_names = _encode(raw.labels, order)
-    groups = subclasses = subclass_names = None
+    groups = group_names = subclasses = subclass_names = None
     if raw.groups is not None:
-        groups = np.unique(raw.groups, return_inverse=True)[1].astype(np.int64)
+        found, codes = np.unique(raw.groups, return_inverse=True)
+        groups, group_names = codes.astype(np.int64), tuple(map(str, found.tolist()))
     if raw.subclasses is not None:
         subclasses, subclass_names = _encode(label_names(raw.subclasses))
     dataset = Dataset(
@@ -140,6 +148,8 @@ def assemble(card: Card, raw: RawData, files: Sequence[CardFile] = ()) -> Datase
         groups=groups,
         subclasses=subclasses,
         subclass_names=subclass_names,
+        group_names=group_names,
+        parts=None if raw.parts is None else _splits_by_column(card, raw.parts),
     )
     return replace(dataset, fingerprint=fingerprint(dataset))
 
@@ -198,6 +208,7 @@ def keep_classes(raw: RawData, classes: Collection[str]) -> RawData:
         sizes=sizes,
         groups=None if raw.groups is None else raw.groups[kept],
         subclasses=None if raw.subclasses is None else raw.subclasses[kept],
+        parts=raw.parts and {name: column[kept] for name, column in raw.parts.items()},
     )
 
 
@@ -238,7 +249,21 @@ def _encode(
 def _split_by_file(raw: RawData, files: Sequence[CardFile]) -> PredefinedSplit:
     if raw.sizes is None or len(raw.sizes) != len(files):
         raise InputError("This format does not tell which rows are from which file: no split.")
-    roles = np.repeat([file.role or "" for file in files], raw.sizes)
+    return _split_of(np.repeat([file.role or "" for file in files], raw.sizes))
+
+
+def _splits_by_column(card: Card, parts: Mapping[str, NDArray[Any]]) -> dict[str, PredefinedSplit]:
+    splits = {name: _split_of(column) for name, column in parts.items()}
+    for name, split in splits.items():
+        for part in ("train", "test"):
+            if not len(getattr(split, part)):
+                raise InputError(
+                    f"The data set '{card.name}' has no row with '{part}' in its column '{name}'."
+                )
+    return splits
+
+
+def _split_of(roles: NDArray[Any]) -> PredefinedSplit:
     return PredefinedSplit(
         train=np.flatnonzero(roles == "train").astype(np.int64),
         test=np.flatnonzero(roles == "test").astype(np.int64),
@@ -279,6 +304,10 @@ def differences(dataset: Dataset, expect: Expect) -> list[str]:
             found.append(
                 f"its split is {there[0]} to {there[1]} rows, not {sizes[0]} to {sizes[1]}"
             )
+    if expect.groups is not None:
+        groups = 0 if dataset.groups is None else int(dataset.groups.max()) + 1
+        if groups != expect.groups:
+            found.append(f"it has {groups} groups, not {expect.groups}")
     if not found and expect.fingerprint not in (None, dataset.fingerprint):
         found.append(
             f"the counts are right but the values differ (fingerprint {dataset.fingerprint}, "
@@ -331,6 +360,9 @@ def fingerprint(dataset: Dataset) -> str:
         names = (name.encode() for name in dataset.subclass_names or ())
         _add(digest, "subclasses", _integer_bytes(dataset.subclasses))
         _add(digest, "subclass_names", *names)
+    for column, given in (dataset.parts or {}).items():
+        rows = _integer_bytes(given.train), _integer_bytes(given.test)
+        _add(digest, "part", column.encode(), *rows)
     return f"sha256:{digest.hexdigest()}"
 
 

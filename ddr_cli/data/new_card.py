@@ -74,6 +74,8 @@ def _expect(dataset: Dataset) -> dict[str, Any]:
         "features": dataset.n_features,
         "classes": dataset.class_counts,
     }
+    if dataset.groups is not None:
+        expect["groups"] = int(dataset.groups.max()) + 1
     if dataset.split is not None:
         expect["split"] = {"train": len(dataset.split.train), "test": len(dataset.split.test)}
     return expect | {"fingerprint": dataset.fingerprint}

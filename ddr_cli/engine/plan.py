@@ -275,7 +275,13 @@ class _TrialIds:
         train = None if split.kind == "predefined" else split.train or self._spec.split.train
         # The seed also drives the methods' own randomness, so it counts for any kind of split.
         seed = self._spec.split.seed
-        return {"kind": split.kind, "index": split.index, "seed": seed, "train": train}
+        described = {"kind": split.kind, "index": split.index, "seed": seed, "train": train}
+        if split.kind != "predefined":
+            # What a kind does not have is not part of it. Of given splits the content counts.
+            own = self._spec.split
+            folds = {"folds": own.folds, "column": own.column, "sha256": own.sha256}
+            described |= {name: value for name, value in folds.items() if value is not None}
+        return described
 
     def _evaluator(self, setting: Setting) -> dict[str, Any]:
         from ddr_cli.evaluation.registry import evaluator_registry

@@ -79,7 +79,8 @@ class Manifest(_Stored):
     """The manifest of a result folder.
 
     `spec` is the resolved spec, which may be another version's; `planned` the number of trials;
-    `sizes` those of the ``train`` and ``test`` part, by the kind of split.
+    `sizes` those of the ``train`` and ``test`` part, by the kind of split, on average where they
+    differ.
     """
 
     format: int = 1
@@ -87,7 +88,7 @@ class Manifest(_Stored):
     data: DataIdentity | None = None
     seed: int = 0
     planned: int
-    sizes: dict[str, dict[str, int]] = {}
+    sizes: dict[str, dict[str, int | float]] = {}
     environments: list[Environment]
     sessions: list[SessionRecord]
 

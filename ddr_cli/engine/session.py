@@ -10,13 +10,13 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ddr_cli.core.errors import InputError
 from ddr_cli.core.own_code import class_name, shown
+from ddr_cli.engine.draws import Drawn, Draws
 from ddr_cli.engine.folder import check_same_version, journal_of, locked, set_aside
 from ddr_cli.engine.identity import Datasets
 from ddr_cli.engine.jobs import Executor, Points, TrialResult
@@ -27,7 +27,6 @@ from ddr_cli.engine.records import EMBEDDINGS, KeptEmbedding, SessionRecord, man
 from ddr_cli.engine.schedule import OpenSplit, Schedule
 from ddr_cli.engine.scratch import Labels, PointSet, Scratch
 from ddr_cli.evaluation.registry import PREPROCESSORS, evaluator_registry
-from ddr_cli.evaluation.splits import Split, label_places, make_split, method_seed
 from ddr_cli.reducers.registry import REDUCERS
 from ddr_cli.spec.budgets import ALL
 
@@ -105,6 +104,7 @@ class SpecRun:
             _ = executor.capacity
             # Before the folder is made or touched: without data there is nothing to put there.
             dataset = self._datasets.load(self.plan.spec, self.plan.data.options)
+            draws = Draws(self.plan, dataset)
             with locked(self.folder):
                 if self._settings.fresh:
                     set_aside(self.folder)
@@ -117,7 +117,7 @@ class SpecRun:
                         memory_limit=self._settings.memory_limit,
                         rows_before=len(self._before),
                     )
-                    session = _Session(self.plan, dataset, journal, progress, record)
+                    session = _Session(self.plan, dataset, draws, journal, progress, record)
                     todo, redo = self.todo, self._missing_embeddings()
                     interrupted = session.run(todo, redo, executor)
                     journal.settle(self.plan.trials)
@@ -170,12 +170,14 @@ class _Session:
         self,
         plan: Plan,
         dataset: Dataset,
+        draws: Draws,
         journal: Journal,
         progress: Progress,
         record: SessionRecord,
     ) -> None:
         self._plan = plan
         self._dataset = dataset
+        self._draws = draws
         self._labels = Labels.of(dataset)
         self._journal = journal
         self._progress = progress
@@ -189,7 +191,7 @@ class _Session:
         """Do the trials `todo` and the embeddings `redo`; return whether it was interrupted."""
         folder, planned = self._journal.path.parent, len(self._plan.trials)
         manifest = manifest_of(folder, self._plan)
-        manifest.sizes = self._sizes()
+        manifest.sizes = dict(self._draws.sizes)
         manifest.begin_session(self._record, _packages(self._plan.spec))
         manifest.write(folder)
         self._progress.begin(self._plan.spec.name, planned, planned - len(todo))
@@ -232,33 +234,10 @@ class _Session:
                 manifest.write(folder)
         return interrupted
 
-    def _sizes(self) -> dict[str, dict[str, int]]:
-        # Splits that differ in their number alone have one size, so the first stands for all.
-        first = {key.family: key for key in reversed(self._plan.fits)}
-        splits = {family: self._draw(key)[0] for family, key in first.items()}
-        return {
-            family: {"train": len(split.train), "test": len(split.test)}
-            for family, split in splits.items()
-        }
-
-    def _draw(self, key: SplitKey) -> tuple[Split, int, NDArray[np.intp] | None]:
-        """Return a split, the seed of methods on it and, if used, in which order it is labelled."""
-        spec, own = self._plan.spec.split, self._dataset.split
-        split = make_split(
-            key.kind,
-            self._dataset.y,
-            index=key.index,
-            seed=spec.seed,
-            dataset=self._dataset.name,
-            predefined=None if own is None else (own.train, own.test),
-            train=None if key.kind == "predefined" else key.train or spec.train,
-        )
-        self._split_hashes[key.name] = split.hash
-        stream: Any = {"seed": spec.seed, "dataset": self._dataset.name, "index": key.index}
-        places = None
-        if any(budget != ALL for budget in self._plan.spec.labels):
-            places = label_places(self._dataset.y, split.train, **stream)
-        return split, method_seed(**stream), places
+    def _draw(self, key: SplitKey) -> Drawn:
+        drawn = self._draws(key)
+        self._split_hashes[key.name] = drawn.split.hash
+        return drawn
 
     def _record_results(self, results: Sequence[TrialResult]) -> None:
         self._journal.append([self._row(result) for result in results])

@@ -9,16 +9,36 @@ a third, `label_places`.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ddr_cli.core.errors import InputError, did_you_mean
+from ddr_cli.evaluation.folds import Draw, Groups, stratified_folds
 
 Indices = NDArray[np.intp]
 
-SPLIT_KINDS = ("predefined", "resample", "per_class", "fraction", "labelled", "whole")
+SPLITS = MappingProxyType(
+    {
+        "predefined": "the data set's own split",
+        "resample": "new stratified splits of the predefined split's points, at its sizes",
+        "per_class": "train: N points of each class, the rest is tested",
+        "fraction": "train: a share of all points, stratified",
+        "labelled": "train: N points in total, stratified; the rest is unlabelled and tested",
+        "kfold": "folds: K stratified folds, each tested once; repeats: divisions into folds",
+        "grouped": "no group on both sides; folds: K or leave_one_out, or train: a share of the "
+        "groups",
+        "given": "row lists of your own: a file beside the spec, or a column of the card's table",
+        "whole": "all points are trained on, for measures",
+    }
+)
+"""The kinds of splits, and what each does."""
+
+SPLIT_KINDS = tuple(SPLITS)
+LEAVE_ONE_OUT = "leave_one_out"
 
 _SPLIT_STREAM = 0
 _METHOD_STREAM = 1
@@ -56,6 +76,10 @@ def make_split(
     dataset: str = "",
     predefined: tuple[ArrayLike, ArrayLike] | None = None,
     train: float | None = None,
+    folds: int | str | None = None,
+    groups: ArrayLike | None = None,
+    group_names: Sequence[object] | None = None,
+    class_names: Sequence[object] | None = None,
 ) -> Split:
     """Return one split of a data set.
 
@@ -69,6 +93,11 @@ def make_split(
         - ``"fraction"``: the share `train` of all points, stratified.
         - ``"labelled"``: `train` points in total, stratified, at least one of every class; the
           rest is the test part.
+        - ``"kfold"``: one of `folds` stratified folds is the test part. A new division begins at
+          every multiple of `folds` of the index.
+        - ``"grouped"``: so are whole groups, or the share `train` of the groups is drawn for
+          training, or, with ``folds="leave_one_out"``, one group is the test part.
+        - ``"given"``: `predefined`, which then is one split of several.
         - ``"whole"``: all points; the test part is empty.
     y : array-like of shape (n_samples,)
         Class labels of any type that can be sorted.
@@ -82,6 +111,12 @@ def make_split(
         Training and test indices of the data set's own split.
     train : int or float, optional
         The size of the training part; see `kind`.
+    folds : int or "leave_one_out", optional
+        The number of folds; see `kind`.
+    groups : array-like of shape (n_samples,), optional
+        What belongs together.
+    group_names, class_names : sequence, optional
+        What messages call the groups and classes, where `groups` and `y` are indices into them.
 
     Returns
     -------
@@ -90,58 +125,117 @@ def make_split(
     Raises
     ------
     InputError
-        If the kind is unknown, its `train` is missing or can't be met by the class sizes, or the
-        data set has no split of its own and `kind` asks for it.
+        If the kind is unknown, its `train` or `folds` is missing or can't be met by the classes or
+        groups, or the data set has no split of its own, or no groups, and `kind` asks for it.
 
     Notes
     -----
     Stratified class counts are proportional to the class sizes by the method of largest
     remainders (equal remainders go to the first class), so that the total is exact; a class
-    whose share rounds to nothing still has one training point.
+    whose share rounds to nothing still has one training point. Groups are drawn anew until each
+    training part has all classes.
     """
     if kind not in SPLIT_KINDS:
         raise InputError(
             f"Unknown split kind '{kind}'.{did_you_mean(kind, SPLIT_KINDS)} "
             f"Choose one of {', '.join(SPLIT_KINDS)}."
         )
+    check_folds(kind, folds)
+    check_train(kind, train, folds)
     labels = np.asarray(y)
     pool = np.arange(len(labels), dtype=np.intp)
     if kind == "whole":
         nobody = pool[:0]
         return Split(f"{kind}-{index}", pool, nobody, split_hash(pool, nobody))
-    if kind in ("predefined", "resample"):
-        own_train, own_test = _own_split(kind, predefined, train, len(labels), dataset)
-        if kind == "predefined":
-            return Split(kind, own_train, own_test, split_hash(own_train, own_test))
+    if kind in ("predefined", "resample", "given"):
+        own_train, own_test = _own_split(kind, predefined, len(labels), dataset)
+        if kind != "resample":
+            name = kind if kind == "predefined" else f"{kind}-{index}"
+            return Split(name, own_train, own_test, split_hash(own_train, own_test))
         pool, train = np.sort(np.concatenate([own_train, own_test])), len(own_train)
 
     classes, codes = np.unique(labels[pool], return_inverse=True)
     class_sizes = np.bincount(codes, minlength=len(classes))
-    counts = _training_counts(kind, train, class_sizes, classes)
-    in_train = _draw(codes, counts, seed=seed, dataset=dataset, index=index)
+    names = classes.tolist() if class_names is None else [class_names[c] for c in classes]
+    # The folds of one division share its random order.
+    draws = index // folds if isinstance(folds, int) else index
+    draw = _keys(seed, dataset, draws)
+    if kind == "kfold":
+        assert isinstance(folds, int)
+        _check_folds(folds, class_sizes, names)
+        in_train = stratified_folds(codes, folds, draw) != index % folds
+    elif kind == "grouped":
+        if groups is None:
+            raise InputError(no_groups(dataset))
+        grouped = Groups(groups, codes, group_names, names)
+        if folds is None:
+            assert train is not None
+            of_training = grouped.training(train, draw)
+        elif isinstance(folds, int):
+            of_training = grouped.folds(folds, draw) != index % folds
+        else:
+            of_training = grouped.all_but(index)
+        in_train = of_training[grouped.of_point]
+    else:
+        in_train = _marked(codes, _training_counts(kind, train, class_sizes, names), draw)
     chosen, rest = pool[in_train], pool[~in_train]
     return Split(f"{kind}-{index}", chosen, rest, split_hash(chosen, rest))
 
 
-def check_train(kind: str, train: float | None) -> None:
+def check_folds(kind: str, folds: int | str | None) -> None:
+    """Raise an InputError if a kind of split can't have these folds."""
+    if folds is not None and kind not in ("kfold", "grouped"):
+        raise InputError(f"The split kind '{kind}' has no folds; leave out 'folds'.")
+    if kind == "kfold" and (not isinstance(folds, int) or folds < 2):
+        but_is = "" if folds is None else f", but folds is {folds}"
+        raise InputError(
+            f"The split kind 'kfold' needs 'folds', a whole number of 2 or more{but_is}."
+        )
+
+
+def check_train(kind: str, train: float | None, folds: int | str | None = None) -> None:
     """Raise an InputError if a kind of split can't have this size of the training part."""
     but_is = "" if train is None else f", but train is {train}"
-    if kind in ("predefined", "resample", "whole"):
-        whose = "trains on all points" if kind == "whole" else "takes its sizes from the data set"
+    whole = train if isinstance(train, int) and not isinstance(train, bool) else 0
+    if kind in ("predefined", "resample", "whole", "given", "kfold"):
+        whose = {
+            "whole": "trains on all points",
+            "given": "takes its parts from the file or column",
+            "kfold": "takes its sizes from 'folds'",
+        }.get(kind, "takes its sizes from the data set")
         if train is not None:
             raise InputError(f"The split kind '{kind}' {whose}; leave out 'train'.")
+    elif kind == "grouped":
+        if (train is None) == (folds is None):
+            raise InputError(
+                "The split kind 'grouped' needs either 'folds', a number or leave_one_out, or "
+                f"'train', the share of the groups to train on{but_is}."
+            )
+        if train is not None and not 0 < train < 1:
+            raise InputError(
+                "With the split kind 'grouped', 'train' is the share of the groups to train on, "
+                f"between 0 and 1{but_is}."
+            )
     elif kind == "fraction":
         if train is None or not 0 < train < 1:
             raise InputError(
                 "The split kind 'fraction' needs 'train', the share of the training points, "
                 f"between 0 and 1{but_is}."
             )
-    elif not isinstance(train, int) or isinstance(train, bool) or train < 1:
+    elif whole < 1:
         of = "each class" if kind == "per_class" else "all points"
         raise InputError(
             f"The split kind '{kind}' needs 'train', the number of training points of {of}, a "
             f"whole number of 1 or more{but_is}."
         )
+
+
+def no_groups(dataset: str) -> str:
+    """Say that a data set has no groups, and how it gets some."""
+    return (
+        f"The data set '{dataset}' has no groups, which the split kind 'grouped' needs; name the "
+        "column that holds them as 'groups' of its card's format."
+    )
 
 
 def method_seed(seed: int, dataset: str, index: int) -> int:
@@ -183,24 +277,23 @@ def split_hash(train: ArrayLike, test: ArrayLike) -> str:
 def _own_split(
     kind: str,
     predefined: tuple[ArrayLike, ArrayLike] | None,
-    size: float | None,
     n_samples: int,
     dataset: str,
 ) -> tuple[Indices, Indices]:
-    """Check the data set's own split, and that no other size is asked for."""
+    """Check the data set's own split, or a given one."""
+    name = "given" if kind == "given" else "predefined"
     if predefined is None:
         raise InputError(
             f"The data set '{dataset}' has no predefined split, which the split kind '{kind}' "
             "needs; use fraction, per_class or labelled instead."
         )
-    check_train(kind, size)
     train, test = (np.asarray(part, dtype=np.intp) for part in predefined)
     if len(train) == 0 or len(test) == 0:
-        raise InputError(f"The predefined split of '{dataset}' has an empty part.")
+        raise InputError(f"The {name} split of '{dataset}' has an empty part.")
     both = np.concatenate([train, test])
     if both.min() < 0 or both.max() >= n_samples or len(np.unique(both)) < len(both):
         raise InputError(
-            f"The predefined split of '{dataset}' names rows twice or rows that do not exist "
+            f"The {name} split of '{dataset}' names rows twice or rows that do not exist "
             f"(there are {n_samples})."
         )
     return train, test
@@ -214,15 +307,17 @@ def _seed_sequence(seed: int, dataset: str, index: int, stream: int) -> np.rando
     return np.random.SeedSequence([index, *words, seed], spawn_key=(stream,))
 
 
-def _draw(
-    codes: NDArray[np.intp], counts: NDArray[np.int64], *, seed: int, dataset: str, index: int
-) -> NDArray[np.bool_]:
-    """Mark `counts[c]` random points of every class c."""
+def _keys(seed: int, dataset: str, index: int) -> Draw:
+    """Return a stream of random 64-bit keys."""
     # NumPy promises that a bit generator's raw stream never changes; of Generator's methods it
-    # does not, so the random order is the order of raw 64-bit keys.
+    # does not, so a random order is the order of raw keys.
     generator = np.random.PCG64(_seed_sequence(seed, dataset, index, _SPLIT_STREAM))
-    keys = generator.random_raw(len(codes))
-    return np.asarray(_places_in_class(codes, keys) < counts[codes])
+    return generator.random_raw
+
+
+def _marked(codes: NDArray[np.intp], counts: NDArray[np.int64], draw: Draw) -> NDArray[np.bool_]:
+    """Mark `counts[c]` random points of every class c."""
+    return np.asarray(_places_in_class(codes, draw(len(codes))) < counts[codes])
 
 
 def _places_in_class(codes: NDArray[np.intp], keys: NDArray[np.uint64]) -> NDArray[np.intp]:
@@ -232,6 +327,18 @@ def _places_in_class(codes: NDArray[np.intp], keys: NDArray[np.uint64]) -> NDArr
     places = np.empty(len(codes), dtype=np.intp)
     places[order] = np.arange(len(codes)) - np.searchsorted(sorted_codes, sorted_codes)
     return places
+
+
+def _check_folds(folds: int, class_sizes: NDArray[np.int64], names: Sequence[object]) -> None:
+    smallest = int(np.argmin(class_sizes))
+    if class_sizes[smallest] < folds:
+        n = int(class_sizes[smallest])
+        points, fewer = ("1 point", "") if n == 1 else (f"{n} points", f"choose {n} folds, or ")
+        raise InputError(
+            f"The split kind 'kfold' can't have a point of every class in each of {folds} folds: "
+            f"class {names[smallest]} has {points}; {fewer}leave the class out by the card's "
+            "'keep'."
+        )
 
 
 def _apportion(total: int, class_sizes: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -261,12 +368,10 @@ def _training_counts(
     kind: str,
     train: float | None,
     class_sizes: NDArray[np.int64],
-    classes: NDArray[np.generic],
+    classes: Sequence[object],
 ) -> NDArray[np.int64]:
     """Return how many points of every class are drawn for training."""
     n_samples = int(class_sizes.sum())
-    if kind != "resample":
-        check_train(kind, train)
     assert train is not None
     # Rounded half up: a product such as 0.29 * 100, an ulp short of 29, still gives 29.
     total = int(np.floor(train * n_samples + 0.5)) if kind == "fraction" else int(train)

@@ -95,8 +95,8 @@ def mean_interval(
     values: ArrayLike,
     level: float,
     *,
-    n_train: int,
-    n_test: int,
+    n_train: float,
+    n_test: float,
     point_variance: float | None = None,
     within: tuple[float, float] = (-np.inf, np.inf),
 ) -> MeanInterval:

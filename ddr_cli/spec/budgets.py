@@ -88,13 +88,18 @@ def note_train_sizes(context: Context, kind: str, sizes: Sequence[Any]) -> list[
 
 
 def training_classes(
-    kind: str, expect: Expect | None, dataset: str, train: float | None
+    kind: str,
+    expect: Expect | None,
+    dataset: str,
+    train: float | None,
+    folds: int | str | None = None,
 ) -> Classes | None:
     """Return how many training points each class has, None where the card does not tell.
 
-    Raises InputError if the classes can't be divided so.
+    Of folds, whose sizes may differ by a point, the first, the largest, is left out. Raises
+    InputError if the classes can't be divided so.
     """
-    if expect is None or not expect.classes:
+    if expect is None or not expect.classes or kind in ("grouped", "given"):
         return None
     names = list(expect.classes)
     y = np.repeat(np.arange(len(names)), list(expect.classes.values()))
@@ -106,7 +111,9 @@ def training_classes(
             return None
         own = np.arange(sizes.train), np.arange(sizes.train, len(y))
     # The sizes of a split do not depend on its seed, so one stands for all of them.
-    split = make_split(kind, y, train=train, dataset=dataset, predefined=own)
+    split = make_split(
+        kind, y, train=train, folds=folds, dataset=dataset, predefined=own, class_names=names
+    )
     counts = np.bincount(y[split.train], minlength=len(names))
     return dict(zip(names, counts.tolist(), strict=True))
 

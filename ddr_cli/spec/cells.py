@@ -9,9 +9,10 @@ from typing import Any
 from ddr_cli.spec.budgets import ALL
 from ddr_cli.spec.candidates import tunings_of
 from ddr_cli.spec.feasible import Limits, limits_of
-from ddr_cli.spec.model import Spec, SplitSpec
+from ddr_cli.spec.model import Spec
 from ddr_cli.spec.pieces import Item
 from ddr_cli.spec.settings import Setting, Tuning
+from ddr_cli.spec.split import SplitSpec
 from ddr_cli.spec.sweeps import TRAIN, Sweep, combinations
 
 
@@ -86,7 +87,7 @@ def _splits(split: SplitSpec, sweep: Sweep) -> list[SplitKey]:
     drawn = []
     for size in sizes:
         family = SplitKey(split.kind, 0, "", size).family
-        drawn += [SplitKey(split.kind, i, f"{family}-{i}", size) for i in range(split.repeats)]
+        drawn += [SplitKey(split.kind, i, f"{family}-{i}", size) for i in range(split.drawn)]
     return [predefined, *drawn] if split.predefined else drawn
 
 

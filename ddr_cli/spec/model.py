@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Self
 
 from annotated_types import Ge, Gt, Le, Lt, MinLen
 from pydantic import (
@@ -30,7 +30,6 @@ from ddr_cli.core.places import as_clause, value_text
 from ddr_cli.core.validation import as_problem, problem_at, refuse
 from ddr_cli.data.card import load_card
 from ddr_cli.evaluation.metrics import METRICS, RANKINGS, TRAINING
-from ddr_cli.evaluation.splits import check_train
 from ddr_cli.papers.schema import load_paper
 from ddr_cli.spec.budgets import (
     ALL,
@@ -39,7 +38,6 @@ from ddr_cli.spec.budgets import (
     check_budgets,
     note_train_sizes,
     read_labels,
-    training_classes,
 )
 from ddr_cli.spec.feasible import WIDTH, impossible, known_limits
 from ddr_cli.spec.pieces import (
@@ -58,6 +56,7 @@ from ddr_cli.spec.pieces import (
     too_many_neighbors,
     unsupported_mode,
 )
+from ddr_cli.spec.split import SplitSpec
 from ddr_cli.spec.sweeps import (
     TRAIN,
     axes_of,
@@ -70,11 +69,8 @@ from ddr_cli.spec.sweeps import (
 from ddr_cli.spec.tune import TuneSpec, with_metric
 
 Stripped = Annotated[str, StringConstraints(strip_whitespace=True)]
-SplitKind = Literal["predefined", "resample", "per_class", "fraction", "labelled", "whole"]
 
-MAX_REPEATS = 100_000
 MAX_TRIALS = 1_000_000
-DEFAULT_REPEATS = 10
 CATEGORIES = ("reducer", "classifier")
 
 
@@ -139,70 +135,6 @@ class DatasetRef(StrictFrozen):
         refuse(problems)
         context.expect = card.expected(options)  # type: ignore[arg-type]  # checked
         return dict(card.choose(options))  # type: ignore[arg-type]  # checked
-
-
-class SplitSpec(StrictFrozen):
-    """How the data set is divided into a training and a test part, and how often.
-
-    ``predefined``: the data set's own split. ``resample``: new stratified splits of the predefined
-    sizes; with `predefined`, that split too, as a line of its own. ``per_class``: `train` points of
-    each class. ``fraction``: the share `train` of all points. ``labelled``: `train` points in
-    total, the rest unlabelled and test. ``whole``: all points, for measures; the repeats differ in
-    the methods' randomness alone. Where ``split.train`` is swept, `train` may be left out.
-    """
-
-    kind: SplitKind
-    repeats: Annotated[int, Ge(1), Le(MAX_REPEATS)] = Field(
-        default_factory=lambda data: 1 if data.get("kind") == "predefined" else DEFAULT_REPEATS
-    )
-    seed: Annotated[int, Ge(0)] = 0
-    train: int | float | None = Field(default=None, validate_default=True)
-    predefined: bool = False
-
-    @field_validator("repeats", "train", "predefined")
-    @classmethod
-    def _of_the_kind(cls, value: Any, info: ValidationInfo) -> Any:
-        kind = info.data.get("kind")
-        if info.field_name == "train" and kind is not None:
-            context = context_of(info)
-            swept = context is None or TRAIN in context.swept
-            with as_problem():
-                if value is not None or not swept:
-                    check_train(kind, value)
-        if info.field_name == "repeats" and kind == "predefined" and value != 1:
-            raise ValueError(
-                f"there is one predefined split, so repeats must be 1 or left out, but is {value}"
-            )
-        if info.field_name == "predefined" and value and kind not in ("resample", None):
-            raise ValueError(f"predefined: true goes with kind: resample, but the kind is {kind}")
-        return value
-
-    @model_validator(mode="after")
-    def _of_the_data_set(self, info: ValidationInfo) -> Self:
-        """Note how many points train, as far as the card tells before any data is loaded."""
-        context = context_of(info)
-        if context is None or context.card is None or context.expect is None:
-            return self
-        card, expect = context.card, context.expect
-        if self.kind in ("predefined", "resample"):
-            if expect.split is None and card.split is None:
-                message = (
-                    f"{card.name} has no predefined split, which the kind {self.kind} needs; "
-                    "use fraction, per_class or labelled."
-                )
-                refuse([problem_at(("kind",), message)])
-            context.n_train = expect.split.train if expect.split else None
-        elif self.kind == "whole":
-            context.n_train = expect.samples
-        if self.kind not in ("predefined", "whole") and TRAIN not in context.swept:
-            try:
-                sizes = training_classes(self.kind, expect, card.name, self.train)
-                context.class_sizes = sizes
-            except InputError as error:
-                refuse([problem_at(("train",), as_clause(error))])
-            if context.class_sizes:
-                context.n_train = sum(context.class_sizes.values())
-        return self
 
 
 class EmbeddingsSpec(StrictFrozen):
@@ -436,7 +368,7 @@ class Spec(StrictFrozen):
         if context is None:
             return self
         tuned = self.tune is not None
-        count = self.split.repeats * len(self.sweep.get(TRAIN, "1")) + self.split.predefined
+        count = self.split.drawn * len(self.sweep.get(TRAIN, "1")) + self.split.predefined
         count *= max(len(self.labels), 1) * (1 + tuned)
         for items in (self.reducers, self.evaluators):
             count *= count_settings(items, self.sweep, tuned=tuned)
@@ -490,6 +422,13 @@ class Spec(StrictFrozen):
         """All values of each parameter that is swept, by the spec or by a grid of one item."""
         items = (*self.reducers, *self.evaluators)
         return axes_of(items, self.sweep, tuned=self.tune is not None)
+
+    @property
+    def split_file(self) -> Path | None:
+        """The file of given splits, if they are of one."""
+        if self.split.file is None:
+            return None
+        return (self.path.parent if self.path else Path()) / Path(self.split.file).expanduser()
 
     @property
     def card(self) -> str | Path:

@@ -10,6 +10,7 @@ from ddr_cli.evaluation.splits import SPLIT_KINDS, make_split, method_seed, spli
 
 LABELS = np.repeat([0, 1, 2], [50, 30, 20])
 OWN = (np.arange(60), np.arange(60, 100))
+GROUPS = np.arange(100) % 7
 
 
 def draw(kind, *, labels=LABELS, index=0, seed=0, dataset="toy", train=None, own=OWN):
@@ -22,6 +23,8 @@ def draw(kind, *, labels=LABELS, index=0, seed=0, dataset="toy", train=None, own
         dataset=dataset,
         predefined=own,
         train=given.get(kind) if train is None else train,
+        folds=5 if kind in ("kfold", "grouped") and train is None else None,
+        groups=GROUPS,
     )
 
 
@@ -61,7 +64,9 @@ def test_fraction_is_not_lost_to_rounding(share):
     assert len(draw("fraction", train=share).train) == round(share * 100)
 
 
-@pytest.mark.parametrize("kind", ["resample", "per_class", "fraction", "labelled"])
+@pytest.mark.parametrize(
+    "kind", ["resample", "per_class", "fraction", "labelled", "kfold", "grouped"]
+)
 def test_seed_dataset_and_index_each_give_another_split(kind):
     hashes = {
         draw(kind).hash,
@@ -100,6 +105,9 @@ GOLDEN = {
     "per_class": "4aa37e9f3d3ea6c1",
     "fraction": "0a25f7dd7be641f1",
     "labelled": "8412d7a97a31144f",
+    "kfold": "d704ceacacc7fd98",
+    "grouped": "aa4596afbe6ae70d",
+    "given": "0b0329b057ce0d97",
     "whole": "4a7e3b11c60a0023",
 }
 

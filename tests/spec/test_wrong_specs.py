@@ -66,7 +66,8 @@ def _lines(path: str) -> list[str]:
             "kind: fraction",
             "kind: fracton",
             "3:15: split.kind: kind must be 'predefined', 'resample', 'per_class', 'fraction', "
-            "'labelled' or 'whole', but is 'fracton'. Did you mean 'fraction'?",
+            "'labelled', 'kfold', 'grouped', 'given' or 'whole', but is 'fracton'. Did you mean "
+            "'fraction'?",
         ),
         (
             "train: 0.5, ",

@@ -75,6 +75,8 @@ class RawData:
     """What belongs together, such as the query of a query-document pair."""
     subclasses: NDArray[Any] | None = None
     """The class of each row before classes were merged."""
+    parts: Mapping[str, NDArray[Any]] | None = None
+    """By the name of a split, of which part each row is: ``train``, ``test`` or neither, empty."""
 
 
 def read_files(

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 import pandas as pd
 from annotated_types import Ge, MinLen
+from numpy.typing import NDArray
 
 from ddr_cli.core.errors import InputError, did_you_mean
 from ddr_cli.data.formats import RawData, decoded_text, numeric_labels
@@ -37,6 +38,8 @@ def read_csv(
     skip_lines: Annotated[int, Ge(0)] = 0,
     encoding: str = "utf-8-sig",
     label: Column = -1,
+    groups: Column | None = None,
+    parts: Sequence[Column] = (),
     ignore: Sequence[Column] = (),
     categorical: Sequence[Column] | Literal["all"] = (),
     missing: Missing = "error",
@@ -52,12 +55,16 @@ def read_csv(
     separator: ``comma``, ``tab``, ``semicolon``, ``whitespace`` (any run of blanks and tabs), or
         the one sign itself.
     header: The first line that is not skipped holds the column names. If not said, it does when
-        `label`, `ignore` or `categorical` names a column and `names` is not given.
+        `label`, `groups`, `parts`, `ignore` or `categorical` names a column and `names` is not
+        given.
     names: The column names, the label's included, when the file doesn't state them.
     comment: From this sign to the end of the line nothing is read.
     skip_lines: Lines at the start of each file that are not read.
     encoding: The text encoding.
     label: The column of the class. When every label is a number, labels are compared as numbers.
+    groups: The column that says what belongs together, such as a subject; no feature.
+    parts: Columns that say of each row whether it is to ``train`` or ``test``, or is left out
+        (empty); no features. A spec's ``split: {kind: given, column: NAME}`` takes one.
     ignore: Columns that are not read at all.
     categorical: Columns of text that become one 0/1 column per value, in the sorted order (by code
         point) of the values found in all files.
@@ -69,7 +76,8 @@ def read_csv(
     missing_values: Cells that mean a missing value.
     """
     if header is None:
-        columns = [label, *ignore, *([] if categorical == "all" else categorical)]
+        columns = [label, groups, *parts, *ignore]
+        columns += [] if categorical == "all" else categorical
         header = not names and any(isinstance(column, str) for column in columns)
     titles = list(names)
     frames: list[pd.DataFrame] = []
@@ -92,17 +100,23 @@ def read_csv(
 
     table = _Table(paths, pd.concat(frames, keys=range(len(frames))), titles, header=header)
     label_at = table.index_of(label)
-    left_out = {label_at, *map(table.index_of, ignore)}
+    groups_at = None if groups is None else table.index_of(groups)
+    parts_at = [table.index_of(column) for column in parts]
+    special = [label_at, *parts_at, *([] if groups_at is None else [groups_at])]
+    if len(set(special)) < len(special):
+        raise InputError(f"{paths[0]}: one column can't be two of label, groups and parts.")
+    left_out = {*special, *map(table.index_of, ignore)}
     features = [index for index in range(table.cells.shape[1]) if index not in left_out]
     hot = set(features) if categorical == "all" else set(map(table.index_of, categorical))
     if hot & left_out:
         raise InputError(
             f"{paths[0]}: column {min(hot & left_out)} is named as categorical, but it is the "
-            f"label or ignored."
+            f"label, groups, one of parts or ignored."
         )
     if not features:
         raise InputError(f"{paths[0]}: no column is left for the features.")
-    table.settle_gaps(label_at, features, frozenset(missing_values), missing)
+    gaps = frozenset(missing_values)
+    table.settle_gaps(label_at, features, gaps, missing)
     X = pd.concat(
         [
             table.categories(index, missing) if index in hot else table.numbers(index, missing)
@@ -116,6 +130,8 @@ def read_csv(
         numeric_labels(table.cells[label_at].tolist()),
         feature_names=tuple(X.columns) if titles or hot else None,
         sizes=tuple(int((of_file == number).sum()) for number in range(len(frames))),
+        groups=None if groups_at is None else table.group_values(groups_at, gaps),
+        parts={table.title(index): table.part_values(index, gaps) for index in parts_at} or None,
     )
 
 
@@ -268,6 +284,25 @@ class _Table:
                 f"`ignore`."
             )
         self.gaps = gaps
+
+    def group_values(self, index: int, gaps: frozenset[str]) -> NDArray[Any]:
+        """Return each row's group."""
+        column = self.cells[index]
+        if column.isin(gaps).any():
+            raise InputError(f"{self.place(column.isin(gaps).idxmax(), index)}: no group is named.")
+        return numeric_labels(column.tolist())
+
+    def part_values(self, index: int, gaps: frozenset[str]) -> NDArray[np.str_]:
+        """Return of which part each row is: ``train``, ``test`` or neither."""
+        column = self.cells[index].where(lambda cells: ~cells.isin(gaps), "")
+        wrong = ~column.isin(("train", "test", ""))
+        if wrong.any():
+            row: Any = wrong.idxmax()
+            raise InputError(
+                f"{self.place(row, index)}: '{column[row]}' is neither train nor test; leave the "
+                "cell of a row of neither part empty."
+            )
+        return column.to_numpy(dtype=str)
 
     def numbers(self, index: int, missing: Missing) -> pd.Series[float]:
         """Return a numeric column, its gaps filled."""

@@ -40,7 +40,10 @@ if TYPE_CHECKING:
 
 # Part of the key: raised when the stored form changes.
 _FORM = 1
-_META = ("target_names", "fingerprint", "image_shape", "feature_names", "subclass_names")
+_META = (
+    *("target_names", "fingerprint", "image_shape", "feature_names", "subclass_names"),
+    "group_names",
+)
 _SMALL_TYPES = (np.uint8, np.int16, np.float32)
 _warned: set[Path] = set()
 
@@ -224,7 +227,11 @@ def _write_parsed(path: Path, dataset: Dataset) -> None:
         arrays["groups"] = dataset.groups
     if dataset.subclasses is not None:
         arrays["subclasses"] = dataset.subclasses
-    meta = {name: getattr(dataset, name) for name in _META} | {"shape": X.shape}
+    parts = dataset.parts or {}
+    for number, split in enumerate(parts.values()):
+        arrays |= {f"train_{number}": split.train, f"test_{number}": split.test}
+    meta = {name: getattr(dataset, name) for name in _META}
+    meta |= {"shape": X.shape, "parts": list(parts)}
     arrays["meta"] = np.frombuffer(json.dumps(meta).encode(), dtype=np.uint8)
     path.parent.mkdir(parents=True, exist_ok=True)
     with atomic_open(path) as file:
@@ -238,14 +245,18 @@ def _unpack(stored: Mapping[str, Any], card: Card) -> Dataset:
         for name, value in json.loads(stored["meta"].tobytes()).items()
     }
     shape = meta.pop("shape")
+    parts = {
+        name: PredefinedSplit(stored[f"train_{number}"], stored[f"test_{number}"])
+        for number, name in enumerate(meta.pop("parts", ()))
+    }
     X: Any
     if "dense" in stored:
         X = canonical(stored["dense"])
     else:
         from scipy.sparse import csr_array
 
-        parts = (stored["data"].astype(np.float64), stored["indices"], stored["indptr"])
-        X = csr_array(parts, shape=shape)
+        arrays = (stored["data"].astype(np.float64), stored["indices"], stored["indptr"])
+        X = csr_array(arrays, shape=shape)
         X.has_sorted_indices = X.has_canonical_format = True
     return Dataset(
         name=card.name,
@@ -255,6 +266,7 @@ def _unpack(stored: Mapping[str, Any], card: Card) -> Dataset:
         split=PredefinedSplit(stored["train"], stored["test"]) if "train" in stored else None,
         groups=stored.get("groups"),
         subclasses=stored.get("subclasses"),
+        parts=parts or None,
         **meta,
     )
 

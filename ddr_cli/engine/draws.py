@@ -1,0 +1,106 @@
+"""The splits of a plan, drawn from its data set."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ddr_cli.core.errors import InputError
+from ddr_cli.evaluation.given import read_given
+from ddr_cli.evaluation.splits import Split, label_places, make_split, method_seed
+from ddr_cli.spec.budgets import ALL
+
+if TYPE_CHECKING:
+    from ddr_cli.data import Dataset
+    from ddr_cli.engine.plan import Plan
+    from ddr_cli.spec import SplitKey
+
+# Their parts differ in size from split to split, and some of them may be impossible.
+_UNEQUAL = ("kfold", "grouped", "given")
+
+
+class Drawn(NamedTuple):
+    """A split, the seed of methods on it and, if used, in which order it is labelled."""
+
+    split: Split
+    seed: int
+    label_places: NDArray[np.intp] | None
+
+
+class Draws:
+    """Draws each split of a plan; `sizes` are those of its parts, by family, on average.
+
+    Making it raises an InputError if a split is impossible, so that nothing is run of a spec that
+    can't be run to its end.
+    """
+
+    def __init__(self, plan: Plan, dataset: Dataset) -> None:
+        self._plan = plan
+        self._dataset = dataset
+        self._given = self._given_splits()
+        self.sizes: Mapping[str, dict[str, int | float]] = {
+            family: self._mean_sizes(family)
+            for family in dict.fromkeys(key.family for key in plan.fits)
+        }
+
+    def __call__(self, key: SplitKey) -> Drawn:
+        """Return a split and what depends on it."""
+        spec, data = self._plan.spec.split, self._dataset
+        predefined: tuple[ArrayLike, ArrayLike] | None = None
+        if key.kind == "given":
+            predefined = self._given[key.index]
+        elif data.split is not None:
+            predefined = data.split.train, data.split.test
+        own = key.kind == "predefined"
+        stream: Any = {"seed": spec.seed, "dataset": data.name, "index": key.index}
+        split = make_split(
+            key.kind,
+            data.y,
+            **stream,
+            predefined=predefined,
+            train=None if own else key.train or spec.train,
+            folds=None if own else spec.folds,
+            groups=data.groups,
+            group_names=data.group_names,
+            class_names=data.target_names,
+        )
+        places = None
+        if any(budget != ALL for budget in self._plan.spec.labels):
+            places = label_places(data.y, split.train, **stream)
+        return Drawn(split, method_seed(**stream), places)
+
+    def _given_splits(self) -> Sequence[tuple[ArrayLike, ArrayLike]]:
+        spec, data = self._plan.spec, self._dataset
+        if spec.split.column is not None:
+            column = (data.parts or {}).get(spec.split.column)
+            if column is None:
+                raise InputError(
+                    f"The data set '{data.name}' has no column '{spec.split.column}' of splits; "
+                    "name it in 'parts' of its card's format."
+                )
+            return [(column.train, column.test)]
+        path = spec.split_file
+        if path is None:
+            return []
+        given = read_given(path)
+        if given.sha256 != spec.split.sha256:
+            raise InputError(f"{path} has changed since the spec was read; run the spec again.")
+        given.check_rows(data.n_samples, path, data.name)
+        return given.splits
+
+    def _mean_sizes(self, family: str) -> dict[str, int | float]:
+        keys = [key for key in self._plan.fits if key.family == family]
+        # Else splits that differ in their number alone have one size: the first stands for all.
+        splits = [self(key).split for key in (keys if keys[0].kind in _UNEQUAL else keys[:1])]
+        return {
+            "train": _mean([len(split.train) for split in splits]),
+            "test": _mean([len(split.test) for split in splits]),
+        }
+
+
+def _mean(sizes: Sequence[int]) -> int | float:
+    mean = sum(sizes) / len(sizes)
+    return int(mean) if mean.is_integer() else mean

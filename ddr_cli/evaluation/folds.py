@@ -1,0 +1,138 @@
+"""Divisions into folds, of single points or of whole groups.
+
+scikit-learn's splitters promise nothing about which points they draw from one release to the next
+(how they share out classes, and the order of their draws, have changed), and a trial's identity
+says the split's kind and index, not the release. So the rules are scikit-learn's, as far as they
+can be, but the order is that of raw 64-bit keys, which NumPy promises never to change, and no
+rounding differs between platforms.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ddr_cli.core.errors import InputError
+
+Codes = NDArray[np.intp]
+Keys = NDArray[np.uint64]
+Draw = Callable[[int], Keys]
+"""Gives the next so many random 64-bit keys of a stream."""
+
+_MOST_DRAWS = 1000
+
+Drawn = TypeVar("Drawn", bound=np.generic)
+
+
+def stratified_folds(codes: Codes, folds: int, draw: Draw) -> Codes:
+    """Return the fold of each point; folds differ by at most 1 in size and in any class.
+
+    As in scikit-learn's ``StratifiedKFold``, the points sorted by class go to the folds in turn.
+    """
+    order = np.lexsort((draw(len(codes)), codes))
+    fold_of = np.empty(len(codes), dtype=np.intp)
+    fold_of[order] = np.arange(len(codes)) % folds
+    return fold_of
+
+
+class Groups:
+    """The groups of a data set, and how many points of each class they have.
+
+    The names of groups and classes are for messages.
+    """
+
+    def __init__(
+        self,
+        groups: ArrayLike,
+        codes: Codes,
+        group_names: Sequence[object] | None = None,
+        class_names: Sequence[object] | None = None,
+    ) -> None:
+        values, self.of_point = np.unique(np.asarray(groups), return_inverse=True)
+        self.names = [str(group_names[v]) if group_names else str(v) for v in values.tolist()]
+        classes = codes.max(initial=-1) + 1
+        self.class_names = [str(name) for name in class_names or range(classes)]
+        self.counts = np.zeros((len(values), classes), dtype=np.int64)
+        np.add.at(self.counts, (self.of_point, codes), 1)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def folds(self, folds: int, draw: Draw) -> Codes:
+        """Return the fold of each group, such that each training part has all classes.
+
+        As in scikit-learn's ``StratifiedGroupKFold``, one group after the other goes to the fold
+        that has least of its classes. Large groups come first, those of about equal size in random
+        order: in scikit-learn's order, by how uneven a group is, repeats would hardly differ.
+        """
+        if len(self) < folds:
+            raise InputError(f"There are {len(self)} groups, too few for {folds} folds.")
+        totals = self.counts.sum(axis=0)
+        magnitudes = np.array([int(size).bit_length() for size in self.counts.sum(axis=1)])
+
+        def division() -> tuple[Codes, NDArray[np.bool_]]:
+            held = np.zeros((folds, len(totals)), dtype=np.int64)
+            fold_of = np.empty(len(self), dtype=np.intp)
+            for group in np.lexsort((draw(len(self)), -magnitudes)):
+                # The sum over the classes of the shares' products; fsum rounds but once.
+                costs = [math.fsum(row) for row in held * self.counts[group] / totals**2]
+                sizes = held.sum(axis=1).tolist()
+                fold_of[group] = min(range(folds), key=lambda f: (costs[f], sizes[f]))
+                held[fold_of[group]] += self.counts[group]
+            return fold_of, held < totals
+
+        return self._with_all_classes(division)
+
+    def training(self, share: float, draw: Draw) -> NDArray[np.bool_]:
+        """Mark a random share of the groups, such that those marked have all classes."""
+        n_train = math.floor(share * len(self) + 0.5)
+        if not 0 < n_train < len(self):
+            raise InputError(
+                f"The share {share} would put {n_train} of {len(self)} groups into the training "
+                "part; at least one is needed there, and one to test."
+            )
+
+        def division() -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+            marked = np.zeros(len(self), dtype=bool)
+            marked[np.argsort(draw(len(self)), kind="stable")[:n_train]] = True
+            return marked, self.counts[marked].sum(axis=0) > 0
+
+        return self._with_all_classes(division)
+
+    def all_but(self, index: int) -> NDArray[np.bool_]:
+        """Mark all groups but one."""
+        if len(self) < 2:
+            raise InputError("There is one group only, and it can't be left out.")
+        self._check_no_class_in_one_group()
+        if index >= len(self):
+            raise InputError(f"There are {len(self)} groups, so none has the number {index}.")
+        return np.asarray(np.arange(len(self)) != index)
+
+    def _with_all_classes(
+        self, division: Callable[[], tuple[NDArray[Drawn], NDArray[np.bool_]]]
+    ) -> NDArray[Drawn]:
+        """Return the first division whose training parts have all classes."""
+        self._check_no_class_in_one_group()
+        for _ in range(_MOST_DRAWS):
+            drawn, has_class = division()
+            if has_class.all():
+                return drawn
+        raise InputError(
+            f"None of {_MOST_DRAWS} random divisions of the {len(self)} groups has points of "
+            "every class in the training part; choose a larger training part or more folds."
+        )
+
+    def _check_no_class_in_one_group(self) -> None:
+        alone = np.flatnonzero((self.counts > 0).sum(axis=0) == 1)
+        if len(alone):
+            group = int(np.flatnonzero(self.counts[:, alone[0]])[0])
+            raise InputError(
+                f"All points of class {self.class_names[alone[0]]} are of group "
+                f"{self.names[group]}: where that group is tested, nothing is trained on the "
+                "class. Leave the class out by the card's 'keep', or choose a split that divides "
+                "groups, such as kfold."
+            )

@@ -1,0 +1,87 @@
+"""Splits from a file: a CSV table with a line for each row of the data set, a column per split.
+
+The first line names the splits; each cell below is ``train``, ``test``, or empty for a row of
+neither part. So no row can be on both sides, and the table fits beside the data's own.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ddr_cli.core.errors import InputError
+
+_PARTS = ("train", "test", "")
+
+
+@dataclass(frozen=True, eq=False)
+class GivenSplits:
+    """The splits of a file: its number of rows, and of each split those of the two parts.
+
+    `sha256` is that of the file.
+    """
+
+    sha256: str
+    n_rows: int
+    splits: tuple[tuple[NDArray[np.intp], NDArray[np.intp]], ...]
+
+    @property
+    def fewest_train(self) -> int:
+        """The size of the smallest training part."""
+        return min(len(train) for train, _ in self.splits)
+
+    def check_rows(self, n_samples: int, file: str | Path, dataset: str) -> None:
+        """Raise an InputError if there is not one line for each row of the data set."""
+        if self.n_rows != n_samples:
+            raise InputError(
+                f"{file} has {self.n_rows} lines below the first, but {dataset} has {n_samples} "
+                "rows; there must be one for each."
+            )
+
+
+def read_given(path: Path) -> GivenSplits:
+    """Read a file of splits; an InputError says what is wrong with it, and where."""
+    try:
+        content = path.read_bytes()
+        lines = content.decode("utf-8-sig").splitlines()
+    except OSError as error:
+        raise InputError(f"{path}: can't be read: {error.strerror or error}.") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{path}: not text in UTF-8.") from None
+    while lines and not lines[-1].strip():
+        lines.pop()
+    table = [[cell.strip() for cell in row] or [""] for row in csv.reader(lines)]
+    if len(table) < 2:
+        raise InputError(f"{path}: a line with the splits' names and one per row are needed.")
+    names = table[0]
+    if set(names) & {"train", "test"}:
+        raise InputError(f"{path}, line 1: the first line must name the splits, not the parts.")
+    if "" in names:
+        raise InputError(
+            f"{path}, line 1: column {names.index('') + 1} has no name; with pandas, write the "
+            "table by to_csv(..., index=False)."
+        )
+    for number, row in enumerate(table[1:], start=2):
+        if len(row) != len(names):
+            raise InputError(
+                f"{path}, line {number}: {len(row)} cells where {len(names)} were expected."
+            )
+        for name, cell in zip(names, row, strict=True):
+            if cell not in _PARTS:
+                raise InputError(
+                    f"{path}, line {number}, column '{name}': '{cell}' is neither train nor test; "
+                    "leave the cell of a row of neither part empty."
+                )
+    splits = []
+    for name, column in zip(names, np.array(table[1:], dtype=str).T, strict=True):
+        parts = [np.flatnonzero(column == part) for part in ("train", "test")]
+        for part, rows in zip(("train", "test"), parts, strict=True):
+            if not len(rows):
+                raise InputError(f"{path}: the split '{name}' has no row with '{part}'.")
+        splits.append((parts[0], parts[1]))
+    return GivenSplits(hashlib.sha256(content).hexdigest(), len(table) - 1, tuple(splits))
