@@ -28,6 +28,9 @@ MEAN_LEVEL = 0.95
 """Level of the corrected interval of a mean and of a difference."""
 
 PIECES = ("reducer", "classifier")
+KINDS = ("control",)
+"""Columns that only some runs have, and by which their rows differ beside their parameters."""
+
 Item = ReducerSpec | ClassifierSpec | MeasureSpec
 
 
@@ -38,6 +41,18 @@ class Summary:
     run: Run
     rows: pd.DataFrame
     members: tuple[Any, ...]
+
+    @property
+    def methods(self) -> pd.DataFrame:
+        """The rows without those of shuffled labels."""
+        if "control" not in self.rows:
+            return self.rows
+        return self.rows[self.rows["control"] == ""]
+
+    @property
+    def shuffled(self) -> pd.DataFrame:
+        """The rows of methods that were given shuffled labels."""
+        return self.rows.drop(self.methods.index)
 
 
 @dataclass(frozen=True)
@@ -107,7 +122,8 @@ def summarize(run: Run) -> Summary:
     parameters = [
         name for name in run.trials.columns if name.partition(".")[0] in PIECES and "." in name
     ]
-    keys = ["reducer", "classifier", *parameters, "family"]
+    kinds = [name for name in KINDS if name in run.trials.columns]
+    keys = ["reducer", "classifier", *parameters, *kinds, "family"]
     records: list[dict[str, Any]] = []
     order: list[tuple[Any, ...]] = []
     members: list[Any] = []
@@ -127,11 +143,12 @@ def summarize(run: Run) -> Summary:
             for piece in PIECES:
                 row[piece] = setting[piece]
                 row[f"{piece}_label"] = method_name(items[piece][1].label)
-            row |= {name: setting[name] for name in parameters}
+            row |= {name: setting[name] for name in (*parameters, *kinds)}
             records.append(row | _statistics(run, setting["family"], metric, scored[metric]))
             members.append(scored.index.to_numpy())
             order.append(
                 (
+                    *(_sort_key(setting[name]) for name in kinds),
                     *(place for place, _ in items.values()),
                     *(_sort_key(setting[name]) for name in parameters),
                     setting["family"] != "predefined",
@@ -140,7 +157,7 @@ def summarize(run: Run) -> Summary:
                 )
             )
     sequence = sorted(range(len(records)), key=order.__getitem__)
-    rows = pd.DataFrame([records[i] for i in sequence], columns=_columns(parameters))
+    rows = pd.DataFrame([records[i] for i in sequence], columns=_columns([*parameters, *kinds]))
     # A gap among whole numbers would turn the column into objects, which no axis can be made of.
     rows = rows.astype({name: run.trials[name].dtype for name in parameters})
     return Summary(run, rows, tuple(members[i] for i in sequence))

@@ -79,6 +79,7 @@ class FitJob:
     `batched` says whether trials may be evaluated together. Of the points `kept_rows` (numbered as
     the split's rows) the first so many columns of each of `kept_widths` are sent back for a figure.
     The fit sees the labels of `labels` training points per class, None for all.
+    With `shuffled`, the labels of either part are permuted before anything sees them.
     """
 
     split: Path
@@ -95,6 +96,7 @@ class FitJob:
     kept_rows: tuple[int, ...] = ()
     kept_widths: tuple[int | None, ...] = ()
     labels: int | None = None
+    shuffled: bool = False
 
 
 Job = SplitJob | FitJob

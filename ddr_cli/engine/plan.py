@@ -136,7 +136,7 @@ def make_plan(
     kept: dict[str, str] = {}
     for cell in cells:
         trial_id = ids.of(cell)
-        if spec.embeddings is not None and cell.split == cells[0].split:
+        if spec.embeddings is not None and cell.split == cells[0].split and not cell.control:
             kept[trial_id] = ids.of_embedding(cell)
         fits = splits.setdefault(cell.split, {})
         # What else tells fits apart: trials that differ in it share no embedding.

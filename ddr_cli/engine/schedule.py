@@ -30,6 +30,7 @@ from ddr_cli.engine.jobs import (
 )
 from ddr_cli.engine.journal import FAILED, TIMEOUT
 from ddr_cli.engine.plan import Fit, Plan
+from ddr_cli.spec.controls import SHUFFLED_LABELS
 
 if TYPE_CHECKING:
     from ddr_cli.engine.scratch import Scratch
@@ -195,6 +196,7 @@ class Schedule:
             kept_rows=opened.kept_rows if kept else (),
             kept_widths=tuple(kept),
             labels=fit.labels,
+            shuffled=fit.control == SHUFFLED_LABELS,
         )
         self._submit(job, opened, pending)
 

@@ -9,7 +9,7 @@ import shutil
 import tempfile
 import time
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 _PREFIX = "ddr-scratch-"
 _LOCK = "alive.lock"
 _UNLOCKED_FOR_SECONDS = 3600.0
+_SHUFFLING = 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +69,16 @@ class PointSet:
     n_train: int = 0
     neighbors: dict[str, Neighbors] = field(default_factory=dict)
     places: NDArray[np.intp] | None = None
+
+    def with_shuffled_labels(self, seed: int) -> PointSet:
+        """Return the points with the labels of the training part, and of the rest, permuted."""
+        # NumPy promises that a bit generator's raw stream never changes, of its shuffling it
+        # doesn't; and the stream is not the one that methods of the same seed draw from.
+        generator = np.random.PCG64(np.random.SeedSequence(seed, spawn_key=(_SHUFFLING,)))
+        keys = generator.random_raw(len(self.labels.y))
+        second = np.arange(len(keys)) >= self.n_train
+        y = self.labels.y[np.lexsort((keys, second))]
+        return replace(self, labels=replace(self.labels, y=y))
 
     def save(self, path: Path) -> None:
         """Write everything to one file."""

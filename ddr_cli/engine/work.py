@@ -102,6 +102,8 @@ def fit_and_evaluate(job: FitJob) -> JobResult:
     results: list[TrialResult] = []
     with _collected() as collected, Trace(job.trace) as trace:
         split = _load_split(job.split)
+        if job.shuffled:
+            split = split.with_shuffled_labels(job.seed)
         left = list(job.evaluations)
         embedding = None
         factory = REDUCERS.load(job.reducer)

@@ -105,9 +105,8 @@ def _embedding(summary: Summary, item: Item, kept: KeptEmbedding) -> Embedding:
 
 def _scores(summary: Summary, item: Item, kept: KeptEmbedding) -> list[str]:
     """Return the means of the splits' family that the embedding belongs to."""
-    rows = summary.rows[
-        (summary.rows["reducer"] == item.name) & (summary.rows["split"] == split_family(kept.split))
-    ]
+    rows = summary.methods
+    rows = rows[(rows["reducer"] == item.name) & (rows["split"] == split_family(kept.split))]
     params = {"mode": kept.mode, **kept.params}
     if "n_components" in params:
         # A method without the number of dimensions as a parameter has none in the table.

@@ -42,7 +42,7 @@ class Picture:
         self.run = summary.run
         self.metric = metric
         self.scale = 100.0 if is_rate(metric) else 1.0
-        rows = summary.rows[summary.rows["metric"] == metric]
+        rows = summary.methods[summary.methods["metric"] == metric]
         self.rows = rows.assign(
             **{name: rows[name].astype(float) * self.scale for name in ("mean", "low", "high")}
         )

@@ -51,7 +51,7 @@ def run_table(folder: Path) -> Table:
     run = summary.run
     metric = run.spec.metrics[0]
     swept = swept_columns(run)
-    cells = summary.rows[summary.rows["metric"] == metric]
+    cells = summary.methods[summary.methods["metric"] == metric]
     partial = "" if run.is_complete else f", {len(run.ok)} of {run.planned} trials"
     table = Table(title=f"{run.spec.title or run.name}: {metric_axis(metric)}{partial}")
     down = ["reducer_label", *(name for name in swept if name.startswith("reducer."))]

@@ -45,7 +45,7 @@ class _Search:
         self._settings: dict[str, Setting | None] = {}
 
     def of(self, item: Item, reducer: Setting, scorer: Item, evaluator: Setting) -> Tuning | None:
-        if not scorer.is_tunable:
+        if not scorer.is_tunable or getattr(scorer, "only_on", None):
             return None
         for setting in (reducer, evaluator):
             self._settings.setdefault(setting.text, setting)

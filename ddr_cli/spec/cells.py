@@ -8,6 +8,7 @@ from typing import Any
 
 from ddr_cli.spec.budgets import ALL
 from ddr_cli.spec.candidates import tunings_of
+from ddr_cli.spec.controls import SHUFFLED_LABELS
 from ddr_cli.spec.feasible import Limits, limits_of
 from ddr_cli.spec.model import Spec
 from ddr_cli.spec.pieces import Item
@@ -55,7 +56,8 @@ class Cell:
 def expand(spec: Spec) -> list[Cell]:
     """Return every trial of a spec once, by split, number of labels, reducer and classifier.
 
-    Where the spec tunes, the tuned trial of a reducer and a classifier follows their default one.
+    Where the spec tunes, the tuned trial of a reducer and a classifier follows their default one;
+    controls with shuffled labels come last of a split.
 
     The order is that of the spec; among the values of a sweep, the parameter that the spec names
     last varies fastest. Settings that come out equal (two items that differ only in a swept
@@ -65,16 +67,40 @@ def expand(spec: Spec) -> list[Cell]:
     limits, tuned = limits_of(spec), spec.tune is not None
     reducers = _settings(spec.reducers, spec.sweep, limits, tuned=tuned)
     evaluators = _settings(spec.evaluators, spec.sweep, limits, tuned=tuned)
-    pairs = [(reducer, evaluator) for reducer in reducers for evaluator in evaluators]
+    pairs = [
+        (reducer, evaluator)
+        for reducer in reducers
+        for evaluator in evaluators
+        if getattr(evaluator[0], "only_on", "") in ("", reducer[0].name)
+    ]
     searches = tunings_of(spec, pairs, limits)
     ways = [(None,) if tuning is None else (None, tuning) for tuning in searches]
     budgets = [None if budget == ALL else budget for budget in spec.labels or (ALL,)]
+    most = None if None in budgets else max(budget for budget in budgets if budget is not None)
+    shuffled = _shuffled(pairs) if SHUFFLED_LABELS in spec.controls else []
+    cells: list[Cell] = []
+    for split in _splits(spec.split, spec.sweep):
+        cells += [
+            Cell(split, reducer, evaluator, labels, tuning=tuning)
+            for labels in budgets
+            for ((_, reducer), (_, evaluator)), tunings in zip(pairs, ways, strict=True)
+            for tuning in tunings
+        ]
+        cells += [
+            Cell(split, reducer, evaluator, most, control=SHUFFLED_LABELS)
+            for (_, reducer), (_, evaluator) in shuffled
+        ]
+    return cells
+
+
+def _shuffled(
+    pairs: Sequence[tuple[tuple[Item, Setting], tuple[Item, Setting]]],
+) -> list[tuple[tuple[Item, Setting], tuple[Item, Setting]]]:
+    """Return the pairs of a reducer that uses labels and a classifier."""
     return [
-        Cell(split, reducer, evaluator, labels, tuning=tuning)
-        for split in _splits(spec.split, spec.sweep)
-        for labels in budgets
-        for ((_, reducer), (_, evaluator)), tunings in zip(pairs, ways, strict=True)
-        for tuning in tunings
+        (reducer, evaluator)
+        for reducer, evaluator in pairs
+        if evaluator[0].section == "classifiers" and reducer[0].traits(reducer[1].params).supervised
     ]
 
 

@@ -37,7 +37,11 @@ _METHODS = {
     "measures": ("score_many",),
     "preprocess": ("fit_transform", "transform"),
 }
-_OWN_KEYS = {"reducers": ("label", "mode"), "classifiers": ("label",), "measures": ("label",)}
+_OWN_KEYS = {
+    "reducers": ("label", "mode"),
+    "classifiers": ("label", "only_on"),
+    "measures": ("label",),
+}
 
 
 def setting(path: KeyPath) -> str:

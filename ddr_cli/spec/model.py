@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self, get_args
 
 from annotated_types import Ge, Gt, Le, Lt, MinLen
 from pydantic import (
@@ -38,6 +38,14 @@ from ddr_cli.spec.budgets import (
     check_budgets,
     note_train_sizes,
     read_labels,
+)
+from ddr_cli.spec.controls import (
+    FULL_FEATURES,
+    SEEN,
+    SHUFFLED_LABELS,
+    Control,
+    control_reducers,
+    strong_classifier,
 )
 from ddr_cli.spec.feasible import WIDTH, impossible, known_limits
 from ddr_cli.spec.pieces import (
@@ -166,7 +174,7 @@ class Spec(StrictFrozen):
     and `labels` the numbers of labelled training points per class, if they are not all labelled.
     """
 
-    newer: ClassVar[tuple[str, ...]] = ("labels", "tune")
+    newer: ClassVar[tuple[str, ...]] = ("controls", "labels", "tune")
 
     name: Text
     path: Annotated[Path | None, Field(exclude=True)] = None
@@ -176,6 +184,7 @@ class Spec(StrictFrozen):
     dataset: DatasetRef
     split: SplitSpec
     preprocess: tuple[StepSpec, ...] = ()
+    controls: tuple[Control, ...] = ()
     reducers: tuple[ReducerSpec, ...]
     classifiers: tuple[ClassifierSpec, ...] = ()
     measures: tuple[MeasureSpec, ...] = ()
@@ -193,14 +202,16 @@ class Spec(StrictFrozen):
         if context_of(info) is None:
             return value
         empty: dict[str, Any] = {"title": value["name"], "metrics": None, "plot": {}}
+        if value.get("tune", "none") != "none":
+            empty["controls"] = list(get_args(Control))
         if "classifiers" not in value and "measures" not in value:
             empty["classifiers"] = []
         return {**empty, **value}
 
-    @field_validator("preprocess", "reducers", "classifiers", "measures", mode="before")
+    @field_validator("preprocess", "controls", "reducers", "classifiers", "measures", mode="before")
     @classmethod
     def _as_tuple(cls, value: Any, info: ValidationInfo) -> Any:
-        if context_of(info) and value == [] and info.field_name != "preprocess":
+        if context_of(info) and value == [] and info.field_name not in ("preprocess", "controls"):
             if info.field_name == "reducers":
                 raise ValueError(
                     "reducers must have one item or more ('none' is the reducer that reduces "
@@ -216,6 +227,7 @@ class Spec(StrictFrozen):
         if context is None:
             return items
         split = info.data.get("split")
+        items = (*items, *_added(info, items))  # type: ignore[arg-type]  # of the list's own kind
         if info.field_name == "classifiers" and items and split and split.kind == "whole":
             raise ValueError("the kind whole leaves no test points for classifiers; use measures")
         problems = []
@@ -304,7 +316,8 @@ class Spec(StrictFrozen):
             elif name in names[:i]:
                 problems.append(problem_at((i,), f"the metric '{name}' is listed twice."))
         refuse(problems)
-        return tuple(dict.fromkeys([*names, *measured]))
+        seen = [SEEN] if SHUFFLED_LABELS in info.data.get("controls", ()) else []
+        return tuple(dict.fromkeys([*names, *seen, *measured]))
 
     @field_validator("tune", mode="before")
     @classmethod
@@ -376,6 +389,16 @@ class Spec(StrictFrozen):
             message = f"the spec has {count} trials, and {MAX_TRIALS} is the most there can be."
             refuse([problem_at(("sweep",) if self.sweep else ("split",), message)])
         problems = []
+        for control in (FULL_FEATURES, SHUFFLED_LABELS):
+            if control in self.controls and not self.classifiers:
+                message = f"{control} is read from classifiers, and the spec has none."
+                problems.append(problem_at(("controls", self.controls.index(control)), message))
+        reducers = {item.name for item in self.reducers}
+        for i, classifier in enumerate(self.classifiers):
+            if classifier.only_on and classifier.only_on not in reducers:
+                hint = did_you_mean(classifier.only_on, reducers)
+                message = f"the spec has no reducer '{classifier.only_on}'.{hint}"
+                problems.append(problem_at(("classifiers", i, "only_on"), message))
         limits = known_limits(context, self.preprocess)
         if self.embeddings is not None and self.labels not in ((), (ALL,)):
             # Which points have an embedding would differ from budget to budget.
@@ -458,6 +481,26 @@ class Spec(StrictFrozen):
             place = ".".join(map(str, first["loc"]))
             raise InputError(f"This is not a resolved spec: {place}: {first['msg']}.") from None
         return spec.model_copy(update={"path": path})
+
+
+def _added(info: ValidationInfo, items: Sequence[Item]) -> Sequence[Item]:
+    """Return what the controls of a spec add to one of its lists."""
+    context, controls = context_of(info), info.data.get("controls", ())
+    if context is None:
+        return ()
+    steps = info.data.get("preprocess", ())
+    if info.field_name == "reducers":
+        return control_reducers(
+            controls,
+            [item for item in items if isinstance(item, ReducerSpec)],
+            known_limits(context, steps),
+            swept=f"reducer.{WIDTH}" in context.swept,
+            tuned=context.tuned,
+        )
+    if info.field_name == "classifiers" and items and FULL_FEATURES in controls:
+        strong = strong_classifier(context.card, steps)
+        return () if any(item.name == strong.name for item in items) else (strong,)
+    return ()
 
 
 KEYS = tuple(name for name in Spec.model_fields if name not in ("name", "path"))

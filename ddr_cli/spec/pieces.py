@@ -207,7 +207,7 @@ class Item(Piece):
 
     if TYPE_CHECKING:
         label: Label  # as the parameters are
-    newer = ("grids",)
+    newer: ClassVar[tuple[str, ...]] = ("grids",)
     is_tunable: ClassVar[bool] = True
     grids: dict[str, tuple[JsonValue, ...]] = Field(default_factory=dict)
 
@@ -274,10 +274,15 @@ class ReducerSpec(Item):
 
 
 class ClassifierSpec(Item):
-    """A classifier with all its parameters, and the label shown."""
+    """A classifier with all its parameters, and the label shown.
+
+    `only_on` is the one reducer that it is run with, if not with all.
+    """
 
     section, prefix = "classifiers", "classifier"
+    newer = ("grids", "only_on")
     label: Label = ""
+    only_on: str = ""
     params: Params = Field(default_factory=dict)
 
 

@@ -93,7 +93,7 @@ class Lookup:
             raise NotApplicableError("all points are embedded: nothing to re-split")
         if family is None:
             raise UnansweredError("run on the predefined split only")
-        rows = summary.rows
+        rows = summary.methods
         rows = rows[
             (rows["reducer"] == selector.reducer)
             & (rows["classifier"] == selector.classifier)

@@ -14,8 +14,8 @@ CCDR = "{name: ccdr, n_components: 9, n_neighbors: 4, mode: transductive}"
 SPLIT = "{kind: fraction, train: 0.5, repeats: 10, seed: 0}"
 GRID = "{log: [0.01, 10, 7]}"
 KEYS = (
-    "title, description, paper, dataset, split, preprocess, reducers, classifiers, measures, "
-    "sweep, labels, metrics, tune, plot, embeddings"
+    "title, description, paper, dataset, split, preprocess, controls, reducers, classifiers, "
+    "measures, sweep, labels, metrics, tune, plot, embeddings"
 )
 
 

@@ -1,0 +1,96 @@
+"""The ``controls:`` of a spec: what any method is to be held against, added to its lists."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal
+
+from ddr_cli.data.card import Card
+from ddr_cli.spec.estimators import complete, load_factory
+from ddr_cli.spec.feasible import WIDTH, Limits
+from ddr_cli.spec.pieces import ClassifierSpec, ReducerSpec, StepSpec
+
+Control = Literal["none", "pca", "random_projection", "full_features", "shuffled_labels"]
+NONE = "none"
+PROJECTIONS = ("pca", "random_projection")
+FULL_FEATURES: Control = "full_features"
+SHUFFLED_LABELS: Control = "shuffled_labels"
+SEEN = "training_error"
+"""The metric beside which a control with shuffled labels is read."""
+
+_STRONG, _STRONG_ON_SPARSE = "gradient_boosting", "logistic_regression"
+_SPARSE_FORMATS = ("text", "svmlight")
+
+
+def control_reducers(
+    controls: Sequence[Control],
+    items: Sequence[ReducerSpec],
+    limits: Limits,
+    *,
+    swept: bool,
+    tuned: bool,
+) -> list[ReducerSpec]:
+    """Return the reducers that controls add to those of a spec.
+
+    Projections have the `n_components` of the spec's methods: each of theirs, or if it is `swept`
+    or `tuned`, one item of all of their values.
+    """
+    there = {item.name for item in items}
+    found = []
+    if {NONE, FULL_FEATURES} & set(controls) and NONE not in there:
+        found.append(_reducer(NONE, {}))
+    for name in PROJECTIONS:
+        if name not in controls or name in there:
+            continue
+        traits = load_factory("reducers", name)().__ddr_traits__()
+        most = limits.most(traits, None)
+        widths = _clipped(_widths(items), most) or _clipped([2], most)
+        if swept:
+            found.append(_reducer(name, {WIDTH: widths[0]}))
+        elif tuned:
+            grid = _clipped(_tuned_widths(items), most)
+            found.append(_reducer(name, {WIDTH: widths[0]}, {WIDTH: grid} if grid else {}))
+        else:
+            found += [_reducer(name, {WIDTH: width}) for width in widths]
+    return found
+
+
+def strong_classifier(card: Card | None, preprocess: Iterable[StepSpec]) -> ClassifierSpec:
+    """Return the classifier that gets all features."""
+    name = _STRONG_ON_SPARSE if is_sparse(card, preprocess) else _STRONG
+    params = complete(load_factory("classifiers", name), {})
+    return ClassifierSpec(name=name, only_on=NONE, params=params)
+
+
+def is_sparse(card: Card | None, preprocess: Iterable[StepSpec]) -> bool:
+    """Return whether the card tells that a reducer gets sparse points."""
+    form = None if card is None else card.format
+    if form is None or form.name not in _SPARSE_FORMATS or form.options.get("dense"):
+        return False
+    return not any(step.name in ("pca", "svd") for step in preprocess)
+
+
+def _reducer(name: str, params: dict[str, Any], grids: dict[str, Any] | None = None) -> ReducerSpec:
+    params = complete(load_factory("reducers", name), params)
+    return ReducerSpec(name=name, params=params, grids=grids or {})
+
+
+def _widths(items: Sequence[ReducerSpec]) -> list[int]:
+    """Return the values that the methods have, each once, in their order."""
+    widths: list[int] = []
+    for item in items:
+        for value in item.grids.get(WIDTH, (item.params.get(WIDTH),)):
+            if isinstance(value, int) and value not in widths:
+                widths.append(value)
+    return widths
+
+
+def _tuned_widths(items: Sequence[ReducerSpec]) -> list[int]:
+    """Return the values among which methods choose by grids of their own; none if none has any."""
+    stated = [item for item in items if item.grids and WIDTH in item.params]
+    return sorted(_widths(stated))
+
+
+def _clipped(widths: Sequence[int], most: int | None) -> list[int]:
+    """Return widths with those that can't be offered at the largest that can, each once."""
+    return list(dict.fromkeys(width if most is None else min(width, most) for width in widths))

@@ -1,0 +1,59 @@
+"""A method that is given shuffled labels, against the same thing done by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ddr_cli.engine import RunOutcome, make_plan, read_trials
+from ddr_cli.engine.scratch import Labels, PointSet
+
+if TYPE_CHECKING:
+    from ddr_cli.spec import Spec
+
+MakeSpec = Callable[..., "Spec"]
+Run = Callable[..., RunOutcome]
+
+METHOD = {"name": "nca", "n_components": 4}
+
+
+def test_shuffled_labels_are_those_of_each_part_in_another_order() -> None:
+    y = np.repeat([0, 1, 2], 40)
+    points = PointSet(np.zeros((120, 1)), Labels(y, ("a", "b", "c")), n_train=90)
+    shuffled = points.with_shuffled_labels(7).labels.y
+    assert sorted(shuffled[:90]) == sorted(y[:90])
+    assert sorted(shuffled[90:]) == sorted(y[90:])
+    assert (shuffled[:90] != y[:90]).any()
+    np.testing.assert_array_equal(points.with_shuffled_labels(7).labels.y, shuffled)
+    assert (points.with_shuffled_labels(8).labels.y != shuffled).any()
+    np.testing.assert_array_equal(points.labels.y, y)
+
+
+def test_what_is_seen_of_shuffled_labels_is_not_held_out(
+    make_spec: MakeSpec, run: Run, tmp_path: Path
+) -> None:
+    spec = make_spec(reducers=[METHOD, {"name": "none"}], controls=["shuffled_labels"])
+    run(spec)
+    trials = read_trials(tmp_path / spec.name)
+    assert list(trials.columns[:6]) == [
+        *("trial_id", "dataset", "split", "split_hash", "reducer", "classifier")
+    ]
+    shuffled = trials[trials["control"] == "shuffled_labels"]
+    assert set(shuffled["reducer"]) == {"nca"}
+    assert len(shuffled) == 3 * len(spec.classifiers)
+    # Three classes of equal size: what is learned of their labels is worth nothing elsewhere.
+    assert shuffled["error"].mean() > 0.55
+    assert (shuffled["training_error"] < shuffled["error"] - 0.05).mean() > 0.5
+    real = trials[(trials["control"] == "") & (trials["reducer"] == "nca")]
+    assert real["error"].mean() < 0.2
+
+
+def test_a_control_leaves_the_other_trials_as_they_are(make_spec: MakeSpec) -> None:
+    plain = make_plan(make_spec(reducers=[METHOD]))
+    with_control = make_plan(make_spec(reducers=[METHOD], controls=["shuffled_labels"]))
+    assert set(plain.trials) < set(with_control.trials)
+    assert "control" in with_control.optional_columns
+    assert "control" not in plain.optional_columns

@@ -1,0 +1,164 @@
+"""What controls add to a spec: reducers as wide as its methods, and trials of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from ddr_cli.core.places import DocumentError
+from ddr_cli.spec import Spec, expand, load_spec
+
+SPEC = """\
+dataset: iris
+split: {kind: fraction, train: 0.5, repeats: 2}
+controls: [none, pca, random_projection, full_features, shuffled_labels]
+reducers: [{name: lda, n_components: 2}]
+classifiers: [{name: knn, n_neighbors: 3}]
+sweep: {}
+metrics: [error]
+"""
+CONTROLS = "controls: [none, pca, random_projection, full_features, shuffled_labels]"
+LDA = "[{name: lda, n_components: 2}]"
+
+Edit = Callable[..., str]
+
+
+def _load(edit: Edit, *changes: tuple[str, str]) -> Spec:
+    return load_spec(edit(*changes, text=SPEC))
+
+
+def _trials(spec: Spec) -> list[str]:
+    """Return the trials of one split: reducer, width, classifier and control."""
+    return [
+        " ".join(
+            str(part)
+            for part in (
+                cell.reducer.name,
+                cell.reducer.params.get("n_components", ""),
+                cell.evaluator.name,
+                cell.control,
+            )
+            if part
+        )
+        for cell in expand(spec)
+        if cell.split.index == 0
+    ]
+
+
+def test_every_control_is_there_beside_the_method(edit: Edit) -> None:
+    assert _trials(_load(edit)) == [
+        "lda 2 knn",
+        "none knn",
+        "none gradient_boosting",
+        "pca 2 knn",
+        "random_projection 2 knn",
+        "lda 2 knn shuffled_labels",
+    ]
+
+
+def test_projections_have_each_width_of_the_methods(edit: Edit) -> None:
+    both = "[{name: lda, n_components: 1}, {name: mfa, n_components: 3}, {name: nca}]"
+    reducers = _load(edit, (LDA, both), (CONTROLS, "controls: [pca]")).reducers
+    widths = [item.params["n_components"] for item in reducers if item.name == "pca"]
+    assert widths == [1, 3, 2]
+    assert len({item.label for item in reducers}) == len(reducers)
+
+
+def test_a_sweep_and_a_grid_are_the_controls_too(edit: Edit) -> None:
+    swept = _load(edit, ("sweep: {}", "sweep: {reducer.n_components: [1, 2, 4]}"))
+    assert [t for t in _trials(swept) if t.startswith(("pca", "lda"))] == [
+        *("lda 1 knn", "lda 2 knn", "pca 1 knn", "pca 2 knn", "pca 4 knn"),
+        *("lda 1 knn shuffled_labels", "lda 2 knn shuffled_labels"),
+    ]
+    grid = _load(edit, (LDA, "[{name: lda, n_components: {grid: [1, 2]}}]"))
+    assert [t for t in _trials(grid) if t.startswith("random")] == [
+        "random_projection 1 knn",
+        "random_projection 2 knn",
+    ]
+
+
+def test_projections_are_no_wider_than_the_data(edit: Edit) -> None:
+    spec = _load(edit, (LDA, "[{name: ccdr, n_components: 9}]"))
+    assert {"pca 4 knn", "random_projection 4 knn"} <= set(_trials(spec))
+
+
+def test_what_is_in_the_spec_is_not_added_again(edit: Edit) -> None:
+    own = "[lda, none, {name: pca, n_components: 1}]"
+    trials = _trials(_load(edit, (LDA, own), ("n_neighbors: 3}]", "n_neighbors: 3}, svc]")))
+    assert trials.count("none knn") == 1
+    assert "pca 2 knn" not in trials
+    # Gradient boosting is for all features alone, what the spec lists for every reducer.
+    assert [t for t in trials if "boosting" in t] == ["none gradient_boosting"]
+    assert "lda 2 svc" in trials
+
+
+def test_only_what_learns_from_labels_gets_shuffled_ones(edit: Edit) -> None:
+    trials = _trials(_load(edit, (LDA, "[lda, lpp, isomap]")))
+    assert [t for t in trials if "shuffled" in t] == ["lda 2 knn shuffled_labels"]
+
+
+def test_the_error_on_training_points_stands_beside_shuffled_labels(edit: Edit) -> None:
+    assert _load(edit).metrics == ("error", "training_error")
+    assert _load(edit, (", shuffled_labels", "")).metrics == ("error",)
+
+
+def test_controls_are_the_default_where_a_spec_tunes(edit: Edit) -> None:
+    tuned = ("metrics: [error]", "metrics: [error]\ntune: {folds: 3}")
+    assert len(_load(edit, (CONTROLS + "\n", ""), tuned).controls) == 5
+    off = _load(edit, (CONTROLS, "controls: []"), tuned)
+    assert {cell.reducer.name for cell in expand(off)} == {"lda"}
+    assert _load(edit, (CONTROLS + "\n", "")).controls == ()
+
+
+def test_tuned_projections_choose_among_the_methods_widths(edit: Edit) -> None:
+    grids = (
+        "[{name: lda, n_components: {grid: [1, 2]}}, {name: ccdr, n_components: {grid: [2, 3]}}]"
+    )
+    spec = _load(edit, (LDA, grids), ("metrics: [error]", "metrics: [error]\ntune: {folds: 3}"))
+    (pca,) = (item for item in spec.reducers if item.name == "pca")
+    assert pca.grids == {"n_components": (1, 2, 3)}
+    strong = [cell for cell in expand(spec) if cell.evaluator.name == "gradient_boosting"]
+    assert {cell.tuning for cell in strong} == {None}
+
+
+def test_the_resolved_spec_makes_the_same_trials(edit: Edit) -> None:
+    spec = _load(edit)
+    again = Spec.from_resolved(spec.resolved())
+    assert again.resolved() == spec.resolved()
+    assert expand(again) == expand(spec)
+
+
+def test_sparse_texts_get_a_classifier_that_takes_them(edit: Edit) -> None:
+    spec = _load(edit, ("iris", "newsgroups_rec"), (", pca, random_projection", ""))
+    assert "none logistic_regression" in _trials(spec)
+
+
+@pytest.mark.parametrize(
+    ("changes", "line"),
+    [
+        (
+            [("full_features", "full_feature")],
+            "3:42: controls: controls must be 'none', 'pca', 'random_projection', "
+            "'full_features' or 'shuffled_labels', but is 'full_feature'. Did you mean "
+            "'full_features'?",
+        ),
+        (
+            [
+                ("classifiers: [{name: knn, n_neighbors: 3}]", "measures: [separability]"),
+                ("metrics: [error]\n", ""),
+            ],
+            "3:42: controls: full_features is read from classifiers, and the spec has none.",
+        ),
+        (
+            [("n_neighbors: 3}", "n_neighbors: 3, only_on: lsa}")],
+            "5:52: classifier.only_on: the spec has no reducer 'lsa'. Did you mean 'lda'?",
+        ),
+    ],
+)
+def test_a_wrong_control_has_its_place(
+    edit: Edit, changes: list[tuple[str, str]], line: str
+) -> None:
+    with pytest.raises(DocumentError) as caught:
+        load_spec(edit(*changes, text=SPEC))
+    assert str(caught.value).splitlines()[1].strip() == f"x.yaml:{line}"
