@@ -254,7 +254,8 @@ def _lines(path: str) -> list[str]:
         (
             "- linear",
             "- {name: linear, mode: transductive}",
-            "10:20: classifier.mode: linear has no 'mode'; it takes fit_intercept, alpha, label, only_on.",
+            "10:20: classifier.mode: linear has no 'mode'; it takes fit_intercept, alpha, label, "
+            "only_on.",
         ),
         (
             "- linear",
