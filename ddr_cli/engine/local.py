@@ -5,6 +5,7 @@ This module is imported in a new process before NumPy is, and must not import it
 
 from __future__ import annotations
 
+import atexit
 import ctypes
 import os
 import signal
@@ -14,9 +15,9 @@ import types
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Future
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing import connection, parent_process
-from multiprocessing.context import SpawnContext, SpawnProcess
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,15 @@ from ddr_cli.engine.jobs import (
     JobResult,
     last_seen,
 )
+
+# On Linux workers are copies of a process that has loaded the libraries, which takes seconds.
+if sys.platform == "linux":
+    from multiprocessing import forkserver
+    from multiprocessing.context import ForkServerContext as _BaseContext
+    from multiprocessing.context import ForkServerProcess as _BaseProcess
+else:
+    from multiprocessing.context import SpawnContext as _BaseContext
+    from multiprocessing.context import SpawnProcess as _BaseProcess
 
 _RESTARTS = 3
 # Jobs per process that are submitted at a time: one to run and one to have ready.
@@ -110,6 +120,9 @@ class LocalExecutor:
             del self._submitted[number]
             ends.append(end)
             self._restarts = 0
+        if self._submitted and not ends and self._pool is not None and not self._pool.active:
+            # A pool that gives up forgets jobs that it has not looked at yet.
+            self._restart()
         return ends if numbers else self._lost()
 
     def release(self, path: Path) -> None:
@@ -131,10 +144,11 @@ class LocalExecutor:
         self._end_pool()
 
     def _start(self) -> ProcessPool:
+        _copy_a_loaded_process()
         pool = ProcessPool(
             max_workers=self._jobs,
             initializer=_start_worker,
-            initargs=(self._memory_limit,),
+            initargs=(self._memory_limit, dict(os.environ)),
             context=_Context(),
         )
         # Asking starts the processes, which load their libraries while the data is read.
@@ -246,7 +260,7 @@ def _is_alive(pid: int) -> bool:
     return True
 
 
-class _Process(SpawnProcess):
+class _Process(_BaseProcess):
     def start(self) -> None:
         # multiprocessing imports the parent's main module anew in each child: a waste for the `ddr`
         # program, and for a script that calls run_spec without a __main__ guard, a run in each.
@@ -258,11 +272,25 @@ class _Process(SpawnProcess):
             sys.modules["__main__"] = main
 
 
-class _Context(SpawnContext):
+class _Context(_BaseContext):
     Process = _Process
 
 
-def _start_worker(memory_limit: int | None) -> None:
+def _copy_a_loaded_process() -> None:
+    if sys.platform == "linux":
+        forkserver.set_forkserver_preload(["ddr_cli.engine.preloaded"])
+        atexit.register(_end_fork_server)
+
+
+def _end_fork_server() -> None:
+    """Wait for the process that workers are copies of, so that `time` counts their CPU time."""
+    server: Any = getattr(forkserver, "_forkserver", None)  # has no public name
+    with suppress(AttributeError, TypeError, OSError):
+        os.kill(server._forkserver_pid, signal.SIGTERM)
+        os.waitpid(server._forkserver_pid, 0)
+
+
+def _start_worker(memory_limit: int | None, environment: dict[str, str]) -> None:
     """Prepare this process: one thread, no orphan, no more bytes of address space than allowed.
 
     Beyond them an allocation fails, which fails the trial.
@@ -272,21 +300,30 @@ def _start_worker(memory_limit: int | None) -> None:
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     if hasattr(signal, "SIGALRM"):
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    _end_with_parent()
-    # Libraries read these when they are loaded; threadpoolctl sets those that are loaded already.
-    os.environ.update(dict.fromkeys(_ONE_THREAD, "1"))
+    end_with_parent()
+    os.environ.clear()
+    os.environ.update(environment)
+    use_one_thread()
     from threadpoolctl import threadpool_limits
 
     import ddr_cli.engine.work  # noqa: F401  loads the libraries before memory is limited
 
     _thread_limits.append(threadpool_limits(1))
+    import numpy
+
+    numpy.random.seed()  # noqa: NPY002  copies would all draw the same
     if memory_limit is not None:
         import resource
 
         resource.setrlimit(resource.RLIMIT_AS, (memory_limit, memory_limit))
 
 
-def _end_with_parent() -> None:
+def use_one_thread() -> None:
+    """Have libraries that are loaded later use one thread; threadpoolctl tells the others."""
+    os.environ.update(dict.fromkeys(_ONE_THREAD, "1"))
+
+
+def end_with_parent() -> None:
     """See to it that this process is killed when its parent dies, however that happens."""
     parent = parent_process()
     if sys.platform == "linux":

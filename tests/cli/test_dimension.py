@@ -101,7 +101,7 @@ def test_a_named_class_too_small_is_a_mistake(ddr_here, mine):
     assert "few: A dimension needs at least 20 distinct points to estimate, not 12." in done.stderr
 
 
-def test_data_that_is_not_there_is_said(ddr):
-    done = ddr("describe", "landsat", "--dimension")
+def test_data_that_is_not_there_is_said(ddr_here):
+    done = ddr_here("describe", "landsat", "--dimension")
     assert done.returncode == 3
     assert "ddr data import landsat" in done.stderr

@@ -10,8 +10,11 @@ import shutil
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 
 import pytest
+
+from ddr_cli.cli.app import main
 
 SPEC = """
 title: A test
@@ -21,49 +24,40 @@ reducers: [none, {name: pca, n_components: 2}]
 classifiers: [{name: knn, n_neighbors: 3}]
 """
 
-_PR_CAPBSET_DROP = 24
+_CAPABILITY_VERSION = 0x20080522
 _CAP_DAC_OVERRIDE = 1
 
 
-@pytest.fixture
-def program(work, environment):
-    """Return a function that starts `ddr` with something done in its process beforehand."""
-    begun = []
-
-    def start(*words, before=None):
-        process = subprocess.Popen(
-            [sys.executable, "-m", "ddr_cli.cli.app", *words],
-            cwd=work,
-            env=environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            preexec_fn=before,
-        )
-        begun.append(process)
-        return process
-
-    yield start
-    for process in begun:
-        if process.poll() is None:
-            process.kill()
-        process.communicate()
+def said(done):
+    """Return the exit code and the one message of a program that has ended."""
+    assert "Traceback" not in done.stderr, done.stderr
+    return done.returncode, " ".join(done.stderr.split())
 
 
-def said(process):
-    """Return the exit code and the one message of a program that ends by itself."""
-    _, err = process.communicate(timeout=120)
-    assert "Traceback" not in err, err
-    return process.returncode, " ".join(err.split())
-
-
+@contextmanager
 def bound_by_permissions():
-    # Permissions bind the administrator too, who runs the tests in many a container.
-    ctypes.CDLL(None).prctl(_PR_CAPBSET_DROP, _CAP_DAC_OVERRIDE, 0, 0, 0)
+    """Have permissions bind the administrator too, who runs the tests in many a container."""
+    system = ctypes.CDLL(None)
+    head, held = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION, 0), (ctypes.c_uint32 * 6)()
+    assert system.capget(head, held) == 0
+    effective = held[0]
+    held[0] &= ~(1 << _CAP_DAC_OVERRIDE)
+    assert system.capset(head, held) == 0
+    try:
+        yield
+    finally:
+        held[0] = effective
+        assert system.capset(head, held) == 0
 
 
+@contextmanager
 def on_a_disk_that_is_full_at(size):
-    return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 def content(folder):
@@ -80,8 +74,13 @@ def complete(tmp_path_factory):
     place = tmp_path_factory.mktemp("complete")
     for name in ("small", "other"):
         (place / f"{name}.yaml").write_text(SPEC)
-    program = [sys.executable, "-m", "ddr_cli.cli.app", "run", "small.yaml", "other.yaml"]
-    subprocess.run(program, cwd=place, check=True, capture_output=True, timeout=120)
+    words = ["ddr", "run", "small.yaml", "other.yaml", "--quiet"]
+    with pytest.MonkeyPatch.context() as patched:
+        patched.chdir(place)
+        patched.setattr(sys, "argv", words)
+        with pytest.raises(SystemExit) as ended:
+            main()
+    assert ended.value.code == 0
     return place / "results"
 
 
@@ -93,11 +92,12 @@ def copied(complete, work):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="gives up Linux's administrator rights")
-def test_a_read_only_folder_is_said_and_nothing_is_begun(program, work):
+def test_a_read_only_folder_is_said_and_nothing_is_begun(ddr_here, work):
     (work / "small.yaml").write_text(SPEC)
     (work / "results").mkdir()
     (work / "results").chmod(0o555)
-    code, message = said(program("run", "small.yaml", before=bound_by_permissions))
+    with bound_by_permissions():
+        code, message = said(ddr_here("run", "small.yaml"))
     assert code == 2
     assert "results/small can't be read or written: Permission denied" in message
     assert "--out" in message
@@ -114,13 +114,14 @@ def test_a_read_only_folder_is_said_and_nothing_is_begun(program, work):
     ],
 )
 def test_only_what_is_still_to_do_needs_a_folder_to_write_to(
-    program, work, complete, words, expected
+    ddr_here, work, complete, words, expected
 ):
     folder = copied(complete, work)
     before = content(folder)
     folder.chmod(0o555)
     try:
-        code, message = said(program("run", *words, before=bound_by_permissions))
+        with bound_by_permissions():
+            code, message = said(ddr_here("run", *words))
     finally:
         folder.chmod(0o755)
     assert code == expected[0]
@@ -128,11 +129,13 @@ def test_only_what_is_still_to_do_needs_a_folder_to_write_to(
     assert content(folder) == before
 
 
-def test_a_full_disk_is_said_and_the_same_command_completes_the_run(program, work):
-    (work / "small.yaml").write_text(SPEC)
-    words = ("run", "small.yaml", "--repeats", "120")
+def test_a_full_disk_is_said_and_the_same_command_completes_the_run(ddr_here, work):
+    sweep = f"sweep: {{classifier.n_neighbors: {list(range(1, 31))}}}"
+    (work / "small.yaml").write_text(SPEC + sweep)
+    words = ("run", "small.yaml", "--repeats", "4")
     # The data and a split of iris fit, 240 rows of the journal do not.
-    code, message = said(program(*words, before=on_a_disk_that_is_full_at(12_000)))
+    with on_a_disk_that_is_full_at(12_000):
+        code, message = said(ddr_here(*words))
     assert code == 2, message
     assert "File too large" in message
     assert "make room" in message
@@ -140,44 +143,49 @@ def test_a_full_disk_is_said_and_the_same_command_completes_the_run(program, wor
     kept = journal.read_text()
     assert kept.endswith("\n")
     assert 0 < kept.count("\n") - 1 < 240
-    code, message = said(program(*words))
+    code, message = said(ddr_here(*words))
     assert code == 0, message
     rows = journal.read_text().splitlines()
     assert len({row.split(",")[0] for row in rows[1:]}) == len(rows) - 1 == 240
     assert set(kept.splitlines()) <= set(rows)
 
 
-def test_a_second_run_on_the_same_folder_is_kept_out(program, work):
+def test_a_second_run_on_the_same_folder_is_kept_out(ddr_here, work, environment):
     (work / "small.yaml").write_text(SPEC)
-    first = program("run", "small.yaml", "--repeats", "2000", "--quiet")
+    words = ("run", "small.yaml", "--repeats", "2000", "--quiet")
+    program = [sys.executable, "-m", "ddr_cli.cli.app", *words]
     journal = work / "results" / "small" / "trials.csv"
-    end = time.monotonic() + 60
-    while not (journal.exists() and journal.read_bytes().count(b"\n") > 1):
-        assert first.poll() is None, first.communicate()
-        assert time.monotonic() < end
-        time.sleep(0.02)
-    code, message = said(program("run", "small.yaml", "--repeats", "2000"))
+    with subprocess.Popen(program, cwd=work, env=environment, stderr=subprocess.PIPE) as first:
+        try:
+            end = time.monotonic() + 60
+            while not (journal.exists() and journal.read_bytes().count(b"\n") > 1):
+                assert first.poll() is None, first.communicate()
+                assert time.monotonic() < end
+                time.sleep(0.02)
+            code, message = said(ddr_here(*words))
+            assert first.poll() is None
+        finally:
+            first.kill()
     assert code == 2
     assert "Another run is writing to results/small" in message
     assert "--out" in message
-    assert first.poll() is None
 
 
-def test_a_changed_spec_leaves_the_old_rows_alone(program, work, complete):
+def test_a_changed_spec_leaves_the_old_rows_alone(ddr_here, work, complete):
     folder = copied(complete, work)
     before = content(folder)
     (work / "small.yaml").write_text(SPEC.replace("train: 0.5", "train: 0.6"))
-    code, message = said(program("run", "small.yaml"))
+    code, message = said(ddr_here("run", "small.yaml"))
     assert code == 2
     assert "another version of this spec (changed: split.train: 0.5 -> 0.6)" in message
     assert "--fresh" in message
     assert content(folder) == before
 
 
-def test_several_parameters_are_crossed(program, work):
+def test_several_parameters_are_crossed(ddr_here, work):
     words = "--dataset iris --reducer pca --classifier knn --param n_components --values 1,2,3"
     more = ("--param", "classifier.n_neighbors", "--values", "[1, 5]", "--repeats", "2")
-    code, message = said(program("sweep", *words.split(), *more))
+    code, message = said(ddr_here("sweep", *words.split(), *more))
     assert code == 0, message
     (folder,) = (work / "results").iterdir()
     swept = {"reducer.n_components": [1, 2, 3], "classifier.n_neighbors": [1, 5]}

@@ -183,7 +183,7 @@ def test_workers_need_no_folder_of_the_machine_that_ddr_runs_on(
 
 
 def test_data_is_sent_once_and_leaves_nothing_behind(
-    make_spec: MakeSpec, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    make_spec: MakeSpec, cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sent = []
     submit = distributed.Client.submit
@@ -193,17 +193,16 @@ def test_data_is_sent_once_and_leaves_nothing_behind(
         return submit(client, function, *args, **options)
 
     monkeypatch.setattr(distributed.Client, "submit", submit_and_count)
-    with cluster_of(2) as cluster:
-        executor = DaskExecutor(cluster.scheduler_address)
-        spec = make_spec(
-            split={"kind": "fraction", "train": 0.5, "repeats": 6}, reducers=["none", "lda", "pca"]
-        )
-        try:
-            outcome = run_spec(spec, out=tmp_path, executor=executor)
-            folders = processes(cluster).values()
-            wait_for(lambda: not any(list(folder.glob("ddr-*")) for folder in folders))
-        finally:
-            executor.stop()
+    executor = DaskExecutor(cluster.scheduler_address)
+    spec = make_spec(
+        split={"kind": "fraction", "train": 0.5, "repeats": 6}, reducers=["none", "lda", "pca"]
+    )
+    try:
+        outcome = run_spec(spec, out=tmp_path, executor=executor)
+        folders = processes(cluster).values()
+        wait_for(lambda: not any(list(folder.glob("ddr-*")) for folder in folders))
+    finally:
+        executor.stop()
     assert outcome.done == outcome.planned
     assert sent.count(bytes) == 1
 
@@ -216,26 +215,17 @@ def test_an_executor_goes_on_after_jobs_were_discarded(
     assert (outcome.done, outcome.failed) == (outcome.planned, 0)
 
 
-def test_workers_with_threads_have_a_process_for_each(make_spec: MakeSpec, tmp_path: Path) -> None:
+def test_a_worker_has_a_process_for_each_thread_and_a_lost_scheduler_ends_the_run(
+    make_spec: MakeSpec, tmp_path: Path
+) -> None:
     with cluster_of(1, threads=2) as cluster:
         executor = DaskExecutor(cluster.scheduler_address)
-        try:
-            assert executor.capacity == 4
-            outcome = run_spec(make_spec(reducers=["none"]), out=tmp_path, executor=executor)
-        finally:
-            executor.stop()
-    assert (outcome.done, outcome.failed) == (outcome.planned, 0)
-
-
-def test_a_scheduler_that_is_lost_ends_the_run(make_spec: MakeSpec, tmp_path: Path) -> None:
-    spec = make_spec(reducers=["none", "lda"])
-    with cluster_of(1) as cluster:
-        executor = DaskExecutor(cluster.scheduler_address)
-        whole = run_spec(spec, out=tmp_path, executor=executor)
+        assert executor.capacity == 4
+        outcome = run_spec(make_spec(reducers=["none", "lda"]), out=tmp_path, executor=executor)
     with pytest.raises(ExecutorError, match=r"connection to the dask scheduler .* was lost"):
         run_spec(make_spec("other", reducers=["none"]), out=tmp_path, executor=executor)
     executor.stop()
-    assert whole.done == whole.planned
+    assert (outcome.done, outcome.failed) == (outcome.planned, 0)
     assert not is_running(tmp_path / "other")
 
 

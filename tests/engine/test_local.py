@@ -1,0 +1,30 @@
+"""Worker processes are copies of one that has loaded the libraries, but share no more than that."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from ddr_cli.engine.local import LocalExecutor
+
+DRAW = "__import__('numpy').random.random()"
+
+
+def test_each_worker_draws_numbers_of_its_own_and_has_the_environment_of_today(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    drawn = set()
+    for number in range(2):
+        monkeypatch.setenv("DDR_TEST_VARIABLE", str(number))
+        executor = LocalExecutor(1)
+        try:
+            assert executor.capacity == 2
+            pool = executor._pool
+            assert pool is not None
+            assert pool.schedule(os.getenv, args=("DDR_TEST_VARIABLE",)).result() == str(number)
+            assert pool.schedule(os.getenv, args=("OMP_NUM_THREADS",)).result() == "1"
+            drawn.add(pool.schedule(eval, args=(DRAW,)).result())
+        finally:
+            executor.stop()
+    assert len(drawn) == 2
