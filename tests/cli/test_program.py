@@ -257,7 +257,7 @@ def test_run_resume_status_report(ddr, ddr_here, work):
 
 def test_the_sweep_that_the_help_shows_has_no_failures(ddr_here, work):
     example = "sweep --dataset iris --reducer lda --param n_components"
-    assert example in " ".join(ddr("sweep", "--help").stdout.replace("│", " ").split())
+    assert example in " ".join(ddr_here("sweep", "--help").stdout.replace("│", " ").split())
     done = ddr_here(*example.split(), "--repeats", "2")
     assert done.returncode == 0, done.stderr
     assert "dim" in done.stdout
