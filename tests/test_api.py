@@ -49,8 +49,9 @@ def test_figure_and_files(results: ddr_cli.Results) -> None:
 
 
 def test_results_of_a_folder_compare(results: ddr_cli.Results) -> None:
-    rows = ddr_cli.compare(results.folder).rows
-    pd.testing.assert_frame_equal(rows, results.compare().rows)
+    found, again = ddr_cli.compare(results.folder), results.compare()
+    for name in ("methods", "differences", "pairs"):
+        pd.testing.assert_frame_equal(getattr(found, name), getattr(again, name))
     with pytest.raises(InputError, match="Name a run"):
         ddr_cli.compare()
 

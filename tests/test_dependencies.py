@@ -38,6 +38,6 @@ def test_declared_equals_imported() -> None:
     owners = packages_distributions()
     imported = _named([owner for name in packages for owner in owners.get(name, [name])])
     required = _named(project["dependencies"])
-    optional = _named([name for extra in ("dask", "mat73", "stats") for name in extras[extra]])
+    optional = _named([name for extra in ("dask", "mat73") for name in extras[extra]])
     assert imported - optional == required
     assert optional - imported == set()

@@ -1,4 +1,4 @@
-"""`ddr compare`: methods against each other, paired in a run and by rank across runs."""
+"""`ddr compare`: methods against each other, paired on the same splits and across data sets."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def compare(
     ],
     metric: Annotated[
         str | None,
-        typer.Option("--metric", help="Metric to compare (default: the run's first metric)."),
+        typer.Option("--metric", help="Metric to compare (default: the first run's first metric)."),
     ] = None,
     against: Annotated[
         str | None,
@@ -24,44 +24,116 @@ def compare(
             help="Reference method for differences (default: the first).",
         ),
     ] = None,
+    methods: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--methods", metavar="A,B", help="Compare these methods alone. May be repeated."
+        ),
+    ] = None,
+    classifier: Annotated[
+        str | None,
+        typer.Option(
+            "--classifier",
+            metavar="NAME",
+            help="The only classifier, by its name or label (default: the first setting of each).",
+        ),
+    ] = None,
+    at: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--at",
+            metavar="NAME=VALUE",
+            help="Take this setting instead of each method's best, such as n_components=10. May "
+            "be repeated.",
+        ),
+    ] = None,
+    equivalence: Annotated[
+        float,
+        typer.Option(
+            "--equivalence", help="The largest difference that counts as equal; 0.01 is one point."
+        ),
+    ] = 0.01,
+    as_json: Annotated[
+        str | None,
+        typer.Option(
+            "--json", metavar="FILE", help="Write all of it as JSON; - for standard output alone."
+        ),
+    ] = None,
     csv: Annotated[
-        Path | None, typer.Option("--csv", metavar="FILE", help="Write the comparison as CSV.")
+        Path | None, typer.Option("--csv", metavar="FILE", help="Write the differences as CSV.")
+    ] = None,
+    markdown: Annotated[
+        Path | None,
+        typer.Option("--markdown", metavar="FILE", help="Write the tables as Markdown."),
+    ] = None,
+    latex: Annotated[
+        Path | None, typer.Option("--latex", metavar="FILE", help="Write the tables as LaTeX.")
     ] = None,
     picture: Annotated[
         Path | None,
         typer.Option(
             "--picture",
             metavar="FILE",
-            help="Write a critical-difference diagram (.png or .svg) of three runs or more.",
+            help="Draw the matrix of all pairs of methods (.png or .svg).",
         ),
     ] = None,
 ) -> None:
-    """Compare methods: corrected differences on the same splits, and ranks across data sets.
+    """Compare methods: corrected differences on the same splits, and pairs across data sets.
 
-    Swept methods are compared at their best setting, which favours methods with larger grids.
+    What is said of two methods never depends on which others are compared; only p-values after
+    Holm's correction, which stand beside the plain ones, depend on how many comparisons are made.
+    Methods that saw the test points, unlabelled, have tables of their own. Swept methods are
+    compared at their best setting, which favours methods with larger grids, or at that of --at.
     """
     from rich.console import Console
 
     from ddr_cli.comparison.methods import compare as compare_runs
+    from ddr_cli.report.comparison import (
+        comparison_json,
+        comparison_latex,
+        comparison_markdown,
+        comparison_tables,
+    )
     from ddr_cli.report.tables import to_csv
-    from ddr_cli.report.terminal import comparison_tables
 
-    found = compare_runs(folders, metric=metric, against=against)
-    console = Console()
-    for table in comparison_tables(found):
-        console.print(table)
+    found = compare_runs(
+        folders,
+        metric=metric,
+        against=against,
+        methods=methods or (),
+        classifier=classifier,
+        at=at or (),
+        equivalence=equivalence,
+    )
+    if as_json == "-":
+        typer.echo(comparison_json(found), nl=False)
+    else:
+        console = Console()
+        for table in comparison_tables(found):
+            console.print(table)
+        for note in found.notes:
+            console.print(f"  {note}", highlight=False, markup=False)
+    # With --json - standard output holds nothing but JSON.
+    quiet = as_json == "-"
+    if as_json not in (None, "-"):
+        _write(Path(as_json), comparison_json(found), quiet)
     if csv is not None:
-        _write(csv, to_csv(found.rows))
+        _write(csv, to_csv(found.differences), quiet)
+    if markdown is not None:
+        _write(markdown, comparison_markdown(found), quiet)
+    if latex is not None:
+        _write(latex, comparison_latex(found), quiet)
     if picture is not None:
-        from ddr_cli.figures.rank_diagram import draw_ranks
+        from ddr_cli.figures.pair_matrix import draw_pairs
         from ddr_cli.figures.style import image_bytes
 
-        _write(picture, image_bytes(picture, lambda: draw_ranks(found)))
+        _write(picture, image_bytes(picture, lambda: draw_pairs(found)), quiet)
 
 
-def _write(path: Path, content: str | bytes) -> None:
+def _write(path: Path, content: str | bytes, quiet: bool) -> None:
     from ddr_cli.core.atomic import atomic_write, clear_messages
 
     with clear_messages(path):
         atomic_write(path, content)
-    typer.echo(f"  {path}")
+    if not quiet:
+        typer.echo(f"  {path}")

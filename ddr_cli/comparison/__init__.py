@@ -1,1 +1,1 @@
-"""Methods against methods: a run's summary, paired differences, ranks across data sets."""
+"""Methods against methods: a run's summary, paired differences, pairs across data sets."""

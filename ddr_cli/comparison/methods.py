@@ -1,227 +1,260 @@
-"""Methods against each other: paired inside a run, by their ranks across runs.
+"""Methods against each other: paired on the same splits of a data set, and across data sets.
 
-Inside a run all methods saw the same splits; differences are paired, and intervals and tests allow
-for the overlap of the splits (see `ddr_cli.evaluation.statistics`). Across data sets a split counts
-for nothing: each data set gives one rank to each method (Friedman's test with Nemenyi's, after
-Demsar, JMLR 7, 2006).
+On one data set differences are paired, and intervals and tests allow for the overlap of the splits
+(see `ddr_cli.evaluation.statistics`). Across data sets a data set counts once, however many splits
+or runs it has. Whatever is said of two methods depends on these two alone: no ranks among all that
+happen to be there (Demsar, JMLR 7, 2006; Benavoli, Corani, Mangili, JMLR 17, 2016). Holm's
+adjustment alone depends on how many comparisons are made, and stands beside the p-value.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
-from scipy import stats
 
-from ddr_cli.comparison.names import lower_is_better
-from ddr_cli.comparison.runs import load_run
-from ddr_cli.comparison.summary import MEAN_LEVEL, Row, Summary, best_index, summarize
-from ddr_cli.core.errors import InputError, did_you_mean
-from ddr_cli.evaluation.metrics import get_scale
-from ddr_cli.evaluation.statistics import (
-    MeanInterval,
-    PairedDifferences,
-    mean_interval,
-    paired_differences,
-    rate_variance,
+from ddr_cli.comparison.across import scaled_scores, table_of_pairs
+from ddr_cli.comparison.names import is_rate
+from ddr_cli.comparison.pairing import difference_interval, meetings, paired
+from ddr_cli.comparison.selection import (
+    TRACKS,
+    Entry,
+    Selection,
+    Track,
+    find_method,
+    select,
+    what_each_has,
 )
+from ddr_cli.core.errors import InputError
+from ddr_cli.evaluation.statistics import holm
 
-FEWEST_RANKED = 3
-"""Data sets, and methods, that a test of ranks needs."""
-
-
-def paired(first: Row, second: Row) -> PairedDifferences:
-    """Return first minus second, split by split; an `InputError` if the splits are not the same.
-
-    Where one was run on more splits, the others' are what both have.
-    """
-    splits, others = list(first.trials["split_hash"]), list(second.trials["split_hash"])
-    if first.family == second.family:
-        # One hash may stand for several repeats, which differ in the methods' own randomness: of
-        # all points there is but one split, and of few groups there are few.
-        splits, others = (
-            [" ".join(names) for names in zip(row.trials["split"], hashes, strict=True)]
-            for row, hashes in ((first, splits), (second, others))
-        )
-    both = set(splits) & set(others)
-    if len(both) == min(len(splits), len(others)) < max(len(splits), len(others)):
-        mine, theirs = (np.isin(each, list(both)) for each in (splits, others))
-    else:
-        mine, theirs = np.full(len(splits), True), np.full(len(others), True)
-    try:
-        return paired_differences(
-            first.values[mine],
-            second.values[theirs],
-            splits_first=[split for split, taken in zip(splits, mine, strict=True) if taken],
-            splits_second=[split for split, taken in zip(others, theirs, strict=True) if taken],
-        )
-    except InputError:
-        raise InputError(
-            f"{first.summary.run.name} and {second.summary.run.name} were not run on the same "
-            "splits; run both with the same seed and repeats."
-        ) from None
-
-
-def difference_interval(*pairs: tuple[Row, Row]) -> MeanInterval | None:
-    """Return the interval of the mean of first minus second, of several pairs averaged by split.
-
-    None with fewer than two splits, or where the sizes of their parts are not known; an
-    `InputError` if the rows were not all run on the same splits.
-    """
-    found = [paired(first, second) for first, second in pairs]
-    if len({each.splits for each in found}) > 1:
-        raise InputError("The places were not all run on the same splits.")
-    first = pairs[0][0]
-    sizes = first.summary.run.sizes(first.family)
-    if len(found[0].splits) < 2 or sizes is None or min(sizes) == 0:
-        return None
-    scale = get_scale(first["metric"])
-    # A mean of several differences varies no more than these do on average.
-    variances = [rate_variance(a.values.mean(), b.values.mean()) for a, b in pairs]
-    return mean_interval(
-        np.mean([each.values for each in found], axis=0),
-        MEAN_LEVEL,
-        n_train=sizes[0],
-        n_test=sizes[1],
-        # Points of one group are not drawn one by one.
-        point_variance=float(np.mean(variances))
-        if scale.of_points and not first.family.startswith("grouped")
-        else None,
-        within=(-1, 1) if scale.rate else (-np.inf, np.inf),
-    )
-
-
-@dataclass(frozen=True)
-class Ranks:
-    """The methods' ranks over several runs, by their means (runs down, methods across).
-
-    Rank 1 is the best; equal means share their ranks. Friedman's test of no difference is nan with
-    fewer than three runs or methods.
-    """
-
-    means: pd.DataFrame
-    average: pd.Series[float]
-    statistic: float
-    p_value: float
+EQUIVALENCE = 0.01
+"""The largest difference that counts as equal if nothing else is asked for: a point of a rate."""
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """What methods did in one or more runs; `ranks` are None for a single one.
+    """What methods did against each other; rates and their differences are in 0..1.
 
-    `rows` holds one per run and method: `setting` is the best one of a sweep, `difference` is to
-    the method `against` on the same splits, `low` and `high` its 95 % interval, `p_value` that of
-    the t-test, `interval` the correction that both have.
+    Attributes
+    ----------
+    metric : str
+        The metric compared.
+    equivalence : float
+        The largest difference, in its units, that counts as equal.
+    methods : DataFrame
+        A row per run and method: ``dataset``, ``run``, ``track`` (``transductive`` methods saw the
+        test points, unlabelled, when they were fitted), ``method``, ``setting`` (the best of
+        ``settings``), ``n`` splits (on ``failed`` of which it failed and was scored as the largest
+        class), ``mean``, ``sd``.
+    differences : DataFrame
+        A row per run and method but the reference: ``difference`` is the method's mean less that
+        of ``against`` on the same ``n`` splits, ``low`` and ``high`` its 95 % interval, ``p_value``
+        that of the t-test, ``interval`` the correction that both have; ``p_holm`` is adjusted for
+        the number of p-values in the column. Missing without known sizes of the splits' parts.
+    pairs : DataFrame
+        A row per two methods of a track that met: on how many ``datasets``; how many of these the
+        ``first`` wins, is ``equal`` on and loses; ``median_difference`` of the first's mean less
+        the second's; ``p_value`` of the ``test``, Wilcoxon's signed ranks over data sets, and
+        ``p_holm``. On one data set ``low``, ``high`` and ``p_value`` are as in `differences`.
+    scores : DataFrame
+        A row per method: the mean over its ``datasets`` of its ``score``, scaled so that 0 is
+        always naming the largest class and 1 is no mistake, with a 95 % bootstrap interval over
+        data sets. Empty for metrics without such a scale.
+    notes : tuple of str
+        How the methods were chosen, what was left out and why.
     """
 
     metric: str
-    against: str
-    rows: pd.DataFrame
-    ranks: Ranks | None
+    equivalence: float
+    methods: pd.DataFrame
+    differences: pd.DataFrame
+    pairs: pd.DataFrame
+    scores: pd.DataFrame
+    notes: tuple[str, ...]
 
 
 def compare(
-    folders: Sequence[Path], *, metric: str | None = None, against: str | None = None
+    folders: Sequence[Path],
+    *,
+    metric: str | None = None,
+    against: str | None = None,
+    methods: Sequence[str] = (),
+    classifier: str | None = None,
+    at: Sequence[str] = (),
+    equivalence: float = EQUIVALENCE,
 ) -> Comparison:
-    """Compare the methods of one or more runs, of a swept parameter each one's best setting.
+    """Compare the methods of one or more runs.
 
     Parameters
     ----------
     folders : sequence of Path
-        Result folders.
+        Result folders. Runs of one name are told apart by the folders that they are in.
     metric : str, optional
         The first of the first run's if not given.
     against : str, optional
-        A method as the result shows it, such as ``NMMP`` or ``NMMP, k-NN``; the first of the
-        first run if not given.
+        The method that `differences` are to, such as ``NMMP`` or ``NMMP, k-NN``; if not given, the
+        first method of each track.
+    methods : sequence of str
+        The methods to compare; all if empty.
+    classifier : str, optional
+        The only classifier, by its name or label; if not given, the first setting of each.
+    at : sequence of str
+        ``NAME=VALUE`` of parameters, such as ``n_components=10``, where each method's best setting
+        by the mean over the test parts is not wanted; of ``labels`` and ``split.train`` the largest
+        is taken if not given.
+    equivalence : float, default=0.01
+        The largest difference of means that counts as equal.
+
+    Returns
+    -------
+    Comparison
 
     Raises
     ------
     InputError
-        If a folder holds no complete run with repeated splits, a run lacks the metric, or no
-        method is called `against`.
+        If a folder holds no run, the runs have too little in common, or a name is not there.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> found = compare([Path("results/nmmp_iris")], against="LDA")  # doctest: +SKIP
+    >>> found.differences[["method", "difference", "low", "high"]]  # doctest: +SKIP
     """
-    summaries = [summarize(load_run(folder)) for folder in folders]
-    metric = metric or summaries[0].run.spec.metrics[0]
-    found = {summary.run.name: _methods(summary, metric) for summary in summaries}
-    reference = _find(against, found.values())
-    rows = pd.DataFrame(
-        [
-            _record(run, method, row, methods.get(reference))
-            for run, methods in found.items()
-            for method, row in methods.items()
-        ]
-    )
-    ranks = _ranks(rows, metric) if len(found) > 1 else None
-    return Comparison(metric, reference, rows, ranks)
-
-
-def _methods(summary: Summary, metric: str) -> dict[str, Row]:
-    """Return each method's best row over repeated splits."""
-    run = summary.run
-    if metric not in run.spec.metrics:
-        hint = did_you_mean(metric, run.spec.metrics) or f" It has {', '.join(run.spec.metrics)}."
-        raise InputError(f"{run.name} has no metric '{metric}'.{hint}")
-    family = run.spec.split.kind
-    rows = summary.rows[(summary.rows["metric"] == metric) & (summary.rows["split"] == family)]
-    rows = rows[rows["n"] == rows["planned"]]
-    if rows.empty or rows["n"].max() < 2:
+    if not 0 <= equivalence < (1 if is_rate(metric or "error") else float("inf")):
         raise InputError(
-            f"{run.name} has no method that ended well on two repeated splits or more; methods "
-            "can't be compared on one."
+            f"The region of equivalence is a difference of 0 or more, below 1 for rates, not "
+            f"{equivalence:g}; one point is 0.01."
         )
-    evaluators = rows["classifier_label"].nunique()
-    found: dict[str, Row] = {}
-    for (reducer, evaluator), group in rows.groupby(
-        ["reducer_label", "classifier_label"], sort=False
-    ):
-        name = f"{reducer}, {evaluator}" if evaluators > 1 else str(reducer)
-        found[name] = Row(summary, best_index(group["mean"], metric))
+    selection = select(folders, metric=metric, methods=methods, classifier=classifier, at=at)
+    references = _references(selection, against)
+    differences = _differences(selection, references)
+    pairs = table_of_pairs(selection, equivalence)
+    _remark_on_runs_of_one_dataset(selection)
+    _check_common(selection, differences, pairs)
+    return Comparison(
+        metric=selection.metric,
+        equivalence=equivalence,
+        methods=pd.DataFrame([_described(entry) for entry in selection.entries]),
+        differences=differences,
+        pairs=pairs,
+        scores=scaled_scores(selection),
+        notes=selection.remarks.sentences(),
+    )
+
+
+def _references(selection: Selection, against: str | None) -> dict[Track, Entry | None]:
+    """Return for each track the first entry of the method that its differences are to."""
+    found: dict[Track, Entry | None] = {}
+    name = None
+    if against is not None:
+        name = find_method(against, list(dict.fromkeys(e.name for e in selection.entries)))
+    for track in TRACKS:
+        own = [entry for entry in selection.entries if entry.track == track]
+        same = [entry for entry in own if entry.name == name]
+        # A reference that is asked for answers for the other track too.
+        others = [entry for entry in selection.entries if entry.name == name]
+        found[track] = next(iter(same or others or own), None)
     return found
 
 
-def _find(requested: str | None, runs: Iterable[dict[str, Row]]) -> str:
-    known = list(dict.fromkeys(name for methods in runs for name in methods))
-    if requested is None:
-        return known[0]
-    for name in known:
-        if requested.casefold() in (name.casefold(), name.partition(",")[0].casefold()):
-            return name
-    hint = did_you_mean(requested, known) or f" There are {'; '.join(known)}."
-    raise InputError(f"No method is called '{requested}'.{hint}")
+def _differences(selection: Selection, references: dict[Track, Entry | None]) -> pd.DataFrame:
+    records = []
+    for entry in selection.entries:
+        reference = references[entry.track]
+        if reference is None or entry.name == reference.name:
+            continue
+        others = [
+            each
+            for each in selection.entries
+            if (each.name, each.track) == (reference.name, reference.track)
+        ]
+        found = meetings([entry], others)
+        if not found:
+            continue
+        mine, theirs = found[0]
+        record: dict[str, object] = {
+            "dataset": entry.place.dataset,
+            "run": entry.place.label,
+            "track": entry.track,
+            "method": entry.name,
+            "against": reference.name,
+            "against_track": reference.track,
+        }
+        values = paired(mine.row, theirs.row).values
+        record |= {"n": len(values), "difference": float(values.mean())}
+        interval = difference_interval((mine.row, theirs.row))
+        if interval is not None:
+            record |= {"low": interval.low, "high": interval.high, "p_value": interval.p_value}
+            record["interval"] = interval.name
+        records.append(record)
+    columns = [
+        *("dataset", "run", "track", "method", "against", "against_track", "n"),
+        *("difference", "low", "high", "p_value", "p_holm", "interval"),
+    ]
+    table = pd.DataFrame(records).reindex(columns=columns)
+    table["p_holm"] = holm(table["p_value"].to_numpy(dtype=float))
+    return table
 
 
-def _record(run: str, method: str, row: Row, other: Row | None) -> dict[str, object]:
-    record: dict[str, object] = {
-        "run": run,
-        "method": method,
+def _described(entry: Entry) -> dict[str, object]:
+    row = entry.row
+    failed = row["failed"] if "failed" in entry.place.summary.rows else 0
+    return {
+        "dataset": entry.place.dataset,
+        "run": entry.place.label,
+        "track": entry.track,
+        "method": entry.name,
         "setting": row.setting,
+        "settings": entry.settings,
         "n": row["n"],
+        "failed": 0 if pd.isna(failed) else int(failed),
         "mean": row["mean"],
         "sd": row["sd"],
     }
-    if other is None or other.index == row.index:
-        return record
-    record["difference"] = float(paired(row, other).values.mean())
-    found = difference_interval((row, other))
-    if found is not None:
-        record |= {"low": found.low, "high": found.high, "p_value": found.p_value}
-        record["interval"] = found.name
-    return record
 
 
-def _ranks(rows: pd.DataFrame, metric: str) -> Ranks:
-    means = rows.pivot_table(index="run", columns="method", values="mean", sort=False)
-    means = means.dropna(axis="columns")
-    if means.shape[1] < 2:
-        raise InputError("The runs have fewer than two methods in common, so there are no ranks.")
-    # Means that differ by rounding alone are equal.
-    ranks = means.round(12).rank(axis="columns", ascending=lower_is_better(metric))
-    statistic = p_value = float("nan")
-    if min(means.shape) >= FEWEST_RANKED:
-        test = stats.friedmanchisquare(*(means[name] for name in means))
-        statistic, p_value = float(test.statistic), float(test.pvalue)
-    return Ranks(means, ranks.mean().sort_values(), statistic, p_value)
+def _check_common(selection: Selection, differences: pd.DataFrame, pairs: pd.DataFrame) -> None:
+    """Refuse runs that have nothing to compare, or nothing to compare with each other."""
+    datasets = {place.dataset for place in selection.places}
+    if len(datasets) > 1 and (pairs.empty or pairs["datasets"].max() < 2):
+        problem = "The runs have no two methods of one track in common on two data sets"
+    elif len(datasets) == 1 and len(selection.places) > 1 and not _linked(selection):
+        problem = "The runs are of one data set, but have no splits in common"
+    elif differences.empty and pairs.empty:
+        problem = "There are no two methods to compare"
+        if len({entry.track for entry in selection.entries}) > 1:
+            problem += (
+                " among those that saw the test points unlabelled, nor among the others; "
+                "--against NAME compares one with all"
+            )
+    else:
+        return
+    lines = [f"{problem}. What each run has:", what_each_has(selection)]
+    raise InputError("\n".join([*lines, *selection.remarks.sentences()]))
+
+
+def _remark_on_runs_of_one_dataset(selection: Selection) -> None:
+    """Say how a data set with several runs counts, where there are several data sets."""
+    runs: dict[str, list[str]] = {}
+    for place in selection.places:
+        runs.setdefault(place.dataset, []).append(place.label)
+    several = [f"{name} ({', '.join(own)})" for name, own in runs.items() if len(own) > 1]
+    if several and len(runs) > 1:
+        selection.remarks.add_for_all(
+            "Across data sets each counts once, by the mean of what its runs say of two methods "
+            f"that they have in common: {'; '.join(several)}"
+        )
+
+
+def _linked(selection: Selection) -> bool:
+    """Tell whether any two runs have splits in common."""
+    entries = selection.entries
+    return any(
+        meetings([first], [second])
+        for place, first in enumerate(entries)
+        for second in entries[place + 1 :]
+        if first.place is not second.place
+    )

@@ -127,6 +127,14 @@ def number(value: float | None, metric: str, *, unit: bool = True) -> str:
 
 def difference_text(value: float, metric: str, *, unit: bool = True) -> str:
     """Return a difference of two values: ``+0.35 points`` for rates."""
+    value += 0.0  # No minus before a zero.
     if not is_rate(metric):
         return f"{value:+.3g}"
     return f"{100 * value:+.2f}{' points' if unit else ''}"
+
+
+def amount_text(value: float, metric: str) -> str:
+    """Return the size of a difference: ``1 point`` for rates."""
+    if not is_rate(metric):
+        return f"{value:g}"
+    return f"{100 * value:g} point{'' if round(100 * value, 9) == 1 else 's'}"

@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 from rich.table import Table
 
-from ddr_cli.comparison.methods import Comparison, Ranks
 from ddr_cli.comparison.names import (
-    difference_text,
     family_name,
     metric_axis,
     number,
@@ -171,55 +169,6 @@ def _coloured(result: NumberResult | MarkResult | ClaimResult, view: View) -> st
     verdict = getattr(result, view).verdict
     colour = _COLOURS[verdict] if entry.is_counted(view) else "dim"
     return f"[{colour}]{verdict_text(entry, view, verdict)}[/]"
-
-
-# -- methods against methods ----------------------------------------------------------------------
-
-
-def comparison_tables(found: Comparison) -> Iterable[Table]:
-    """Yield the differences of each run's methods, and their ranks over several runs."""
-    for run, rows in found.rows.groupby("run", sort=False):
-        yield _difference_table(found, str(run), rows)
-    if found.ranks is not None:
-        yield _rank_table(found.ranks)
-
-
-def _difference_table(found: Comparison, run: str, rows: pd.DataFrame) -> Table:
-    table = Table(title=f"{run}: {metric_axis(found.metric)}", title_justify="left")
-    table.add_column("method")
-    for head in ("mean ± sd", f"less {found.against}", "95 % interval", "p"):
-        table.add_column(head, justify="right")
-    for row in rows.to_dict("records"):
-        name = f"{row['method']} ({row['setting']})" if row["setting"] else row["method"]
-        mean = f"{number(row['mean'], found.metric, unit=False)} ± "
-        cells = ["", "", ""]
-        # A method has no difference to itself, and none has an interval without known sizes.
-        if not pd.isna(row.get("difference")):
-            cells[0] = difference_text(row["difference"], found.metric, unit=False)
-        if not pd.isna(row.get("p_value")):
-            low, high = (
-                difference_text(row[end], found.metric, unit=False) for end in ("low", "high")
-            )
-            cells[1:] = f"{low} to {high}", f"{row['p_value']:.2g}"
-        table.add_row(name, mean + number(row["sd"], found.metric, unit=False), *cells)
-    if "interval" in rows:
-        table.caption = f"Interval and p: {'; '.join(rows['interval'].dropna().unique())}."
-    return table
-
-
-def _rank_table(ranks: Ranks) -> Table:
-    table = Table(title=f"Ranks over {len(ranks.means)} runs", title_justify="left")
-    table.add_column("method")
-    table.add_column("average rank", justify="right")
-    for method, rank in ranks.average.items():
-        table.add_row(str(method), f"{rank:.2f}")
-    if not pd.isna(ranks.p_value):
-        table.caption = (
-            f"Friedman's test of no difference: chi² {ranks.statistic:.2f}, p = {ranks.p_value:.2g}"
-        )
-    else:
-        table.caption = "Friedman's test needs three runs and three methods in common or more."
-    return table
 
 
 # -- intrinsic dimensions -------------------------------------------------------------------------

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import stats
 
-from ddr_cli.comparison.methods import difference_interval, paired
 from ddr_cli.comparison.names import (
     difference_text,
     family_name,
@@ -22,6 +21,7 @@ from ddr_cli.comparison.names import (
     parameter_name,
     plain,
 )
+from ddr_cli.comparison.pairing import difference_interval, paired
 from ddr_cli.comparison.summary import MEAN_LEVEL, Row
 from ddr_cli.core.errors import InputError
 from ddr_cli.papers import predicates

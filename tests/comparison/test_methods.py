@@ -1,178 +1,377 @@
-"""Methods against each other: paired in a run, ranked across runs."""
+"""Methods against each other: paired on the splits of a data set, and pair by pair across sets."""
 
 from __future__ import annotations
 
+import itertools
 import json
-import re
 
 import numpy as np
 import pandas as pd
 import pytest
-import typer
 from scipy import stats
-from typer.testing import CliRunner
 
-from ddr_cli.cli.compare import compare as compare_command
-from ddr_cli.comparison.methods import compare, difference_interval
+from ddr_cli.comparison.methods import compare
+from ddr_cli.comparison.pairing import difference_interval
 from ddr_cli.comparison.runs import load_run
 from ddr_cli.comparison.summary import Row, summarize
 from ddr_cli.core.errors import InputError
 from ddr_cli.evaluation.statistics import NADEAU_BENGIO, SMALL_TRAINING
-from ddr_cli.figures.rank_diagram import draw_ranks
+from ddr_cli.figures.pair_matrix import draw_pairs
+from ddr_cli.figures.style import rendered
+from ddr_cli.report.comparison import comparison_markdown
 
-REDUCERS = [{"name": "none"}, {"name": "pca"}, {"name": "lda"}]
-# By run, the errors of the three methods.
-LEVELS = {
-    "one": {"none": 0.30, "pca": 0.20, "lda": 0.10},
-    "two": {"none": 0.25, "pca": 0.26, "lda": 0.05},
-    "three": {"none": 0.30, "pca": 0.20, "lda": 0.10},
-    "four": {"none": 0.40, "pca": 0.20, "lda": 0.19},
-}
+NAMES = ("none", "pca", "lda", "lfda")
+SHOWN = {"none": "no reduction", "pca": "PCA", "lda": "LDA", "lfda": "LFDA"}
+REDUCERS = [{"name": name} for name in NAMES]
+SETS = ("landsat", "iris", "balance", "digits", "usps", "orl", "coil20")
+
+
+def on_dataset(folder, name):
+    """Turn a made-up run on Landsat into one on another data set."""
+    for path in (folder / "manifest.json", folder / "trials.csv"):
+        text = path.read_text(encoding="utf-8").replace("landsat", name)
+        path.write_text(text, encoding="utf-8")
+    return folder
 
 
 @pytest.fixture
-def folders(results, make_spec, write_results):
-    def error_of(name):
+def make(results, make_spec, write_results):
+    """Write a run on a data set; `errors` gives a function of the trial per reducer."""
+
+    def run(name, errors, *, dataset="landsat", below=results, repeats=6, **spec):
+        reducers = spec.pop("reducers", [{"name": each} for each in errors])
+        given = make_spec(name, reducers=reducers, repeats=repeats, predefined=False, **spec)
+        values = {each: error if callable(error) else None for each, error in errors.items()}
+
         def error(trial):
-            return LEVELS[name][trial.reducer] + 0.001 * ((trial.index or 0) % 3)
+            found = values[trial.reducer]
+            return found(trial) if found else errors[trial.reducer]
 
-        return error
+        return on_dataset(write_results(below, given, error), dataset)
 
-    return [
-        write_results(
-            results, make_spec(name, reducers=REDUCERS, repeats=6, predefined=False), error_of(name)
-        )
-        for name in LEVELS
-    ]
+    return run
 
 
-def test_differences_are_paired_and_corrected(results, make_spec, write_results):
-    rng = np.random.default_rng(0)
-    noise = rng.normal(scale=0.01, size=(3, 20))
-    place = {"none": 0, "pca": 1, "lda": 2}
+def noisy(level, seed):
+    noise = np.random.default_rng(seed).normal(scale=0.01, size=100)
+    return lambda trial: level + noise[trial.index]
 
-    def error(trial):
-        return 0.2 - 0.01 * place[trial.reducer] + noise[place[trial.reducer], trial.index]
 
-    spec = make_spec("run", reducers=REDUCERS, repeats=20, predefined=False)
-    found = compare([write_results(results, spec, error)], against="pca")
-    assert found.against == "PCA"
-    rows = found.rows.set_index("method")
-    values = (noise[2] - 0.02) - (noise[1] - 0.01)
-    half = stats.t.ppf(0.975, 19) * values.std(ddof=1) * np.sqrt(1 / 20 + 2000 / 4435)
+def test_differences_are_paired_and_corrected(make):
+    folder = make("run", {"none": noisy(0.2, 0), "pca": noisy(0.19, 1), "lda": noisy(0.18, 2)})
+    rows = compare([folder], against="pca").differences.set_index("method")
+    drawn = [np.random.default_rng(seed).normal(scale=0.01, size=100)[:6] for seed in (2, 1)]
+    values = (0.18 + drawn[0]) - (0.19 + drawn[1])
+    half = stats.t.ppf(0.975, 5) * values.std(ddof=1) * np.sqrt(1 / 6 + 2000 / 4435)
     lda = rows.loc["LDA"]
     assert lda["difference"] == pytest.approx(values.mean())
     assert (lda["low"], lda["high"]) == pytest.approx((values.mean() - half, values.mean() + half))
     assert lda["p_value"] > stats.ttest_1samp(values, 0).pvalue
-    assert pd.isna(rows.at["PCA", "difference"])
-
-
-def test_means_that_differ_by_rounding_have_equal_ranks(results, make_spec, write_results):
-    errors = {"none": 0.3, "pca": 0.1 + 0.2, "lda": 0.1}  # 0.1 + 0.2 is not quite 0.3
-    folders = [
-        write_results(
-            results,
-            make_spec(name, reducers=REDUCERS, repeats=2, predefined=False),
-            lambda trial: errors[trial.reducer],
-        )
-        for name in LEVELS
-    ]
-    average = dict(compare(folders).ranks.average)
-    assert average == {"LDA": 1.0, "PCA": 2.5, "no reduction": 2.5}
+    assert "PCA" not in rows.index
+    # Of two p-values the smaller counts twice, the larger at least as much.
+    low, high = sorted(rows["p_value"])
+    assert sorted(rows["p_holm"]) == pytest.approx([min(2 * low, 1), max(min(2 * low, 1), high)])
 
 
 @pytest.mark.parametrize(
     ("metric", "correction"),
     [("error", SMALL_TRAINING), ("balanced_accuracy", NADEAU_BENGIO)],
 )
-def test_a_small_training_part_is_allowed_for(
-    results, make_spec, write_results, metric, correction
-):
-    rng = np.random.default_rng(0)
-    values = {name: 0.2 + rng.normal(scale=0.02, size=20) for name in ("none", "pca")}
-    spec = make_spec("run", metric=metric, reducers=REDUCERS[:2], repeats=20, predefined=False)
-    folder = write_results(results, spec, lambda trial: values[trial.reducer][trial.index])
+def test_a_small_training_part_is_allowed_for(make, metric, correction):
+    errors = {"none": noisy(0.2, 0), "pca": noisy(0.2, 1)}
+    folder = make("run", errors, metric=metric, repeats=20)
     manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
     manifest["sizes"]["resample"] |= {"train": 100, "test": 3900}
     (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
-    pca = compare([folder]).rows.set_index("method").loc["PCA"]
-    differences = values["pca"] - values["none"]
+    pca = compare([folder]).differences.set_index("method").loc["PCA"]
+    first, second = (np.random.default_rng(s).normal(scale=0.01, size=100)[:20] for s in (1, 0))
+    differences = first - second
     shared = differences.var(ddof=1) * 39
     if correction == SMALL_TRAINING:
-        first, second = values["pca"].mean(), values["none"].mean()
+        first, second = 0.2 + first.mean(), 0.2 + second.mean()
         point = first + second - (first - second) ** 2
         shared = differences.var(ddof=1) / 39 + (1 - 1 / 39) * point / 3900
     half = stats.t.ppf(0.975, 19) * np.sqrt(differences.var(ddof=1) / 20 + shared)
     assert pca["interval"] == correction
     assert pca["high"] == pytest.approx(differences.mean() + half)
-    assert f"Interval and p: {correction}." in " ".join(_run(folder).output.split())
     summary = summarize(load_run(folder)).rows
     assert set(summary["mean_interval"]) == {correction}
     assert summary["mean_low"].min() >= 0
 
 
-def test_a_mean_of_differences_has_one_interval(folders):
-    summary = summarize(load_run(folders[0]))
+def test_a_mean_of_differences_has_one_interval(make):
+    summary = summarize(load_run(make("run", {"none": 0.3, "pca": 0.2, "lda": 0.1})))
     none, pca, lda = (Row(summary, index) for index in range(3))
     both = difference_interval((none, pca), (none, lda))
     assert both is not None
     assert both.mean == pytest.approx(0.15)
 
 
-def test_ranks_are_friedmans(folders):
-    ranks = compare(folders).ranks
-    assert ranks is not None
-    assert dict(ranks.average) == {"LDA": 1.0, "PCA": 2.25, "no reduction": 2.75}
-    columns = [[LEVELS[run][name] for run in LEVELS] for name in ("none", "pca", "lda")]
-    known = stats.friedmanchisquare(*columns)
-    assert (ranks.statistic, ranks.p_value) == pytest.approx((known.statistic, known.pvalue))
+# -- across data sets -----------------------------------------------------------------------------
+
+# PCA's error less LDA's, by data set.
+GAPS = (0.05, 0.04, 0.03, 0.02, 0.009, -0.01, -0.011)
 
 
-def test_what_cannot_be_compared_is_said(folders, results, make_spec, write_results):
+@pytest.fixture
+def folders(make):
+    return [
+        make(f"on_{name}", {"pca": 0.3 + gap, "lda": 0.3}, dataset=name)
+        for name, gap in zip(SETS, GAPS, strict=True)
+    ]
+
+
+def test_wins_losses_and_signed_ranks_are_over_data_sets(folders):
+    (pair,) = compare(folders).pairs.to_dict("records")
+    assert (pair["first"], pair["second"], pair["datasets"]) == ("PCA", "LDA", 7)
+    # Four errors are higher by more than a point; .009 and exactly a point are equal.
+    assert (pair["wins"], pair["equal"], pair["losses"]) == (1, 2, 4)
+    assert pair["median_difference"] == pytest.approx(0.02)
+    assert pair["p_value"] == pytest.approx(stats.wilcoxon(GAPS).pvalue)
+    # By hand: of ranks 1 to 7 the negative differences have 2 and 3, and of the 128 choices of
+    # signs 10 have a sum of at most 5: {}, 1, 2, 3, 4, 5, 12, 13, 14, 23.
+    assert pair["p_value"] == pytest.approx(2 * 10 / 128)
+    wider = compare(folders, equivalence=0.02).pairs.iloc[0]
+    assert (wider["wins"], wider["equal"], wider["losses"]) == (0, 4, 3)
+
+
+def test_the_scaled_score_is_between_the_largest_class_and_no_mistake(folders):
+    found = compare(folders[1:3]).scores.set_index("method").loc["LDA"]
+    # Iris: 1/3 in each class; balance: 288 of 625 in the largest.
+    scores = [(0.7 - each) / (1 - each) for each in (1 / 3, 288 / 625)]
+    assert found["score"] == pytest.approx(np.mean(scores))
+    assert (found["low"], found["high"]) == pytest.approx((min(scores), max(scores)))
+
+
+def test_too_few_data_sets_to_reject_are_said(folders):
+    assert "With 3 data sets this test can't reject at 5 %: it takes 6" in comparison_markdown(
+        compare(folders[:3])
+    )
+    assert "can't" not in comparison_markdown(compare(folders[:6]))
+
+
+def _facts(found):
+    """Return what is said of no reduction and PCA, as seen from the former; Holm's p left out."""
+    pair = found.pairs.set_index(["first", "second"])
+    key = ("no reduction", "PCA")
+    if key in pair.index:
+        row = pair.loc[key]
+        values = [row[name] for name in ("wins", "losses", "median_difference", "low", "high")]
+    else:
+        row = pair.loc[key[::-1]]
+        values = [row["losses"], row["wins"]]
+        values += [-row[name] for name in ("median_difference", "high", "low")]
+    rows = found.differences[found.differences["method"] == key[0]]
+    return {
+        "pair": [*values, row["equal"], row["p_value"]],
+        "differences": rows.drop(columns=["p_holm", "run"]).reset_index(drop=True),
+        "scores": found.scores.set_index("method").loc[list(key)],
+    }
+
+
+@pytest.mark.parametrize("n_sets", [1, 3])
+def test_a_third_method_changes_nothing_between_two(make, tmp_path, n_sets):
+    """Only Holm's p may change when methods join or leave."""
+    levels = np.random.default_rng(n_sets).uniform(0.1, 0.4, size=(n_sets, len(NAMES)))
+
+    def of_two(pool, kind):
+        folders = [
+            make(
+                f"{kind}{place}",
+                {
+                    each: noisy(levels[place, NAMES.index(each)], 10 * place + NAMES.index(each))
+                    for each in pool
+                },
+                dataset=SETS[place],
+                below=tmp_path / kind,
+            )
+            for place in range(n_sets)
+        ]
+        return _facts(compare(folders, against="pca")), folders
+
+    alone, _ = of_two(("none", "pca"), "alone")
+    joined, folders = of_two(("lda", "none", "lfda", "pca"), "joined")
+    turned, _ = of_two(("lfda", "pca", "none"), "turned")
+    for each in (joined, turned):
+        assert each["pair"] == pytest.approx(alone["pair"], nan_ok=True)
+    for each in (joined, turned, _facts(compare(folders, against="pca", methods=["none,pca"]))):
+        pd.testing.assert_frame_equal(each["differences"], alone["differences"])
+        pd.testing.assert_frame_equal(each["scores"], alone["scores"])
+
+
+# -- what is compared -----------------------------------------------------------------------------
+
+
+def test_transductive_and_inductive_methods_have_tables_of_their_own(make):
+    both = [
+        {"name": "none"},
+        {"name": "lda"},
+        {"name": "ccdr", "mode": "transductive"},
+        {"name": "laplacian_rls", "mode": "transductive"},
+    ]
+    errors = {"none": 0.3, "lda": 0.2, "ccdr": 0.1, "laplacian_rls": 0.15}
+    folder = make("run", errors, reducers=both)
+    found = compare([folder])
+    assert set(zip(found.pairs["first"], found.pairs["second"], strict=True)) == {
+        ("no reduction", "LDA"),
+        ("CCDR", "Laplacian RLS"),
+    }
+    assert list(found.differences["against"]) == ["no reduction", "CCDR"]
+    # A reference that is asked for answers for both, and the table says what the methods saw.
+    asked = compare([folder], against="none")
+    assert list(asked.differences["against"]) == ["no reduction"] * 3
+    words = comparison_markdown(asked)
+    assert "Only these methods were fitted with the test points" in words
+    assert "no reduction was not" in words
+    assert len(draw_pairs(found).axes) == 2
+
+
+def test_a_rule_for_ties_is_no_method(make):
+    rules = [
+        {"name": "knn", "label": "3-NN", "params": {"n_neighbors": 3, "ties": "nearest"}},
+        {
+            "name": "knn",
+            "label": "3-NN, low",
+            "params": {"n_neighbors": 3, "ties": "smallest_label"},
+        },
+    ]
+    folder = make("run", {"pca": 0.2, "lda": 0.1}, classifiers=rules)
+    found = compare([folder])
+    assert list(found.methods["method"]) == ["PCA", "LDA"]
+    assert found.notes == (
+        "Of k-NN, 3-NN is compared; --classifier '3-NN, low' takes that setting.",
+    )
+    asked = compare([folder], classifier="3-NN, low")
+    assert asked.notes == ()
+    linear = [*rules, {"name": "linear"}]
+    two = make("two", {"pca": 0.2, "lda": 0.1}, classifiers=linear)
+    names = list(compare([two]).methods["method"])
+    assert names == ["PCA, 3-NN", "PCA, linear", "LDA, 3-NN", "LDA, linear"]
+    assert list(compare([two], classifier="linear").methods["method"]) == ["PCA", "LDA"]
+    chosen = compare([two], methods=["PCA, linear,lda"]).methods["method"]
+    assert list(chosen) == ["PCA, linear", "LDA, 3-NN", "LDA, linear"]
+
+
+def test_a_setting_is_taken_in_place_of_the_best(make):
+    reducers = [
+        {"name": "none"},
+        {"name": "pca", "params": {"n_components": 1}},
+        {"name": "lda", "params": {"n_components": 1}},
+    ]
+    widths = {"reducer.n_components": [1, 2, 3]}
+    errors = {
+        "none": 0.3,
+        "pca": lambda trial: 0.3 / trial.params["reducer.n_components"],
+        "lda": 0.2,
+    }
+    folder = make("run", errors, reducers=reducers, sweep=widths)
+    best = compare([folder])
+    pca = best.methods.set_index("method").loc["PCA"]
+    assert (pca["setting"], pca["settings"], pca["mean"]) == ("dim = 3", 3, pytest.approx(0.1))
+    assert "favours larger grids" in best.notes[0]
+    at = compare([folder], at=["n_components=2"])
+    assert at.methods.set_index("method").loc["PCA", "mean"] == pytest.approx(0.15)
+    assert at.notes == ("no reduction has no n_components and is compared as it is.",)
+    with pytest.raises(InputError, match=r"Did you mean 'n_components'"):
+        compare([folder], at=["n_component=2"])
+    with pytest.raises(InputError, match="write it such as --at n_components=10"):
+        compare([folder], at=["n_components"])
+    narrow = make("narrow", errors, reducers=[*reducers[:2], {"name": "lda"}], sweep=widths)
+    text = (narrow / "trials.csv").read_text(encoding="utf-8").splitlines(keepends=True)
+    column = text[0].strip().split(",").index("reducer.n_components")
+    kept = [line for line in text if "pca" not in line or line.split(",")[column] != "3"]
+    (narrow / "trials.csv").write_text("".join(kept), encoding="utf-8")
+    notes = compare([narrow], at=["n_components=3"]).notes
+    assert "PCA can't offer dim = 3: left out." in notes
+
+
+def test_runs_of_one_spec_in_two_folders_are_told_apart(make, results, tmp_path):
+    made = [
+        make("run", {"pca": 0.2, "lda": level}, below=folder, repeats=repeats)
+        for folder, level, repeats in (
+            (results, 0.1, 6),
+            (tmp_path / "build", 0.12, 4),
+            (tmp_path / "build" / "heat", 0.3, 6),
+        )
+    ]
+    found = compare(made, against="LDA (results)")
+    assert set(found.methods["run"]) == {"run (results)", "run (build)", "run (heat)"}
+    rows = found.differences.set_index("method")
+    assert rows.loc["LDA (build)", "difference"] == pytest.approx(0.02)
+    assert rows.loc["LDA (build)", "n"] == 4
+    assert rows.loc["LDA (heat)", "difference"] == pytest.approx(0.2)
+    assert set(found.pairs["datasets"]) == {1}
+    assert len(found.pairs) == 15
+    # The same folder twice is one run.
+    assert set(compare([made[0], made[0]]).methods["method"]) == {"PCA", "LDA"}
+
+
+def test_a_data_set_counts_once_whatever_its_runs(make):
+    errors = {"pca": 0.2, "lda": 0.1}
+    runs = [
+        make("one", errors),
+        make("again", {"pca": 0.2, "lda": 0.3}),
+        make("other", errors, dataset="iris"),
+        # Neither run has both methods, but they have the same splits.
+        make("left", {"pca": 0.2, "none": 0.3}, dataset="digits"),
+        make("right", {"lda": 0.15, "lfda": 0.3}, dataset="digits"),
+    ]
+    found = compare(runs)
+    pairs = found.pairs.set_index(["first", "second"])
+    pair = pairs.loc[("PCA", "LDA")]
+    # Landsat: the mean of +.1 and -.1.
+    assert (pair["datasets"], pair["wins"], pair["equal"], pair["losses"]) == (3, 0, 1, 2)
+    assert any("landsat (one, again)" in note for note in found.notes)
+    # On one data set, methods of several runs have their run's name.
+    names = set(compare(runs[:2]).methods["method"])
+    assert names == {"PCA (one)", "PCA (again)", "LDA (one)", "LDA (again)"}
+
+
+def test_what_cannot_be_compared_is_said(make, folders, make_spec, write_results, results):
     with pytest.raises(InputError, match="Did you mean 'PCA'"):
         compare(folders, against="pcs")
+    with pytest.raises(InputError, match="Did you mean 'LDA'"):
+        compare(folders, methods=["pca,lds"])
     with pytest.raises(InputError, match="no metric 'accuracy'"):
         compare(folders, metric="accuracy")
-    with pytest.raises(InputError, match="three runs"):
-        draw_ranks(compare(folders[:2]))
+    with pytest.raises(InputError, match="No classifier is called 'svm'"):
+        compare(folders, classifier="svm")
+    with pytest.raises(InputError, match="0 or more, below 1"):
+        compare(folders, equivalence=-1)
     single = make_spec("single", reducers=REDUCERS, kind="predefined", predefined=False)
-    with pytest.raises(InputError, match="can't be compared on one"):
+    with pytest.raises(InputError, match=r"McNemar's test.*--repeats"):
         compare([write_results(results, single, lambda _: 0.1)])
-    other = make_spec("other", reducers=[{"name": "lpp"}], repeats=6, predefined=False)
-    with pytest.raises(InputError, match="fewer than two methods in common"):
-        compare([folders[0], write_results(results, other, lambda _: 0.1)])
+    with pytest.raises(InputError, match="no two methods to compare"):
+        compare([make("alone", {"lda": 0.1})])
+    other = make("other", {"lpp": 0.1, "none": 0.2}, dataset="iris")
+    with pytest.raises(InputError) as error:
+        compare([folders[0], other])
+    assert "on_landsat: PCA, LDA; landsat, 6 re-splits, seed 0" in str(error.value)
+    assert "other: LPP, no reduction; iris, 6 re-splits, seed 0" in str(error.value)
 
 
-app = typer.Typer()
-app.command()(compare_command)
+def test_a_run_of_other_splits_is_said(make, tmp_path):
+    errors = {"pca": 0.2, "lda": 0.1}
+    other = make("run", errors, below=tmp_path / "seed1")
+    table = pd.read_csv(other / "trials.csv")
+    table["split_hash"] = table["split_hash"].str[::-1]
+    table.to_csv(other / "trials.csv", index=False)
+    with pytest.raises(InputError, match="no splits in common"):
+        compare([make("run", errors), other])
 
 
-def _run(*arguments):
-    return CliRunner(env={"COLUMNS": "120"}).invoke(app, [str(each) for each in arguments])
+def test_the_matrix_is_the_same_bytes_each_time(folders):
+    found = compare(folders)
+    assert rendered(draw_pairs(found)) == rendered(draw_pairs(found))
+    texts = [text.get_text() for text in draw_pairs(found).axes[0].texts]
+    assert texts == ["+2.00\n1-2-4", "-2.00\n4-2-1"]
+    single = [text.get_text() for text in draw_pairs(compare(folders[:1])).axes[0].texts]
+    assert single == ["+5.00\n+5.00 to +5.00", "-5.00\n-5.00 to -5.00"]
 
 
-def test_the_command_shows_differences_and_ranks_and_writes_them(folders, tmp_path):
-    table = tmp_path / "ranks.csv"
-    done = _run(*folders, "--metric", "error", "--against", "pca", "--csv", table)
-    assert done.exit_code == 0, done.output
-    assert "less PCA" in done.output
-    assert "average rank" in done.output
-    assert "Friedman" in done.output
-    assert len(pd.read_csv(table)) == 12
-    for arguments, message in (
-        (("--against", "x"), "No method is called 'x'"),
-        (("--metric", "accuracy"), "no metric 'accuracy'"),
-        (("--picture", tmp_path / "ranks.pdf"), r"must end in \.png or \.svg"),
-    ):
-        wrong = _run(*folders, *arguments)
-        assert isinstance(wrong.exception, InputError)
-        assert re.search(message, str(wrong.exception))
-
-
-@pytest.mark.parametrize("ending", ["svg", "png"])
-def test_the_diagram_is_the_same_bytes_each_time(folders, tmp_path, ending):
-    pytest.importorskip("scikit_posthocs", reason="the extra 'stats' is not installed")
-    one, two = (tmp_path / f"{name}.{ending}" for name in ("one", "two"))
-    assert _run(*folders, "--picture", one).exit_code == 0
-    assert _run(*folders, "--picture", two).exit_code == 0
-    assert one.read_bytes() == two.read_bytes()
+def test_every_pair_of_a_track_is_there(make):
+    errors = dict(zip(NAMES, (0.4, 0.3, 0.2, 0.1), strict=True))
+    found = compare([make("run", errors)])
+    shown = [SHOWN[name] for name in NAMES]
+    got = zip(found.pairs["first"], found.pairs["second"], strict=True)
+    assert list(got) == list(itertools.combinations(shown, 2))

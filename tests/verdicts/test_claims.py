@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
-from ddr_cli.comparison.methods import paired
+from ddr_cli.comparison.pairing import paired
 from ddr_cli.comparison.runs import load_run
 from ddr_cli.comparison.summary import summarize
 from ddr_cli.core.errors import InputError

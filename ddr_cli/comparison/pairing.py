@@ -1,0 +1,111 @@
+"""Two methods on the same splits: their differences, and the interval of a mean difference."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ddr_cli.comparison.summary import MEAN_LEVEL, Row
+from ddr_cli.core.errors import InputError
+from ddr_cli.evaluation.metrics import get_scale
+from ddr_cli.evaluation.statistics import (
+    MeanInterval,
+    PairedDifferences,
+    mean_interval,
+    paired_differences,
+    rate_variance,
+)
+
+if TYPE_CHECKING:
+    from ddr_cli.comparison.selection import Entry
+
+
+def paired(first: Row, second: Row) -> PairedDifferences:
+    """Return first minus second, split by split; an `InputError` if the splits are not the same.
+
+    Where one was run on more splits, the others' are what both have.
+    """
+    splits, others = list(first.trials["split_hash"]), list(second.trials["split_hash"])
+    if first.family == second.family:
+        # One hash may stand for several repeats, which differ in the methods' own randomness: of
+        # all points there is but one split, and of few groups there are few.
+        splits, others = (
+            [" ".join(names) for names in zip(row.trials["split"], hashes, strict=True)]
+            for row, hashes in ((first, splits), (second, others))
+        )
+    both = set(splits) & set(others)
+    if len(both) == min(len(splits), len(others)) < max(len(splits), len(others)):
+        mine, theirs = (np.isin(each, list(both)) for each in (splits, others))
+    else:
+        mine, theirs = np.full(len(splits), True), np.full(len(others), True)
+    try:
+        return paired_differences(
+            first.values[mine],
+            second.values[theirs],
+            splits_first=[split for split, taken in zip(splits, mine, strict=True) if taken],
+            splits_second=[split for split, taken in zip(others, theirs, strict=True) if taken],
+        )
+    except InputError:
+        raise InputError(
+            f"{first.summary.run.name} and {second.summary.run.name} were not run on the same "
+            "splits; run both with the same seed and repeats."
+        ) from None
+
+
+def difference_interval(*pairs: tuple[Row, Row]) -> MeanInterval | None:
+    """Return the interval of the mean of first minus second, of several pairs averaged by split.
+
+    None with fewer than two splits, or where the sizes of their parts are not known; an
+    `InputError` if the rows were not all run on the same splits.
+    """
+    found = [paired(first, second) for first, second in pairs]
+    if len({each.splits for each in found}) > 1:
+        raise InputError("The places were not all run on the same splits.")
+    first = pairs[0][0]
+    sizes = first.summary.run.sizes(first.family)
+    if len(found[0].splits) < 2 or sizes is None or min(sizes) == 0:
+        return None
+    scale = get_scale(first["metric"])
+    # A mean of several differences varies no more than these do on average.
+    variances = [rate_variance(a.values.mean(), b.values.mean()) for a, b in pairs]
+    return mean_interval(
+        np.mean([each.values for each in found], axis=0),
+        MEAN_LEVEL,
+        n_train=sizes[0],
+        n_test=sizes[1],
+        # Points of one group are not drawn one by one.
+        point_variance=float(np.mean(variances))
+        if scale.of_points and not first.family.startswith("grouped")
+        else None,
+        within=(-1, 1) if scale.rate else (-np.inf, np.inf),
+    )
+
+
+def meetings(first: Sequence[Entry], second: Sequence[Entry]) -> list[tuple[Entry, Entry]]:
+    """Return where two methods of one data set met on the same splits.
+
+    In a run that has both; if none has, in runs that prepare the data in the same way; if none do,
+    in any.
+    """
+    pairs = [(a, b) for a in first for b in second if a.place.dataset == b.place.dataset]
+    within = [(a, b) for a, b in pairs if a.place is b.place]
+    if within:
+        return within
+    met = [(a, b) for a, b in pairs if _have_same_splits(a.row, b.row)]
+    alike = [(a, b) for a, b in met if _preparation(a) == _preparation(b)]
+    return alike or met
+
+
+def _have_same_splits(first: Row, second: Row) -> bool:
+    try:
+        paired(first, second)
+    except InputError:
+        return False
+    return True
+
+
+def _preparation(entry: Entry) -> tuple[object, ...]:
+    spec = entry.place.run.spec
+    return spec.dataset, spec.preprocess

@@ -1,0 +1,99 @@
+"""The runs that are compared, told apart by name or folder, and remarks on them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ddr_cli.comparison.runs import Run, load_run
+from ddr_cli.comparison.summary import Summary, summarize
+
+_MOST_NAMED = 4
+
+
+@dataclass(frozen=True)
+class Place:
+    """A run, what it is called among those compared, and its data set."""
+
+    label: str
+    tag: str
+    summary: Summary
+    dataset: str
+
+    @property
+    def run(self) -> Run:
+        """What its folder holds."""
+        return self.summary.run
+
+
+@dataclass
+class Remarks:
+    """Sentences about what is compared, each with the runs that it is true of."""
+
+    runs: int
+    found: dict[str, list[str]] = field(default_factory=dict)
+
+    def add(self, sentence: str, place: Place) -> None:
+        """Add a sentence on a run."""
+        labels = self.found.setdefault(sentence, [])
+        if place.label not in labels:
+            labels.append(place.label)
+
+    def add_for_all(self, sentence: str) -> None:
+        """Add a sentence on all runs together."""
+        self.found[sentence] = [""] * self.runs
+
+    def sentences(self) -> tuple[str, ...]:
+        """Return the sentences, with the runs' names where not all are meant."""
+        return tuple(
+            f"{sentence}."
+            if len(labels) == self.runs
+            else f"{sentence} ({listed(labels, _MOST_NAMED)})."
+            for sentence, labels in self.found.items()
+        )
+
+
+def load_places(folders: Sequence[Path]) -> tuple[Place, ...]:
+    """Read the runs; runs of one name are told apart by the folders that they are in."""
+    given = {folder.resolve(): folder for folder in folders}
+    names = [folder.name for folder in given]
+    twice = len(set(names)) < len(names)
+    parents = _distinct([folder.parent for folder in given]) if twice else {}
+    found = []
+    for folder, as_given in given.items():
+        summary = summarize(load_run(as_given if as_given.name else folder))
+        run = summary.run
+        dataset = run.spec.dataset.name
+        if len(run.trials):
+            dataset = str(run.trials["dataset"].iloc[0])
+        tag = parents.get(folder.parent, "")
+        found.append(Place(f"{folder.name} ({tag})" if tag else run.name, tag, summary, dataset))
+    return tuple(found)
+
+
+def _distinct(folders: Iterable[Path]) -> dict[Path, str]:
+    """Return for each folder the shortest end of its path that no other one has."""
+    different = list(dict.fromkeys(folders))
+
+    def end(folder: Path, length: int) -> str:
+        return "/".join(folder.parts[-length:])
+
+    found = {}
+    for folder in different:
+        lengths = range(1, len(folder.parts) + 1)
+        found[folder] = next(
+            (
+                end(folder, length)
+                for length in lengths
+                if sum(end(other, length) == end(folder, length) for other in different) == 1
+            ),
+            str(folder),
+        )
+    return found
+
+
+def listed(names: Sequence[str], most: int) -> str:
+    """Return names in one line, the rest of a long list as a number."""
+    shown = ", ".join(names[:most])
+    return f"{shown} and {len(names) - most} more" if len(names) > most else shown

@@ -1,0 +1,376 @@
+"""Which methods are compared: of each run one row per method, under a name that tells it apart."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import pandas as pd
+
+from ddr_cli.comparison.names import family_name, method_name, metric_name, parameter_name, plain
+from ddr_cli.comparison.places import Place, Remarks, listed, load_places
+from ddr_cli.comparison.summary import PIECES, Row, best_index, same_value
+from ddr_cli.core.errors import InputError, did_you_mean
+from ddr_cli.core.yaml_loader import parse_value
+from ddr_cli.evaluation.metrics import get_scale
+
+Track = Literal["inductive", "transductive"]
+TRACKS: tuple[Track, ...] = ("inductive", "transductive")
+
+TUNED = ", tuned"
+SHUFFLED = "shuffled_labels"
+# What a run was asked for, not a setting of a method: never chosen by its score.
+_BUDGETS = ("labels", "split.train")
+_MOST_NAMED = 4
+
+
+@dataclass(frozen=True, eq=False)
+class Entry:
+    """A method of a run at the setting that is compared, the best of `settings`."""
+
+    place: Place
+    row: Row
+    settings: int
+    tuned: bool
+    name: str = ""
+
+    @property
+    def track(self) -> Track:
+        """Whether it has seen the test points, unlabelled, when it was fitted."""
+        has_mode = "reducer.mode" in self.place.summary.rows
+        transductive = has_mode and self.row["reducer.mode"] == "transductive"
+        return "transductive" if transductive else "inductive"
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What is compared, and what a reader needs to know of how it was chosen."""
+
+    metric: str
+    places: tuple[Place, ...]
+    entries: tuple[Entry, ...]
+    remarks: Remarks
+
+
+def select(
+    folders: Sequence[Path],
+    *,
+    metric: str | None,
+    methods: Sequence[str],
+    classifier: str | None,
+    at: Sequence[str],
+) -> Selection:
+    """Return one row per run and method; an `InputError` says why there is none."""
+    places = load_places(folders)
+    metric = _metric(metric, places)
+    settings = _settings(at, places)
+    remarks = Remarks(len(places))
+    found: list[Entry] = []
+    for place in places:
+        rows = _repeated(place, metric, remarks)
+        if not rows.empty:
+            rows = _one_classifier_setting(place, rows, classifier, places, remarks)
+        if not rows.empty:
+            rows = _one_budget(place, rows, settings, remarks)
+        found += _best(place, rows, metric, settings, remarks)
+    entries = _named(found, places)
+    if methods and entries:
+        names = list(dict.fromkeys(entry.name for entry in entries))
+        wanted = {name for text in _split_names(methods, names) for name in _matching(text, names)}
+        entries = [entry for entry in entries if entry.name in wanted]
+    if not entries:
+        raise InputError(" ".join(["Nothing can be compared.", *remarks.sentences()]))
+    return Selection(metric, places, tuple(entries), remarks)
+
+
+def find_method(requested: str, names: Sequence[str]) -> str:
+    """Return the method that a name means: its whole name, or the first that begins with it."""
+    return _matching(requested, names)[0]
+
+
+def _metric(requested: str | None, places: Sequence[Place]) -> str:
+    metric = requested or places[0].run.spec.metrics[0]
+    known = list(dict.fromkeys(name for place in places for name in place.run.spec.metrics))
+    if metric not in known:
+        hint = did_you_mean(metric, known) or f" There is {', '.join(known)}."
+        who = f"{places[0].label} has" if len(places) == 1 else "The runs have"
+        raise InputError(f"{who} no metric '{metric}'.{hint}")
+    if get_scale(metric).better is None:
+        raise InputError(
+            f"Of '{metric}' neither end is better, so methods can't be compared by it."
+        )
+    return metric
+
+
+# -- rows -----------------------------------------------------------------------------------------
+
+
+def _repeated(place: Place, metric: str, remarks: Remarks) -> pd.DataFrame:
+    """Return the rows of a metric over all of a run's repeated splits."""
+    run, rows = place.run, place.summary.rows
+    if metric not in run.spec.metrics:
+        remarks.add(f"Left out: no metric '{metric}'", place)
+        return rows.iloc[:0]
+    rows = rows[(rows["metric"] == metric) & (rows["split"] == run.spec.split.kind)]
+    if "control" in rows:
+        shuffled = rows["control"] == SHUFFLED
+        if shuffled.any():
+            remarks.add("Shuffled labels are a control and no method: left out", place)
+            rows = rows[~shuffled]
+    complete = rows["n"] == rows["planned"]
+    if rows.empty:
+        remarks.add("Left out: no trial of it has ended well", place)
+    elif rows["planned"].max() < 2:
+        # What one split can't say stands in one sentence, for it may be all that is said.
+        remarks.add(
+            "Left out: one split has no spread, and McNemar's test, which needs none, needs the "
+            "predictions for single points, which this run did not keep; run the spec on two "
+            "splits or more, such as with --repeats 20",
+            place,
+        )
+        return rows.iloc[:0]
+    elif not complete.all():
+        partial = rows[~complete]
+        names = dict.fromkeys(
+            f"{reducer}, {evaluator} on {n} of {planned} splits"
+            for reducer, evaluator, n, planned in partial[
+                ["reducer_label", "classifier_label", "n", "planned"]
+            ].itertuples(index=False)
+        )
+        remarks.add(
+            f"Left out, as not all splits ended well: {listed(list(names), _MOST_NAMED)}", place
+        )
+    return rows[complete]
+
+
+def _one_classifier_setting(
+    place: Place,
+    rows: pd.DataFrame,
+    requested: str | None,
+    places: Sequence[Place],
+    remarks: Remarks,
+) -> pd.DataFrame:
+    """Return the rows of one setting of each classifier: that requested, or the spec's first.
+
+    3-NN with one rule for ties and 3-NN with another are one classifier, not two methods.
+    """
+    here = set(rows["classifier_label"])
+    items = [item for item in place.run.spec.evaluators if method_name(item.label) in here]
+    if requested is not None:
+        known = list(
+            dict.fromkeys(
+                text
+                for each in places
+                for item in each.run.spec.evaluators
+                for text in (item.name, item.label)
+            )
+        )
+        words = requested.casefold()
+        if words not in {text.casefold() for text in (*known, *map(method_name, known))}:
+            hint = did_you_mean(requested, known) or f" There is {', '.join(known)}."
+            raise InputError(f"No classifier is called '{requested}'.{hint}")
+        labels = [
+            item
+            for item in items
+            if words in (item.label.casefold(), method_name(item.label).casefold())
+        ]
+        items = labels or [
+            item
+            for item in items
+            if words in (item.name.casefold(), method_name(item.name).casefold())
+        ]
+        if not items:
+            remarks.add(f"Left out: no classifier '{requested}'", place)
+    kept: dict[str, str] = {}
+    for item in items:
+        label = method_name(item.label)
+        if item.name in kept:
+            remarks.add(
+                f"Of {method_name(item.name)}, {kept[item.name]} is compared; "
+                f"--classifier '{label}' takes that setting",
+                place,
+            )
+        kept.setdefault(item.name, label)
+    return rows[rows["classifier_label"].isin(kept.values())]
+
+
+def _settings(at: Sequence[str], places: Sequence[Place]) -> dict[str, Any]:
+    """Return the columns and values that ``NAME=VALUE`` texts ask for."""
+    columns = list(dict.fromkeys(str(name) for place in places for name in place.summary.rows))
+    parameters = [name for name in columns if name.partition(".")[0] in PIECES and "." in name]
+    parameters += [name for name in _BUDGETS if name in columns]
+    found: dict[str, Any] = {}
+    for text in at:
+        name, equals, value = (part.strip() for part in text.partition("="))
+        if not equals or not name or not value:
+            raise InputError(
+                f"--at {text} is not NAME=VALUE; write it such as --at n_components=10."
+            )
+        meant = [column for column in parameters if name in (column, column.partition(".")[2])]
+        if len(meant) > 1:
+            swept = {key for place in places for key in place.run.spec.sweep}
+            meant = [column for column in meant if column in swept] or meant
+        if len(meant) != 1:
+            hint = did_you_mean(name, [*parameters, *(each.split(".")[-1] for each in parameters)])
+            if meant:
+                hint = f" It may be {' or '.join(meant)}; give the whole name."
+            raise InputError(f"No run has one parameter '{name}'.{hint}")
+        everything = meant[0] in _BUDGETS and value == "all"
+        found[meant[0]] = None if everything else parse_value(value)
+    return found
+
+
+def _one_budget(
+    place: Place, rows: pd.DataFrame, settings: Mapping[str, Any], remarks: Remarks
+) -> pd.DataFrame:
+    """Return the rows of the largest budget of labels and of training points.
+
+    Another one is taken where it is asked for.
+    """
+    for name in _BUDGETS:
+        if name not in rows or name in settings or rows.empty:
+            continue
+        values = rows[name]
+        largest = values.isna() if values.isna().any() else values == values.max()
+        if not largest.all():
+            shown = "all" if values.isna().any() else plain(values.max())
+            remarks.add(f"Compared at {name} = {shown}; --at {name}=... takes another", place)
+        rows = rows[largest]
+    return rows
+
+
+def _best(
+    place: Place,
+    rows: pd.DataFrame,
+    metric: str,
+    settings: Mapping[str, Any],
+    remarks: Remarks,
+) -> list[Entry]:
+    """Return each method at the setting asked for, or else at its best one by its mean."""
+    keys = ["reducer_label", "classifier_label", *(["tuned"] if "tuned" in rows else [])]
+    found = []
+    for key, group in rows.groupby(keys, sort=False, dropna=False):
+        tuned = len(key) > len(keys[:2]) and bool(key[2])
+        name = str(key[0]) + (TUNED if tuned else "")
+        for column, value in settings.items():
+            group = _with_value(place, group, column, value, name, tuned, remarks)
+        if group.empty:
+            continue
+        if len(group) > 1:
+            remarks.add(
+                f"Swept methods are compared at their best setting by mean {metric_name(metric)} "
+                "on the test parts, which favours larger grids; --at NAME=VALUE takes one setting",
+                place,
+            )
+        row = Row(place.summary, best_index(group["mean"], metric))
+        found.append(Entry(place, row, len(group), tuned))
+    return found
+
+
+def _with_value(
+    place: Place,
+    group: pd.DataFrame,
+    column: str,
+    value: Any,
+    name: str,
+    tuned: bool,
+    remarks: Remarks,
+) -> pd.DataFrame:
+    """Return the rows that have a parameter's value.
+
+    A method without the parameter stays as it is; a tuned one has chosen its own.
+    """
+    shown = f"{parameter_name(column, short=True)} = {'all' if value is None else plain(value)}"
+    absent = column not in group or group[column].isna().all()
+    if absent and not tuned and column not in _BUDGETS:
+        if value is not None:
+            short = column.partition(".")[2]
+            remarks.add(f"{name} has no {short} and is compared as it is", place)
+        return group
+    if absent and value is None:
+        return group
+    chosen = group.iloc[:0]
+    if not absent:
+        chosen = group[[same_value(each, value) for each in group[column]]]
+    if chosen.empty:
+        remarks.add(f"{name} can't offer {shown}: left out", place)
+    return chosen
+
+
+# -- names ----------------------------------------------------------------------------------------
+
+
+def _named(entries: Sequence[Entry], places: Sequence[Place]) -> list[Entry]:
+    """Return the entries under their names.
+
+    The classifier is named where a run has several. Where runs are called alike, every method has
+    its folder; where all runs have one data set, a method of several runs has its run.
+    """
+    several = any(
+        len({entry.row["classifier_label"] for entry in entries if entry.place is place}) > 1
+        for place in places
+    )
+    named = []
+    for entry in entries:
+        pieces = [entry.row["reducer_label"], *([entry.row["classifier_label"]] if several else [])]
+        named.append(replace(entry, name=", ".join(pieces) + (TUNED if entry.tuned else "")))
+    if any(place.tag for place in places):
+        return [replace(each, name=f"{each.name} ({each.place.tag})") for each in named]
+    if len({place.dataset for place in places}) > 1:
+        return named
+    counts = Counter(entry.name for entry in named)
+    return [
+        replace(each, name=f"{each.name} ({each.place.label})") if counts[each.name] > 1 else each
+        for each in named
+    ]
+
+
+def _split_names(texts: Sequence[str], names: Sequence[str]) -> list[str]:
+    """Return the names that comma-separated texts hold; names may themselves hold commas."""
+    found = []
+    for text in texts:
+        pieces = [piece.strip() for piece in text.split(",")]
+        while any(pieces):
+            for length in range(len(pieces), 0, -1):
+                joined = ", ".join(pieces[:length])
+                if length == 1 or _known(joined, names):
+                    break
+            found.append(joined)
+            pieces = pieces[length:]
+    return [each for each in found if each]
+
+
+def _known(requested: str, names: Sequence[str]) -> list[str]:
+    """Return the names that are this one or, where none is, begin with it."""
+    for wanted in (requested.casefold(), method_name(requested).casefold()):
+        exact = [name for name in names if name.casefold() == wanted]
+        begun = [
+            name for name in names if name.casefold().startswith((f"{wanted},", f"{wanted} ("))
+        ]
+        if exact or begun:
+            return exact or begun
+    return []
+
+
+def _matching(requested: str, names: Sequence[str]) -> list[str]:
+    found = _known(requested, names)
+    if not found:
+        hint = did_you_mean(requested, names) or f" There are {'; '.join(names)}."
+        raise InputError(f"No method is called '{requested}'.{hint}")
+    return found
+
+
+def what_each_has(selection: Selection) -> str:
+    """Return a line per run: its methods and its splits."""
+    lines = []
+    for place in selection.places:
+        names = dict.fromkeys(e.name for e in selection.entries if e.place is place)
+        split = place.run.spec.split
+        splits = (
+            f"{family_name(split.kind, place.run.planned_splits(split.kind))}, seed {split.seed}"
+        )
+        lines.append(f"  {place.label}: {', '.join(names) or 'nothing'}; {place.dataset}, {splits}")
+    return "\n".join(lines)

@@ -1,0 +1,236 @@
+"""A comparison in words: tables for a terminal, as Markdown or LaTeX, and all of it as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pandas as pd
+from rich.markup import escape
+from rich.table import Table
+
+from ddr_cli.comparison.across import SIGNED_RANKS
+from ddr_cli.comparison.methods import Comparison
+from ddr_cli.comparison.names import (
+    amount_text,
+    difference_text,
+    lower_is_better,
+    metric_axis,
+    number,
+)
+from ddr_cli.comparison.selection import TRACKS
+from ddr_cli.evaluation.statistics import fewest_for_signed_ranks
+from ddr_cli.report.tables import to_latex, to_markdown
+
+_ALPHA = 0.05
+_LEFT = ("method", "first", "second")
+
+
+@dataclass(frozen=True)
+class TextTable:
+    """A table of texts with a title, and sentences below."""
+
+    title: str
+    frame: pd.DataFrame
+    below: tuple[str, ...] = ()
+
+
+def comparison_texts(found: Comparison) -> Iterator[TextTable]:
+    """Yield the differences of each run, then the pairs and the scores across data sets.
+
+    Methods that saw the test points, unlabelled, and methods that didn't have tables of their own.
+    """
+    for (run, track), rows in found.methods.groupby(["run", "track"], sort=False):
+        yield _of_a_run(found, str(run), str(track), rows)
+    for track in TRACKS:
+        pairs = found.pairs[found.pairs["track"] == track]
+        scores = found.scores[found.scores["track"] == track]
+        if not pairs.empty and pairs["datasets"].max() > 1:
+            yield _of_pairs(found, track, pairs)
+            if len(scores):
+                yield _of_scores(found, track, scores)
+
+
+def comparison_tables(found: Comparison) -> Iterator[Table]:
+    """Yield the same for a terminal."""
+    for text in comparison_texts(found):
+        table = Table(title=escape(text.title), title_justify="left", caption_justify="left")
+        for name in text.frame:
+            left = name in _LEFT
+            table.add_column(
+                escape(str(name)), justify="left" if left else "right", overflow="fold"
+            )
+        for row in text.frame.itertuples(index=False):
+            table.add_row(*map(escape, row))
+        table.caption = escape("\n".join(text.below))
+        yield table
+
+
+def comparison_markdown(found: Comparison) -> str:
+    """Return the tables with what stands below them, and the notes, as Markdown."""
+    parts = []
+    for text in comparison_texts(found):
+        parts += [f"### {text.title}", to_markdown(text.frame).rstrip(), *text.below]
+    return "\n\n".join([*parts, *found.notes]) + "\n"
+
+
+def comparison_latex(found: Comparison) -> str:
+    """Return the tables as LaTeX tabulars, with the words below them and the notes as comments."""
+    parts = []
+    for text in comparison_texts(found):
+        words = [f"% {line}" for line in (text.title, *text.below)]
+        parts.append("\n".join([*words, to_latex(text.frame)]))
+    return "\n".join([*parts, *(f"% {note}" for note in found.notes)]) + "\n"
+
+
+def comparison_json(found: Comparison) -> str:
+    """Return all of it as JSON; what is missing is null."""
+    tables = {
+        name: json.loads(getattr(found, name).to_json(orient="records", double_precision=12))
+        for name in ("methods", "differences", "pairs", "scores")
+    }
+    head = {"metric": found.metric, "equivalence": found.equivalence}
+    return json.dumps(head | tables | {"notes": found.notes}, indent=2, ensure_ascii=False) + "\n"
+
+
+# -- one run ---------------------------------------------------------------------------------------
+
+
+def _of_a_run(found: Comparison, run: str, track: str, rows: pd.DataFrame) -> TextTable:
+    metric = found.metric
+    of_run = (found.differences["run"] == run) & (found.differences["track"] == track)
+    differences = found.differences[of_run].set_index("method")
+    against = next(iter(differences["against"]), "")
+    records = []
+    for row in rows.to_dict("records"):
+        name = f"{row['method']} ({row['setting']})" if row["setting"] else row["method"]
+        mark = f" [{row['failed']} failed]" if row["failed"] else ""
+        mean = (
+            f"{number(row['mean'], metric, unit=False)} ± {number(row['sd'], metric, unit=False)}"
+        )
+        record = {"method": name, "mean ± sd": mean + mark}
+        if against:
+            record |= {"difference": "", "95 % interval": "", "p": "", "p, Holm": ""}
+        if row["method"] in differences.index:
+            difference = differences.loc[row["method"]]
+            record["difference"] = _signed(difference["difference"], metric)
+            record |= _interval_and_p(difference, metric)
+        records.append(record)
+    below = [f"Difference: less {against}."] if against else []
+    wanted = set(found.differences["against"])
+    if not against and wanted and not wanted & set(rows["method"]):
+        below.append(f"No differences: {' or '.join(sorted(wanted))} was not run on these splits.")
+    corrections = differences["interval"].dropna().unique()
+    if len(corrections):
+        tests = int(found.differences["p_value"].notna().sum())
+        below.append(
+            f"Interval and p, each for itself: {'; '.join(corrections)}. Holm: over the {tests} "
+            f"comparison{'s' if tests > 1 else ''} made."
+        )
+    elif against:
+        below.append("No interval: the sizes of the splits' parts are not known.")
+    if track != next(iter(differences["against_track"]), track):
+        saw, not_seen = "these methods were", f"{against} was not"
+        if track == "inductive":
+            saw, not_seen = f"{against} was", "these methods were not"
+        below.append(f"Only {saw} fitted with the test points, unlabelled; {not_seen}.")
+    if rows["failed"].any():
+        below.append(
+            "[failed]: splits on which the method failed and is scored as the largest class."
+        )
+    title = f"{run}: {metric_axis(metric)}{_track_words(found, track)}"
+    return TextTable(title, pd.DataFrame(records), tuple(below))
+
+
+def _track_words(found: Comparison, track: str) -> str:
+    both = found.methods["track"].nunique() > 1
+    return f", {track} methods" if both or track == "transductive" else ""
+
+
+def _signed(value: float, metric: str) -> str:
+    return difference_text(value, metric, unit=False)
+
+
+def _p_text(value: float) -> str:
+    return "" if pd.isna(value) else f"{value:.2g}"
+
+
+def _interval_and_p(row: pd.Series, metric: str) -> dict[str, str]:
+    interval = ""
+    if not pd.isna(row["low"]):
+        interval = f"{_signed(row['low'], metric)} to {_signed(row['high'], metric)}"
+    return {
+        "95 % interval": interval,
+        "p": _p_text(row["p_value"]),
+        "p, Holm": _p_text(row["p_holm"]),
+    }
+
+
+# -- across data sets -----------------------------------------------------------------------------
+
+
+def _of_pairs(found: Comparison, track: str, pairs: pd.DataFrame) -> TextTable:
+    metric = found.metric
+    frame = pd.DataFrame(
+        [
+            {
+                "first": row["first"],
+                "second": row["second"],
+                "data sets": str(row["datasets"]),
+                "wins, equal, losses": f"{row['wins']}-{row['equal']}-{row['losses']}",
+                "median difference": _signed(row["median_difference"], metric),
+                # On one data set there are no signed ranks.
+                "p": _p_text(row["p_value"]) if row["test"] == SIGNED_RANKS else "",
+                "p, Holm": _p_text(row["p_holm"]) if row["test"] == SIGNED_RANKS else "",
+            }
+            for row in pairs.to_dict("records")
+        ]
+    )
+    better = "lower" if lower_is_better(metric) else "higher"
+    below = [
+        f"Of the first against the second; {better} is better. Equal: means that differ by "
+        f"{amount_text(found.equivalence, metric)} or less.",
+        *_power_words(found),
+    ]
+    title = f"Pairs across data sets: {metric_axis(metric)}{_track_words(found, track)}"
+    return TextTable(title, frame, tuple(below))
+
+
+def _power_words(found: Comparison) -> Iterator[str]:
+    """Yield what p is, and whether there are too few data sets for it to be small."""
+    tested = found.pairs[found.pairs["test"] == SIGNED_RANKS]
+    n, most = len(tested), tested["datasets"].max()
+    yield (
+        f"p: Wilcoxon's signed ranks over data sets; Holm: over {n} pair{'s' if n > 1 else ''}. "
+        "Only Holm's p depends on how many methods are compared."
+    )
+    alone, together = (fewest_for_signed_ranks(_ALPHA, tests) for tests in (1, n))
+    needed = f"{alone} data sets" + (f", {together} beside {n} pairs" if together > alone else "")
+    if most < alone:
+        yield f"With {most} data sets this test can't reject at 5 %: it takes {needed}."
+    elif most < together:
+        yield f"With {most} data sets Holm's p can't fall below 5 %: it takes {needed}."
+
+
+def _of_scores(found: Comparison, track: str, scores: pd.DataFrame) -> TextTable:
+    frame = pd.DataFrame(
+        [
+            {
+                "method": row["method"],
+                "data sets": str(row["datasets"]),
+                "scaled score": f"{row['score']:.3f}",
+                "95 % interval": ""
+                if pd.isna(row["low"])
+                else f"{row['low']:.3f} to {row['high']:.3f}",
+            }
+            for row in scores.to_dict("records")
+        ]
+    )
+    below = [
+        "0: always naming the largest class; 1: no mistake. Interval: bootstrap over data sets."
+    ]
+    if scores["datasets"].nunique() > 1:
+        below.append("Methods on different data sets are compared by the pairs, not by this mean.")
+    title = f"Mean scaled score: {metric_axis(found.metric)}{_track_words(found, track)}"
+    return TextTable(title.replace(" (%)", ""), frame, tuple(below))

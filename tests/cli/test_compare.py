@@ -1,0 +1,75 @@
+"""`ddr compare` as a user types it, on committed runs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+RESULTS = Path(__file__).parents[2] / "results"
+IRIS, FACES, OBJECTS = (str(RESULTS / f"nmmp_{name}") for name in ("iris", "faces", "objects"))
+
+
+def test_help_says_what_depends_on_what(ddr):
+    done = ddr("compare", "--help")
+    assert done.returncode == 0
+    assert "never depends on which others are compared" in " ".join(
+        done.stdout.replace("│", " ").split()
+    )
+
+
+def test_every_form_of_the_comparison_is_written(ddr, work):
+    files = {flag: work / flag.strip("-") for flag in ("--json", "--csv", "--markdown", "--latex")}
+    flags = [text for flag, path in files.items() for text in (flag, str(path))]
+    done = ddr(
+        "compare",
+        *(IRIS, FACES, OBJECTS, "--metric", "accuracy", "--against", "nmmp"),
+        *("--methods", "NMMP,lda,baseline", "--classifier", "3-NN, ties to the nearest"),
+        *("--equivalence", "0.02", "--picture", "pairs.png", *flags),
+    )
+    assert done.returncode == 0, done.stderr
+    assert "Difference: less NMMP." in done.stdout
+    assert "2 points or less" in " ".join(done.stdout.split())
+    assert "LMNN" not in done.stdout
+    assert (work / "pairs.png").read_bytes().startswith(b"\x89PNG")
+    found = json.loads(files["--json"].read_text(encoding="utf-8"))
+    assert [pair["datasets"] for pair in found["pairs"]] == [3, 3, 3]
+    assert found["equivalence"] == 0.02
+    table = pd.read_csv(files["--csv"])
+    assert list(table["method"]) == ["baseline", "LDA"] * 3
+    assert table["p_holm"].min() == pytest.approx(6 * table["p_value"].min())
+    assert "| baseline | LDA | 3 |" in files["--markdown"].read_text(encoding="utf-8")
+    latex = files["--latex"].read_text(encoding="utf-8")
+    assert latex.count(r"\begin{tabular}") == 5
+
+
+def test_json_on_standard_output_is_all_there_is(ddr_here):
+    done = ddr_here("compare", IRIS, "--json", "-")
+    assert done.returncode == 0
+    found = json.loads(done.stdout)
+    assert {"metric", "methods", "differences", "pairs", "scores", "notes"} <= set(found)
+    assert {row["against"] for row in found["differences"]} == {"baseline"}
+
+
+def test_a_setting_is_asked_for_by_its_name(ddr_here):
+    folder = str(RESULTS / "landsat_ccdr_beta")
+    done = ddr_here("compare", folder, "--at", "beta=0.5")
+    assert done.returncode == 0
+    assert done.stdout.count("(β = 0.5)") == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("--against", "x"), "No method is called 'x'"),
+        (("--metric", "f1"), "no metric 'f1'"),
+        (("--at", "beta"), "--at n_components=10"),
+        (("--picture", "ranks.pdf"), "must end in .png or .svg"),
+    ],
+)
+def test_a_mistake_is_one_sentence(ddr_here, words, says):
+    done = ddr_here("compare", IRIS, *words)
+    assert done.returncode == 2
+    assert says in done.stderr
