@@ -15,12 +15,16 @@ _PARAMETERS = {
     "reducer.mode": "test points",
     "reducer.weights": "weights",
     "classifier.n_neighbors": "neighbours K in the embedding",
+    "labels": "labelled training points per class",
+    "split.train": "size of the training part",
 }
 
 _SHORT_PARAMETERS = {
     "reducer.n_components": "dim",
     "reducer.n_neighbors": "k",
     "classifier.n_neighbors": "K",
+    "labels": "labels",
+    "split.train": "train",
 }
 
 _METHODS = {
@@ -87,7 +91,9 @@ def method_name(label: str) -> str:
 
 def family_name(family: str, n: int) -> str:
     """Return ``50 re-splits``, ``the predefined split`` or ``all points``."""
-    one, many = _FAMILIES.get(family, (f"{family} split", f"{family} splits"))
+    # Where sizes of the training part are compared, a family's name ends with its size.
+    kind = family.partition("-")[0]
+    one, many = _FAMILIES.get(kind, (f"{family} split", f"{family} splits"))
     if family == "predefined":
         return f"the {one}"
     if family == "whole" and n == 1:

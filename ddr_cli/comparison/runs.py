@@ -17,7 +17,11 @@ if TYPE_CHECKING:
 
 
 def split_family(split: str) -> str:
-    """Return the family of a split's name: ``resample-7`` belongs to ``resample``."""
+    """Return the family of a split's name: ``resample-7`` belongs to ``resample``.
+
+    Where sizes of the training part are compared each is one: ``per_class-20-7`` belongs to
+    ``per_class-20``.
+    """
     stem, _, index = split.rpartition("-")
     return stem if stem and index.isdigit() else split
 
@@ -131,18 +135,19 @@ def split_sizes(manifest: Manifest, spec: Spec, family: str) -> tuple[float, flo
         return None
     if family in ("predefined", "resample"):
         return card.predefined
-    total, train = card.expect.samples, spec.split.train
+    kind, _, size = family.partition("-")
+    total, train = card.expect.samples, float(size) if size else spec.split.train
     if family == "kfold" and total is not None and isinstance(spec.split.folds, int):
         return total - total / spec.split.folds, total / spec.split.folds
     if total is None or train is None or family == "grouped":
         return None
-    match family:
+    match kind:
         case "per_class":
             if not card.expect.classes:
                 return None
-            size = int(train) * len(card.expect.classes)
+            trained = int(train) * len(card.expect.classes)
         case "fraction":
-            size = int(train * total + 0.5)
+            trained = int(train * total + 0.5)
         case _:
-            size = int(train)
-    return size, total - size
+            trained = int(train)
+    return trained, total - trained

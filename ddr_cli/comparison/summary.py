@@ -22,7 +22,9 @@ from ddr_cli.engine.journal import parameter_text
 from ddr_cli.engine.records import MANIFEST
 from ddr_cli.evaluation.metrics import get_scale
 from ddr_cli.evaluation.statistics import mean_interval, rate_variance, split_interval
+from ddr_cli.spec.budgets import ALL, LABELS
 from ddr_cli.spec.pieces import ClassifierSpec, MeasureSpec, ReducerSpec
+from ddr_cli.spec.sweeps import TRAIN
 
 MEAN_LEVEL = 0.95
 """Level of the corrected interval of a mean and of a difference."""
@@ -30,6 +32,9 @@ MEAN_LEVEL = 0.95
 PIECES = ("reducer", "classifier")
 KINDS = ("control",)
 """Columns that only some runs have, and by which their rows differ beside their parameters."""
+
+AXES = (TRAIN, LABELS)
+"""What a run may vary beside parameters; a column of its summary only if it does."""
 
 Item = ReducerSpec | ClassifierSpec | MeasureSpec
 
@@ -106,8 +111,9 @@ def best_index(means: pd.Series[Any], metric: str) -> int:
 
 
 def swept_columns(run: Run) -> list[str]:
-    """Return the parameters that the spec sweeps over more than one value, in its order."""
-    return [name for name, values in run.spec.sweep.items() if len(values) > 1]
+    """Return what the spec varies: numbers of labels, then the parameters of its sweep."""
+    varied = [name for name, values in run.spec.sweep.items() if len(values) > 1]
+    return [LABELS, *varied] if len(run.spec.labels) > 1 else varied
 
 
 def summarize(run: Run) -> Summary:
@@ -117,13 +123,15 @@ def summarize(run: Run) -> Summary:
     `sd` (n - 1 in the denominator), `low`, `high`, `level`, `interval` (what varies between `low`
     and `high`), `mean_low` and `mean_high` (the interval of the mean, of level `mean_level`) and
     `mean_interval` (which correction it has). A predefined split is one value and has no interval.
-    A measure has a row of its own metric alone.
+    A measure has a row of its own metric alone. Of a run with numbers of labels per class, `labels`
+    has those, and the text ``all``.
     """
     parameters = [
         name for name in run.trials.columns if name.partition(".")[0] in PIECES and "." in name
     ]
     kinds = [name for name in KINDS if name in run.trials.columns]
-    keys = ["reducer", "classifier", *parameters, *kinds, "family"]
+    axes = [name for name in AXES if name in run.trials.columns]
+    keys = ["reducer", "classifier", *parameters, *axes, *kinds, "family"]
     records: list[dict[str, Any]] = []
     order: list[tuple[Any, ...]] = []
     members: list[Any] = []
@@ -133,6 +141,8 @@ def summarize(run: Run) -> Summary:
     )
     for key, group in ok.groupby(keys, dropna=False, sort=False):
         setting: dict[str, Any] = dict(zip(keys, key, strict=True))
+        if LABELS in axes and _is_missing(setting[LABELS]):
+            setting[LABELS] = ALL
         items = {piece: _item_of(run, piece, setting) for piece in PIECES}
         for position, metric in enumerate(run.spec.metrics):
             # A measure fills the column of its own metric alone.
@@ -143,23 +153,25 @@ def summarize(run: Run) -> Summary:
             for piece in PIECES:
                 row[piece] = setting[piece]
                 row[f"{piece}_label"] = method_name(items[piece][1].label)
-            row |= {name: setting[name] for name in (*parameters, *kinds)}
+            row |= {name: setting[name] for name in (*parameters, *axes, *kinds)}
             records.append(row | _statistics(run, setting["family"], metric, scored[metric]))
             members.append(scored.index.to_numpy())
             order.append(
                 (
                     *(_sort_key(setting[name]) for name in kinds),
                     *(place for place, _ in items.values()),
-                    *(_sort_key(setting[name]) for name in parameters),
+                    *(_sort_key(setting[name]) for name in (*parameters, *axes)),
                     setting["family"] != "predefined",
                     setting["family"],
                     position,
                 )
             )
     sequence = sorted(range(len(records)), key=order.__getitem__)
-    rows = pd.DataFrame([records[i] for i in sequence], columns=_columns([*parameters, *kinds]))
+    columns = _columns([*parameters, *axes, *kinds])
+    rows = pd.DataFrame([records[i] for i in sequence], columns=columns)
     # A gap among whole numbers would turn the column into objects, which no axis can be made of.
-    rows = rows.astype({name: run.trials[name].dtype for name in parameters})
+    numbers = [name for name in (*parameters, *axes) if name != LABELS]
+    rows = rows.astype({name: run.trials[name].dtype for name in numbers})
     return Summary(run, rows, tuple(members[i] for i in sequence))
 
 

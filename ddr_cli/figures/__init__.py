@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from ddr_cli.comparison.summary import Summary, swept_columns
+from ddr_cli.comparison.summary import AXES, Summary, swept_columns
 from ddr_cli.figures.curves import draw_curves, draw_heat_maps
 from ddr_cli.figures.dot_plot import draw_category_plot, draw_dot_plot
 from ddr_cli.figures.embeddings import draw_embeddings, read_embeddings
@@ -25,7 +25,8 @@ def draw(summary: Summary, quoted: Sequence[QuotedNumber] = ()) -> Figure:
     """Draw the metric that a run's spec plots, with the numbers that papers quote for it.
 
     A run that kept embeddings shows those. With one swept parameter there are curves: the
-    predefined split and the re-splits side by side where both were run. With two, a panel per value
+    predefined split and the re-splits side by side where both were run. So it is with numbers of
+    labels and sizes of the training part. With two, a panel per value
     of the second, or heat maps where it has many. With one that has words for values, a line for
     each of them. Otherwise a dot per method, for the best of its settings.
     """
@@ -42,6 +43,10 @@ def draw(summary: Summary, quoted: Sequence[QuotedNumber] = ()) -> Figure:
         if words is not None:
             return draw_category_plot(picture, words)
         x, second = _axes_of(summary, picture.rows)
+        if x is None and summary.run.spec.plot.x in AXES:
+            # More parameters than a figure has axes: each method's best at every place.
+            x = summary.run.spec.plot.x
+            picture.keep_best_at(x)
         if x is None:
             return draw_dot_plot(picture)
         if second is None or picture.rows[second].nunique() <= _MOST_PANELS:

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter
+from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter, NullLocator
 
-from ddr_cli.comparison.names import parameter_name, plain, setting_text
+from ddr_cli.comparison.names import plain
+from ddr_cli.comparison.summary import AXES
 from ddr_cli.figures.picture import Picture
 from ddr_cli.figures.style import (
     NEUTRAL,
@@ -19,6 +20,7 @@ from ddr_cli.figures.style import (
     new_figure,
     value_axis,
 )
+from ddr_cli.spec.budgets import LABELS
 from ddr_cli.verdicts.printed import QuotedNumber
 
 if TYPE_CHECKING:
@@ -41,7 +43,8 @@ def draw_curves(picture: Picture, x: str, second: str | None = None) -> Figure:
     """
     families = picture.families
     levels = [None] if second is None else sorted(picture.rows[second].dropna().unique())
-    flat_top = _flat_top(picture) if second is None else None
+    # How a method improves with labels or points is all of the curve, not its flat end.
+    flat_top = _flat_top(picture) if second is None and x not in AXES else None
     panels = [(family, level) for level in levels for family in families]
     columns = len(families) if len(families) > 1 else len(panels)
     complete = len(panels) // columns
@@ -52,17 +55,17 @@ def draw_curves(picture: Picture, x: str, second: str | None = None) -> Figure:
     for place, (family, level) in enumerate(panels):
         axes = grid[place // columns, place % columns]
         rows = picture.rows[picture.rows["split"] == family]
-        title = picture.family_title(family)
-        if second is not None:
+        title = f"{picture.note}{picture.family_title(family)}"
+        if second is not None and level is not None:
             rows = rows[(rows[second] == level) | rows[second].isna()]
-            title = f"{setting_text({second: level})} · {title}"
+            title = f"{picture.setting_text(second, level)} · {title}"
         _panel(picture, axes, rows, x, family)
         axes.set_title(title, loc="left")
         if flat_top is not None:
             _panel(picture, grid[-1, place], rows, x, family)
             grid[-1, place].set_title("the same, enlarged", loc="left", style="italic")
     for axes in grid[-1, :]:
-        axes.set_xlabel(parameter_name(x))
+        axes.set_xlabel(picture.axis_of(x))
     means, shown = picture.rows["mean"], picture.shown_values()
     near = shown if flat_top is None else shown[shown <= flat_top]
     for number, line in enumerate(grid):
@@ -148,7 +151,10 @@ def _parameter_axis(picture: Picture, axes: Axes, x: str) -> None:
         axes.set_xscale("log")
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
         axes.xaxis.set_minor_formatter(NullFormatter())
-    elif np.allclose(values, np.round(values)):
+    if x == LABELS:
+        axes.xaxis.set_minor_locator(NullLocator())
+        axes.set_xticks(list(picture.ticks), list(picture.ticks.values()))
+    elif not picture.run.spec.plot.log and np.allclose(values, np.round(values)):
         axes.xaxis.set_major_locator(MaxNLocator(nbins=12, integer=True))
 
 
@@ -167,6 +173,10 @@ def _handles(picture: Picture, x: str) -> list[Any]:
         text = f"{quoted.text} ({picture.name(picture.method_of(quoted))})"
         handles.append(legend_entry(text, **_star(picture, quoted)))
     return [*handles, *picture.interval_handle()]
+
+
+def _tick(picture: Picture, name: str, value: Any) -> str:
+    return picture.ticks[float(value)] if name == LABELS else plain(float(value))
 
 
 def draw_heat_maps(picture: Picture, x: str, second: str) -> Figure:
@@ -190,12 +200,16 @@ def draw_heat_maps(picture: Picture, x: str, second: str) -> Figure:
         )
         axes.grid(visible=False)
         axes.set_title(f"{picture.name(method)} · {picture.family_title(family)}", loc="left")
-        axes.set_xlabel(parameter_name(x))
+        axes.set_xlabel(picture.axis_of(x))
         axes.set_xticks(
-            range(table.shape[1]), [plain(float(value)) for value in table.columns], rotation=90
+            range(table.shape[1]),
+            [_tick(picture, x, value) for value in table.columns],
+            rotation=90,
         )
-        axes.set_yticks(range(table.shape[0]), [plain(float(value)) for value in table.index])
-    grid[0].set_ylabel(parameter_name(second))
+        axes.set_yticks(
+            range(table.shape[0]), [_tick(picture, second, value) for value in table.index]
+        )
+    grid[0].set_ylabel(picture.axis_of(second))
     figure.colorbar(image, ax=list(grid), label=picture.axis)
     picture.finish(figure)
     return figure

@@ -8,8 +8,15 @@ from typing import TYPE_CHECKING, Any, cast
 import pandas as pd
 from matplotlib.patches import Patch
 
-from ddr_cli.comparison.names import family_name, is_rate, method_name, metric_axis
-from ddr_cli.comparison.summary import Summary
+from ddr_cli.comparison.names import (
+    family_name,
+    is_rate,
+    method_name,
+    metric_axis,
+    parameter_name,
+    setting_text,
+)
+from ddr_cli.comparison.summary import Summary, best_index
 from ddr_cli.figures.style import (
     NEUTRAL,
     PAPER_COLOUR,
@@ -20,6 +27,8 @@ from ddr_cli.figures.style import (
     look,
     run_title,
 )
+from ddr_cli.spec.budgets import ALL, LABELS, Budget
+from ddr_cli.spec.sweeps import TRAIN
 from ddr_cli.verdicts.printed import QuotedNumber
 
 if TYPE_CHECKING:
@@ -30,12 +39,20 @@ Method = tuple[str, str]
 """The display labels of a reducer and a classifier."""
 
 
+_SIZES = {
+    "per_class": "training points per class",
+    "fraction": "share of the points that train",
+    "labelled": "training points",
+}
+
+
 class Picture:
     """One metric of a run's summary, ready to be drawn.
 
     `rows` are the summary's rows of the metric, rates in percent; `methods` are in the order of the
-    spec; `families` are those of the splits, the predefined one first; quoted numbers that belong
-    to other rows are left out.
+    spec; `families` are those of the splits, the predefined one first, whatever the size of the
+    training part; quoted numbers that belong to other rows are left out. On an axis of numbers of
+    labels, all labels stand a step beyond the largest number; `ticks` has that axis's texts.
     """
 
     def __init__(self, summary: Summary, metric: str, quoted: Sequence[QuotedNumber]) -> None:
@@ -46,14 +63,40 @@ class Picture:
         self.rows = rows.assign(
             **{name: rows[name].astype(float) * self.scale for name in ("mean", "low", "high")}
         )
+        if TRAIN in self.rows:
+            self.rows["split"] = self.rows["split"].str.partition("-")[0]
+        self.note = ""
+        self.ticks: dict[float, str] = {}
+        if LABELS in self.rows:
+            places = _places_of(list(self.run.spec.labels))
+            self.ticks = {place: str(budget) for budget, place in places.items()}
+            self.rows[LABELS] = self.rows[LABELS].map(places).astype(float)
         self.quoted = [number for number in quoted if number.row in rows.index]
         pairs = rows[["reducer_label", "classifier_label"]].drop_duplicates()
         self.methods: list[Method] = list(pairs.itertuples(index=False, name=None))
-        self.families: list[str] = sorted(set(rows["split"]), key=lambda name: name != "predefined")
+        families = set(self.rows["split"])
+        self.families: list[str] = sorted(families, key=lambda name: name != "predefined")
 
     def of(self, method: Method, rows: pd.DataFrame) -> pd.DataFrame:
         """Return the rows of one method."""
         return rows[(rows["reducer_label"] == method[0]) & (rows["classifier_label"] == method[1])]
+
+    def keep_best_at(self, x: str) -> None:
+        """Keep of each method and place on the axis the row of the best other setting alone."""
+        groups = self.rows.groupby(["reducer_label", "classifier_label", "split", x], sort=False)
+        best = [best_index(group["mean"], self.metric) for _, group in groups]
+        self.rows = self.rows.loc[sorted(best)]
+        self.quoted = [number for number in self.quoted if number.row in best]
+        self.note = "Best setting at each place · "
+
+    def axis_of(self, x: str) -> str:
+        """Return the label of an axis of a swept parameter."""
+        kind = self.run.spec.split.kind
+        return _SIZES.get(kind, parameter_name(x)) if x == TRAIN else parameter_name(x)
+
+    def setting_text(self, name: str, value: float) -> str:
+        """Return a swept parameter with its value, such as ``β = 0.5``."""
+        return setting_text({name: self.ticks[value] if name == LABELS else value})
 
     def row(self, index: int) -> pd.Series[Any]:
         """Return the row with an index label."""
@@ -125,3 +168,12 @@ class Picture:
         if bands.empty:
             return []
         return [Patch(facecolor=NEUTRAL, alpha=0.35, label=str(bands["interval"].iloc[0]))]
+
+
+def _places_of(budgets: Sequence[Budget]) -> dict[Budget, float]:
+    """Return where numbers of labels stand on an axis: all of them a step beyond the largest."""
+    numbers = sorted(budget for budget in budgets if budget != ALL)
+    places: dict[Budget, float] = {number: float(number) for number in numbers}
+    last = numbers[-1] if numbers else 1
+    ratio = last / numbers[-2] if len(numbers) > 1 else 2.0
+    return places | {ALL: last * max(ratio, 1.5)}

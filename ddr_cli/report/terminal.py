@@ -17,8 +17,10 @@ from ddr_cli.comparison.names import (
     plain,
 )
 from ddr_cli.comparison.runs import load_run
-from ddr_cli.comparison.summary import Row, Summary, best_index, summarize, swept_columns
+from ddr_cli.comparison.summary import AXES, Row, Summary, best_index, summarize, swept_columns
 from ddr_cli.report.tables import described, ours_text, printed_text, verdict_text
+from ddr_cli.spec.budgets import LABELS
+from ddr_cli.spec.sweeps import TRAIN
 from ddr_cli.verdicts.assess import PaperResult
 from ddr_cli.verdicts.claims import ClaimResult
 from ddr_cli.verdicts.printed import MarkResult, NumberResult
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 
 _MOST_ROWS = 40
 _MOST_COLUMNS = 4
+_MOST_PLACES = 8
 _COLOURS = {
     **dict.fromkeys(("reproduced", "holds"), "green"),
     **dict.fromkeys(("differs (higher)", "differs (lower)", "differs", "fails"), "red"),
@@ -54,12 +57,15 @@ def run_table(folder: Path) -> Table:
     table = Table(title=f"{run.spec.title or run.name}: {metric_axis(metric)}{partial}")
     down = ["reducer_label", *(name for name in swept if name.startswith("reducer."))]
     across = ["classifier_label", *(name for name in swept if name.startswith("classifier."))]
+    places = [name for name in swept if name in AXES]
+    if len(set(_tuples(cells, [*places, "split"]))) > _MOST_PLACES:
+        down, places = [*down, *places], []
     if len(set(_tuples(cells, down))) > _MOST_ROWS:
-        _fill_with_best(table, summary, cells, metric)
-    elif len(set(_tuples(cells, [*across, "split"]))) > _MOST_COLUMNS:
-        _fill_with_all(table, cells, metric, [*down, *across], ["split"])
+        _fill_with_best(table, summary, cells, metric, places)
+    elif len(set(_tuples(cells, [*across, *places, "split"]))) > _MOST_COLUMNS:
+        _fill_with_all(table, cells, metric, [*down, *across], [*places, "split"])
     else:
-        _fill_with_all(table, cells, metric, down, [*across, "split"])
+        _fill_with_all(table, cells, metric, down, [*across, *places, "split"])
     return table
 
 
@@ -79,23 +85,36 @@ def _fill_with_all(
     for name in down:
         table.add_column(_head(name))
     for (*method, family), n in splits.items():
-        names = " ".join(plain(value) for value in method if value is not None)
+        names = " ".join(_above(*named) for named in zip(across, method, strict=False))
         table.add_column(f"{names}\n{family_name(str(family), n)}".lstrip(), justify="right")
     for setting in dict.fromkeys(settings):
         shown = ["" if value is None else plain(value) for value in setting]
         table.add_row(*shown, *(texts.get((setting, column), "") for column in splits))
 
 
-def _fill_with_best(table: Table, summary: Summary, cells: pd.DataFrame, metric: str) -> None:
-    for name in ("reducer", "classifier", "split"):
+def _above(column: str, value: object) -> str:
+    """Return what stands above a column: ``k-NN``, ``5 labels``, ``train 20``."""
+    if value is None:
+        return ""
+    if column == LABELS:
+        return f"{value} label{'' if value == 1 else 's'}"
+    return f"train {plain(value)}" if column == TRAIN else plain(value)
+
+
+def _fill_with_best(
+    table: Table, summary: Summary, cells: pd.DataFrame, metric: str, places: Sequence[str]
+) -> None:
+    for name in ("reducer", "classifier", *places, "split"):
         table.add_column(name)
     table.add_column("best", justify="right")
     table.add_column("at")
-    for _, group in cells.groupby(["reducer_label", "classifier_label", "split"], sort=False):
+    keys = ["reducer_label", "classifier_label", *places, "split"]
+    for _, group in cells.groupby(keys, sort=False):
         row = Row(summary, best_index(group["mean"], metric))
         table.add_row(
             row["reducer_label"],
             row["classifier_label"],
+            *(plain(row[name]) for name in places),
             family_name(row.family, row["n"]),
             _cell(row["mean"], row["sd"], metric),
             row.setting,

@@ -6,10 +6,13 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris
 
+from ddr_cli.comparison.runs import load_run
+from ddr_cli.comparison.summary import summarize
 from ddr_cli.engine import make_plan, read_trials, run_spec
 from ddr_cli.engine.labelled import labelled_rows
 from ddr_cli.engine.scratch import Labels, PointSet
 from ddr_cli.evaluation.splits import label_places, make_split
+from ddr_cli.figures import draw
 from ddr_cli.reducers import CCDR, LDA, PCA, LaplacianRLS
 from ddr_cli.spec import make_spec
 
@@ -147,3 +150,34 @@ def test_a_swept_training_size_keeps_the_trials_of_each_size():
         "per_class-20-0",
         "per_class-20-1",
     ]
+
+
+def test_the_summary_has_a_row_per_number_of_labels_and_the_figure_a_place(folder):
+    summary = summarize(load_run(folder))
+    assert summary.rows["labels"].tolist() == [2, 5, "all"] * 4
+    assert summary.rows["planned"].tolist() == [2] * 12
+    (axes,) = draw(summary).axes
+    assert axes.get_xlabel() == "labelled training points per class"
+    assert axes.get_xscale() == "log"
+    assert [text.get_text() for text in axes.get_xticklabels()] == ["2", "5", "all"]
+    # A curve and the two ends of its band for each of the four methods.
+    assert len(axes.lines) == 12
+    assert axes.lines[0].get_xdata().tolist() == [2, 5, 12.5]
+
+
+def test_sizes_of_the_training_part_are_places_of_one_curve(tmp_path):
+    spec = spec_of(
+        split={"kind": "per_class", "repeats": 2},
+        reducers=["none", SUPERVISED],
+        labels=None,
+        sweep={"split.train": [10, 30]},
+    )
+    run = load_run(run_spec(spec, out=tmp_path).folder)
+    summary = summarize(run)
+    assert run.sizes("per_class-30") == (90, 60)
+    assert summary.rows["split.train"].tolist() == [10, 30, 10, 30]
+    assert summary.rows["planned"].tolist() == [2] * 4
+    assert set(summary.rows["interval"]) == {"80 % of 2 random splits"}
+    (axes,) = draw(summary).axes
+    assert axes.get_xlabel() == "training points per class"
+    assert axes.lines[0].get_xdata().tolist() == [10, 30]
