@@ -1,0 +1,64 @@
+"""The counts that reasons give, against the committed journals that are said to show them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from ddr_cli.papers.schema import load_paper
+
+RESULTS = Path(__file__).parents[2] / "results"
+
+
+def reason(paper: str, part: str) -> str:
+    """Return the reason of a part of a claim, as it is printed."""
+    (found,) = (p for claim in load_paper(paper).claims for p in claim.parts if p.id == part)
+    assert found.reason is not None
+    return " ".join(found.reason.text.split())
+
+
+def errors(spec: str, columns: list[str], **only: object) -> pd.DataFrame:
+    """Return the errors of a run, a row for each split."""
+    trials = pd.read_csv(RESULTS / spec / "trials.csv")
+    for column, value in only.items():
+        trials = trials[trials[column.replace("__", ".")] == value]
+    return trials.pivot_table(index="split", columns=columns, values="error")
+
+
+@pytest.fixture(scope="module")
+def along_beta() -> pd.DataFrame:
+    return errors("landsat_ccdr_beta", ["reducer.beta"], classifier="knn")
+
+
+def test_how_often_a_split_shows_the_gain():
+    nearest = {"classifier__n_neighbors": 3, "classifier__ties": "nearest"}
+    found = errors("landsat_ccdr", ["reducer"], classifier="knn", **nearest)
+    gain = 1 - found["ccdr"] / found["none"]
+    own, over = gain["predefined"], gain.drop("predefined")
+    text = reason("ccdr", "gain")
+    assert f"in {(over >= 0.1).sum()} of {len(over)} re-splits" in text
+    assert over.max() < own
+    assert "in none as large as on the paper's" in text
+    assert f"varies by {over.std():.0%}".replace("%", " %") in text
+
+
+def test_where_the_least_error_lies(along_beta):
+    best = along_beta.drop("predefined").idxmin(axis=1)
+    text = reason("ccdr", "fig2-knn-minimum")
+    assert f"In {best.between(0.25, 1).sum()} of {len(best)} re-splits" in text
+    assert f"in {(best <= 0.05).sum()} of them at 0.05 or below" in text
+    found = errors("landsat_ccdr_dim", ["reducer.n_components"], classifier="knn")
+    best = found.drop("predefined").idxmin(axis=1)
+    assert f"in {best.between(12, 14).sum()} of {len(best)}" in reason("ccdr", "fig3-knn-minimum")
+    assert f"from {best.min()} to {best.max()}" in reason("ccdr", "fig3-knn-minimum")
+
+
+def test_how_often_a_smaller_beta_is_worse(along_beta):
+    rise = along_beta[0.01] - along_beta[0.5]
+    own, over = rise["predefined"], rise.drop("predefined")
+    text = reason("ccdr", "fig2-knn-rises")
+    assert f"in {(over >= own).sum()} of {len(over)} re-splits" in text
+    assert (over < 0).sum() > len(over) / 2
+    assert "in most of them the smallest" in text
