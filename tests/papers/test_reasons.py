@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
+from itertools import combinations
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
+from scipy.spatial.distance import pdist, squareform
 
 from ddr_cli.papers.schema import load_paper
 
@@ -62,3 +66,20 @@ def test_how_often_a_smaller_beta_is_worse(along_beta):
     assert f"in {(over >= own).sum()} of {len(over)} re-splits" in text
     assert (over < 0).sum() > len(over) / 2
     assert "in most of them the smallest" in text
+
+
+def test_the_labels_that_lie_together_are_one_off():
+    for path in (RESULTS / "dp_usps_prototypes" / "embeddings").glob("*.json"):
+        kept = json.loads(path.read_text(encoding="utf-8"))
+        distances = squareform(pdist(np.array(kept["prototypes"])))
+
+        def farthest(codes: tuple[int, ...], distances=distances) -> float:
+            return max(distances[pair] for pair in combinations(codes, 2))
+
+        assert kept["classes"] == [str(digit) for digit in range(10)]
+        assert min(combinations(range(10), 2), key=farthest) == (7, 9)
+        assert min(combinations(range(10), 3), key=farthest) == (2, 5, 8)
+    text = reason("dp", "fig5-0-8")
+    summary = pd.read_csv(RESULTS / "dp_usps_label_index" / "summary.csv")
+    for mean in summary[summary["classifier.classes"].isin(["7, 9", "2, 5, 8"])]["mean"]:
+        assert f"{mean:.2f}" in text
