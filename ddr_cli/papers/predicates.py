@@ -132,6 +132,13 @@ class AtLeastValue(_Base):
     value: float
 
 
+class AtMostValue(_Base):
+    """The value is at most `value`."""
+
+    name: Literal["at_most_value"]
+    value: float
+
+
 class WithinOf(_Base):
     """The value and the one it is compared with differ by at most `tolerance`."""
 
@@ -160,6 +167,7 @@ Predicate = (
     | NotBehind
     | AheadAlong
     | AtLeastValue
+    | AtMostValue
     | WithinOf
     | Faster
 )

@@ -294,6 +294,13 @@ def _at_least_value(view: PartView, test: predicates.AtLeastValue) -> Outcome:
     return Outcome(holds, f"{view.show_row(row)}{words}; asked: {asked}", p)
 
 
+def _at_most_value(view: PartView, test: predicates.AtMostValue) -> Outcome:
+    row = view.row()
+    level, words = view.level(row)
+    text = f"{view.show_row(row)}{words}; asked: {view.show(test.value)} or less"
+    return Outcome(level.mean <= test.value + EXACT, text, level.p(below=test.value))
+
+
 def _within_of(view: PartView, test: predicates.WithinOf) -> Outcome:
     ours, other = view.pair()
     difference, words = view.difference((ours, other))
@@ -383,6 +390,7 @@ TESTS: Mapping[type, Callable[[PartView, Any], Outcome]] = {
     predicates.NotBehind: _not_behind,
     predicates.AheadAlong: _ahead_along,
     predicates.AtLeastValue: _at_least_value,
+    predicates.AtMostValue: _at_most_value,
     predicates.WithinOf: _within_of,
     predicates.Faster: _faster,
 }
