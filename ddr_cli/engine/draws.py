@@ -9,14 +9,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ddr_cli.core.errors import InputError
+from ddr_cli.engine.jobs import Division
 from ddr_cli.evaluation.given import read_given
-from ddr_cli.evaluation.splits import Split, label_places, make_split, method_seed
+from ddr_cli.evaluation.inner_folds import inner_folds
+from ddr_cli.evaluation.splits import Split, inner_keys, label_places, make_split, method_seed
+from ddr_cli.reducers.labels import UNLABELLED
 from ddr_cli.spec.budgets import ALL
 
 if TYPE_CHECKING:
     from ddr_cli.data import Dataset
     from ddr_cli.engine.plan import Plan
-    from ddr_cli.spec import SplitKey
+    from ddr_cli.spec import SplitKey, Tuning
 
 # Their parts differ in size from split to split, and some of them may be impossible.
 _UNEQUAL = ("kfold", "grouped", "given")
@@ -71,6 +74,44 @@ class Draws:
         if any(budget != ALL for budget in self._plan.spec.labels):
             places = label_places(data.y, split.train, **stream)
         return Drawn(split, method_seed(**stream), places)
+
+    def divide(
+        self,
+        key: SplitKey,
+        split: Split,
+        places: NDArray[np.intp] | None,
+        labels: int | None,
+        tuning: Tuning,
+    ) -> tuple[Division, ...]:
+        """Return the inner folds of a split's training part; the test part has no say in them.
+
+        Where only so many points of each class have `labels`, these are divided. Their places in
+        the folds are 0: they are labelled with any budget.
+        """
+        data, train = self._dataset, split.train
+        y, order = data.y[train], None
+        if labels is not None:
+            assert places is not None
+            order = np.where(places < labels, 0, len(train))
+            y = np.where(places < labels, y, UNLABELLED)
+        grouped = key.kind == "grouped"
+        folds = inner_folds(
+            y,
+            folds=tuning.folds,
+            repeats=tuning.repeats,
+            draw=inner_keys(self._plan.spec.split.seed, data.name, key.index),
+            groups=data.groups[train] if data.groups is not None and grouped else None,
+            class_names=data.target_names,
+            group_names=data.group_names,
+        )
+        return tuple(
+            Division(
+                train[np.concatenate([inner, test])],
+                len(inner),
+                None if order is None else order[inner],
+            )
+            for inner, test in folds
+        )
 
     def _given_splits(self) -> Sequence[tuple[ArrayLike, ArrayLike]]:
         spec, data = self._plan.spec, self._dataset

@@ -32,6 +32,18 @@ QUERIES = "queries"
 
 
 @dataclass(frozen=True, eq=False)
+class Division:
+    """Row numbers of a data set: `n_train` of a training part, then those of a test part.
+
+    `places` say in which order the training points are labelled, where only some are.
+    """
+
+    rows: NDArray[np.intp]
+    n_train: int
+    places: NDArray[np.intp] | None = None
+
+
+@dataclass(frozen=True, eq=False)
 class SplitJob:
     """Preprocess one split and search its neighbours, for all fits of that split.
 
@@ -40,7 +52,9 @@ class SplitJob:
     those of the test part. `searches` says how many neighbours to find of all points among
     themselves (``transductive``), of the training points among themselves (``out_of_sample``), or
     of the test points among the training points (``queries``). `places` are those of
-    `ddr_cli.evaluation.splits.label_places`, where only some training points are labelled.
+    `ddr_cli.evaluation.splits.label_places`, where only some training points are labelled. `folds`
+    are inner divisions of the training part, by how many labels of a class are known there; in each
+    the same is done anew, so that nothing is learned from outside.
     """
 
     data: Path
@@ -53,6 +67,17 @@ class SplitJob:
     seed: int
     timeout: float | None = None
     places: NDArray[np.intp] | None = None
+    folds: Mapping[int | None, tuple[Division, ...]] = field(default_factory=dict)
+
+    @property
+    def whole(self) -> Division:
+        """The split itself."""
+        return Division(self.rows, self.n_train, self.places)
+
+    @property
+    def stages(self) -> int:
+        """How many times the time limit applies."""
+        return 1 + sum(map(len, self.folds.values()))
 
 
 @dataclass(frozen=True)
@@ -98,8 +123,49 @@ class FitJob:
     labels: int | None = None
     shuffled: bool = False
 
+    @property
+    def stages(self) -> int:
+        """How many times the time limit applies, at most."""
+        return 1 + len(self.widths) + len(self.evaluations)
 
-Job = SplitJob | FitJob
+
+@dataclass(frozen=True, eq=False)
+class TuneJob:
+    """Choose the settings of tuned trials on inner folds, then fit and evaluate each trial once.
+
+    Each of the `candidates` is a fit as it would be done on the whole split, whose evaluations are
+    candidates of trials (see `candidate_of`); on each of the `n_folds` folds for `labels` they are
+    done and scored by `metric`, and trials in the end by all `metrics`.
+    """
+
+    split: Path
+    trace: Path
+    labels: int | None
+    n_folds: int
+    candidates: tuple[FitJob, ...]
+    metric: str
+    metrics: tuple[str, ...]
+    timeout: float | None = None
+
+    @property
+    def stages(self) -> int:
+        """How many times the time limit applies, at most."""
+        trials = {candidate_of(e.trial_id)[0] for fit in self.candidates for e in fit.evaluations}
+        return self.n_folds * sum(fit.stages for fit in self.candidates) + 2 * len(trials)
+
+
+Job = SplitJob | FitJob | TuneJob
+
+
+def candidate_id(trial_id: str, number: int) -> str:
+    """Return what the evaluation of a trial's candidate of that number is called."""
+    return f"{trial_id}/{number}"
+
+
+def candidate_of(evaluation_id: str) -> tuple[str, int]:
+    """Return the trial that an evaluation is for, and the number of the candidate."""
+    trial_id, _, number = evaluation_id.partition("/")
+    return trial_id, int(number or 0)
 
 
 @dataclass(frozen=True)
@@ -155,8 +221,8 @@ class Trace:
         self._write({"on": "fit"})
 
     def evaluating(self, trial_ids: Sequence[str]) -> None:
-        """Note that the evaluation of these trials begins."""
-        self._write({"on": list(trial_ids)})
+        """Note that the evaluation of these trials, or of candidates of trials, begins."""
+        self._write({"on": list(dict.fromkeys(candidate_of(each)[0] for each in trial_ids))})
 
     def finished(self, results: Sequence[TrialResult]) -> None:
         """Note that trials are finished."""

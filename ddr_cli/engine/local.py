@@ -26,7 +26,6 @@ from pebble import ProcessExpired, ProcessPool
 from ddr_cli.engine.jobs import (
     Completions,
     ExecutorError,
-    FitJob,
     Job,
     JobEnd,
     JobResult,
@@ -248,8 +247,7 @@ def _outer_limit(job: Job) -> float | None:
     """Return when the parent ends a job whose own alarm did not: all its stages at their limits."""
     if job.timeout is None:
         return None
-    stages = 1 + len(job.widths) + len(job.evaluations) if isinstance(job, FitJob) else 1
-    return job.timeout * stages + _GRACE_SECONDS
+    return job.timeout * job.stages + _GRACE_SECONDS
 
 
 def _is_alive(pid: int) -> bool:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ddr_cli.core.own_code import class_name
 from ddr_cli.engine.identity import DataIdentity, Datasets, canonical, digest
-from ddr_cli.engine.jobs import OUT_OF_SAMPLE, QUERIES, places_by_neighbors
+from ddr_cli.engine.jobs import OUT_OF_SAMPLE, QUERIES, candidate_id, places_by_neighbors
 
 if TYPE_CHECKING:
     from ddr_cli.core.registry import Registry
@@ -25,13 +25,16 @@ class Fit:
 
     If the reducer is nested, `widths` are the values of ``n_components``, the largest first, and
     `params` lacks it. `labels` is how many training points of each class it sees the labels of,
-    None for all; a fit without labels serves trials with any number of them.
+    None for all; a fit without labels serves trials with any number of them. A tuned fit has the
+    trials of one reducer whose settings are chosen: it is done at those, after `candidates` are on
+    each inner fold. These are fits of their own, and what they have for trials are candidates.
     """
 
     trials: Mapping[str, Cell]
     params: Mapping[str, Any]
     widths: tuple[int, ...]
     labels: int | None = None
+    candidates: tuple[Fit, ...] = ()
 
     @property
     def reducer(self) -> Setting:
@@ -105,8 +108,16 @@ class Plan:
 
     @property
     def n_fits(self) -> int:
-        """How many embeddings are fitted."""
+        """How many embeddings are fitted, not counting those on inner folds."""
         return sum(map(len, self.fits.values()))
+
+    @property
+    def n_inner_fits(self) -> int:
+        """How many embeddings are fitted on inner folds."""
+        tune = self.spec.tune
+        folds = 0 if tune is None else tune.folds * tune.repeats
+        fits = (fit for of_split in self.fits.values() for fit in of_split)
+        return folds * sum(len(fit.candidates) for fit in fits)
 
 
 def make_plan(
@@ -124,33 +135,55 @@ def make_plan(
     data = data or (datasets or Datasets()).identify(spec)
     sketches = _Sketches()
     cells = expand(spec)
-    found: dict[str, set[int]] = {}
+    found: dict[_Whole, set[int]] = {}
     for cell in cells:
-        sketch = sketches.of(cell.reducer)
-        if sketch.width is not None:
-            found.setdefault(sketch.fit, set()).add(sketch.width)
-    widths = {fit: tuple(sorted(values, reverse=True)) for fit, values in found.items()}
+        for reducer, whole in _embedded(cell, sketches):
+            width = sketches.of(reducer).width
+            if width is not None:
+                found.setdefault(whole, set()).add(width)
+    widths = {whole: tuple(sorted(values, reverse=True)) for whole, values in found.items()}
 
     ids = _TrialIds(spec, data, sketches, widths)
     splits: dict[SplitKey, dict[_SharedFit, dict[str, Cell]]] = {}
     kept: dict[str, str] = {}
     for cell in cells:
         trial_id = ids.of(cell)
-        if spec.embeddings is not None and cell.split == cells[0].split and not cell.control:
+        is_shown = cell.tuning is None and not cell.control
+        if spec.embeddings is not None and is_shown and cell.split == cells[0].split:
             kept[trial_id] = ids.of_embedding(cell)
         fits = splits.setdefault(cell.split, {})
         # What else tells fits apart: trials that differ in it share no embedding.
-        sketch = sketches.of(cell.reducer)
-        labels = cell.labels if sketch.traits.supervised else None
-        shared = _SharedFit(sketch.fit, labels, cell.control, cell.tuning is not None)
+        sketch, is_tuned = sketches.of(cell.reducer), cell.tuning is not None
+        labels = cell.labels if sketch.traits.supervised or is_tuned else None
+        fit = cell.reducer.text if is_tuned else sketch.fit
+        shared = _SharedFit(fit, labels, cell.control, is_tuned)
         fits.setdefault(shared, {}).setdefault(trial_id, cell)
     planned = {
         split: tuple(
-            _fit(trials, widths.get(key.fit, ()), key.labels) for key, trials in fits.items()
+            _tuned_fit(trials, key.labels, sketches, widths)
+            if key.tuned
+            else _fit(trials, widths.get(_Whole(key.fit), ()), key.labels)
+            for key, trials in fits.items()
         )
         for split, fits in splits.items()
     }
     return Plan(spec, data, planned, sketches.searches(), kept)
+
+
+class _Whole(NamedTuple):
+    """All fits that have one width in a spec: of one reducer, or among one's candidates."""
+
+    fit: str
+    tuned: str = ""
+
+
+def _embedded(cell: Cell, sketches: _Sketches) -> Iterator[tuple[Setting, _Whole]]:
+    """Yield the reducers that a trial fits, and with which fits they share their width."""
+    if cell.tuning is None:
+        yield cell.reducer, _Whole(sketches.of(cell.reducer).fit)
+    else:
+        for reducer, _ in cell.tuning.candidates:
+            yield reducer, _Whole(sketches.of(reducer).fit, cell.reducer.text)
 
 
 class _SharedFit(NamedTuple):
@@ -167,6 +200,30 @@ def _fit(trials: Mapping[str, Cell], widths: tuple[int, ...], labels: int | None
     if widths:
         del params[_WIDTH]
     return Fit(trials, params, widths, labels)
+
+
+def _tuned_fit(
+    trials: Mapping[str, Cell],
+    labels: int | None,
+    sketches: _Sketches,
+    widths: Mapping[_Whole, tuple[int, ...]],
+) -> Fit:
+    """Return the fit of tuned trials, with those of their candidates, each embedding once."""
+    found: dict[tuple[_Whole, int | None], dict[str, Cell]] = {}
+    for trial_id, cell in trials.items():
+        assert cell.tuning is not None
+        for number, (reducer, evaluator) in enumerate(cell.tuning.candidates):
+            sketch = sketches.of(reducer)
+            key = (
+                _Whole(sketch.fit, cell.reducer.text),
+                labels if sketch.traits.supervised else None,
+            )
+            candidate = replace(cell, reducer=reducer, evaluator=evaluator, tuning=None)
+            found.setdefault(key, {})[candidate_id(trial_id, number)] = candidate
+    candidates = tuple(
+        _fit(each, widths.get(whole, ()), seen) for (whole, seen), each in found.items()
+    )
+    return replace(_fit(trials, (), labels), candidates=candidates)
 
 
 @dataclass(frozen=True)
@@ -235,14 +292,14 @@ class _TrialIds:
         spec: Spec,
         data: DataIdentity,
         sketches: _Sketches,
-        widths: Mapping[str, tuple[int, ...]],
+        widths: Mapping[_Whole, tuple[int, ...]],
     ) -> None:
         self._spec = spec
         self._data = data
         self._sketches = sketches
         self._widths = widths
         self._steps = canonical([_step(step.name, step.params) for step in spec.preprocess])
-        self._texts: dict[int, tuple[object, str]] = {}
+        self._texts: dict[tuple[int, str], tuple[object, str]] = {}
 
     def of(self, cell: Cell) -> str:
         """Return a trial's id."""
@@ -259,16 +316,19 @@ class _TrialIds:
         # What a trial does not use is not part of it.
         control = f'"control":{canonical(cell.control)},' if cell.control else ""
         labels = "" if cell.labels is None else f'"labels":{cell.labels},'
+        # A tuned trial's fit is of the width that is chosen, whatever else the spec fits.
+        reducer = self._text(cell.reducer, self._reducer if cell.tuning is None else self._mapping)
         return (
             f'{control}"data":{self._data.text},{labels}"preprocess":{self._steps},'
-            f'"reducer":{self._text(cell.reducer, self._reducer)},'
+            f'"reducer":{reducer},'
             f'"split":{self._text(cell.split, self._split)}'
         )
 
     def _text(self, piece: Any, describe: Callable[[Any], dict[str, Any]]) -> str:
-        known = self._texts.get(id(piece))
+        key = id(piece), describe.__name__
+        known = self._texts.get(key)
         if known is None:
-            known = self._texts[id(piece)] = (piece, canonical(describe(piece)))
+            known = self._texts[key] = (piece, canonical(describe(piece)))
         return known[1]
 
     def _split(self, split: SplitKey) -> dict[str, Any]:
@@ -291,17 +351,21 @@ class _TrialIds:
         return _piece(registry, setting.name, setting.version, setting.params)
 
     def _tuning(self, tuning: Tuning) -> dict[str, Any]:
+        tuned = tuning.candidates[0][0].text
         candidates = [
-            [self._evaluator(reducer) | {"mode": reducer.mode}, self._evaluator(evaluator)]
+            [self._reducer(reducer, tuned), self._evaluator(evaluator)]
             for reducer, evaluator in tuning.candidates
         ]
         inner = {"folds": tuning.folds, "repeats": tuning.repeats, "metric": tuning.metric}
         return inner | {"candidates": candidates}
 
-    def _reducer(self, setting: Setting) -> dict[str, Any]:
+    def _mapping(self, setting: Setting) -> dict[str, Any]:
+        return self._evaluator(setting) | {"mode": setting.mode}
+
+    def _reducer(self, setting: Setting, tuned: str = "") -> dict[str, Any]:
         sketch = self._sketches.of(setting)
-        described = self._evaluator(setting) | {"mode": setting.mode}
-        widest = self._widths.get(sketch.fit, (sketch.width,))[0]
+        described = self._mapping(setting)
+        widest = self._widths.get(_Whole(sketch.fit, tuned), (sketch.width,))[0]
         if widest != sketch.width:
             described["fitted_width"] = widest
         return described

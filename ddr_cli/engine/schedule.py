@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from ddr_cli.core.errors import InputError
 from ddr_cli.engine.jobs import (
+    Division,
     Evaluation,
     Executor,
     FitJob,
@@ -27,6 +28,8 @@ from ddr_cli.engine.jobs import (
     Points,
     SplitJob,
     TrialResult,
+    TuneJob,
+    candidate_of,
 )
 from ddr_cli.engine.journal import FAILED, TIMEOUT
 from ddr_cli.engine.plan import Fit, Plan
@@ -61,7 +64,8 @@ class OpenSplit:
 
     `seed` is for methods with a randomness of their own; `kept_rows` are the points whose
     coordinates a figure shows; `path` is the file of its arrays; `places` say which training points
-    are labelled, where not all are.
+    are labelled, where not all are. `folds` are those that its tuned fits need, by how many labels
+    of a class are known; `undivided` says why there are none.
     """
 
     key: SplitKey
@@ -72,15 +76,17 @@ class OpenSplit:
     pending: list[PendingFit]
     places: NDArray[np.intp] | None = None
     attempts: int = 0
+    folds: dict[int | None, tuple[Division, ...]] = field(default_factory=dict)
+    undivided: dict[int | None, str] = field(default_factory=dict)
 
 
 class Schedule:
     """Works off the trials `todo` of a plan, and makes the kept embeddings `redo` again.
 
-    `data` is the file of the data set. `draw` gives a split, its seed and places, `record` gets
-    results as they come, `keep` by width the coordinates that a fit is to keep, and `warn` each
-    kind of warning of a method once. `cpu_seconds` is the time of the processes, as far as jobs
-    ended.
+    `data` is the file of the data set. `draw` gives a split, its seed and places, `divide` the
+    inner folds that a tuned fit needs. `record` gets results as they come, `keep` by width the
+    coordinates that a fit is to keep, and `warn` each kind of warning of a method once.
+    `cpu_seconds` is the time of the processes, as far as jobs ended.
     """
 
     def __init__(
@@ -91,6 +97,7 @@ class Schedule:
         data: Path,
         scratch: Scratch,
         draw: Callable[[SplitKey], tuple[Split, int, NDArray[np.intp] | None]],
+        divide: Callable[[OpenSplit, Fit], tuple[Division, ...]],
         executor: Executor,
         record: Callable[[Sequence[TrialResult]], None],
         keep: Callable[[OpenSplit, Fit, Mapping[int | None, tuple[Points, Points | None]]], None],
@@ -102,6 +109,7 @@ class Schedule:
         self._data = data
         self._scratch = scratch
         self._draw = draw
+        self._divide = divide
         self._executor = executor
         self._record = record
         self._keep = keep
@@ -150,6 +158,12 @@ class Schedule:
         path = self._scratch.folder("splits") / f"{key.name}.joblib"
         kept_rows = _kept_rows(self._plan, len(split.train) + len(split.test), seed)
         opened = OpenSplit(key, split, seed, kept_rows, path, pending, places)
+        for fit in (each.fit for each in pending):
+            if fit.tuning is not None and fit.labels not in opened.folds:
+                try:
+                    opened.folds[fit.labels] = self._divide(opened, fit)
+                except InputError as error:
+                    opened.undivided[fit.labels] = str(error)
         self._open.append(opened)
         self._submit_split(opened)
 
@@ -165,25 +179,49 @@ class Schedule:
             seed=opened.seed,
             timeout=self._timeout,
             places=opened.places,
+            folds=opened.folds,
         )
         self._submit(job, opened, None)
 
     def _submit_fit(self, opened: OpenSplit, pending: PendingFit) -> None:
-        fit = pending.fit
+        trace, tuning = self._next_trace(), pending.fit.tuning
+        if tuning is None:
+            self._submit(self._fit_job(opened, pending, pending.fit, trace), opened, pending)
+            return
+        candidates = [
+            self._fit_job(opened, pending, each, trace) for each in pending.fit.candidates
+        ]
+        job = TuneJob(
+            split=opened.path,
+            trace=trace,
+            labels=pending.fit.labels,
+            n_folds=tuning.folds * tuning.repeats,
+            candidates=tuple(
+                replace(each, metrics=(tuning.metric,)) for each in candidates if each.evaluations
+            ),
+            metric=tuning.metric,
+            metrics=self._plan.spec.metrics,
+            timeout=self._timeout,
+        )
+        self._submit(job, opened, pending)
+
+    def _fit_job(self, opened: OpenSplit, pending: PendingFit, fit: Fit, trace: Path) -> FitJob:
+        """Return the job of a pending fit, or of one of its candidates."""
         evaluations = tuple(
             Evaluation(
-                trial_id,
+                evaluation_id,
                 fit.width_of(trial),
                 trial.evaluator.name,
                 trial.evaluator.params,
                 trial.labels,
             )
-            for trial_id, trial in pending.left.items()
+            for evaluation_id, trial in fit.trials.items()
+            if candidate_of(evaluation_id)[0] in pending.left
         )
         kept = {fit.width_of(trial) for i, trial in fit.trials.items() if i in self._plan.kept}
-        job = FitJob(
+        return FitJob(
             split=opened.path,
-            trace=self._next_trace(),
+            trace=trace,
             reducer=fit.reducer.name,
             params=fit.params,
             mode=fit.mode,
@@ -198,7 +236,6 @@ class Schedule:
             labels=fit.labels,
             shuffled=fit.control == SHUFFLED_LABELS,
         )
-        self._submit(job, opened, pending)
 
     def _submit(self, job: Job, opened: OpenSplit, pending: PendingFit | None) -> None:
         self._running[id(job)] = (job, opened, pending)
@@ -235,8 +272,15 @@ class Schedule:
     def _settle_split(self, opened: OpenSplit, end: JobEnd) -> list[TrialResult]:
         error = end.result.error if end.result is not None else ""
         if end.result is not None and not error:
-            self._ready.extend((opened, pending) for pending in opened.pending)
-            return []
+            results = []
+            for pending in list(opened.pending):
+                lack = opened.undivided.get(pending.fit.labels)
+                if pending.fit.tuning is None or lack is None:
+                    self._ready.append((opened, pending))
+                    continue
+                results += _give_up(pending, FAILED, f"no inner folds: {lack}")
+                self._close_fit(opened, pending)
+            return results
         opened.attempts += 1
         if end.death == "killed" and opened.attempts < _ATTEMPTS:
             self._submit_split(opened)

@@ -61,7 +61,8 @@ class PointSet:
     """Points and what is known of them: of a data set, or of a split, its training part first.
 
     `neighbors` are those that were searched of a split, by what was searched; `places` say in which
-    order the training points of a class are labelled, where only some are.
+    order the training points of a class are labelled, where only some are; `folds` are the training
+    part divided once more, by how many labels of a class are known there.
     """
 
     points: Any
@@ -69,6 +70,7 @@ class PointSet:
     n_train: int = 0
     neighbors: dict[str, Neighbors] = field(default_factory=dict)
     places: NDArray[np.intp] | None = None
+    folds: dict[int | None, tuple[PointSet, ...]] = field(default_factory=dict)
 
     def with_shuffled_labels(self, seed: int) -> PointSet:
         """Return the points with the labels of the training part, and of the rest, permuted."""
@@ -82,6 +84,14 @@ class PointSet:
 
     def save(self, path: Path) -> None:
         """Write everything to one file."""
+        joblib.dump(self._parts(), path)
+
+    @classmethod
+    def load(cls, path: Path) -> Self:
+        """Return what `save` wrote, as read-only views of the file."""
+        return cls._of(_plain(joblib.load(path, mmap_mode="r")))
+
+    def _parts(self) -> tuple[Any, ...]:
         points: Any = self.points
         if sparse.issparse(points):
             # A worker's read-only view can't be put in order any more.
@@ -91,18 +101,19 @@ class PointSet:
         else:
             parts = np.ascontiguousarray(points)
         found = {name: (one.indices, one.distances) for name, one in self.neighbors.items()}
-        joblib.dump((parts, vars(self.labels), self.n_train, found, self.places), path)
+        inner = {key: tuple(fold._parts() for fold in folds) for key, folds in self.folds.items()}
+        return parts, vars(self.labels), self.n_train, found, self.places, inner
 
     @classmethod
-    def load(cls, path: Path) -> Self:
-        """Return what `save` wrote, as read-only views of the file."""
-        parts, labels, n_train, found, places = _plain(joblib.load(path, mmap_mode="r"))
+    def _of(cls, stored: tuple[Any, ...]) -> Self:
+        parts, labels, n_train, found, places, inner = stored
         if isinstance(parts, tuple):
             *arrays, shape = parts
             parts = sparse.csr_array(tuple(arrays), shape=shape, copy=False)
             parts.has_canonical_format = True
         neighbors = {name: Neighbors(*arrays) for name, arrays in found.items()}
-        return cls(parts, Labels(**labels), n_train, neighbors, places)
+        folds = {key: tuple(map(PointSet._of, each)) for key, each in inner.items()}
+        return cls(parts, Labels(**labels), n_train, neighbors, places, folds)
 
 
 def _plain(value: Any) -> Any:

@@ -19,7 +19,7 @@ from ddr_cli.core.own_code import class_name, shown
 from ddr_cli.engine.draws import Drawn, Draws
 from ddr_cli.engine.folder import check_same_version, journal_of, locked, set_aside
 from ddr_cli.engine.identity import Datasets
-from ddr_cli.engine.jobs import Executor, Points, TrialResult
+from ddr_cli.engine.jobs import Division, Executor, Points, TrialResult
 from ddr_cli.engine.journal import OK, Journal, parameter_text
 from ddr_cli.engine.plan import Fit, Plan, make_plan
 from ddr_cli.engine.progress import Progress
@@ -208,6 +208,7 @@ class _Session:
                     data=data,
                     scratch=scratch,
                     draw=self._draw,
+                    divide=self._divide,
                     executor=executor,
                     record=self._record_results,
                     keep=self._keep,
@@ -239,6 +240,10 @@ class _Session:
         self._split_hashes[key.name] = drawn.split.hash
         return drawn
 
+    def _divide(self, opened: OpenSplit, fit: Fit) -> tuple[Division, ...]:
+        assert fit.tuning is not None
+        return self._draws.divide(opened.key, opened.split, opened.places, fit.labels, fit.tuning)
+
     def _record_results(self, results: Sequence[TrialResult]) -> None:
         self._journal.append([self._row(result) for result in results])
         failed = sum(result.status != OK for result in results)
@@ -251,6 +256,14 @@ class _Session:
         reducer, evaluator = trial.reducer, trial.evaluator
         if trial.tuning is not None and result.chosen is not None:
             reducer, evaluator = trial.tuning.candidates[result.chosen]
+        cells = self._cells("reducer", reducer) | self._cells("classifier", evaluator)
+        if trial.tuning is not None and result.chosen is None:
+            # What was to be chosen has no value.
+            others = [
+                self._cells("reducer", one) | self._cells("classifier", other)
+                for one, other in trial.tuning.candidates
+            ]
+            cells = {k: v for k, v in cells.items() if all(one[k] == v for one in others)}
         return {
             "trial_id": result.trial_id,
             "dataset": self._plan.data.name,
@@ -259,8 +272,7 @@ class _Session:
             "reducer": shown(trial.reducer.name),
             # The column holds measures too; journals that there are call it so.
             "classifier": shown(trial.evaluator.name),
-            **self._cells("reducer", reducer),
-            **self._cells("classifier", evaluator),
+            **cells,
             "split.train": trial.split.train,
             "labels": ALL if trial.labels is None else trial.labels,
             "control": trial.control,

@@ -6,7 +6,7 @@ import errno
 import signal
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -20,6 +20,7 @@ from scipy import sparse
 from ddr_cli.engine.jobs import (
     QUERIES,
     TRANSDUCTIVE,
+    Division,
     Evaluation,
     FitJob,
     Job,
@@ -28,6 +29,7 @@ from ddr_cli.engine.jobs import (
     SplitJob,
     Trace,
     TrialResult,
+    TuneJob,
     places_by_neighbors,
 )
 from ddr_cli.engine.journal import FAILED, OK, one_line
@@ -40,6 +42,7 @@ from ddr_cli.engine.scoring import (
     seeded,
 )
 from ddr_cli.engine.scratch import PointSet
+from ddr_cli.engine.tuning import Race, on_fold
 from ddr_cli.evaluation.registry import PREPROCESSORS
 from ddr_cli.numerics.neighbors import Neighbors, kneighbors
 from ddr_cli.reducers.registry import REDUCERS, get_traits
@@ -56,7 +59,10 @@ def do(job: Job) -> JobResult:
     An exception is never sent: one that can't be unpickled would break the pool.
     """
     try:
-        result = prepare_split(job) if isinstance(job, SplitJob) else fit_and_evaluate(job)
+        if isinstance(job, SplitJob):
+            result = prepare_split(job)
+        else:
+            result = tune(job) if isinstance(job, TuneJob) else fit_and_evaluate(job)
     except _FAILURES as error:
         full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
         result = JobResult(error=_reason(error), disk_full=full)
@@ -75,9 +81,23 @@ def _cpu_seconds_since_last() -> float:
 def prepare_split(job: SplitJob) -> JobResult:
     """Write the preprocessed points of a split, and their neighbours, for all of its fits."""
     # Loading a piece's module, here and below, is no trial's cost and has no deadline.
+    for name, _ in job.steps:
+        PREPROCESSORS.load(name)
+    with _collected() as collected, Trace(job.trace):
+        data = PointSet.load(job.data)
+        prepared = _prepared(data, job.whole, job)
+        folds = {
+            budget: tuple(_prepared(data, fold, job) for fold in inner)
+            for budget, inner in job.folds.items()
+        }
+        replace(prepared, folds=folds).save(job.split)
+        return JobResult(warnings=collected())
+
+
+def _prepared(data: PointSet, division: Division, job: SplitJob) -> PointSet:
     steps = [seeded(PREPROCESSORS.load(name)(**params), job.seed) for name, params in job.steps]
-    with _deadline(job.timeout), _collected() as collected, Trace(job.trace):
-        data, rows, n = PointSet.load(job.data), job.rows, job.n_train
+    rows, n = division.rows, division.n_train
+    with _deadline(job.timeout):
         labels = data.labels.rows(rows)
         train, test = data.points[rows[:n]], data.points[rows[n:]]
         for step in steps:
@@ -93,42 +113,73 @@ def prepare_split(job: SplitJob) -> JobResult:
             queries = points[n:] if searched == QUERIES else None
             # A reducer that asks for more neighbours than there are is to say so itself.
             neighbors[searched] = kneighbors(among, min(k, among.shape[0] - 1), queries=queries)
-        PointSet(points, labels, n, neighbors, job.places).save(job.split)
-        return JobResult(warnings=collected())
+        return PointSet(points, labels, n, neighbors, division.places)
 
 
 def fit_and_evaluate(job: FitJob) -> JobResult:
     """Fit one embedding and evaluate its trials; a failure is the result of the trials it fails."""
     results: list[TrialResult] = []
     with _collected() as collected, Trace(job.trace) as trace:
-        split = _load_split(job.split)
-        if job.shuffled:
-            split = split.with_shuffled_labels(job.seed)
-        left = list(job.evaluations)
-        embedding = None
-        factory = REDUCERS.load(job.reducer)
-        for name in {one.evaluator for one in left}:
-            load_evaluator(name)
-        for width in job.widths or (None,):
-            trace.fitting()
-            try:
-                with _deadline(job.timeout):
-                    embedding = _embed(factory, job, split, width)
-                break
-            except _FAILURES as error:
-                # A width that can't be fitted fails its own trials only.
-                failed = [_failure(one, error) for one in left if one.width == width]
-                left = [one for one in left if one.width != width]
-            trace.finished(failed)
-            results += failed
-        if embedding is not None:
-            for batch in batches(left) if job.batched else [[one] for one in left]:
-                trace.evaluating([one.trial_id for one in batch])
-                finished = _evaluate(batch, embedding, split, job)
-                trace.finished(finished)
-                results += finished
+
+        def ended(finished: Sequence[TrialResult]) -> None:
+            trace.finished(finished)
+            results.extend(finished)
+
+        embedding = _fit_and_evaluate(job, _load_split(job.split), trace, ended)
         kept = _kept(embedding, job) if embedding is not None else {}
         return JobResult(tuple(results), collected(), kept=kept)
+
+
+def tune(job: TuneJob) -> JobResult:
+    """Score the candidates on every inner fold, then fit and evaluate each trial's choice once."""
+    results: list[TrialResult] = []
+    with _collected() as collected, Trace(job.trace) as trace:
+        split, race = _load_split(job.split), Race(job)
+
+        def ended(finished: Sequence[TrialResult]) -> None:
+            told = race.told(finished)
+            trace.finished(told)
+            results.extend(told)
+
+        for fold in split.folds[job.labels]:
+            for candidates in job.candidates:
+                scores: list[TrialResult] = []
+                _fit_and_evaluate(on_fold(candidates), fold, trace, scores.extend)
+                race.add(scores)
+        lost = race.losses()
+        trace.finished(lost)
+        results += lost
+        for chosen in race.finals():
+            _fit_and_evaluate(chosen, split, trace, ended)
+        return JobResult(tuple(results), collected())
+
+
+def _fit_and_evaluate(
+    job: FitJob, split: PointSet, trace: Trace, ended: Callable[[Sequence[TrialResult]], object]
+) -> _Embedding | None:
+    """Do a fit and its evaluations, telling `ended` of each as it ends; return the embedding."""
+    if job.shuffled:
+        split = split.with_shuffled_labels(job.seed)
+    left = list(job.evaluations)
+    embedding = None
+    factory = REDUCERS.load(job.reducer)
+    for name in {one.evaluator for one in left}:
+        load_evaluator(name)
+    for width in job.widths or (None,):
+        trace.fitting()
+        try:
+            with _deadline(job.timeout):
+                embedding = _embed(factory, job, split, width)
+            break
+        except _FAILURES as error:
+            # A width that can't be fitted fails its own trials only.
+            ended([_failure(one, error) for one in left if one.width == width])
+            left = [one for one in left if one.width != width]
+    if embedding is not None:
+        for batch in batches(left) if job.batched else [[one] for one in left]:
+            trace.evaluating([one.trial_id for one in batch])
+            ended(_evaluate(batch, embedding, split, job))
+    return embedding
 
 
 @lru_cache(maxsize=2)

@@ -43,6 +43,7 @@ LEAVE_ONE_OUT = "leave_one_out"
 _SPLIT_STREAM = 0
 _METHOD_STREAM = 1
 _LABEL_STREAM = 2
+_INNER_STREAM = 3
 
 
 @dataclass(frozen=True)
@@ -159,7 +160,7 @@ def make_split(
     names = classes.tolist() if class_names is None else [class_names[c] for c in classes]
     # The folds of one division share its random order.
     draws = index // folds if isinstance(folds, int) else index
-    draw = _keys(seed, dataset, draws)
+    draw = _keys(seed, dataset, draws, _SPLIT_STREAM)
     if kind == "kfold":
         assert isinstance(folds, int)
         _check_folds(folds, class_sizes, names)
@@ -246,6 +247,11 @@ def method_seed(seed: int, dataset: str, index: int) -> int:
     return int(_seed_sequence(seed, dataset, index, _METHOD_STREAM).generate_state(1)[0])
 
 
+def inner_keys(seed: int, dataset: str, index: int) -> Draw:
+    """Return the stream of the inner folds of one split's training part."""
+    return _keys(seed, dataset, index, _INNER_STREAM)
+
+
 def label_places(
     y: ArrayLike, train: Indices, *, seed: int, dataset: str, index: int
 ) -> NDArray[np.intp]:
@@ -307,11 +313,11 @@ def _seed_sequence(seed: int, dataset: str, index: int, stream: int) -> np.rando
     return np.random.SeedSequence([index, *words, seed], spawn_key=(stream,))
 
 
-def _keys(seed: int, dataset: str, index: int) -> Draw:
+def _keys(seed: int, dataset: str, index: int, stream: int) -> Draw:
     """Return a stream of random 64-bit keys."""
     # NumPy promises that a bit generator's raw stream never changes; of Generator's methods it
     # does not, so a random order is the order of raw keys.
-    generator = np.random.PCG64(_seed_sequence(seed, dataset, index, _SPLIT_STREAM))
+    generator = np.random.PCG64(_seed_sequence(seed, dataset, index, stream))
     return generator.random_raw
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import product
 from math import prod
 from typing import Annotated, Literal
@@ -12,6 +12,7 @@ from annotated_types import Ge, Le
 
 from ddr_cli.core.errors import did_you_mean
 from ddr_cli.core.validation import problem_at, refuse
+from ddr_cli.evaluation.inner_folds import too_few_for_folds
 from ddr_cli.evaluation.metrics import MEASURED, TRAINING, get_scale
 from ddr_cli.spec.pieces import Context, StrictFrozen, Text
 
@@ -64,23 +65,6 @@ def with_metric(tune: TuneSpec, metrics: Sequence[str], context: Context) -> Tun
         problems.append(problem_at(("folds",), lack))
     refuse(problems)
     return tune.model_copy(update={"metric": metric})
-
-
-def too_few_for_folds(class_sizes: Mapping[str, int], folds: int) -> str:
-    """Say that a training part can't be divided into inner folds, if it can't."""
-    name, least = min(class_sizes.items(), key=lambda item: item[1])
-    if least < 2:
-        return (
-            f"the class '{name}' has {least} training point, so that an inner fold would leave "
-            "none to train on; train on more points, or drop tune."
-        )
-    most = max(class_sizes.values())
-    if most < folds:
-        return (
-            f"folds is {folds}, but no class has more than {most} training points; use "
-            f"folds: {most} or less."
-        )
-    return ""
 
 
 def thinned(sizes: Sequence[int], most: int) -> list[Point]:

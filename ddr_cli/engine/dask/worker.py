@@ -22,7 +22,7 @@ from distributed import get_worker
 
 import ddr_cli
 from ddr_cli.core.errors import InputError
-from ddr_cli.engine.jobs import FitJob, Job, JobEnd, SplitJob
+from ddr_cli.engine.jobs import FitJob, Job, JobEnd, SplitJob, TuneJob
 from ddr_cli.engine.local import LocalExecutor
 
 _WAIT_SECONDS = 0.5
@@ -69,7 +69,7 @@ def end_of(prepared: tuple[JobEnd, bytes]) -> JobEnd:
     return prepared[0]
 
 
-def fit(context: RunContext, job: FitJob, prepared: tuple[JobEnd, bytes]) -> JobEnd:
+def fit(context: RunContext, job: FitJob | TuneJob, prepared: tuple[JobEnd, bytes]) -> JobEnd:
     """Have a fit done, and return when it has ended."""
     end, split = prepared
     if not split:

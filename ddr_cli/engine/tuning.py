@@ -1,0 +1,137 @@
+"""The race of a tuned trial's settings on the inner folds, and the fit of the one that won."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from ddr_cli.engine.jobs import Evaluation, FitJob, TrialResult, TuneJob, candidate_of
+from ddr_cli.engine.journal import FAILED, OK
+from ddr_cli.evaluation.metrics import get_scale
+
+# Means that differ in rounding alone are equal, and the first of equal settings is taken.
+_DECIMALS = 12
+
+
+def on_fold(fit: FitJob) -> FitJob:
+    """Return a fit as it is done on inner folds, where the labelled points of a class are first."""
+    evaluations = (replace(one, labels=_one_if_some(one.labels)) for one in fit.evaluations)
+    return replace(fit, labels=_one_if_some(fit.labels), evaluations=tuple(evaluations))
+
+
+def _one_if_some(budget: int | None) -> int | None:
+    return None if budget is None else 1
+
+
+@dataclass
+class _Runner:
+    """A candidate: the fit that it takes, its scores on the folds, what kept it from having one."""
+
+    job: FitJob
+    evaluation: Evaluation
+    scores: list[float] = field(default_factory=list)
+    failure: str = ""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The setting that a trial takes."""
+
+    number: int
+    score: float
+
+
+class Race:
+    """Collects the candidates' scores, fold by fold, and says which won."""
+
+    def __init__(self, job: TuneJob) -> None:
+        self._job = job
+        self._runners: dict[str, dict[int, _Runner]] = {}
+        self._seconds: dict[str, float] = {}
+        for fit in job.candidates:
+            for one in fit.evaluations:
+                trial_id, number = candidate_of(one.trial_id)
+                self._runners.setdefault(trial_id, {})[number] = _Runner(fit, one)
+
+    def add(self, results: Sequence[TrialResult]) -> None:
+        """Take the results of one fit on one fold."""
+        fits: dict[str, float] = {}
+        for result in results:
+            trial_id, number = candidate_of(result.trial_id)
+            runner = self._runners[trial_id][number]
+            score = result.metrics.get(self._job.metric, math.nan)
+            if result.status != OK:
+                runner.failure = runner.failure or result.reason
+            elif not math.isfinite(score):
+                runner.failure = runner.failure or f"{self._job.metric} is not defined"
+            else:
+                runner.scores.append(score)
+            # A fit counts once for each trial that rests on it, as for rows that share one.
+            fits[trial_id] = max(fits.get(trial_id, 0.0), result.fit_seconds or 0.0)
+            self._spend(trial_id, result.eval_seconds or 0.0)
+        for trial_id, seconds in fits.items():
+            self._spend(trial_id, seconds)
+
+    def _spend(self, trial_id: str, seconds: float) -> None:
+        self._seconds[trial_id] = self._seconds.get(trial_id, 0.0) + seconds
+
+    def losses(self) -> list[TrialResult]:
+        """Return the results of trials none of whose candidates has a score on every fold."""
+        return [
+            TrialResult(
+                trial_id,
+                FAILED,
+                f"no setting could be scored on every inner fold: {self._first_failure(trial_id)}",
+                tune_seconds=self._seconds[trial_id],
+            )
+            for trial_id in self._runners
+            if self._choice(trial_id) is None
+        ]
+
+    def finals(self) -> Iterator[FitJob]:
+        """Yield the fits of the chosen settings on the whole training part, each of its width."""
+        found: dict[str, list[tuple[FitJob, Evaluation]]] = {}
+        for trial_id, runners in self._runners.items():
+            choice = self._choice(trial_id)
+            if choice is None:
+                continue
+            fit, one = runners[choice.number].job, runners[choice.number].evaluation
+            params = dict(fit.params)
+            if one.width is not None:
+                params["n_components"] = one.width
+            own = replace(one, trial_id=trial_id, width=None)
+            exact = replace(fit, params=params, widths=(), metrics=self._job.metrics)
+            found.setdefault(repr(sorted(params.items())), []).append((exact, own))
+        for shared in found.values():
+            yield replace(shared[0][0], evaluations=tuple(own for _, own in shared))
+
+    def told(self, results: Sequence[TrialResult]) -> list[TrialResult]:
+        """Return results of final fits with what was chosen, its score and what that took."""
+        told = []
+        for result in results:
+            choice = self._choice(result.trial_id)
+            assert choice is not None
+            told.append(
+                replace(
+                    result,
+                    chosen=choice.number,
+                    inner_score=choice.score,
+                    tune_seconds=self._seconds[result.trial_id],
+                )
+            )
+        return told
+
+    def _choice(self, trial_id: str) -> Choice | None:
+        lower = get_scale(self._job.metric).better == "lower"
+        best: Choice | None = None
+        for number, runner in sorted(self._runners[trial_id].items()):
+            if runner.failure or len(runner.scores) < self._job.n_folds:
+                continue
+            score = round(math.fsum(runner.scores) / len(runner.scores), _DECIMALS)
+            if best is None or (score < best.score if lower else score > best.score):
+                best = Choice(number, score)
+        return best
+
+    def _first_failure(self, trial_id: str) -> str:
+        return next(runner.failure for _, runner in sorted(self._runners[trial_id].items()))
