@@ -119,9 +119,11 @@ def swept_columns(run: Run) -> list[str]:
 def summarize(run: Run) -> Summary:
     """Summarise a run: a row per method, setting, family of splits and metric.
 
-    Beside the columns that say what a row is stand `n` (trials that ended well), `planned`, `mean`,
-    `sd` (n - 1 in the denominator), `low`, `high`, `level`, `interval` (what varies between `low`
-    and `high`), `mean_low` and `mean_high` (the interval of the mean, of level `mean_level`) and
+    Beside the columns that say what a row is stand `n` (trials that have a score), `failed` (in
+    runs with failures alone: trials that did not end well, which classifiers' metrics score as
+    always naming the training part's largest class), `planned`, `mean`, `sd` (n - 1 in the
+    denominator), `low`, `high`, `level`, `interval` (what varies between `low` and `high`),
+    `mean_low` and `mean_high` (the interval of the mean, of level `mean_level`) and
     `mean_interval` (which correction it has). A predefined split is one value and has no interval.
     A measure has a row of its own metric alone. Of a run with numbers of labels per class, `labels`
     has those, and the text ``all``.
@@ -136,10 +138,9 @@ def summarize(run: Run) -> Summary:
     order: list[tuple[Any, ...]] = []
     members: list[Any] = []
     # Sums depend on their order in the last digit, and the journal's is that of finishing.
-    ok = run.ok.assign(_index=run.ok["split"].map(_split_index)).sort_values(
-        "_index", kind="stable"
-    )
-    for key, group in ok.groupby(keys, dropna=False, sort=False):
+    index = run.trials["split"].map(_split_index)
+    trials = run.trials.assign(_index=index).sort_values("_index", kind="stable")
+    for key, group in trials.groupby(keys, dropna=False, sort=False):
         setting: dict[str, Any] = dict(zip(keys, key, strict=True))
         if LABELS in axes and _is_missing(setting[LABELS]):
             setting[LABELS] = ALL
@@ -154,6 +155,8 @@ def summarize(run: Run) -> Summary:
                 row[piece] = setting[piece]
                 row[f"{piece}_label"] = method_name(items[piece][1].label)
             row |= {name: setting[name] for name in (*parameters, *axes, *kinds)}
+            if run.failed:
+                row["failed"] = int((group["status"] != journal.OK).sum())
             records.append(row | _statistics(run, setting["family"], metric, scored[metric]))
             members.append(scored.index.to_numpy())
             order.append(
@@ -167,7 +170,7 @@ def summarize(run: Run) -> Summary:
                 )
             )
     sequence = sorted(range(len(records)), key=order.__getitem__)
-    columns = _columns([*parameters, *axes, *kinds])
+    columns = _columns(run, [*parameters, *axes, *kinds])
     rows = pd.DataFrame([records[i] for i in sequence], columns=columns)
     # A gap among whole numbers would turn the column into objects, which no axis can be made of.
     numbers = [name for name in (*parameters, *axes) if name != LABELS]
@@ -175,11 +178,24 @@ def summarize(run: Run) -> Summary:
     return Summary(run, rows, tuple(members[i] for i in sequence))
 
 
-def _columns(parameters: list[str]) -> list[str]:
+def _columns(run: Run, parameters: list[str]) -> list[str]:
+    failed = ["failed"] if run.failed else []
     return [
         *("dataset", "reducer", "reducer_label", "classifier", "classifier_label"),
         *parameters,
-        *("split", "metric", "n", "planned", "mean", "sd", "low", "high", "level", "interval"),
+        *(
+            "split",
+            "metric",
+            "n",
+            *failed,
+            "planned",
+            "mean",
+            "sd",
+            "low",
+            "high",
+            "level",
+            "interval",
+        ),
         *("mean_low", "mean_high", "mean_level", "mean_interval"),
     ]
 

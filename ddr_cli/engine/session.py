@@ -21,10 +21,12 @@ from ddr_cli.engine.folder import check_same_version, journal_of, locked, set_as
 from ddr_cli.engine.identity import Datasets
 from ddr_cli.engine.jobs import Division, Executor, Points, TrialResult
 from ddr_cli.engine.journal import OK, Journal, parameter_text
+from ddr_cli.engine.majority import majority_scores
 from ddr_cli.engine.plan import Fit, Plan, make_plan
 from ddr_cli.engine.progress import Progress
 from ddr_cli.engine.records import EMBEDDINGS, KeptEmbedding, SessionRecord, manifest_of, now
 from ddr_cli.engine.schedule import OpenSplit, Schedule
+from ddr_cli.engine.scoring import is_measure, load_evaluator
 from ddr_cli.engine.scratch import Labels, PointSet, Scratch
 from ddr_cli.evaluation.registry import PREPROCESSORS, evaluator_registry
 from ddr_cli.reducers.registry import REDUCERS
@@ -32,7 +34,7 @@ from ddr_cli.spec.budgets import ALL
 
 if TYPE_CHECKING:
     from ddr_cli.data import Dataset
-    from ddr_cli.spec import Setting, Spec, SplitKey
+    from ddr_cli.spec import Cell, Setting, Spec, SplitKey
 
 _SECONDS_DECIMALS = 6
 _COORDINATE_DIGITS = 5
@@ -279,12 +281,25 @@ class _Session:
             "tuned": len(trial.tuning.candidates) if trial.tuning is not None else None,
             "inner_score": result.inner_score,
             "tune_seconds": _rounded(result.tune_seconds),
-            **result.metrics,
+            **(result.metrics if result.status == OK else self._constant_scores(trial)),
             "status": result.status,
             "reason": result.reason,
             "fit_seconds": _rounded(result.fit_seconds),
             "eval_seconds": _rounded(result.eval_seconds),
         }
+
+    def _constant_scores(self, trial: Cell) -> Mapping[str, float]:
+        """Return what a trial that failed is scored as; a measure has no such value."""
+        if is_measure(load_evaluator(trial.evaluator.name)):
+            return {}
+        split, labels = self._draw(trial.split).split, self._labels
+        return majority_scores(
+            labels.y[split.train],
+            labels.y[split.test],
+            self._plan.spec.metrics,
+            labels=trial.labels,
+            groups=None if labels.groups is None else labels.groups[split.test],
+        )
 
     def _cells(self, kind: str, setting: Setting) -> dict[str, str]:
         cells = self._parameter_cells.get(id(setting))

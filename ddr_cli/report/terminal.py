@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 from rich.table import Table
@@ -29,7 +29,11 @@ from ddr_cli.verdicts.rows import VIEWS, View
 if TYPE_CHECKING:
     from ddr_cli.evaluation.dimension import DimensionEstimate, Graph, GroupDimension
 
+FAILED_MARK = "†"
+"""Stands at a mean in which a split counts on which the method failed."""
+
 _MOST_ROWS = 40
+_MOST_FAILURES = 5
 _MOST_COLUMNS = 4
 _MOST_PLACES = 8
 _COLOURS = {
@@ -66,7 +70,28 @@ def run_table(folder: Path) -> Table:
         _fill_with_all(table, cells, metric, [*down, *across], [*places, "split"])
     else:
         _fill_with_all(table, cells, metric, down, [*across, *places, "split"])
+    table.caption = "\n".join(_failures(summary, cells)) or None
+    table.caption_justify = "left"
     return table
+
+
+def _failures(summary: Summary, cells: pd.DataFrame) -> list[str]:
+    """Return a line for each method that failed on some of its splits."""
+    if "failed" not in cells:
+        return []
+    rows = [Row(summary, int(index)) for index in cells.index[cells["failed"] > 0]]
+    if not rows:
+        return []
+    lines = [
+        f"{FAILED_MARK} {row.title} failed on {row['failed']} of {row['planned']}"
+        for row in rows[:_MOST_FAILURES]
+    ]
+    if len(rows) > _MOST_FAILURES:
+        lines.append(f"{FAILED_MARK} and so did {len(rows) - _MOST_FAILURES} more")
+    return [
+        *lines,
+        "A split on which a method failed is scored as its training part's largest class.",
+    ]
 
 
 def _fill_with_all(
@@ -74,10 +99,8 @@ def _fill_with_all(
 ) -> None:
     settings, columns = _tuples(cells, down), _tuples(cells, across)
     texts = {
-        (setting, column): _cell(mean, sd, metric)
-        for setting, column, mean, sd in zip(
-            settings, columns, cells["mean"], cells["sd"], strict=True
-        )
+        (setting, column): _cell(row, metric)
+        for setting, column, row in zip(settings, columns, _records(cells), strict=True)
     }
     splits: dict[tuple[object, ...], int] = {}
     for column, n in zip(columns, cells["n"], strict=True):
@@ -116,7 +139,7 @@ def _fill_with_best(
             row["classifier_label"],
             *(plain(row[name]) for name in places),
             family_name(row.family, row["n"]),
-            _cell(row["mean"], row["sd"], metric),
+            _cell(_records(cells.loc[[row.index]])[0], metric),
             row.setting,
         )
 
@@ -129,14 +152,19 @@ def _tuples(rows: pd.DataFrame, columns: list[str]) -> list[tuple[object, ...]]:
     ]
 
 
+def _records(rows: pd.DataFrame) -> list[dict[str, Any]]:
+    return [{str(name): value for name, value in row.items()} for row in rows.to_dict("records")]
+
+
 def _head(column: str) -> str:
     piece, label, _ = column.partition("_label")
     return piece if label else parameter_name(column, short=True)
 
 
-def _cell(mean: float, sd: float, metric: str) -> str:
+def _cell(row: Mapping[str, Any], metric: str) -> str:
+    sd, failed = row["sd"], row.get("failed", 0)
     spread = "" if pd.isna(sd) else f" ± {number(sd, metric, unit=False)}"
-    return number(mean, metric, unit=False) + spread
+    return number(row["mean"], metric, unit=False) + spread + FAILED_MARK * bool(failed)
 
 
 # -- verdicts -------------------------------------------------------------------------------------

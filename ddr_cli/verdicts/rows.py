@@ -114,9 +114,12 @@ class Lookup:
     def _best(self, summary: Summary, rows: pd.DataFrame) -> Row:
         # A part is not a result: rows some of whose trials did not end well are refused.
         complete = rows[rows["n"] == rows["planned"]]
+        if "failed" in rows:
+            complete = complete[complete["failed"] == 0]
         if complete.empty:
             worst = rows.iloc[0]
-            raise UnansweredError(f"{worst['n']} of {worst['planned']} trials ended well")
+            well = min(worst["n"], worst["planned"] - worst.get("failed", 0))
+            raise UnansweredError(f"{well} of {worst['planned']} trials ended well")
         return Row(summary, best_index(complete["mean"], self.metric))
 
 

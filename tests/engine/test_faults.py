@@ -13,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -49,7 +50,8 @@ def outcome_of(spec: Spec, run: Run, **options: Any) -> pd.DataFrame:
     assert outcome.failed == len(bad)
     assert outcome.done == outcome.planned - len(bad)
     assert not bad["reason"].eq("").any()
-    assert bad["error"].isna().all()
+    # Of three equally large classes always naming one errs on two thirds.
+    np.testing.assert_allclose(bad["error"], 2 / 3)
     assert table[table["status"] == "ok"]["error"].notna().all()
     return table
 

@@ -179,6 +179,7 @@ def test_one_fit_serves_all_dimensions_and_classifiers(
 def test_an_embedding_narrower_than_asked_for_fails_its_trials(
     make_spec: MakeSpec, run: Run
 ) -> None:
+    # It doesn't say that it has no more columns than the data.
     spec = make_spec(
         reducers=["picky"], classifiers=["linear"], sweep={"reducer.n_components": [1, 2, 5]}
     )

@@ -1,0 +1,108 @@
+"""A trial that failed is scored as always naming the training part's largest class."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ddr_cli.comparison.runs import load_run
+from ddr_cli.comparison.summary import summarize
+from ddr_cli.engine import RunOutcome, read_trials
+from ddr_cli.engine.majority import majority_scores
+from ddr_cli.report import run_table
+from ddr_cli.verdicts.rows import Lookup, Selector, UnansweredError
+
+if TYPE_CHECKING:
+    from ddr_cli.spec import Spec
+
+MakeSpec = Callable[..., "Spec"]
+Run = Callable[..., RunOutcome]
+
+TRAIN = np.array([0, 1, 1, 1, 0, 2])
+TEST = np.array([1, 0, 0, 2])
+
+
+def test_the_constant_answer_is_the_largest_class_of_the_training_part() -> None:
+    scores = majority_scores(TRAIN, TEST, ["error", "accuracy", "balanced_accuracy"])
+    assert scores == {
+        "error": 3 / 4,
+        "accuracy": 1 / 4,
+        "balanced_accuracy": pytest.approx(1 / 3),
+    }
+    assert majority_scores(TRAIN, TEST, ["training_error"]) == {"training_error": 1 / 2}
+
+
+def test_with_one_label_of_each_class_it_is_the_first() -> None:
+    assert majority_scores(TRAIN, TEST, ["error"], labels=1) == {"error": 1 / 2}
+
+
+def test_a_ranking_of_equal_values_has_the_share_of_what_is_relevant() -> None:
+    two, three = np.array([0, 1, 0, 1]), np.array([0, 1, 2, 1])
+    assert majority_scores(two, two, ["mean_average_precision"]) == {"mean_average_precision": 0.5}
+    assert majority_scores(three, three, ["mean_average_precision", "same_class"]) == {}
+
+
+def test_failures_count_in_the_mean_and_are_counted(
+    make_spec: MakeSpec, run: Run, tmp_path: Path
+) -> None:
+    # Isomap's geodesic distances are not Euclidean, so that it has no 70 dimensions.
+    methods = [{"name": "isomap", "n_components": 70}, {"name": "none"}]
+    spec = make_spec(reducers=methods, metrics=["error", "training_error"])
+    outcome = run(spec)
+    folder = tmp_path / spec.name
+    trials = read_trials(folder)
+    assert outcome.failed == (trials["reducer"] == "isomap").sum() == 6
+    failed = trials[trials["status"] == "failed"]
+    assert failed["reason"].str.contains("n_components=70").all()
+    # Iris' classes are equally large, in each part of a stratified split too.
+    np.testing.assert_allclose(failed[["error", "training_error"]], 2 / 3)
+
+    summary = summarize(load_run(folder))
+    rows = summary.rows.set_index(["reducer", "classifier", "metric"])
+    assert rows.loc[("isomap", "knn", "error"), ["n", "failed", "planned"]].tolist() == [3, 3, 3]
+    assert rows.loc[("isomap", "knn", "error"), "mean"] == pytest.approx(2 / 3)
+    assert rows.loc[("none", "knn", "error"), "failed"] == 0
+
+    table = run_table(folder)
+    text = [str(cell) for column in table.columns for cell in column.cells]
+    assert sum(cell.endswith("†") for cell in text) == 2
+    assert "† Isomap, k-NN failed on 3 of 3" in str(table.caption)
+
+
+def test_a_papers_numbers_are_never_read_off_failures(
+    make_spec: MakeSpec, run: Run, tmp_path: Path
+) -> None:
+    spec = make_spec(reducers=[{"name": "isomap", "n_components": 70}, {"name": "none"}])
+    run(spec)
+    lookup = Lookup(
+        {spec.name: summarize(load_run(tmp_path / spec.name))}, spec.name, "resplits", "error"
+    )
+    assert lookup.row(Selector(reducer="none", classifier="knn"))["n"] == 3
+    with pytest.raises(UnansweredError, match="0 of 3 trials ended well"):
+        lookup.row(Selector(reducer="isomap", classifier="knn"))
+
+
+def test_a_run_without_failures_has_no_such_column(
+    make_spec: MakeSpec, run: Run, tmp_path: Path
+) -> None:
+    spec = make_spec(reducers=[{"name": "none"}])
+    run(spec)
+    assert "failed" not in summarize(load_run(tmp_path / spec.name)).rows
+
+
+def test_empty_cells_of_older_journals_count_as_failures_without_a_score(
+    make_spec: MakeSpec, run: Run, tmp_path: Path
+) -> None:
+    spec = make_spec(reducers=[{"name": "none"}])
+    run(spec)
+    path = tmp_path / spec.name / "trials.csv"
+    journal = pd.read_csv(path, dtype=str, keep_default_na=False)
+    journal.loc[0, ["error", "status", "reason"]] = ["", "timeout", "more than 1 s"]
+    journal.to_csv(path, index=False, lineterminator="\n")
+    first = summarize(load_run(tmp_path / spec.name)).rows.iloc[0]
+    assert (first["n"], first["failed"], first["planned"]) == (2, 1, 3)
