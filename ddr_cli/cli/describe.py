@@ -178,7 +178,7 @@ def _describe_estimator(registry: Registry, name: str) -> None:
         nested = "nested: a wider fit contains the narrower ones" if traits.nested else None
         labels = "uses the labels" if traits.supervised else "ignores the labels"
         facts |= {"labels": labels, "modes": ", ".join(modes), "dimensions": nested}
-        facts |= {"usually after": ", ".join(traits.preprocess)}
+        facts |= {"usually after": ", ".join(traits.preprocess), "library": traits.library}
     _print_facts(facts | {"default grids": ", ".join(traits.grids)})
 
 

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
@@ -363,7 +364,9 @@ def _packages(spec: Spec) -> dict[str, str]:
     entries += [REDUCERS.get(piece.name) for piece in spec.reducers]
     entries += [PREPROCESSORS.get(piece.name) for piece in spec.preprocess]
     found = {entry.origin: entry.source for entry in entries if entry.source}
-    return {origin: source.removeprefix(f"{origin} ") for origin, source in found.items()}
+    versions = {origin: source.removeprefix(f"{origin} ") for origin, source in found.items()}
+    libraries = {piece.traits().library for piece in spec.reducers} - {None}
+    return versions | {name: version(name) for name in libraries}
 
 
 @contextmanager

@@ -94,6 +94,27 @@ _OURS = [
     ("mmc", "rivals.mmc:MMC", "maximum margin criterion (Li et al.)"),
     ("olda", "rivals.olda:OLDA", "orthogonal linear discriminant analysis (Ye)"),
     ("lsda", "rivals.lsda:LSDA", "locality sensitive discriminant analysis (Cai et al.)"),
+    ("umap", "rivals.umap:UMAP", "uniform manifold approximation (McInnes et al.; extra umap)"),
+    (
+        "supervised_umap",
+        "rivals.umap:SupervisedUMAP",
+        "uniform manifold approximation with labels (McInnes et al.; extra umap)",
+    ),
+    (
+        "opentsne",
+        "rivals.opentsne:OpenTSNE",
+        "t-SNE that places new points (van der Maaten, Hinton; extra opentsne)",
+    ),
+    (
+        "pacmap",
+        "rivals.pacmap:PaCMAP",
+        "pairwise controlled manifold approximation (Wang et al.; extra pacmap)",
+    ),
+    (
+        "triplet_net",
+        "rivals.triplet_net:TripletNet",
+        "a small network trained on triplets (Hoffer, Ailon; extra torch)",
+    ),
 ]
 
 REDUCERS = Registry(
@@ -153,6 +174,9 @@ class Traits:
         fitted to so many points; to points with fewer different directions it may be less. None
         says that it isn't known, or that there is no `n_components`. A transductive fit counts the
         test points in `n_train`.
+    library : str or None
+        A distribution beside ours that does the work: a spec that needs it is refused where it
+        isn't installed, and its version is kept in the manifest.
     paper : str or None
         The reference, as shown by ``ddr describe``.
     """
@@ -166,6 +190,7 @@ class Traits:
     grids: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     preprocess: tuple[str, ...] = ()
     max_components: MaxComponents | None = None
+    library: str | None = None
     paper: str | None = None
 
     @property

@@ -264,8 +264,12 @@ class ReducerSpec(Item):
     def _possible_mode(self, info: ValidationInfo) -> Self:
         if context_of(info) is None:
             return self
+        from ddr_cli.reducers.rivals.library import missing_library
+
         with as_problem():
             traits = self.traits()
+        if traits.library and (how := missing_library(traits.library)):
+            refuse([problem_at(("name",), f"{self.name} {how}")])
         if "mode" not in self.model_fields_set and not traits.out_of_sample:
             return self.model_copy(update={"mode": "transductive"})
         if not getattr(traits, self.mode):

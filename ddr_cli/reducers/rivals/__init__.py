@@ -18,11 +18,15 @@ if TYPE_CHECKING:
     from ddr_cli.reducers.rivals.lsda import LSDA
     from ddr_cli.reducers.rivals.mmc import MMC
     from ddr_cli.reducers.rivals.olda import OLDA
+    from ddr_cli.reducers.rivals.opentsne import OpenTSNE
+    from ddr_cli.reducers.rivals.pacmap import PaCMAP
     from ddr_cli.reducers.rivals.pls_da import PLSDA
     from ddr_cli.reducers.rivals.random_projection import RandomProjection
     from ddr_cli.reducers.rivals.rda import RDA
     from ddr_cli.reducers.rivals.save import SAVE
     from ddr_cli.reducers.rivals.shrinkage_lda import ShrinkageLDA
+    from ddr_cli.reducers.rivals.triplet_net import TripletNet
+    from ddr_cli.reducers.rivals.umap import UMAP, SupervisedUMAP
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
@@ -35,11 +39,15 @@ else:
             "lsda": ["LSDA"],
             "mmc": ["MMC"],
             "olda": ["OLDA"],
+            "opentsne": ["OpenTSNE"],
+            "pacmap": ["PaCMAP"],
             "pls_da": ["PLSDA"],
             "random_projection": ["RandomProjection"],
             "rda": ["RDA"],
             "save": ["SAVE"],
             "shrinkage_lda": ["ShrinkageLDA"],
+            "triplet_net": ["TripletNet"],
+            "umap": ["UMAP", "SupervisedUMAP"],
         },
     )
 
@@ -52,9 +60,14 @@ __all__ = [
     "PLSDA",
     "RDA",
     "SAVE",
+    "UMAP",
     "ForestEmbedding",
     "KernelApproximationLDA",
     "LogisticProjection",
+    "OpenTSNE",
+    "PaCMAP",
     "RandomProjection",
     "ShrinkageLDA",
+    "SupervisedUMAP",
+    "TripletNet",
 ]

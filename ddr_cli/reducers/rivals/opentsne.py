@@ -1,0 +1,110 @@
+"""t-distributed stochastic neighbour embedding, by openTSNE."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Self
+
+import numpy as np
+from annotated_types import Ge, Gt, Le
+from numpy.typing import ArrayLike, NDArray
+from threadpoolctl import threadpool_limits
+
+from ddr_cli.reducers.reducer import Embedding
+from ddr_cli.reducers.registry import Traits
+from ddr_cli.reducers.rivals.library import as_seed, load_library
+
+
+class OpenTSNE(Embedding):
+    r"""t-SNE, without labels, with new points placed among the training points.
+
+    Points :math:`z_i` that minimise :math:`\sum_{ij} p_{ij} \ln (p_{ij} / q_{ij})`, where
+    :math:`p_{ij}` is the symmetrised probability that a Gaussian around a point, as wide as the
+    perplexity says, chooses the other as its neighbour, and
+    :math:`q_{ij} \propto (1 + \|z_i - z_j\|^2)^{-1}`. A new point minimises the same with the
+    training points fixed.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Dimensions of the embedding, 1 or 2: what the library's tree and grid can do.
+    perplexity : float, default=30
+        Effective number of neighbours; a third of the points less one, with a warning of the
+        library, where that is smaller.
+    exaggeration : float, default=1
+        The factor of :math:`p_{ij}`, after the early iterations, in which it is 12: above 1,
+        clusters are tighter.
+    random_state : int, RandomState or None, default=None
+        Draws what the library leaves to chance: the approximate neighbours of many points.
+
+    Attributes
+    ----------
+    embedding_ : ndarray of shape (n_samples, n_components)
+        The placed training points.
+    model_ : openTSNE.TSNEEmbedding
+        The library's embedding behind `transform`.
+
+    Notes
+    -----
+    openTSNE's, on one thread, with a seed and the principal components as its start. It is an
+    extra: ``pip install 'ddr[opentsne]'``.
+
+    References
+    ----------
+    .. [1] L. van der Maaten, G. Hinton, "Visualizing Data using t-SNE", JMLR 9, 2008, 2579-2605.
+    .. [2] P. G. Poličar, M. Stražar, B. Zupan, "openTSNE: A Modular Python Library for t-SNE
+       Dimensionality Reduction and Embedding", Journal of Statistical Software 109, 2024.
+    """
+
+    _takes_sparse = False
+
+    def __init__(
+        self,
+        n_components: Annotated[int, Ge(1), Le(2)] = 2,
+        perplexity: Annotated[float, Gt(0)] = 30.0,
+        exaggeration: Annotated[float, Ge(1)] = 1.0,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.perplexity = perplexity
+        self.exaggeration = exaggeration
+        self.random_state = random_state
+
+    def fit(self, X: ArrayLike, y: Any = None) -> Self:  # noqa: ARG002 (scikit-learn's signature)
+        """Embed the rows of `X`."""
+        points = self._points(X, reset=True)
+        self._check_dimensions(points.shape[0])
+        library = load_library("openTSNE")
+        with threadpool_limits(1):
+            self.model_ = library.TSNE(
+                n_components=self.n_components,
+                perplexity=self.perplexity,
+                exaggeration=self.exaggeration if self.exaggeration > 1 else None,
+                random_state=as_seed(self.random_state),
+                n_jobs=1,
+            ).fit(points.astype(np.float64))
+        # The library moves its points there when it first places others, and not those given out.
+        self.model_ -= (self.model_.max(axis=0) + self.model_.min(axis=0)) / 2
+        self.embedding_ = np.array(self.model_, dtype=points.dtype)
+        return self
+
+    def transform(self, X: ArrayLike) -> NDArray[Any]:
+        """Place points, each by itself, among the training points."""
+        points = self._points(X)
+        with threadpool_limits(1):
+            placed = self.model_.transform(points.astype(np.float64))
+        return np.asarray(placed).astype(points.dtype)
+
+    def __ddr_traits__(self) -> Traits:
+        return Traits(
+            version=1,
+            transductive=True,
+            supervised=False,
+            library="openTSNE",
+            grids={
+                "n_components": (1, 2),
+                "perplexity": (5.0, 10.0, 30.0, 50.0, 100.0),
+                "exaggeration": (1.0, 1.5, 2.0, 4.0),
+            },
+            max_components=lambda n_train, *_: min(n_train - 1, 2),
+            paper='van der Maaten, Hinton, "Visualizing Data using t-SNE", JMLR 9, 2008',
+        )

@@ -1,0 +1,132 @@
+"""Pairwise controlled manifold approximation, by pacmap."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any, Self
+
+import numpy as np
+from annotated_types import Ge, Gt
+from numpy.typing import ArrayLike, NDArray
+
+from ddr_cli.reducers.reducer import Embedding
+from ddr_cli.reducers.registry import Traits
+from ddr_cli.reducers.rivals.library import as_seed, load_library, one_thread
+
+_MOST = 100  # the library reduces more features than these by PCA, from which it starts
+
+
+class PaCMAP(Embedding):
+    r"""Place near pairs near, mid-near pairs not far, further pairs apart, without labels.
+
+    Points :math:`z_i` that minimise, with :math:`d_{ij} = \|z_i - z_j\|^2 + 1`,
+
+    .. math:: w_n \sum_{near} \frac{d_{ij}}{10 + d_{ij}}
+        + w_m \sum_{mid-near} \frac{d_{ij}}{10000 + d_{ij}}
+        + w_f \sum_{further} \frac{1}{1 + d_{ij}}
+
+    with weights that change in three phases: mid-near pairs, which give the global shape, count in
+    the first two only.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Dimensions of the embedding, at most those of the data, and 100.
+    n_neighbors : int, default=10
+        Near pairs of each point; fewer where there are few points.
+    mid_near_ratio : float, default=0.5
+        Mid-near pairs per near one.
+    further_ratio : float, default=2.0
+        Further pairs per near one.
+    random_state : int, RandomState or None, default=None
+        Draws the pairs.
+
+    Attributes
+    ----------
+    embedding_ : ndarray of shape (n_samples, n_components)
+        The placed training points.
+    model_ : pacmap.PaCMAP
+        The fitted estimator behind `transform`.
+
+    Notes
+    -----
+    pacmap's, on one thread and with a seed, its start the principal components. It is an extra:
+    ``pip install 'ddr[pacmap]'``. Its `transform` treats training points like new ones, so it
+    doesn't return `embedding_` for them.
+
+    References
+    ----------
+    .. [1] Y. Wang, H. Huang, C. Rudin, Y. Shaposhnik, "Understanding How Dimension Reduction Tools
+       Work", JMLR 22, 2021, 1-73.
+    """
+
+    _takes_sparse = False
+
+    def __init__(
+        self,
+        n_components: Annotated[int, Ge(1)] = 2,
+        n_neighbors: Annotated[int, Ge(1)] = 10,
+        mid_near_ratio: Annotated[float, Gt(0)] = 0.5,
+        further_ratio: Annotated[float, Gt(0)] = 2.0,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.n_neighbors = n_neighbors
+        self.mid_near_ratio = mid_near_ratio
+        self.further_ratio = further_ratio
+        self.random_state = random_state
+
+    def fit(self, X: ArrayLike, y: Any = None) -> Self:  # noqa: ARG002 (scikit-learn's signature)
+        """Embed the rows of `X`."""
+        points = self._points(X, reset=True)
+        self._check_rank(min(points.shape[0] - 1, points.shape[1], _MOST), points)
+        library = load_library("pacmap")
+        with one_thread(), _quiet(library):
+            self.model_ = library.PaCMAP(
+                n_components=self.n_components,
+                n_neighbors=self.n_neighbors,
+                MN_ratio=self.mid_near_ratio,
+                FP_ratio=self.further_ratio,
+                random_state=as_seed(self.random_state),
+            )
+            self.embedding_ = self.model_.fit_transform(points, init="pca").astype(points.dtype)
+        self.X_fit_ = points
+        return self
+
+    def transform(self, X: ArrayLike) -> NDArray[Any]:
+        """Place points, each by itself, among the training points."""
+        points = self._points(X)
+        with one_thread(), _quiet(load_library("pacmap")):
+            placed = self.model_.transform(points, basis=self.X_fit_, save_pairs=False)
+        return np.asarray(placed).astype(points.dtype)
+
+    def __ddr_traits__(self) -> Traits:
+        return Traits(
+            version=1,
+            transductive=True,
+            supervised=False,
+            library="pacmap",
+            grids={
+                "n_components": (2, 3, 5, 10, 20),
+                "n_neighbors": (5, 10, 20, 40),
+                "mid_near_ratio": (0.25, 0.5, 1.0, 2.0),
+                "further_ratio": (1.0, 2.0, 4.0),
+            },
+            max_components=lambda n_train, n_features, _: min(n_train - 1, n_features, _MOST),
+            paper='Wang, Huang, Rudin, Shaposhnik, "Understanding How Dimension Reduction Tools '
+            'Work", JMLR 22, 2021',
+        )
+
+
+@contextmanager
+def _quiet(library: Any) -> Iterator[None]:
+    """Keep the library from logging, at each fit, that it has been given a seed."""
+    logger = logging.getLogger(f"{library.__name__}.pacmap")
+    before = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)

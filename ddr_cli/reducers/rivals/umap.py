@@ -1,0 +1,202 @@
+"""UMAP and its supervised form, by umap-learn."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Self
+
+import numpy as np
+from annotated_types import Ge, Le
+from numpy.typing import ArrayLike, NDArray
+
+from ddr_cli.reducers.labels import encode_labels
+from ddr_cli.reducers.reducer import Embedding
+from ddr_cli.reducers.registry import Traits, one_less_than_points
+from ddr_cli.reducers.rivals.library import as_seed, load_library, one_thread
+
+_DISTRIBUTION = "umap-learn"
+_COMPONENTS = (2, 3, 5, 10, 20)
+_NEIGHBORS = (5, 15, 30, 50)
+_DISTANCES = (0.0, 0.1, 0.25, 0.5)
+
+
+class _UMAP(Embedding):
+    """What both forms share; only `fit` and the parameters differ."""
+
+    n_neighbors: int
+    min_dist: float
+    random_state: int | np.random.RandomState | None
+
+    def _embed(self, points: Any, code: NDArray[Any] | None, **supervision: Any) -> None:
+        n = points.shape[0]
+        self._check_dimensions(n)
+        if self.n_neighbors > n:
+            raise ValueError(
+                f"n_neighbors={self.n_neighbors}, which counts a point itself, but n_samples = {n}."
+            )
+        umap = load_library("umap-learn")
+        with one_thread():
+            self.model_ = umap.UMAP(
+                n_components=self.n_components,
+                n_neighbors=self.n_neighbors,
+                min_dist=self.min_dist,
+                random_state=as_seed(self.random_state),
+                n_jobs=1,
+                **supervision,
+            ).fit(points, code)
+        self.embedding_ = self.model_.embedding_.astype(points.dtype)
+
+    def transform(self, X: ArrayLike) -> NDArray[Any]:
+        """Place points among the training points, which stay where they are."""
+        points = self._points(X)
+        with one_thread():
+            return np.asarray(self.model_.transform(points)).astype(points.dtype)
+
+
+class UMAP(_UMAP):
+    r"""Uniform manifold approximation and projection, without labels.
+
+    Points :math:`z_i` that minimise the cross-entropy between two fuzzy graphs,
+
+    .. math:: \sum_{ij} v_{ij} \ln \frac{v_{ij}}{w_{ij}}
+        + (1 - v_{ij}) \ln \frac{1 - v_{ij}}{1 - w_{ij}}, \qquad
+        w_{ij} = (1 + a \|z_i - z_j\|^{2b})^{-1},
+
+    for the weights :math:`v` of the neighbour graph of the data, by a stochastic descent.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Dimensions of the embedding.
+    n_neighbors : int, default=15
+        Neighbours of a point in the graph, itself among them.
+    min_dist : float, default=0.1
+        How near points may lie; it decides a and b.
+    random_state : int, RandomState or None, default=None
+        Draws the start and the descent.
+
+    Attributes
+    ----------
+    embedding_ : ndarray of shape (n_samples, n_components)
+        The placed training points.
+    model_ : umap.UMAP
+        The fitted estimator behind `transform`.
+
+    Notes
+    -----
+    umap-learn's, on one thread and with a seed, so that two fits have the same bits. It is an
+    extra: ``pip install 'ddr[umap]'``. New points are placed together, by a seeded descent of their
+    own.
+
+    References
+    ----------
+    .. [1] L. McInnes, J. Healy, J. Melville, "UMAP: Uniform Manifold Approximation and Projection
+       for Dimension Reduction", arXiv:1802.03426, 2018.
+    """
+
+    def __init__(
+        self,
+        n_components: Annotated[int, Ge(1)] = 2,
+        n_neighbors: Annotated[int, Ge(2)] = 15,
+        min_dist: Annotated[float, Ge(0), Le(1)] = 0.1,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.n_neighbors = n_neighbors
+        self.min_dist = min_dist
+        self.random_state = random_state
+
+    def fit(self, X: ArrayLike, y: Any = None) -> Self:  # noqa: ARG002 (scikit-learn's signature)
+        """Embed the rows of `X`."""
+        self._embed(self._points(X, reset=True), None)
+        return self
+
+    def __ddr_traits__(self) -> Traits:
+        return Traits(
+            version=1,
+            transductive=True,
+            supervised=False,
+            library=_DISTRIBUTION,
+            grids={
+                "n_components": _COMPONENTS,
+                "n_neighbors": _NEIGHBORS,
+                "min_dist": _DISTANCES,
+            },
+            max_components=one_less_than_points,
+            paper='McInnes, Healy, Melville, "UMAP: Uniform Manifold Approximation and Projection '
+            'for Dimension Reduction", arXiv:1802.03426, 2018',
+        )
+
+
+class SupervisedUMAP(_UMAP):
+    r"""UMAP of the neighbour graph in which edges between classes are weakened.
+
+    As `UMAP`, with the weight of an edge between two points of known, different classes multiplied
+    by :math:`e^{-f}`, of one with an unlabelled point by :math:`e^{-1}`, and the graph made locally
+    connected again. The distance of classes is :math:`f = 2.5 / (1 - w)` for the weight w.
+
+    Parameters
+    ----------
+    n_components, n_neighbors, min_dist, random_state
+        As for `UMAP`.
+    target_weight : float, default=0.5
+        The weight w of the labels, between 0 and 1, where edges between classes are as good as cut.
+
+    Attributes
+    ----------
+    embedding_ : ndarray of shape (n_samples, n_components)
+        The placed training points.
+    model_ : umap.UMAP
+        The fitted estimator behind `transform`.
+    classes_ : ndarray of shape (n_classes,)
+        Class labels, without -1, which marks unlabelled points.
+
+    Notes
+    -----
+    umap-learn's, on one thread and with a seed, so that two fits have the same bits. It is an
+    extra: ``pip install 'ddr[umap]'``. The embedding of the training points knows their labels, and
+    new points are placed without: classes are further apart among the first.
+
+    References
+    ----------
+    .. [1] L. McInnes, J. Healy, J. Melville, "UMAP: Uniform Manifold Approximation and Projection
+       for Dimension Reduction", arXiv:1802.03426, 2018.
+    """
+
+    _needs_labels = True
+
+    def __init__(
+        self,
+        n_components: Annotated[int, Ge(1)] = 2,
+        n_neighbors: Annotated[int, Ge(2)] = 15,
+        min_dist: Annotated[float, Ge(0), Le(1)] = 0.1,
+        target_weight: Annotated[float, Ge(0), Le(1)] = 0.5,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.n_neighbors = n_neighbors
+        self.min_dist = min_dist
+        self.target_weight = target_weight
+        self.random_state = random_state
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Embed the rows of `X`, whose classes `y` may be -1: unlabelled."""
+        points, labels = self._points_and_labels(X, y)
+        self.classes_, code = encode_labels(labels)
+        self._embed(points, code, target_weight=self.target_weight)
+        return self
+
+    def __ddr_traits__(self) -> Traits:
+        return Traits(
+            version=1,
+            transductive=True,
+            library=_DISTRIBUTION,
+            grids={
+                "n_components": _COMPONENTS,
+                "n_neighbors": _NEIGHBORS,
+                "min_dist": _DISTANCES,
+                "target_weight": (0.1, 0.3, 0.5, 0.7, 0.9),
+            },
+            max_components=one_less_than_points,
+            paper='McInnes, Healy, Melville, "UMAP: Uniform Manifold Approximation and Projection '
+            'for Dimension Reduction", arXiv:1802.03426, 2018',
+        )

@@ -1,0 +1,177 @@
+"""The adapters of libraries that are extras; what needs a library is skipped where it is missing.
+
+How a missing one is told is tested where there is none, and where there is one it is hidden.
+"""
+
+from __future__ import annotations
+
+import json
+import pickle
+import sys
+from importlib.metadata import PackageNotFoundError, version
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+from sklearn.datasets import load_digits
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.utils.estimator_checks import estimator_checks_generator
+from typer.testing import CliRunner
+
+from ddr_cli.cli.app import app
+from ddr_cli.core.parameters import check_parameters
+from ddr_cli.reducers import REDUCERS, get_traits
+from ddr_cli.reducers.rivals import UMAP, OpenTSNE, PaCMAP, SupervisedUMAP, TripletNet
+from ddr_cli.reducers.rivals.library import load_library, missing_library
+
+X, Y = load_digits(n_class=4, return_X_y=True)
+X, Y = X[:300], Y[:300]
+TRAIN, TEST = slice(0, None, 2), slice(1, None, 2)
+MODELS = [
+    UMAP(random_state=0),
+    SupervisedUMAP(random_state=0),
+    OpenTSNE(perplexity=10, random_state=0),
+    PaCMAP(random_state=0),
+    TripletNet(random_state=0),
+]
+NAMES = [name for name in REDUCERS.names() if get_traits(REDUCERS.load(name)()).library]
+
+
+def needs(model):
+    library = get_traits(model).library
+    return pytest.param(
+        model,
+        marks=pytest.mark.skipif(bool(missing_library(library)), reason=f"needs {library}"),
+        id=type(model).__name__,
+    )
+
+
+def not_there(name):
+    raise PackageNotFoundError(name)
+
+
+INSTALLED = pytest.mark.parametrize("model", [needs(model) for model in MODELS])
+
+
+def test_every_adapter_is_in_the_table():
+    assert {type(REDUCERS.load(name)()) for name in NAMES} == {type(model) for model in MODELS}
+
+
+@pytest.mark.parametrize("model", MODELS, ids=repr)
+def test_traits_are_about_what_there_is(model):
+    traits = get_traits(model)
+    assert traits.paper
+    assert set(traits.grids) <= set(model.get_params())
+    for name, values in traits.grids.items():
+        for value in values:
+            check_parameters(clone(model).set_params(**{name: value}))
+
+
+@pytest.mark.parametrize("model", MODELS, ids=repr)
+def test_a_missing_library_is_named_with_the_extra_that_installs_it(model, monkeypatch):
+    library = get_traits(model).library
+    imported = {"umap-learn": "umap"}.get(library, library)
+    monkeypatch.setitem(sys.modules, imported, None)
+    monkeypatch.setattr("ddr_cli.reducers.rivals.library.version", not_there)
+    extra = {"umap-learn": "umap"}.get(library, library.lower())
+    with pytest.raises(ImportError, match=rf"needs {library}, .* pip install 'ddr\[{extra}\]'"):
+        clone(model).fit(X, Y)
+
+
+def test_a_library_that_is_no_extra_of_ours_is_named_too():
+    how = missing_library("no-such-thing")
+    assert how == "needs no-such-thing, which is not installed; pip install no-such-thing does it."
+    assert missing_library("numpy") == ""
+
+
+def test_a_spec_of_a_missing_library_is_refused_before_anything_runs(tmp_path, monkeypatch):
+    monkeypatch.setattr("ddr_cli.reducers.rivals.library.version", not_there)
+    spec = tmp_path / "s.yaml"
+    spec.write_text("title: t\ndataset: iris\nreducers:\n  - {name: umap}\nclassifiers: [knn]\n")
+    result = CliRunner().invoke(app, ["validate", str(spec)])
+    assert result.exit_code == 2
+    assert "umap needs umap-learn, which is not installed; pip install 'ddr[umap]'" in result.output
+
+
+@INSTALLED
+def test_fits_are_repeatable_and_stay_as_they_are(model):
+    fitted = clone(model)
+    embedding = fitted.fit_transform(X[TRAIN], Y[TRAIN])
+    assert embedding.shape == (150, len(fitted.get_feature_names_out()))
+    placed = fitted.transform(X[TEST])
+    again = clone(model)
+    assert_array_equal(again.fit_transform(X[TRAIN], Y[TRAIN]), embedding)
+    assert_array_equal(again.transform(X[TEST]), placed)
+    assert_array_equal(pickle.loads(pickle.dumps(fitted)).transform(X[TEST]), placed)
+    if hasattr(fitted, "embedding_"):
+        assert_array_equal(fitted.embedding_, embedding)
+    assert clone(model).fit(X[TRAIN].astype(np.float32), Y[TRAIN]).transform(
+        X[TEST].astype(np.float32)
+    ).dtype == np.float32  # fmt: skip
+
+
+@INSTALLED
+def test_new_digits_are_placed_among_their_like(model):
+    fitted = clone(model)
+    embedding = fitted.fit_transform(X[TRAIN], Y[TRAIN])
+    knn = KNeighborsClassifier(3).fit(embedding, Y[TRAIN])
+    assert knn.score(fitted.transform(X[TEST]), Y[TEST]) > 0.93
+
+
+@pytest.mark.parametrize("model", [needs(OpenTSNE(perplexity=10, random_state=0))])
+def test_opentsnes_points_are_where_new_ones_are_placed_among_them(model):
+    fitted = clone(model).fit(X[TRAIN])
+    fitted.transform(X[TEST])
+    assert_allclose(np.asarray(fitted.model_), fitted.embedding_, atol=1e-9)
+
+
+@pytest.mark.parametrize("model", [needs(SupervisedUMAP(random_state=0))])
+def test_supervised_umap_takes_minus_one_for_unlabelled(model):
+    labels = np.where(np.arange(300) % 3, -1, Y)
+    fitted = clone(model).fit(X, labels)
+    assert_array_equal(fitted.classes_, [0, 1, 2, 3])
+    knn = KNeighborsClassifier(3).fit(fitted.embedding_[labels >= 0], Y[labels >= 0])
+    assert knn.score(fitted.embedding_[labels < 0], Y[labels < 0]) > 0.95
+
+
+@pytest.mark.parametrize("model", [needs(TripletNet(random_state=0))])
+def test_triplet_net_lowers_its_loss_and_leaves_the_global_stream_alone(model):
+    torch = load_library("torch")
+    torch.manual_seed(1)
+    expected = torch.rand(1).item()
+    torch.manual_seed(1)
+    fitted = clone(model).fit(X, Y)
+    assert torch.rand(1).item() == expected
+    assert fitted.loss_path_[-1] < fitted.loss_path_[0] / 2
+
+
+@pytest.mark.parametrize("model", [needs(OpenTSNE()), needs(TripletNet(n_epochs=2))])
+def test_scikit_learn_contract(model):
+    excused = {
+        # New points are placed by a search of their own, and few have no thirty neighbours.
+        "check_transformer_general": "an embedding",
+        "check_transformer_data_not_an_array": "an embedding",
+    }
+    for estimator, check in estimator_checks_generator(model):
+        name = getattr(check, "func", check).__name__
+        if isinstance(model, TripletNet) or name not in excused:
+            check(estimator)
+
+
+@pytest.mark.skipif(bool(missing_library("umap-learn")), reason="needs umap-learn")
+def test_a_run_keeps_the_librarys_version_and_is_the_same_in_another_process(tmp_path):
+    spec = tmp_path / "s.yaml"
+    spec.write_text(
+        "title: t\ndataset: iris\nsplit: {kind: resample, repeats: 1, seed: 0}\n"
+        "reducers: [supervised_umap]\nclassifiers: [knn]\n"
+    )
+    rows = []
+    for out in ("one", "two"):
+        result = CliRunner().invoke(app, ["run", str(spec), "--out", str(tmp_path / out)])
+        assert result.exit_code == 0, result.output
+        folder = tmp_path / out / "s"
+        manifest = json.loads((folder / "manifest.json").read_text())
+        assert manifest["environments"][0]["packages"] == {"umap-learn": version("umap-learn")}
+        rows.append((folder / "summary.csv").read_text())
+    assert rows[0] == rows[1]
