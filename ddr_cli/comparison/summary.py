@@ -24,14 +24,18 @@ from ddr_cli.evaluation.metrics import get_scale
 from ddr_cli.evaluation.statistics import mean_interval, rate_variance, split_interval
 from ddr_cli.spec.budgets import ALL, LABELS
 from ddr_cli.spec.pieces import ClassifierSpec, MeasureSpec, ReducerSpec
-from ddr_cli.spec.sweeps import TRAIN
+from ddr_cli.spec.sweeps import TRAIN, tuned_grids
 
 MEAN_LEVEL = 0.95
 """Level of the corrected interval of a mean and of a difference."""
 
+CHOSEN = "chosen"
 PIECES = ("reducer", "classifier")
 KINDS = ("control",)
 """Columns that only some runs have, and by which their rows differ beside their parameters."""
+
+TUNED = "tuned"
+"""Whether a row's settings were chosen on inner folds; a column only of runs that tune."""
 
 AXES = (TRAIN, LABELS)
 """What a run may vary beside parameters; a column of its summary only if it does."""
@@ -86,9 +90,22 @@ class Row:
         return setting_text(values)
 
     @property
+    def is_tuned(self) -> bool:
+        """Whether its settings were chosen on inner folds."""
+        return TUNED in self.summary.rows and bool(self[TUNED])
+
+    @property
+    def settings(self) -> str:
+        """Its setting, and of a tuned one what was chosen most often."""
+        chosen = f"{TUNED}: {self[CHOSEN] or 'nothing to choose'}" if self.is_tuned else ""
+        return "; ".join(text for text in (self.setting, chosen) if text)
+
+    @property
     def title(self) -> str:
         """The method and its setting, such as ``CCDR, k-NN at β = 0.562``."""
         name = f"{self['reducer_label']}, {self['classifier_label']}"
+        if self.is_tuned:
+            name += f", {TUNED}"
         return f"{name} at {self.setting}" if self.setting else name
 
     @property
@@ -112,8 +129,16 @@ def best_index(means: pd.Series[Any], metric: str) -> int:
 
 def swept_columns(run: Run) -> list[str]:
     """Return what the spec varies: numbers of labels, then the parameters of its sweep."""
-    varied = [name for name, values in run.spec.sweep.items() if len(values) > 1]
+    varied = [name for name, values in run.spec.axes.items() if len(values) > 1]
     return [LABELS, *varied] if len(run.spec.labels) > 1 else varied
+
+
+def with_tuned_names(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return a summary's rows with the reducers of tuned ones called so: ``CCDR, tuned``."""
+    if TUNED not in rows:
+        return rows
+    named = rows["reducer_label"].where(~rows[TUNED], rows["reducer_label"] + f", {TUNED}")
+    return rows.assign(reducer_label=named)
 
 
 def summarize(run: Run) -> Summary:
@@ -126,20 +151,24 @@ def summarize(run: Run) -> Summary:
     `mean_low` and `mean_high` (the interval of the mean, of level `mean_level`) and
     `mean_interval` (which correction it has). A predefined split is one value and has no interval.
     A measure has a row of its own metric alone. Of a run with numbers of labels per class, `labels`
-    has those, and the text ``all``.
+    has those, and the text ``all``. Of one that tunes, `tuned` says which rows are of settings that
+    were chosen: they have no values, and `chosen` says what was taken most often.
     """
     parameters = [
         name for name in run.trials.columns if name.partition(".")[0] in PIECES and "." in name
     ]
     kinds = [name for name in KINDS if name in run.trials.columns]
     axes = [name for name in AXES if name in run.trials.columns]
-    keys = ["reducer", "classifier", *parameters, *axes, *kinds, "family"]
+    tuned = [name for name in (TUNED,) if name in run.trials.columns]
+    keys = ["reducer", "classifier", *parameters, *axes, *tuned, *kinds, "family"]
     records: list[dict[str, Any]] = []
     order: list[tuple[Any, ...]] = []
     members: list[Any] = []
     # Sums depend on their order in the last digit, and the journal's is that of finishing.
     index = run.trials["split"].map(_split_index)
     trials = run.trials.assign(_index=index).sort_values("_index", kind="stable")
+    if tuned:
+        trials = _without_chosen_values(run, trials, parameters)
     for key, group in trials.groupby(keys, dropna=False, sort=False):
         setting: dict[str, Any] = dict(zip(keys, key, strict=True))
         if LABELS in axes and _is_missing(setting[LABELS]):
@@ -154,15 +183,19 @@ def summarize(run: Run) -> Summary:
             for piece in PIECES:
                 row[piece] = setting[piece]
                 row[f"{piece}_label"] = method_name(items[piece][1].label)
-            row |= {name: setting[name] for name in (*parameters, *axes, *kinds)}
+            row |= {name: setting[name] for name in (*parameters, *axes, *tuned, *kinds)}
             if run.failed:
                 row["failed"] = int((group["status"] != journal.OK).sum())
+            if setting.get(TUNED):
+                chose = run.ok.loc[run.ok.index.intersection(scored.index)]
+                row[CHOSEN] = _chosen_most_often(chose, setting, parameters)
             records.append(row | _statistics(run, setting["family"], metric, scored[metric]))
             members.append(scored.index.to_numpy())
             order.append(
                 (
                     *(_sort_key(setting[name]) for name in kinds),
                     *(place for place, _ in items.values()),
+                    setting.get(TUNED, False),
                     *(_sort_key(setting[name]) for name in (*parameters, *axes)),
                     setting["family"] != "predefined",
                     setting["family"],
@@ -170,12 +203,39 @@ def summarize(run: Run) -> Summary:
                 )
             )
     sequence = sorted(range(len(records)), key=order.__getitem__)
-    columns = _columns(run, [*parameters, *axes, *kinds])
+    columns = _columns(run, [*parameters, *axes, *tuned, *kinds]) + [CHOSEN] * len(tuned)
     rows = pd.DataFrame([records[i] for i in sequence], columns=columns)
     # A gap among whole numbers would turn the column into objects, which no axis can be made of.
     numbers = [name for name in (*parameters, *axes) if name != LABELS]
     rows = rows.astype({name: run.trials[name].dtype for name in numbers})
     return Summary(run, rows, tuple(members[i] for i in sequence))
+
+
+def _without_chosen_values(
+    run: Run, trials: pd.DataFrame, parameters: Sequence[str]
+) -> pd.DataFrame:
+    """Return trials with a mark of the tuned ones, which lose what each has chosen for itself."""
+    trials = trials.assign(**{TUNED: trials[TUNED].notna()})
+    keys = ["reducer", "classifier", *parameters]
+    for key, group in trials[trials[TUNED]].groupby(keys, dropna=False, sort=False):
+        setting: dict[str, Any] = dict(zip(keys, key, strict=True)) | {TUNED: True}
+        for piece in PIECES:
+            for name in tuned_grids(_item_of(run, piece, setting)[1], run.spec.sweep.keys()):
+                trials.loc[group.index, f"{piece}.{name}"] = None
+    return trials
+
+
+def _chosen_most_often(
+    trials: pd.DataFrame, setting: Mapping[str, Any], parameters: Sequence[str]
+) -> str:
+    """Return the setting that most tuned trials have taken: ``dim = 5, β = 0.1 (12 of 20)``."""
+    own = [name for name in parameters if _is_missing(setting[name]) and trials[name].notna().any()]
+    if not own:
+        return ""
+    counts = trials.groupby(own, dropna=False, sort=True).size()
+    values = counts.idxmax()
+    most = dict(zip(own, values if isinstance(values, tuple) else (values,), strict=True))
+    return f"{setting_text(most)} ({counts.max()} of {len(trials)})"
 
 
 def _columns(run: Run, parameters: list[str]) -> list[str]:
@@ -259,18 +319,33 @@ def _is_missing(value: Any) -> bool:
 
 
 def find_item(run: Run, piece: str, setting: Mapping[str, Any]) -> tuple[int, Item] | None:
-    """Return the spec's item that a setting comes from, and its position among its like."""
+    """Return the spec's item that a setting comes from, and its position among its like.
+
+    Of a `tuned` setting, what was chosen says nothing of the item.
+    """
     items: Sequence[Item] = run.spec.reducers if piece == "reducer" else run.spec.evaluators
-    swept = {name.partition(".")[2] for name in run.spec.sweep if name.startswith(f"{piece}.")}
     for place, item in enumerate(items):
-        fixed = {name: value for name, value in item.params.items() if name not in swept}
-        if isinstance(item, ReducerSpec):
-            fixed["mode"] = item.mode
         if item.name == setting[piece] and all(
-            same_value(setting.get(f"{piece}.{name}"), value) for name, value in fixed.items()
+            any(same_value(setting.get(f"{piece}.{name}"), value) for value in values)
+            for name, values in _fixed(run, item, is_tuned=bool(setting.get(TUNED))).items()
         ):
             return place, item
     return None
+
+
+def _fixed(run: Run, item: Item, *, is_tuned: bool) -> dict[str, Sequence[Any]]:
+    """Return the values that an item's trials may have of what the spec doesn't sweep."""
+    values: dict[str, Sequence[Any]] = {name: [value] for name, value in item.params.items()}
+    if isinstance(item, ReducerSpec):
+        values["mode"] = [item.mode]
+    if run.spec.tune is None or not item.is_tunable:
+        values |= item.grids
+    chosen = tuned_grids(item, run.spec.sweep.keys()) if is_tuned else {}
+    return {
+        name: each
+        for name, each in values.items()
+        if name not in chosen and f"{item.prefix}.{name}" not in run.spec.sweep
+    }
 
 
 def _item_of(run: Run, piece: str, setting: Mapping[str, Any]) -> tuple[int, Item]:

@@ -80,7 +80,7 @@ def draw_dot_plot(picture: Picture) -> Figure:
 def draw_category_plot(picture: Picture, x: str) -> Figure:
     """Draw a line per value of the parameter, a dot per method, a panel per family of splits."""
     measured = set(picture.rows[x])
-    values = [value for value in picture.run.spec.sweep[x] if value in measured]
+    values = [value for value in picture.run.spec.axes[x] if value in measured]
     methods, families = picture.methods, picture.families
     height = 1.5 + max(0.42, 0.2 * len(methods)) * len(values)
     figure = new_figure(7.4 if len(families) == 1 else 10.0, height)

@@ -16,7 +16,7 @@ from ddr_cli.comparison.names import (
     parameter_name,
     setting_text,
 )
-from ddr_cli.comparison.summary import Summary, best_index
+from ddr_cli.comparison.summary import Summary, best_index, with_tuned_names
 from ddr_cli.figures.style import (
     NEUTRAL,
     PAPER_COLOUR,
@@ -59,7 +59,7 @@ class Picture:
         self.run = summary.run
         self.metric = metric
         self.scale = 100.0 if is_rate(metric) else 1.0
-        rows = summary.methods[summary.methods["metric"] == metric]
+        rows = with_tuned_names(summary.methods[summary.methods["metric"] == metric])
         self.rows = rows.assign(
             **{name: rows[name].astype(float) * self.scale for name in ("mean", "low", "high")}
         )

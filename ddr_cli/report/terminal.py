@@ -17,7 +17,15 @@ from ddr_cli.comparison.names import (
     plain,
 )
 from ddr_cli.comparison.runs import load_run
-from ddr_cli.comparison.summary import AXES, Row, Summary, best_index, summarize, swept_columns
+from ddr_cli.comparison.summary import (
+    AXES,
+    Row,
+    Summary,
+    best_index,
+    summarize,
+    swept_columns,
+    with_tuned_names,
+)
 from ddr_cli.report.tables import described, ours_text, printed_text, verdict_text
 from ddr_cli.spec.budgets import LABELS
 from ddr_cli.spec.sweeps import TRAIN
@@ -56,7 +64,7 @@ def run_table(folder: Path) -> Table:
     run = summary.run
     metric = run.spec.metrics[0]
     swept = swept_columns(run)
-    cells = summary.methods[summary.methods["metric"] == metric]
+    cells = with_tuned_names(summary.methods[summary.methods["metric"] == metric])
     partial = "" if run.is_complete else f", {len(run.ok)} of {run.planned} trials"
     table = Table(title=f"{run.spec.title or run.name}: {metric_axis(metric)}{partial}")
     down = ["reducer_label", *(name for name in swept if name.startswith("reducer."))]
@@ -132,11 +140,10 @@ def _fill_with_best(
     table.add_column("best", justify="right")
     table.add_column("at")
     keys = ["reducer_label", "classifier_label", *places, "split"]
-    for _, group in cells.groupby(keys, sort=False):
+    for method, group in cells.groupby(keys, sort=False):
         row = Row(summary, best_index(group["mean"], metric))
         table.add_row(
-            row["reducer_label"],
-            row["classifier_label"],
+            *(str(name) for name in method[:2]),
             *(plain(row[name]) for name in places),
             family_name(row.family, row["n"]),
             _cell(_records(cells.loc[[row.index]])[0], metric),

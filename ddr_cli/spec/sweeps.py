@@ -167,7 +167,8 @@ def axes_of(
     """Return all values of each parameter that is swept, by the spec or by an item alone."""
     axes: dict[str, tuple[JsonValue, ...]] = {key: tuple(values) for key, values in sweep.items()}
     for item in items:
-        for name, values in swept_of(item, {}, tuned=tuned).items():
+        own = {} if tuned and item.is_tunable else item.grids
+        for name, values in own.items():
             before = axes.get(f"{item.prefix}.{name}", ())
             new = [v for v in values if not any(_is_same(v, other) for other in before)]
             axes[f"{item.prefix}.{name}"] = (*before, *new)
