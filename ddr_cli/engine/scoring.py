@@ -12,7 +12,15 @@ from scipy import sparse
 from ddr_cli.engine.jobs import Evaluation
 from ddr_cli.engine.scratch import PointSet
 from ddr_cli.evaluation.measures import Embedded
-from ddr_cli.evaluation.metrics import METRICS, RANKINGS, TRAINING, Metric, Ranking
+from ddr_cli.evaluation.metrics import (
+    METRICS,
+    RANKINGS,
+    TRAINING,
+    VALUED,
+    Metric,
+    Ranking,
+    Valued,
+)
 from ddr_cli.evaluation.registry import evaluator_registry, get_evaluator_traits
 
 Scores = dict[str, float]
@@ -93,10 +101,14 @@ def scores_of(
         ]
     own = [METRICS[name] for name in metrics if name in METRICS]
     rankings = {name: RANKINGS[name] for name in metrics if name in RANKINGS}
-    if rankings and hasattr(factory, "decision_function"):
+    rankings = rankings if hasattr(factory, "decision_function") else {}
+    valued = [VALUED[name] for name in metrics if name in VALUED]
+    if rankings or valued:
         fitted = [evaluator.fit(train, y_train) for evaluator in evaluators]
         return [
-            _scores(one.predict(test), y_test, own) | _ranked(one, test, split, rankings)
+            _scores(one.predict(test), y_test, own)
+            | (_ranked(one, test, split, rankings) if rankings else {})
+            | _valued(one, test, y_test, split.labels.classes, valued)
             for one in fitted
         ]
     if len(evaluators) == 1:
@@ -121,7 +133,40 @@ def _of_training_points(
 
 
 def _scores(predicted: Any, y_test: NDArray[np.int64], metrics: Sequence[Metric]) -> Scores:
-    return {metric.name: float(metric(y_test, predicted)) for metric in metrics}
+    return _defined({metric.name: float(metric(y_test, predicted)) for metric in metrics})
+
+
+def _defined(scores: Scores) -> Scores:
+    for name, value in scores.items():
+        if not np.isfinite(value):
+            raise ValueError(f"{name} is undefined for these predictions ({value})")
+    return scores
+
+
+def _valued(
+    classifier: Any,
+    test: Any,
+    y_test: NDArray[np.int64],
+    classes: Sequence[str],
+    metrics: Sequence[Valued],
+) -> Scores:
+    """Return the scores of the number that a fitted classifier gives each class."""
+    scores: Scores = {}
+    for metric in metrics:
+        missing = set(range(len(classes))) - set(classifier.classes_.tolist())
+        if missing:
+            raise ValueError(
+                f"{metric.scale.name} is undefined: no training point is of class "
+                f"'{classes[min(missing)]}'."
+            )
+        response = next((name for name in metric.needs if hasattr(classifier, name)), None)
+        if response is None:
+            raise ValueError(f"{metric.scale.name} needs {' or '.join(metric.needs)}.")
+        values = np.asarray(getattr(classifier, response)(test))
+        if values.ndim == 1:
+            values = np.column_stack([-values, values])
+        scores[metric.scale.name] = float(metric(y_test, values))
+    return _defined(scores)
 
 
 def _ranked(classifier: Any, test: Any, split: PointSet, rankings: Mapping[str, Ranking]) -> Scores:

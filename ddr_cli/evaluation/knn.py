@@ -86,6 +86,17 @@ class KNNClassifier(ClassifierMixin, BaseEstimator):
         """Return the label of each query."""
         return self._elected(self._votes(X))
 
+    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Return each class's share of a query's k neighbours, (n_queries, n_classes).
+
+        Of classes with equally many, the one that `predict` names has the last bit more.
+        """
+        votes, n_classes = self._votes(X), len(self.classes_)
+        shares: NDArray[np.float64] = tallied(votes, n_classes) / votes.shape[1]
+        rows, elected = np.arange(len(votes)), elect(votes, n_classes, self.ties)
+        shares[rows, elected] = np.nextafter(shares[rows, elected], 2.0)
+        return shares
+
     @classmethod
     def predict_many(
         cls,
@@ -173,10 +184,17 @@ class KNNClassifier(ClassifierMixin, BaseEstimator):
 def elect(votes: NDArray[np.intp], n_classes: int, ties: Ties = "nearest") -> NDArray[np.intp]:
     """Return the class code with most votes of each row of neighbours' codes, nearest first."""
     rows = np.arange(len(votes))
-    tally = np.zeros((len(votes), n_classes), dtype=np.intp)
-    for column in votes.T:
-        tally[rows, column] += 1
+    tally = tallied(votes, n_classes)
     if ties == "smallest_label":
         return np.asarray(tally.argmax(axis=1))
     leads = tally[rows[:, None], votes] == tally.max(axis=1, keepdims=True)
     return np.asarray(votes[rows, leads.argmax(axis=1)])
+
+
+def tallied(votes: NDArray[np.intp], n_classes: int) -> NDArray[np.intp]:
+    """Return how many votes of each row every class has."""
+    rows = np.arange(len(votes))
+    tally = np.zeros((len(votes), n_classes), dtype=np.intp)
+    for column in votes.T:
+        tally[rows, column] += 1
+    return tally

@@ -29,7 +29,7 @@ from ddr_cli.core.errors import InputError, did_you_mean
 from ddr_cli.core.places import as_clause, value_text
 from ddr_cli.core.validation import as_problem, problem_at, refuse
 from ddr_cli.data.card import load_card
-from ddr_cli.evaluation.metrics import METRICS, RANKINGS, TRAINING
+from ddr_cli.evaluation.metrics import metric_names
 from ddr_cli.papers.schema import load_paper
 from ddr_cli.spec.budgets import (
     ALL,
@@ -64,6 +64,7 @@ from ddr_cli.spec.pieces import (
     too_many_neighbors,
     unsupported_mode,
 )
+from ddr_cli.spec.scored import lacking
 from ddr_cli.spec.split import SplitSpec
 from ddr_cli.spec.sweeps import (
     TRAIN,
@@ -304,7 +305,7 @@ class Spec(StrictFrozen):
                     "metrics score classifiers, and there are none; measures bring their own"
                 )
             return tuple(dict.fromkeys(measured))
-        known, problems = [*METRICS, *TRAINING, *RANKINGS], []
+        known, problems = metric_names(), []
         names = ["error"] if value is None else value
         for i, name in enumerate(names):
             if not isinstance(name, str) or name not in known:
@@ -315,6 +316,8 @@ class Spec(StrictFrozen):
                 )
             elif name in names[:i]:
                 problems.append(problem_at((i,), f"the metric '{name}' is listed twice."))
+            elif lack := lacking(name, info.data.get("classifiers", ()), context_of(info)):
+                problems.append(problem_at((i,), lack))
         refuse(problems)
         seen = [SEEN] if SHUFFLED_LABELS in info.data.get("controls", ()) else []
         return tuple(dict.fromkeys([*names, *seen, *measured]))
