@@ -139,7 +139,10 @@ def _explained(
         kind, context = detail["type"], detail.get("ctx", {})
         if kind in ("wrong", "wrong_key"):
             yield path, context["text"], kind == "wrong_key"
-        # A list is called too short, too, when only its items are wrong.
+        # A default that depends on what is wrong is no second problem. A list is called too short,
+        # too, when only its items are wrong.
+        elif kind == "default_factory_not_called":
+            continue
         elif kind != "too_short" or len(detail["input"]) < context["min_length"]:
             standard.append((path, detail))
     for path, details in _grouped(standard):

@@ -94,7 +94,7 @@ class KNNClassifier(ClassifierMixin, BaseEstimator):
         votes, n_classes = self._votes(X), len(self.classes_)
         shares: NDArray[np.float64] = tallied(votes, n_classes) / votes.shape[1]
         rows, elected = np.arange(len(votes)), elect(votes, n_classes, self.ties)
-        shares[rows, elected] = np.nextafter(shares[rows, elected], 2.0)
+        shares[rows, elected] = np.nextafter(shares[rows, elected], 1.0)
         return shares
 
     @classmethod

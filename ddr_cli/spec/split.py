@@ -159,7 +159,7 @@ class SplitSpec(StrictFrozen):
 
     def _grouped(self, card: Card, expect: Expect) -> Self:
         if card.has_groups is False:
-            refuse([problem_at(("kind",), no_groups(card.name))])
+            refuse([problem_at(("kind",), as_clause(InputError(no_groups(card.name))))])
         n = expect.groups
         if n is not None and isinstance(self.folds, int) and n < self.folds:
             message = f"{card.name} has {n} groups, too few for {self.folds} folds."

@@ -88,6 +88,9 @@ def test_neighbours_shares_are_probabilities():
     classifier = KNNClassifier(n_neighbors=4).fit([[0.0], [1], [2], [3], [9]], list("abbac"))
     shares = classifier.predict_proba([[1.6], [9.0]])
     np.testing.assert_allclose(shares, [[0.5, 0.5, 0], [0.25, 0.5, 0.25]])
+    assert VALUED["log_loss"](
+        [1, 2], classifier.set_params(n_neighbors=1).predict_proba([[2], [9]])
+    )
     assert classifier.classes_[shares.argmax(axis=1)].tolist() == ["b", "b"]
 
 
