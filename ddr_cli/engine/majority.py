@@ -8,7 +8,7 @@ from contextlib import suppress
 import numpy as np
 from numpy.typing import NDArray
 
-from ddr_cli.evaluation.metrics import METRICS, RANKINGS, TRAINING
+from ddr_cli.evaluation.metrics import METRICS, RANKINGS, TRAINING, VALUED
 
 Codes = NDArray[np.int64]
 
@@ -27,7 +27,8 @@ def majority_scores(
     first. `groups` are those of the test points.
     """
     sizes = np.bincount(y_train)
-    largest = int(np.argmax(sizes if labels is None else np.minimum(sizes, labels)))
+    sizes = sizes if labels is None else np.minimum(sizes, labels)
+    largest = int(np.argmax(sizes))
     scores: dict[str, float] = {}
     for name in metrics:
         # A score that the constant answer doesn't have stays out.
@@ -39,4 +40,8 @@ def majority_scores(
             elif name in RANKINGS and len(np.union1d(y_train, y_test)) == 2:
                 values = np.zeros(len(y_test))
                 scores[name] = float(RANKINGS[name].compute(y_test == 1, values, groups))
+            elif name in VALUED:
+                # To each point the shares of the classes: certainty would cost an infinite log loss.
+                shares = np.tile(sizes / sizes.sum(), (len(y_test), 1))
+                scores[name] = VALUED[name](y_test, shares)
     return {name: score for name, score in scores.items() if np.isfinite(score)}
