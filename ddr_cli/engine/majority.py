@@ -41,7 +41,7 @@ def majority_scores(
                 values = np.zeros(len(y_test))
                 scores[name] = float(RANKINGS[name].compute(y_test == 1, values, groups))
             elif name in VALUED:
-                # To each point the shares of the classes: certainty would cost an infinite log loss.
+                # The shares of the classes: certainty would cost an infinite log loss.
                 shares = np.tile(sizes / sizes.sum(), (len(y_test), 1))
                 scores[name] = VALUED[name](y_test, shares)
     return {name: score for name, score in scores.items() if np.isfinite(score)}

@@ -106,3 +106,10 @@ def test_empty_cells_of_older_journals_count_as_failures_without_a_score(
     journal.to_csv(path, index=False, lineterminator="\n")
     first = summarize(load_run(tmp_path / spec.name)).rows.iloc[0]
     assert (first["n"], first["failed"], first["planned"]) == (2, 1, 3)
+
+
+def test_scores_of_values_are_those_of_the_classes_shares() -> None:
+    scores = majority_scores(TRAIN, TEST, ["roc_auc", "log_loss"])
+    shares = np.bincount(TRAIN) / len(TRAIN)
+    assert scores["log_loss"] == pytest.approx(-np.log(shares[TEST]).mean())
+    assert scores["roc_auc"] == 0.5
