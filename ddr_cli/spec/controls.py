@@ -7,11 +7,10 @@ from typing import Any, Literal
 
 from ddr_cli.data.card import Card
 from ddr_cli.spec.estimators import complete, load_factory
-from ddr_cli.spec.feasible import WIDTH, Limits
+from ddr_cli.spec.feasible import NOTHING, WIDTH, Limits, is_sparse
 from ddr_cli.spec.pieces import ClassifierSpec, ReducerSpec, StepSpec
 
 Control = Literal["none", "pca", "random_projection", "full_features", "shuffled_labels"]
-NONE = "none"
 PROJECTIONS = ("pca", "random_projection")
 FULL_FEATURES: Control = "full_features"
 SHUFFLED_LABELS: Control = "shuffled_labels"
@@ -19,7 +18,6 @@ SEEN = "training_error"
 """The metric beside which a control with shuffled labels is read."""
 
 _STRONG, _STRONG_ON_SPARSE = "gradient_boosting", "logistic_regression"
-_SPARSE_FORMATS = ("text", "svmlight")
 
 
 def control_reducers(
@@ -37,8 +35,8 @@ def control_reducers(
     """
     there = {item.name for item in items}
     found = []
-    if {NONE, FULL_FEATURES} & set(controls) and NONE not in there:
-        found.append(_reducer(NONE, {}))
+    if {NOTHING, FULL_FEATURES} & set(controls) and NOTHING not in there:
+        found.append(_reducer(NOTHING, {}))
     for name in PROJECTIONS:
         if name not in controls or name in there:
             continue
@@ -57,17 +55,10 @@ def control_reducers(
 
 def strong_classifier(card: Card | None, preprocess: Iterable[StepSpec]) -> ClassifierSpec:
     """Return the classifier that gets all features."""
-    name = _STRONG_ON_SPARSE if is_sparse(card, preprocess) else _STRONG
+    sparse = card is not None and is_sparse(card, preprocess)
+    name = _STRONG_ON_SPARSE if sparse else _STRONG
     params = complete(load_factory("classifiers", name), {})
-    return ClassifierSpec(name=name, only_on=NONE, params=params)
-
-
-def is_sparse(card: Card | None, preprocess: Iterable[StepSpec]) -> bool:
-    """Return whether the card tells that a reducer gets sparse points."""
-    form = None if card is None else card.format
-    if form is None or form.name not in _SPARSE_FORMATS or form.options.get("dense"):
-        return False
-    return not any(step.name in ("pca", "svd") for step in preprocess)
+    return ClassifierSpec(name=name, only_on=NOTHING, params=params)
 
 
 def _reducer(name: str, params: dict[str, Any], grids: dict[str, Any] | None = None) -> ReducerSpec:

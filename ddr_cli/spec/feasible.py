@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 from pydantic import JsonValue, ValidationError
 
 from ddr_cli.core.errors import InputError
-from ddr_cli.data.card import load_card
+from ddr_cli.data.card import Card, load_card
 from ddr_cli.spec.budgets import note_train_sizes
-from ddr_cli.spec.pieces import Context, ReducerSpec, StepSpec
+from ddr_cli.spec.estimators import make
+from ddr_cli.spec.pieces import Context, Item, ReducerSpec, StepSpec
 from ddr_cli.spec.sweeps import TRAIN, combinations
 
 if TYPE_CHECKING:
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
 WIDTH = "n_components"
 TRANSDUCTIVE = "transductive"
 
+NOTHING = "none"
+"""The reducer that reduces nothing."""
+
+_SPARSE_FORMATS = ("text", "svmlight")
 # Of what a card doesn't tell, there may be any number.
 _ANY = sys.maxsize // 4
 
@@ -119,7 +124,13 @@ def impossible(
     *,
     tuned: bool = False,
 ) -> str:
-    """Say that a reducer can't be fitted at any point of the sweep, if that is so."""
+    """Say that a reducer can't be fitted at any point of the sweep, or of its own grid at one."""
+    traits = item.traits()
+    own = [v for v in item.grids.get(WIDTH, ()) if limits.excludes(traits, {WIDTH: v}, item.mode)]
+    if own:
+        reason = limits.reason(traits, item.mode)
+        values = _listed([value for value in own if isinstance(value, int)])
+        return f"the grid of {WIDTH} has {values}, but {item.name} offers at most {reason}."
     asked: list[Any] = []
     reasons = []
     for params, mode in combinations(item, sweep, tuned=tuned):
@@ -131,6 +142,45 @@ def impossible(
     lowest = min(asked, default=None)
     least = "" if len(set(asked)) == 1 else "at least "
     return f"{WIDTH} is {least}{lowest}, but {item.name} offers at most {reasons[0]}."
+
+
+def takes_no_sparse(spec: Spec, card: Card | None) -> Iterator[tuple[str, int, str]]:
+    """Yield each item of a spec, by list and number, that gets sparse points and can't take them.
+
+    What a reducer leaves is dense, unless it reduces nothing.
+    """
+    if card is None or not is_sparse(card, spec.preprocess):
+        return
+    keeps = [item.name for item in spec.reducers if item.name == NOTHING]
+    remedy = "make them dense by a step before it, such as preprocess: [svd], or drop it"
+    for i, reducer in enumerate(spec.reducers):
+        if not _takes_sparse(reducer):
+            yield (
+                "reducers",
+                i,
+                f"{reducer.name} takes no sparse points, as {card.name} has: {remedy}.",
+            )
+    for i, classifier in enumerate(spec.classifiers):
+        if keeps and classifier.only_on in ("", NOTHING) and not _takes_sparse(classifier):
+            yield (
+                "classifiers",
+                i,
+                f"{classifier.name} takes no sparse points, as {card.name} has without a "
+                f"reduction: {remedy}.",
+            )
+
+
+def is_sparse(card: Card, preprocess: Iterable[StepSpec]) -> bool:
+    """Return whether the card tells that a reducer gets sparse points."""
+    form = card.format
+    if form is None or form.name not in _SPARSE_FORMATS or form.options.get("dense"):
+        return False
+    return not any(step.name in ("pca", "svd") for step in preprocess)
+
+
+def _takes_sparse(item: Item) -> bool:
+    tags = getattr(make(item.factory, item.params), "__sklearn_tags__", None)
+    return tags is None or bool(tags().input_tags.sparse)
 
 
 def _excluded(item: ReducerSpec, spec: Spec, limits: Limits) -> dict[str, list[int]]:

@@ -47,7 +47,7 @@ from ddr_cli.spec.controls import (
     control_reducers,
     strong_classifier,
 )
-from ddr_cli.spec.feasible import WIDTH, impossible, known_limits
+from ddr_cli.spec.feasible import WIDTH, impossible, known_limits, takes_no_sparse
 from ddr_cli.spec.pieces import (
     ClassifierSpec,
     Item,
@@ -402,6 +402,8 @@ class Spec(StrictFrozen):
                 hint = did_you_mean(classifier.only_on, reducers)
                 message = f"the spec has no reducer '{classifier.only_on}'.{hint}"
                 problems.append(problem_at(("classifiers", i, "only_on"), message))
+        for section, i, message in takes_no_sparse(self, context.card):
+            problems.append(problem_at((section, i), message))
         limits = known_limits(context, self.preprocess)
         if self.embeddings is not None and self.labels not in ((), (ALL,)):
             # Which points have an embedding would differ from budget to budget.
@@ -410,7 +412,7 @@ class Spec(StrictFrozen):
         for i, item in enumerate(self.reducers):
             try:
                 if message := impossible(item, self.sweep, limits, tuned=tuned):
-                    swept = f"reducer.{WIDTH}" in self.sweep
+                    swept = f"reducer.{WIDTH}" in self.sweep and WIDTH not in item.grids
                     place = ("sweep", f"reducer.{WIDTH}") if swept else ("reducers", i, WIDTH)
                     problems.append(problem_at(place, message))
                 for params, mode in combinations(item, self.sweep, tuned=tuned):

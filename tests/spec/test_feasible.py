@@ -59,6 +59,11 @@ def test_nothing_is_said_where_nothing_is_left_out(edit: Edit) -> None:
             "2 dimensions here (3 classes).",
         ),
         (
+            [("n_components: 2", "n_components: {grid: [1, 2, 3, 5]}")],
+            "5:31: reducer.n_components: the grid of n_components has 3 and 5, but lda offers at "
+            "most 2 dimensions here (3 classes).",
+        ),
+        (
             [_sweep("[3, 4]")],
             "8:31: sweep.reducer.n_components: n_components is at least 3, but lda offers at most "
             "2 dimensions here (3 classes).",
@@ -99,6 +104,18 @@ def test_a_default_that_is_too_wide_is_refused_where_the_reducer_stands(edit: Ed
     text = SPEC.replace("{name: lda, n_components: 2}", "lda").replace("iris", "mushroom")
     with pytest.raises(DocumentError, match=r"5:5: .* is 2, but lda offers at most 1 dimension h"):
         load_spec(edit(text=text))
+
+
+def test_what_takes_no_sparse_points_gets_none(edit: Edit) -> None:
+    texts = SPEC.replace("iris", "newsgroups_rec").replace("  - pca", "  - none\n  - mds")
+    path = edit(("[knn]", "[knn, gradient_boosting]"), text=texts)
+    with pytest.raises(DocumentError) as caught:
+        load_spec(path)
+    mds, boosting = (line.strip() for line in str(caught.value).splitlines()[1:])
+    assert mds.startswith("x.yaml:7:5: reducers: mds takes no sparse points, as newsgroups_rec")
+    assert boosting.startswith("x.yaml:8:20: classifiers: gradient_boosting takes no sparse points")
+    dense = texts.replace("preprocess: []", "preprocess: [{name: svd, n_components: 50}]")
+    load_spec(edit(("[knn]", "[knn, gradient_boosting]"), text=dense))
 
 
 def test_other_swept_parameters_decide_too(edit: Edit) -> None:
