@@ -79,3 +79,7 @@ def test_the_labels_that_lie_together_are_one_off():
         assert kept["classes"] == [str(digit) for digit in range(10)]
         assert min(combinations(range(10), 2), key=farthest) == (7, 9)
         assert min(combinations(range(10), 3), key=farthest) == (2, 5, 8)
+    text = reason("dp", "fig5-0-8")
+    summary = pd.read_csv(RESULTS / "dp_usps_label_index" / "summary.csv")
+    for mean in summary[summary["classifier.classes"].isin(["7, 9", "2, 5, 8"])]["mean"]:
+        assert f"{mean:.2f}" in text
