@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from ddr_cli.core.errors import InputError
 from ddr_cli.engine.folder import check_same_version, is_running, journal_of
-from ddr_cli.engine.journal import FILE_NAME, OK, read_rows
-from ddr_cli.engine.plan import make_plan
+from ddr_cli.engine.journal import FILE_NAME, OK, parameter_text, read_rows
+from ddr_cli.engine.plan import Plan, make_plan
 from ddr_cli.engine.progress import duration, seconds_left
 from ddr_cli.engine.records import Manifest, read_manifest
 
@@ -29,7 +29,8 @@ class PlanFacts:
     `sharing` is the number of trials per fit; `searches` are the neighbours that are searched for
     once per split, by mode; `seconds_left` estimates the time left, as the last run went;
     `conflict` says why a run would refuse the result folder as it is: what it holds is then not
-    counted; and `left_out` what the sweep asks of reducers that can't offer it.
+    counted; `left_out` what the sweep asks of reducers that can't offer it; and of a spec that
+    tunes, `inner_fits` counts the fits on inner folds, and `candidates` has a line per method.
     """
 
     name: str
@@ -45,6 +46,8 @@ class PlanFacts:
     seconds_left: float | None
     conflict: str | None = None
     left_out: tuple[str, ...] = ()
+    inner_fits: int = 0
+    candidates: tuple[str, ...] = ()
 
     @property
     def remaining(self) -> int:
@@ -60,6 +63,9 @@ class PlanFacts:
             f"{self.name}: {self.trials} trials on {self.dataset}, {self.splits} splits",
             f"  fits       {self.fits}, so {self.sharing:.3g} trials share one",
         ]
+        if self.candidates:
+            lines.append(f"  tuning     {self.inner_fits} fits more on inner folds")
+            lines += [f"    {line}" for line in self.candidates]
         lines += [
             f"  neighbours searched once per split, {k} of each point ({mode})"
             for mode, k in self.searches.items()
@@ -108,7 +114,31 @@ def describe_plan(
         seconds_left=None if conflict else _seconds_left(folder, len(status), left),
         conflict=conflict,
         left_out=tuple(left_out(spec)),
+        inner_fits=plan.n_inner_fits,
+        candidates=tuple(_candidates(plan)),
     )
+
+
+def _candidates(plan: Plan) -> list[str]:
+    """Return a line for each tuned method: how many settings it has, and which values."""
+    lines: dict[tuple[str, str], str] = {}
+    for trial in plan.trials.values():
+        key = (trial.reducer.text, trial.evaluator.text)
+        if trial.tuning is None or key in lines:
+            continue
+        tried: dict[str, list[str]] = {}
+        for pair in trial.tuning.candidates:
+            for prefix, setting in zip(("reducer", "classifier"), pair, strict=True):
+                for name, value in setting.params.items():
+                    values = tried.setdefault(f"{prefix}.{name}", [])
+                    text = parameter_text(value)
+                    values += [text] if text not in values else []
+        axes = [f"{name} {', '.join(each)}" for name, each in tried.items() if len(each) > 1]
+        n = len(trial.tuning.candidates)
+        settings = f"{n} settings" if n > 1 else "1 setting"
+        method = f"{trial.reducer.label}, {trial.evaluator.label}"
+        lines[key] = f"{method}: {settings}{' of ' * bool(axes)}{'; '.join(axes)}"
+    return list(lines.values())
 
 
 @dataclass(frozen=True)

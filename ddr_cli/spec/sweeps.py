@@ -158,7 +158,9 @@ def tuned_grids(item: Item, swept: Collection[str]) -> dict[str, tuple[JsonValue
         for name, values in item.traits().grids.items()
         if f"{item.prefix}.{name}" not in swept
     }
-    return item.grids or declared
+    grids = item.grids or declared
+    # A grid of one value leaves nothing to choose, unless that is not the default.
+    return {n: values for n, values in grids.items() if values != (item.params.get(n),)}
 
 
 def axes_of(

@@ -1,0 +1,415 @@
+"""Tuned trials: what is chosen, from what, at which cost, and that the test part has no say."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import Pipeline
+
+from ddr_cli.comparison.runs import load_run
+from ddr_cli.comparison.summary import summarize
+from ddr_cli.engine import Datasets, describe_plan, make_plan, read_trials, run_spec, work
+from ddr_cli.engine.draws import Draws
+from ddr_cli.engine.jobs import Job, JobEnd, JobResult
+from ddr_cli.engine.session import RunOutcome
+from ddr_cli.evaluation.registry import CLASSIFIERS
+from ddr_cli.reducers.registry import REDUCERS
+
+if TYPE_CHECKING:
+    from ddr_cli.data import Dataset
+    from ddr_cli.spec import Spec
+
+MakeSpec = Callable[..., "Spec"]
+Run = Callable[..., RunOutcome]
+
+SPLIT = {"kind": "fraction", "train": 0.5, "repeats": 2, "seed": 0}
+KNN = {"name": "knn", "n_neighbors": {"grid": [3]}}
+CHOICE = ["tuned", "inner_score"]
+
+
+class Inline:
+    """Does each job in this process, as soon as it is submitted."""
+
+    capacity = 1
+
+    def __init__(self) -> None:
+        self._ends: list[JobEnd] = []
+
+    def submit(self, job: Job) -> None:
+        result: JobResult = work.do(job)
+        assert not result.error
+        self._ends.append(JobEnd(job, result))
+
+    def wait(self, seconds: float) -> list[JobEnd]:  # noqa: ARG002
+        ended, self._ends = self._ends, []
+        return ended
+
+    def release(self, path: Path) -> None:  # noqa: ARG002
+        work._load_split.cache_clear()
+
+    def wake(self) -> None: ...
+
+    def discard(self) -> None: ...
+
+    def stop(self) -> None: ...
+
+
+class Permuted(Datasets):
+    """The data, with the labels of the test points of a spec's first split permuted."""
+
+    def __init__(self, tested: Any) -> None:
+        super().__init__()
+        self._tested = tested
+
+    def load(self, spec: Spec, options: Any) -> Dataset:
+        data = super().load(spec, options)
+        y = data.y.copy()
+        y[self._tested] = np.random.default_rng(0).permutation(y[self._tested])
+        return replace(data, y=y)
+
+
+def inline(spec: Spec, out: Path, **options: Any) -> pd.DataFrame:
+    """Return the journal of a run in this process."""
+    outcome = run_spec(spec, out=out, executor=Inline(), **options)
+    assert outcome.failed == 0
+    return read_trials(outcome.folder)
+
+
+def numbers(folder: Path) -> pd.DataFrame:
+    """Return a journal without its times."""
+    table = read_trials(folder)
+    return table.drop(columns=[name for name in table if name.endswith("_seconds")])
+
+
+def tuned(table: pd.DataFrame) -> pd.DataFrame:
+    return table[table["tuned"].notna()].reset_index(drop=True)
+
+
+@pytest.mark.parametrize(
+    ("reducer", "seen"),
+    [
+        ({"name": "ccdr", "beta": {"grid": [0.1, 1]}, "n_components": {"grid": [1, 2, 3]}}, 2),
+        ({"name": "discriminative_projections", "mode": "transductive",
+          "n_components": {"grid": [1, 2, 3]}}, 1),
+    ],
+)  # fmt: skip
+def test_test_labels_have_no_say(
+    make_spec: MakeSpec,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    reducer: dict[str, Any],
+    seen: int,
+) -> None:
+    given = tmp_path / "specs" / "splits.csv"
+    given.parent.mkdir()
+    tested = np.arange(1, 150, 2)
+    parts = ["test" if row % 2 else "train" for row in range(150)]
+    given.write_text("part\n" + "\n".join(parts) + "\n")
+    embeddings: list[bytes] = []
+    embed = work._embed
+
+    def remembered(*given: Any) -> Any:
+        found = embed(*given)
+        embeddings.append(found.train.tobytes() + found.test.tobytes())
+        return found
+
+    monkeypatch.setattr(work, "_embed", remembered)
+    spec = make_spec(
+        split={"kind": "given", "file": "splits.csv"},
+        reducers=[reducer],
+        tune={"budget": 8},
+        controls=[],
+        preprocess=["standardize"],
+    )
+    true = inline(spec, tmp_path / "true")
+    as_true, embeddings = embeddings, []
+    permuted = inline(spec, tmp_path / "permuted", datasets=Permuted(tested))
+    assert len(set(as_true)) > seen
+    assert embeddings == as_true
+    parameters = [name for name in true if name.startswith(("reducer.", "classifier."))]
+    same = ["split_hash", *parameters, *CHOICE]
+    pd.testing.assert_frame_equal(tuned(true)[same], tuned(permuted)[same])
+    assert not tuned(true)["error"].equals(tuned(permuted)["error"])
+
+
+@pytest.mark.parametrize(
+    "reducer",
+    [
+        {"name": "lda", "n_components": {"grid": [1, 2]}},
+        {"name": "ccdr", "n_components": {"grid": [1, 2, 3]}, "beta": {"grid": [0.01, 1]}},
+        {"name": "nmmp", "n_components": {"grid": [1, 2, 3]},
+         "n_neighbors_within": {"grid": [2, 5]}},
+    ],
+    ids=["lda", "ccdr", "nmmp"],
+)  # fmt: skip
+def test_the_choice_is_that_of_a_grid_search(
+    make_spec: MakeSpec, tmp_path: Path, reducer: dict[str, Any]
+) -> None:
+    classifier = {"name": "knn", "n_neighbors": {"grid": [1, 4, 9]}}
+    spec = make_spec(
+        split=SPLIT,
+        reducers=[reducer],
+        classifiers=[classifier],
+        tune={"budget": 20, "folds": 4},
+        controls=[],
+    )
+    table = tuned(inline(spec, tmp_path))
+    plan = make_plan(spec)
+    data = Datasets().load(spec, plan.data.options)
+    draws = Draws(plan, data)
+    for (key, fits), (_, row) in zip(plan.fits.items(), table.iterrows(), strict=True):
+        split, _, places = draws(key)
+        [fit] = [each for each in fits if each.tuning is not None]
+        assert fit.tuning is not None
+        folds = draws.divide(key, split, places, None, fit.tuning)
+        place = {row: i for i, row in enumerate(split.train)}
+        inner = [np.array([place[r] for r in fold.rows]) for fold in folds]
+        pipeline = Pipeline(
+            [
+                ("reducer", REDUCERS.load(reducer["name"])()),
+                ("classifier", CLASSIFIERS.load("knn")()),
+            ]
+        )
+        grid = [
+            {
+                f"{step}__{name}": [value]
+                for step, setting in zip(("reducer", "classifier"), pair, strict=True)
+                for name, value in setting.params.items()
+            }
+            for pair in fit.tuning.candidates
+        ]
+        search = GridSearchCV(
+            pipeline,
+            grid,
+            cv=[(rows[: fold.n_train], rows[fold.n_train :]) for rows, fold in
+                zip(inner, folds, strict=True)],
+            scoring="accuracy",
+        ).fit(data.X[split.train], data.y[split.train])  # fmt: skip
+        errors = 1 - search.cv_results_["mean_test_score"]
+        first = int(np.flatnonzero(errors < errors.min() + 1e-9)[0])
+        assert row["inner_score"] == pytest.approx(errors.min(), abs=1e-9)
+        assert row["tuned"] == len(grid)
+        for piece, setting in zip(
+            ("reducer", "classifier"), fit.tuning.candidates[first], strict=True
+        ):
+            for name, value in setting.params.items():
+                assert str(row[f"{piece}.{name}"]) == str(value) or value is None
+        search.estimator.set_params(
+            **{name: values[0] for name, values in grid[first].items()}
+        ).fit(data.X[split.train], data.y[split.train])
+        wrong = search.estimator.predict(data.X[split.test]) != data.y[split.test]
+        assert row["error"] == pytest.approx(float(np.mean(wrong)))
+
+
+@pytest.mark.usefixtures("installed")
+def test_settings_share_their_fits(make_spec: MakeSpec, tmp_path: Path) -> None:
+    fits, searches = tmp_path / "fits", tmp_path / "searches"
+    spec = make_spec(
+        split={**SPLIT, "repeats": 1},
+        reducers=[
+            {
+                "name": "picky",
+                "log": str(fits),
+                "n_components": {"grid": [1, 2, 3, 4]},
+                "limit": {"grid": [99, 98]},
+            }
+        ],
+        classifiers=[
+            {"name": "faulty", "k": {"grid": [1, 2]}, "log": str(searches)},
+            {"name": "knn", "n_neighbors": {"grid": [3]}},
+        ],
+        tune={"folds": 3, "budget": 16},
+        controls=[],
+    )
+    table = tuned(inline(spec, tmp_path / "out"))
+    assert table["tuned"].tolist() == [16, 8]
+    # A fit for each limit and fold serves 4 widths and both classifiers.
+    assert describe_plan(spec, out=tmp_path).inner_fits == 6
+    exact = table["reducer.n_components"].unique().astype(str)
+    assert Counter(fits.read_text().split()) == Counter(["2", *["4"] * 6, *exact])
+    # 4 widths on each of 6 embeddings.
+    assert Counter(searches.read_text().split())["2"] == 24
+
+
+@pytest.mark.usefixtures("installed")
+def test_a_setting_that_fails_in_a_fold_is_not_chosen(make_spec: MakeSpec, tmp_path: Path) -> None:
+    spec = make_spec(
+        split=SPLIT,
+        reducers=[
+            {"name": "faulty", "does": "raise", "when": 2.0, "scale": {"grid": [2.0, 1.0]}},
+            {"name": "picky", "limit": 3, "n_components": {"grid": [1, 2, 3, 4]}},
+        ],
+        classifiers=[KNN],
+        tune={},
+        controls=[],
+    )
+    table = tuned(inline(spec, tmp_path))
+    chosen = table.groupby("reducer")[["reducer.scale", "reducer.n_components"]].max()
+    assert chosen.loc["faulty", "reducer.scale"] == 1.0
+    assert chosen.loc["picky", "reducer.n_components"] <= 3
+
+
+@pytest.mark.usefixtures("installed")
+def test_if_no_setting_can_be_scored_the_trial_fails_with_the_reason(
+    make_spec: MakeSpec, tmp_path: Path
+) -> None:
+    spec = make_spec(
+        split=SPLIT,
+        reducers=[
+            {
+                "name": "picky",
+                "limit": 0,
+                "n_components": {"grid": [1, 2]},
+                "log": str(tmp_path / "l"),
+            }
+        ],
+        classifiers=[KNN],
+        tune={},
+        controls=[],
+    )
+    folder = run_spec(spec, out=tmp_path, executor=Inline()).folder
+    table = tuned(read_trials(folder))
+    assert set(table["status"]) == {"failed"}
+    assert (
+        table["reason"]
+        .str.contains(
+            "no setting could be scored on every inner fold: ValueError: 2 is more than 0"
+        )
+        .all()
+    )
+    # What was to be chosen has no value, what is fixed has its own.
+    assert table["reducer.n_components"].isna().all()
+    assert (table["reducer.limit"] == 0).all()
+    rows = summarize(load_run(folder)).rows
+    assert rows["tuned"].tolist() == [False, True]
+    assert rows["failed"].tolist() == [2, 2]
+
+
+def test_a_class_with_one_training_point_fails_the_tuned_trials_alone(
+    make_spec: MakeSpec, tmp_path: Path
+) -> None:
+    parts = tmp_path / "specs" / "splits.csv"
+    parts.parent.mkdir()
+    training = {0, 1, 2, 50, 100, 101, 102}
+    parts.write_text(
+        "part\n" + "\n".join("train" if row in training else "test" for row in range(150)) + "\n"
+    )
+    spec = make_spec(
+        split={"kind": "given", "file": "splits.csv"},
+        reducers=["none"],
+        classifiers=[KNN],
+        tune={},
+        controls=[],
+    )
+    table = read_trials(run_spec(spec, out=tmp_path, executor=Inline()).folder)
+    assert table["status"].tolist() == ["ok", "failed"]
+    assert "has 1 training point" in table["reason"][1]
+
+
+@pytest.mark.usefixtures("installed")
+def test_a_worker_killed_while_it_tunes_costs_a_trial_that_can_be_run_again(
+    make_spec: MakeSpec, run: Run, tmp_path: Path
+) -> None:
+    def spec(does: str) -> Spec:
+        return make_spec(
+            split=SPLIT,
+            reducers=[
+                {"name": "faulty", "does": does, "when": 2.0, "scale": {"grid": [1.0, 2.0]},
+                 "log": str(tmp_path / "log")},
+            ],
+            classifiers=[KNN, "linear"],
+            tune={"budget": 6},
+            controls=[],
+        )  # fmt: skip
+
+    killing = spec("die_once")
+    first = run(killing, out=tmp_path / "killed")
+    assert (first.done, first.failed) == (7, 1)
+    assert set(read_trials(first.folder)["status"]) == {"ok", "killed"}
+    again = run(killing, out=tmp_path / "killed", retry_failed=True)
+    assert (again.done, again.failed) == (1, 0)
+    # Nothing depends on the number of processes, nor on what had been done before.
+    whole = run_spec(killing, out=tmp_path / "whole", executor=Inline()).folder
+    pd.testing.assert_frame_equal(numbers(again.folder), numbers(whole))
+    journal = whole / "trials.csv"
+    lines = journal.read_text().splitlines(keepends=True)
+    journal.write_text("".join(line for i, line in enumerate(lines) if i % 3 != 2))
+    run_spec(killing, out=tmp_path / "whole", executor=Inline())
+    pd.testing.assert_frame_equal(numbers(again.folder), numbers(whole))
+
+
+def test_a_trial_is_known_by_its_candidates(make_spec: MakeSpec) -> None:
+    def ids(**changes: Any) -> tuple[set[str], set[str]]:
+        keys = {
+            "reducers": [{"name": "pca", "n_components": {"grid": [1, 2, 3]}, "label": "A"}],
+            "classifiers": [KNN],
+            "tune": {"budget": 8},
+            "controls": [],
+        }
+        found = make_plan(make_spec(split=SPLIT, **{**keys, **changes})).trials
+        default = {one for one, trial in found.items() if trial.tuning is None}
+        return default, found.keys() - default
+
+    before = ids()
+    assert ids(tune={"budget": 9}) == before  # the same candidates
+    grid = {"grid": [1, 2, 3]}
+    assert ids(reducers=[{"name": "pca", "n_components": grid, "label": "B"}]) == before
+    for change in (
+        {"tune": {"folds": 4}},
+        {"tune": {"repeats": 2}},
+        {"tune": {"metric": "accuracy"}, "metrics": ["error", "accuracy"]},
+        {"reducers": [{"name": "pca", "n_components": {"grid": [3, 2, 1]}}]},
+        {"classifiers": [{"name": "knn", "n_neighbors": {"grid": [3, 5]}}]},
+    ):
+        default, own = ids(**change)
+        assert default == before[0] or change.keys() == {"classifiers"}
+        assert not own & before[1], change
+
+
+def test_labelled_points_alone_are_divided(make_spec: MakeSpec, tmp_path: Path) -> None:
+    spec = make_spec(
+        split={"kind": "per_class", "train": 20, "repeats": 2},
+        reducers=[
+            {"name": "discriminative_projections", "n_components": {"grid": [1, 2]}},
+            {"name": "lda", "n_components": {"grid": [1, 2]}},
+            {"name": "pca", "n_components": {"grid": [1, 2]}},
+        ],
+        classifiers=[{"name": "knn", "n_neighbors": {"grid": [1]}}],
+        labels=[4, "all"],
+        tune={"folds": 2},
+        controls=[],
+    )
+    table = tuned(inline(spec, tmp_path))
+    assert len(table) == 3 * 2 * 2
+    few = table[table["labels"] == 4]["inner_score"] * 12
+    # Each fold tests half of the 12 labelled points.
+    assert np.allclose(few, few.round())
+
+
+def test_the_summary_has_tuned_rows_beside_the_default_ones(
+    make_spec: MakeSpec, tmp_path: Path
+) -> None:
+    spec = make_spec(
+        split={**SPLIT, "repeats": 4},
+        reducers=["none", {"name": "lda", "n_components": {"grid": [1, 2]}}],
+        classifiers=[KNN],
+        tune={},
+        controls=[],
+    )
+    table = inline(spec, tmp_path)
+    rows = summarize(load_run(tmp_path / spec.name)).rows
+    assert rows["reducer_label"].tolist() == ["no reduction"] * 2 + ["LDA"] * 2
+    assert rows["tuned"].tolist() == [False, True] * 2
+    assert rows["n"].tolist() == [4] * 4
+    last = table[table["tuned"].notna() & (table["reducer"] == "lda")]
+    taken = last["reducer.n_components"].value_counts().sort_index()
+    assert rows["chosen"].iloc[3] == f"dim = {taken.idxmax()} ({taken.max()} of 4)"
+    assert rows["mean"].iloc[3] == pytest.approx(last["error"].mean())
