@@ -11,7 +11,19 @@ import typer
 from typer.core import TyperGroup
 
 from ddr_cli import __version__
-from ddr_cli.cli import compare, data, describe, listing, plan, report, run, status, sweep, validate
+from ddr_cli.cli import (
+    compare,
+    data,
+    describe,
+    listing,
+    plan,
+    report,
+    run,
+    score,
+    status,
+    sweep,
+    validate,
+)
 from ddr_cli.core.errors import DdrError
 
 EXIT_INTERRUPTED = 130
@@ -82,6 +94,7 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "sweep": sweep.sweep,
     "report": report.report,
     "compare": compare.compare,
+    "score": score.score,
     "status": status.status,
     "plan": plan.plan,
     "validate": validate.validate,

@@ -20,7 +20,7 @@ PREVIOUS = "previous"
 LOCK = "run.lock"
 
 # Keys of a spec that change no trial.
-_COSMETIC = ("title", "description", "paper", "plot", "label", "name")
+_COSMETIC = ("title", "description", "paper", "plot", "label", "name", "keep")
 
 
 @contextmanager

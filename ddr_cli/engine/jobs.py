@@ -105,6 +105,8 @@ class FitJob:
     the split's rows) the first so many columns of each of `kept_widths` are sent back for a figure.
     The fit sees the labels of `labels` training points per class, None for all.
     With `shuffled`, the labels of either part are permuted before anything sees them.
+    `predictions` says whether predictions are sent back, `placed_rows` of which points the whole
+    places are.
     """
 
     split: Path
@@ -122,6 +124,8 @@ class FitJob:
     kept_widths: tuple[int | None, ...] = ()
     labels: int | None = None
     shuffled: bool = False
+    predictions: bool = False
+    placed_rows: tuple[int, ...] = ()
 
     @property
     def stages(self) -> int:
@@ -172,7 +176,9 @@ def candidate_of(evaluation_id: str) -> tuple[str, int]:
 class TrialResult:
     """How a trial ended; the seconds are CPU time, see `ddr_cli.engine.journal.read_trials`.
 
-    Of a tuned trial, `chosen` is the number of the candidate that was taken.
+    Of a tuned trial, `chosen` is the number of the candidate that was taken. `predicted` and
+    `placed`, where they are kept, are arrays as text (see `ddr_cli.engine.kept`); the places of an
+    embedding are those of the first trial on it.
     """
 
     trial_id: str
@@ -184,6 +190,8 @@ class TrialResult:
     chosen: int | None = None
     inner_score: float | None = None
     tune_seconds: float | None = None
+    predicted: str = ""
+    placed: str = ""
 
 
 @dataclass(frozen=True)

@@ -63,9 +63,10 @@ class OpenSplit:
     """A split that is worked on, and its fits that have not ended.
 
     `seed` is for methods with a randomness of their own; `kept_rows` are the points whose
-    coordinates a figure shows; `path` is the file of its arrays; `places` say which training points
-    are labelled, where not all are. `folds` are those that its tuned fits need, by how many labels
-    of a class are known; `undivided` says why there are none.
+    coordinates a figure shows, `placed_rows` those whose places are kept for measures; `path` is
+    the file of its arrays; `places` say which training points are labelled, where not all are.
+    `folds` are those that its tuned fits need, by how many labels of a class are known; `undivided`
+    says why there are none.
     """
 
     key: SplitKey
@@ -75,6 +76,7 @@ class OpenSplit:
     path: Path
     pending: list[PendingFit]
     places: NDArray[np.intp] | None = None
+    placed_rows: tuple[int, ...] = ()
     attempts: int = 0
     folds: dict[int | None, tuple[Division, ...]] = field(default_factory=dict)
     undivided: dict[int | None, str] = field(default_factory=dict)
@@ -156,8 +158,10 @@ class Schedule:
     def _begin_split(self, key: SplitKey, pending: list[PendingFit]) -> None:
         split, seed, places = self._draw(key)
         path = self._scratch.folder("splits") / f"{key.name}.joblib"
-        kept_rows = _kept_rows(self._plan, len(split.train) + len(split.test), seed)
-        opened = OpenSplit(key, split, seed, kept_rows, path, pending, places)
+        spec, n = self._plan.spec, len(split.train) + len(split.test)
+        shown = kept_rows(spec.embeddings.points if spec.embeddings else None, n, seed)
+        placed = kept_rows(spec.keep.embeddings if spec.keep else None, n, seed)
+        opened = OpenSplit(key, split, seed, shown, path, pending, places, placed)
         for fit in (each.fit for each in pending):
             if fit.tuning is not None and fit.labels not in opened.folds:
                 try:
@@ -219,6 +223,7 @@ class Schedule:
             if candidate_of(evaluation_id)[0] in pending.left
         )
         kept = {fit.width_of(trial) for i, trial in fit.trials.items() if i in self._plan.kept}
+        keep = self._plan.spec.keep
         return FitJob(
             split=opened.path,
             trace=trace,
@@ -235,6 +240,8 @@ class Schedule:
             kept_widths=tuple(kept),
             labels=fit.labels,
             shuffled=fit.control == SHUFFLED_LABELS,
+            predictions=keep is not None and keep.predictions,
+            placed_rows=() if fit.control else opened.placed_rows,
         )
 
     def _submit(self, job: Job, opened: OpenSplit, pending: PendingFit | None) -> None:
@@ -328,14 +335,14 @@ def _upcoming(
             yield key, pending
 
 
-def _kept_rows(plan: Plan, n: int, seed: int) -> tuple[int, ...]:
-    """Return which of n points a figure shows, ascending, drawn by the split's seed."""
-    if plan.spec.embeddings is None:
+def kept_rows(most: int | None, n: int, seed: int) -> tuple[int, ...]:
+    """Return which of n points are kept, ascending, drawn by the split's seed."""
+    if most is None:
         return ()
-    if n <= plan.spec.embeddings.points:
+    if n <= most:
         return tuple(range(n))
     keys = np.random.PCG64(seed).random_raw(n)
-    chosen = np.argsort(keys, kind="stable")[: plan.spec.embeddings.points]
+    chosen = np.argsort(keys, kind="stable")[:most]
     return tuple(sorted(int(row) for row in chosen))
 
 

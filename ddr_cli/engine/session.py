@@ -22,6 +22,8 @@ from ddr_cli.engine.folder import check_same_version, journal_of, locked, set_as
 from ddr_cli.engine.identity import Datasets
 from ddr_cli.engine.jobs import Division, Executor, Points, TrialResult
 from ddr_cli.engine.journal import OK, Journal, parameter_text
+from ddr_cli.engine.keeper import Keeper
+from ddr_cli.engine.kept import is_merged, merge_parts
 from ddr_cli.engine.majority import majority_scores
 from ddr_cli.engine.plan import Fit, Plan, make_plan
 from ddr_cli.engine.progress import Progress
@@ -124,11 +126,14 @@ class SpecRun:
                     todo, redo = self.todo, self._missing_embeddings()
                     interrupted = session.run(todo, redo, executor)
                     journal.settle(self.plan.trials)
+                    merge_parts(self.folder)
             return self._outcome(journal, interrupted=interrupted)
         journal = self._look()
         manifest = manifest_of(self.folder, self.plan)
-        if not (manifest.is_written(self.folder) and journal.is_settled(self.plan.trials)):
+        settled = journal.is_settled(self.plan.trials) and is_merged(self.folder)
+        if not (manifest.is_written(self.folder) and settled):
             with locked(self.folder):
+                merge_parts(self.folder)
                 manifest.write(self.folder)
                 with journal:
                     journal.settle(self.plan.trials)
@@ -185,6 +190,9 @@ class _Session:
         self._journal = journal
         self._progress = progress
         self._record = record
+        self._keeper = (
+            Keeper(plan, draws, self._labels, journal.path.parent) if plan.spec.keep else None
+        )
         self._split_hashes: dict[str, str] = {}
         self._parameter_cells: dict[int, dict[str, str]] = {}
         self._ended = 0
@@ -248,6 +256,8 @@ class _Session:
         return self._draws.divide(opened.key, opened.split, opened.places, fit.labels, fit.tuning)
 
     def _record_results(self, results: Sequence[TrialResult]) -> None:
+        if self._keeper is not None:
+            self._keeper.keep(results)
         self._journal.append([self._row(result) for result in results])
         failed = sum(result.status != OK for result in results)
         self._ended += len(results)

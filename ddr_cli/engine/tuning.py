@@ -17,7 +17,13 @@ _DECIMALS = 12
 def on_fold(fit: FitJob) -> FitJob:
     """Return a fit as it is done on inner folds, where the labelled points of a class are first."""
     evaluations = (replace(one, labels=_one_if_some(one.labels)) for one in fit.evaluations)
-    return replace(fit, labels=_one_if_some(fit.labels), evaluations=tuple(evaluations))
+    return replace(
+        fit,
+        labels=_one_if_some(fit.labels),
+        evaluations=tuple(evaluations),
+        predictions=False,
+        placed_rows=(),
+    )
 
 
 def _one_if_some(budget: int | None) -> int | None:

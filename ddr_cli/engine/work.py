@@ -33,6 +33,7 @@ from ddr_cli.engine.jobs import (
     places_by_neighbors,
 )
 from ddr_cli.engine.journal import FAILED, OK, one_line
+from ddr_cli.engine.kept import packed
 from ddr_cli.engine.labelled import labelled_part, labels_to_score, points_to_fit
 from ddr_cli.engine.scoring import (
     batches,
@@ -99,21 +100,25 @@ def _prepared(data: PointSet, division: Division, job: SplitJob) -> PointSet:
     rows, n = division.rows, division.n_train
     with _deadline(job.timeout):
         labels = data.labels.rows(rows)
-        train, test = data.points[rows[:n]], data.points[rows[n:]]
-        for step in steps:
-            train = step.fit_transform(train, labels.y[:n])
-            test = step.transform(test) if test.shape[0] else train[:0]
-        stack: Any = sparse.vstack if sparse.issparse(train) else np.vstack
-        points = stack([train, test])
+        points = preprocessed(data.points[rows[:n]], data.points[rows[n:]], labels.y[:n], steps)
         neighbors = {}
         for searched, k in job.searches.items():
-            if searched == QUERIES and not test.shape[0]:
+            if searched == QUERIES and n == len(rows):
                 continue
             among = points if searched == TRANSDUCTIVE else points[:n]
             queries = points[n:] if searched == QUERIES else None
             # A reducer that asks for more neighbours than there are is to say so itself.
             neighbors[searched] = kneighbors(among, min(k, among.shape[0] - 1), queries=queries)
         return PointSet(points, labels, n, neighbors, division.places)
+
+
+def preprocessed(train: Any, test: Any, y: NDArray[np.int64], steps: Sequence[Any]) -> Any:
+    """Return the points of a split after steps that are fitted to its training part."""
+    for step in steps:
+        train = step.fit_transform(train, y)
+        test = step.transform(test) if test.shape[0] else train[:0]
+    stack: Any = sparse.vstack if sparse.issparse(train) else np.vstack
+    return stack([train, test])
 
 
 def fit_and_evaluate(job: FitJob) -> JobResult:
@@ -161,7 +166,7 @@ def _fit_and_evaluate(
     if job.shuffled:
         split = split.with_shuffled_labels(job.seed)
     left = list(job.evaluations)
-    embedding = None
+    embedding, is_placed = None, False
     factory = REDUCERS.load(job.reducer)
     for name in {one.evaluator for one in left}:
         load_evaluator(name)
@@ -178,7 +183,11 @@ def _fit_and_evaluate(
     if embedding is not None:
         for batch in batches(left) if job.batched else [[one] for one in left]:
             trace.evaluating([one.trial_id for one in batch])
-            ended(_evaluate(batch, embedding, split, job))
+            results = _evaluate(batch, embedding, split, job)
+            if job.placed_rows and not is_placed:
+                results = _with_places(results, embedding, split, job)
+                is_placed = any(result.placed for result in results)
+            ended(results)
     return embedding
 
 
@@ -301,17 +310,46 @@ def _evaluate(
                 scored = labels_to_score(split, labels)
             evaluators = evaluators_of(batch, job.seed)
             started = time.process_time()
-            scores = scores_of(evaluators, train, test, scored, job.metrics, embedding.prototypes)
+            predicted: list[NDArray[Any]] | None = [] if job.predictions else None
+            scores = scores_of(
+                evaluators, train, test, scored, job.metrics, embedding.prototypes, predicted
+            )
     except _FAILURES as error:
         if len(batch) > 1:
             return [r for one in batch for r in _evaluate([one], embedding, split, job)]
         spent = time.process_time() - started
         return [_failure(batch[0], error, embedding.cpu_seconds, spent)]
     share = (time.process_time() - started) / len(batch)
+    texts = [packed(predicted=one) for one in predicted or ()] or [""] * len(batch)
     return [
-        TrialResult(one.trial_id, OK, "", score, embedding.cpu_seconds, share)
-        for one, score in zip(batch, scores, strict=True)
+        TrialResult(one.trial_id, OK, "", score, embedding.cpu_seconds, share, predicted=text)
+        for one, score, text in zip(batch, scores, texts, strict=True)
     ]
+
+
+def _with_places(
+    results: list[TrialResult], embedding: _Embedding, split: PointSet, job: FitJob
+) -> list[TrialResult]:
+    """Give the places of points to the first trial that ended well."""
+    first = next((i for i, result in enumerate(results) if result.status == OK), None)
+    if first is None:
+        return results
+    rows = list(job.placed_rows)
+    n = split.n_train
+    chosen = [
+        _dense(part[np.asarray([row - start for row in rows if start <= row < end], dtype=int)])
+        for part, start, end in (
+            (embedding.train, 0, n),
+            (embedding.test, n, len(split.labels.y)),
+        )
+    ]
+    places, own = np.vstack(chosen), embedding.prototypes
+    if places.shape[1] == split.points.shape[1] and np.array_equal(
+        places, _dense(split.points[rows])
+    ):
+        places = places[:0]
+    text = packed(places=places, prototypes=np.empty((0, 0)) if own is None else own)
+    return [*results[:first], replace(results[first], placed=text), *results[first + 1 :]]
 
 
 def _failure(

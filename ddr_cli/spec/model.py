@@ -152,6 +152,23 @@ class EmbeddingsSpec(StrictFrozen):
     points: Annotated[int, Ge(10), Le(20_000)] = 1000
 
 
+class KeepSpec(StrictFrozen):
+    """What is kept for scores that are asked for later (`ddr score`).
+
+    `predictions` of the test points, and of each embedding the places of at most `embeddings`
+    points of each split.
+    """
+
+    predictions: bool = False
+    embeddings: Annotated[int, Ge(10), Le(1_000_000)] | None = None
+
+    @model_validator(mode="after")
+    def _keeps_something(self) -> Self:
+        if not self.predictions and self.embeddings is None:
+            raise ValueError("nothing is kept; say predictions: true, embeddings: 500, or both")
+        return self
+
+
 class PlotSpec(StrictFrozen):
     """What the figure shows.
 
@@ -175,7 +192,7 @@ class Spec(StrictFrozen):
     and `labels` the numbers of labelled training points per class, if they are not all labelled.
     """
 
-    newer: ClassVar[tuple[str, ...]] = ("controls", "labels", "tune")
+    newer: ClassVar[tuple[str, ...]] = ("controls", "keep", "labels", "tune")
 
     name: Text
     path: Annotated[Path | None, Field(exclude=True)] = None
@@ -195,6 +212,7 @@ class Spec(StrictFrozen):
     tune: TuneSpec | None = None
     plot: PlotSpec
     embeddings: EmbeddingsSpec | None = None
+    keep: KeepSpec | None = None
 
     @model_validator(mode="before")
     @classmethod
@@ -339,6 +357,22 @@ class Spec(StrictFrozen):
                 "settings are chosen by a classifier's score, and the spec has no classifiers"
             )
         return with_metric(tune, info.data.get("metrics", ()), context)
+
+    @field_validator("keep")
+    @classmethod
+    def _can_be_kept(cls, keep: KeepSpec | None, info: ValidationInfo) -> KeepSpec | None:
+        if context_of(info) is None or keep is None:
+            return keep
+        if keep.predictions and info.data.get("classifiers") == ():
+            raise ValueError(
+                "there are no predictions to keep without classifiers; leave out predictions"
+            )
+        if keep.embeddings and any(budget != ALL for budget in info.data.get("labels", ())):
+            raise ValueError(
+                "embeddings are kept for measures, which look at the classes of all points, so "
+                "they have no budget of labels; leave out embeddings or labels"
+            )
+        return keep
 
     @field_validator("plot", mode="wrap")
     @classmethod
