@@ -186,3 +186,24 @@ def test_a_damaged_file_is_named(make_spec: MakeSpec, run: Run) -> None:
     path.write_bytes(path.read_bytes()[:-100])
     with pytest.raises(InputError, match=r"kept\.npz is damaged .*--fresh"):
         score_run(folder, metric="error")
+
+
+def test_tuned_trials_keep_what_their_choice_predicts(make_spec: MakeSpec, run: Run) -> None:
+    spec = make_spec(
+        reducers=[{"name": "lda", "n_components": {"grid": [1, 2]}}, "none"],
+        classifiers=[{"name": "knn", "n_neighbors": {"grid": [1, 5]}}],
+        tune={"folds": 2, "budget": 4},
+        controls=[],
+        keep=KEEP,
+    )
+    folder = run(spec).folder
+    trials = read_trials(folder).set_index("trial_id")
+    assert trials["tuned"].notna().sum() == len(trials) / 2
+    pd.testing.assert_series_equal(scores_of(folder, metric="error"), trials["error"])
+    values = score_run(folder, measure="same_class").table
+    assert len(values) == len(trials)
+    # Where the choice is a default, so are the places.
+    tuned, default = values[values["tuned"].notna()], values[values["tuned"].isna()]
+    same = tuned.merge(default, on=["split", "reducer", "reducer.n_components"])
+    assert len(same) > 0
+    assert (same["same_class_x"] == same["same_class_y"]).all()
