@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -37,6 +37,14 @@ def plan(
     offline: Offline = False,
     trust: Trust = False,
     as_json: AsJson = False,
+    pilot: Annotated[
+        bool,
+        typer.Option(
+            "--pilot",
+            help="Run one split, keep nothing of it, and say what the whole will cost and what "
+            "of it would fail.",
+        ),
+    ] = False,
 ) -> None:
     """Show what a run would do: trials, distinct fits, what is shared, what is done already.
 
@@ -44,13 +52,16 @@ def plan(
     """
     import json
 
-    from ddr_cli.engine import Datasets, describe_plan
+    from ddr_cli.engine import Datasets, describe_plan, run_pilot
 
     loaded = [load(name, trust, overrides, repeats) for name in specs]
     datasets = Datasets(sources(data_dir, offline))
     facts = [describe_plan(spec, out=out, datasets=datasets) for spec in loaded]
+    pilots = [run_pilot(spec, datasets=datasets) for spec in loaded if pilot]
     if as_json:
         described = [each.as_dict() for each in facts]
+        for description, found in zip(described, pilots, strict=False):
+            description["pilot"] = found.as_dict()
         typer.echo(json.dumps(described if len(facts) > 1 else described[0], indent=2))
     elif len(facts) == 1:
         typer.echo(str(facts[0]))
@@ -61,6 +72,8 @@ def plan(
         for each in facts:
             for line in each.left_out:
                 typer.echo(f"{each.name}: {line}")
+    for found in pilots if not as_json else ():
+        typer.echo(f"{found.name}:\n{found}" if len(pilots) > 1 else str(found))
 
 
 def _table(facts: Sequence[PlanFacts], out: Path) -> Table:

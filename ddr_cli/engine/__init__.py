@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ddr_cli.engine.identity import Datasets
     from ddr_cli.engine.journal import read_trials
     from ddr_cli.engine.local import LocalExecutor
+    from ddr_cli.engine.pilot import Pilot, run_pilot
     from ddr_cli.engine.plan import Plan, make_plan
     from ddr_cli.engine.progress import Progress, make_progress
     from ddr_cli.engine.records import read_manifest
@@ -27,6 +28,7 @@ else:
             "identity": ["Datasets"],
             "journal": ["read_trials"],
             "local": ["LocalExecutor"],
+            "pilot": ["Pilot", "run_pilot"],
             "plan": ["Plan", "make_plan"],
             "progress": ["Progress", "make_progress"],
             "records": ["read_manifest"],
@@ -40,6 +42,7 @@ else:
 __all__ = [
     "Datasets",
     "LocalExecutor",
+    "Pilot",
     "Plan",
     "PlanFacts",
     "Progress",
@@ -53,6 +56,7 @@ __all__ = [
     "make_progress",
     "read_manifest",
     "read_trials",
+    "run_pilot",
     "run_spec",
     "run_specs",
     "run_status",

@@ -76,14 +76,16 @@ class RunOutcome:
 
 
 class SpecRun:
-    """A spec, its plan, and its result folder's journal, which is read when this is made.
+    """A spec, its plan or a part of it, and its result folder's journal, which is read at once.
 
     With `fresh`, what the folder holds is moved aside first and everything is run; without, an
     `InputError` says if it holds another version's trials.
     """
 
-    def __init__(self, spec: Spec, settings: RunSettings, datasets: Datasets) -> None:
-        self.plan: Plan = make_plan(spec, datasets=datasets)
+    def __init__(
+        self, spec: Spec, settings: RunSettings, datasets: Datasets, plan: Plan | None = None
+    ) -> None:
+        self.plan: Plan = plan or make_plan(spec, datasets=datasets)
         self.folder = settings.out / spec.name
         self._settings = settings
         self._datasets = datasets
