@@ -19,6 +19,29 @@ if TYPE_CHECKING:
     from ddr_cli.core.registry import Registry
 
 
+_SPLIT_EXAMPLES = {
+    "predefined": ("",),
+    "resample": (", repeats: 50, seed: 0", ", repeats: 50, predefined: true"),
+    "per_class": (", train: 20, repeats: 10",),
+    "fraction": (", train: 0.7, repeats: 10",),
+    "labelled": (", train: 500, repeats: 10",),
+    "kfold": (", folds: 5, repeats: 2",),
+    "grouped": (", folds: 5, repeats: 2", ", folds: leave_one_out", ", train: 0.8, repeats: 20"),
+    "given": (", file: splits.csv", ", column: part"),
+    "whole": (", repeats: 10",),
+}
+
+
+_SPLIT_NOTES = {
+    "grouped": "The card's format names the column of the groups: 'ddr data new ... --groups "
+    "subject'. Groups are\ndrawn such that every training part has all classes.",
+    "given": "The file is a CSV table beside the spec: its first line names the splits, and below "
+    "it stands a\nline for each row of the data set, each cell train, test or, for a row of "
+    "neither part, empty. A\ncolumn of the data's own table has the same values; the card's "
+    "format names it in 'parts'.",
+}
+
+
 class Method(StrEnum):
     """The graphs that the intrinsic dimension is estimated from."""
 
@@ -29,7 +52,9 @@ class Method(StrEnum):
 def describe(
     name: Annotated[
         str,
-        typer.Argument(help="A data set, reducer, classifier, preprocessing step or spec."),
+        typer.Argument(
+            help="A data set, reducer, classifier, preprocessing step, metric, split or spec."
+        ),
     ],
     picture: Annotated[
         Path | None,
@@ -68,13 +93,20 @@ def describe(
     data_dir: DataDir = None,
     offline: Offline = False,
 ) -> None:
-    """Describe a data set, reducer, classifier, measure, preprocessing step or shipped spec."""
+    """Describe a data set, reducer, classifier, measure, preprocessing step or shipped spec.
+
+    Likewise a metric, or a kind of split.
+    """
     from ddr_cli.core.registry import shipped_yaml
     from ddr_cli.data.card import card_names
+    from ddr_cli.evaluation.metrics import metric_names
     from ddr_cli.evaluation.registry import CLASSIFIERS, MEASURES, PREPROCESSORS
+    from ddr_cli.evaluation.splits import SPLITS
     from ddr_cli.reducers.registry import REDUCERS
 
     describers: dict[str, Callable[[str], None]] = {
+        **dict.fromkeys(metric_names(), _describe_metric),
+        **dict.fromkeys(SPLITS, _describe_split),
         **dict.fromkeys(shipped_yaml("configs"), _describe_spec),
         **{
             name: partial(_describe_estimator, registry)
@@ -180,6 +212,32 @@ def _describe_estimator(registry: Registry, name: str) -> None:
         facts |= {"labels": labels, "modes": ", ".join(modes), "dimensions": nested}
         facts |= {"usually after": ", ".join(traits.preprocess), "library": traits.library}
     _print_facts(facts | {"default grids": ", ".join(traits.grids)})
+
+
+def _describe_metric(name: str) -> None:
+    from ddr_cli.evaluation.metrics import VALUED, get_scale
+
+    scale = get_scale(name)
+    typer.echo(f"{name} (metric)\n\n{scale.title}\n")
+    needs = VALUED[name].needs if name in VALUED else ()
+    _print_facts(
+        {
+            "better": scale.better,
+            "range": "0 to 1, shown in percent" if scale.rate else None,
+            "classifiers": f"those with {' or '.join(needs)}" if needs else None,
+            "in a spec": f"metrics: [{name}]",
+        }
+    )
+
+
+def _describe_split(kind: str) -> None:
+    from ddr_cli.evaluation.splits import SPLITS
+
+    typer.echo(f"{kind} (split)\n\n{SPLITS[kind]}\n\nIn a spec:")
+    for example in _SPLIT_EXAMPLES[kind]:
+        typer.echo(f"  split: {{kind: {kind}{example}}}")
+    if kind in _SPLIT_NOTES:
+        typer.echo("\n" + _SPLIT_NOTES[kind])
 
 
 def _as_yaml(value: Any) -> str:

@@ -22,6 +22,8 @@ class Kind(StrEnum):
     reducers = "reducers"
     classifiers = "classifiers"
     measures = "measures"
+    metrics = "metrics"
+    splits = "splits"
     preprocessors = "preprocessors"
     formats = "formats"
     generators = "generators"
@@ -46,6 +48,15 @@ def _names_and_summaries(kind: Kind) -> Iterable[tuple[str, str]]:
         from ddr_cli.data.card import card_names, load_card
 
         return [(name, load_card(name).title) for name in card_names()]
+    if kind is Kind.metrics:
+        from ddr_cli.evaluation.metrics import get_scale, metric_names
+
+        scales = map(get_scale, metric_names())
+        return [(scale.name, f"{scale.title}, {scale.better} is better") for scale in scales]
+    if kind is Kind.splits:
+        from ddr_cli.evaluation.splits import SPLITS
+
+        return SPLITS.items()
     module, name = _REGISTRIES[kind]
     registry: Registry = getattr(import_module(module), name)
     return [(entry.name, entry.summary) for entry in registry.entries()]

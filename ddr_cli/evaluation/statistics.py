@@ -26,10 +26,22 @@ points for each training point 90 % of the nominal 95 % intervals hold the truth
 all paired differences 94 % or more. Methods that learn from unlabelled test points see the same
 points in every split: there the interval speaks of these.
 
+Repeated k-fold: the folds of one division share no test point, and their training parts all but one
+fold, so that s^2 has the mean V_a / (k - 1) + V_b, and the mean over a whole division has the
+variance f V_a + (1 - f) V_b with f = (k - 1) / k, as above but without s^2 / J. The same intervals
+therefore hold, with n_test / n_train = 1 / (k - 1), and are a little wide; this is the corrected
+repeated k-fold test of Bouckaert and Frank. Leaving out one group after the other is k-fold with
+groups for points, and its intervals speak of new groups; n_test / n_train is then the mean, and of
+points that come in groups v / n_test is no bound, so that it is not used. Given splits are taken for
+random ones: what they share is not known.
+
 References
 ----------
 C. Nadeau, Y. Bengio, "Inference for the generalization error", Machine Learning 52 (2003),
 section 5 (the corrected resampled t-test).
+
+R. Bouckaert, E. Frank, "Evaluating the replicability of significance tests for comparing learning
+algorithms", PAKDD 2004 (the corrected repeated k-fold cross-validation test).
 
 Q. Wang, B. Lindsay, "Variance estimation of a general U-statistic with application to
 cross-validation", Statistica Sinica 24 (2014); M. Fuchs, R. Hornung, R. De Bin, A.-L. Boulesteix,

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 from typer.testing import CliRunner
 
@@ -13,6 +16,7 @@ from ddr_cli.data.card import load_card
 from ddr_cli.data.formats import FORMATS
 from ddr_cli.data.synthetic import GENERATORS
 from ddr_cli.evaluation.registry import CLASSIFIERS, PREPROCESSORS
+from ddr_cli.evaluation.splits import SPLITS
 from ddr_cli.reducers.registry import REDUCERS
 
 REGISTRIES = [CLASSIFIERS, FORMATS, GENERATORS, PREPROCESSORS, REDUCERS]
@@ -34,6 +38,34 @@ def test_a_registry_leads_to_the_list_of_its_names(registry: Registry) -> None:
     with pytest.raises(InputError, match=f"'ddr list {registry.listed_as}' shows all"):
         registry.load("nothing-of-this-name")
     assert listed(registry.listed_as) == registry.names()
+
+
+def test_metrics_and_splits_are_listed_without_a_heavy_library() -> None:
+    code = (
+        "import sys; from ddr_cli.cli.listing import Kind, list_names; list_names(Kind.metrics); "
+        "list_names(Kind.splits); print([n for n in ('scipy', 'sklearn') if n in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    *lines, loaded = done.stdout.splitlines()
+    assert loaded == "[]"
+    assert "log_loss                log loss, lower is better" in lines
+    assert {"kfold", "grouped", "given"} < {line.split()[0] for line in lines}
+
+
+@pytest.mark.parametrize(
+    ("name", "parts"),
+    [
+        *((kind, ["(split)", f"split: {{kind: {kind}"]) for kind in SPLITS),
+        ("given", ["each cell train, test or, for a row of neither part, empty"]),
+        ("log_loss", ["(metric)", "better: lower", "those with predict_proba"]),
+        ("f1_macro", ["F1 (mean over classes)", "range: 0 to 1"]),
+    ],
+)
+def test_a_kind_of_split_or_a_metric_is_described(name: str, parts: list[str]) -> None:
+    result = CliRunner().invoke(app, ["describe", name])
+    assert result.exit_code == 0
+    for part in parts:
+        assert part in result.output
 
 
 def test_an_unknown_data_set_leads_to_their_list() -> None:

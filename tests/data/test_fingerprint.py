@@ -95,6 +95,8 @@ def test_whatever_changes_results_counts() -> None:
         of(split=split),
         of(split=PredefinedSplit(np.array([0]), np.array([1, 2]))),
         of(groups=Y),
+        of(parts={"a": split}),
+        of(parts={"b": split}),
         of(subclasses=Y, subclass_names=NAMES),
         of(sparse.csr_array(X)),
         of(),

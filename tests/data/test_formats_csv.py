@@ -236,3 +236,31 @@ def test_a_column_named_by_its_name_means_that_there_is_a_header(tmp_path):
     raw = read_csv([path], label="kind")
     assert raw.feature_names == ("a", "b")
     assert raw.labels.tolist() == ["x", "y"]
+
+
+def test_groups_and_parts_are_no_features(write) -> None:
+    path = write("a,who,cut,b,y\n1,p2,train,5,x\n2,p1,,6,x\n3,p2,test,7,z\n")
+    raw = read_csv([path], label="y", groups="who", parts=["cut"])
+    assert raw.feature_names == ("a", "b")
+    np.testing.assert_array_equal(raw.X, [[1, 5], [2, 6], [3, 7]])
+    assert raw.groups is not None
+    assert raw.groups.tolist() == ["p2", "p1", "p2"]
+    assert raw.parts is not None
+    assert raw.parts["cut"].tolist() == ["train", "", "test"]
+
+
+@pytest.mark.parametrize(
+    ("cells", "message"),
+    [
+        ("1,?,train,x", "line 2, column 'who': no group is named"),
+        ("1,p,Train,x", "line 2, column 'cut': 'Train' is neither train nor test"),
+    ],
+)
+def test_a_wrong_group_or_part_is_refused(write, cells: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        read_csv([write(f"a,who,cut,y\n{cells}\n")], label="y", groups="who", parts=["cut"])
+
+
+def test_one_column_has_one_use(write) -> None:
+    with pytest.raises(InputError, match="can't be two of label, groups and parts"):
+        read_csv([write("a,who,y\n1,p,x\n")], label="y", groups="y")

@@ -1,0 +1,267 @@
+"""A user's own table with groups and splits, from its card to a table of results."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from unittest.mock import Mock
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ddr_cli.core.errors import InputError
+from ddr_cli.data import load_dataset
+from ddr_cli.engine import Datasets, RunSettings, read_trials
+from ddr_cli.engine.progress import Progress
+from ddr_cli.engine.session import SpecRun
+from ddr_cli.evaluation.splits import split_hash
+from ddr_cli.spec import load_spec
+
+Ddr = Callable[..., object]
+
+SPEC = """\
+title: A table with subjects
+dataset: ./mine.yaml
+split: {kind: fraction, train: 0.5}
+reducers: [none]
+classifiers: [{name: knn, n_neighbors: 3}, linear]
+metrics: [error]
+"""
+
+
+@pytest.fixture
+def table(work: Path) -> pd.DataFrame:
+    """Return the user's table, which is also in ``mine.csv``: subject s0 alone is of class c."""
+    generator = np.random.default_rng(0)
+    kind = np.array(list("ab") * 30)
+    frame = pd.DataFrame(generator.normal(size=(60, 3)), columns=["x", "y", "z"]).round(3)
+    frame["subject"] = [f"s{number}" for number in generator.permutation(np.arange(60) % 6)]
+    frame["part"] = np.where(np.arange(60) < 40, "train", "test")
+    frame["kind"] = np.where(frame["subject"] == "s0", "c", kind)
+    frame.to_csv(work / "mine.csv", index=False)
+    return frame
+
+
+@pytest.fixture
+def card(table: pd.DataFrame, ddr_here: Ddr) -> None:
+    """Write the card of the table, without the class of a single subject."""
+    table[table["kind"] != "c"].to_csv("mine.csv", index=False)
+    done = ddr_here(
+        *("data", "new", "mine", "--format", "csv", "--path", "mine.csv", "--label", "kind"),
+        *("--groups", "subject", "--option", "parts=[part]"),
+    )
+    assert done.returncode == 0
+    assert "50 samples x 3 features; a 24, b 26; 5 groups" in done.stdout
+
+
+@pytest.fixture
+def write(work: Path) -> Callable[..., str]:
+    """Return a function that writes the spec with another split, and returns its name."""
+
+    def put(split: str, *change: str) -> str:
+        text = SPEC.replace("{kind: fraction, train: 0.5}", split)
+        (work / "x.yaml").write_text(text.replace(*change) if change else text)
+        return "x.yaml"
+
+    return put
+
+
+def sizes(folder: Path) -> dict[str, float]:
+    (found,) = json.loads((folder / "manifest.json").read_text())["sizes"].values()
+    return found
+
+
+@pytest.mark.usefixtures("card")
+def test_the_card_knows_groups_and_parts(work: Path) -> None:
+    for _ in ("read", "from the cache"):
+        dataset = load_dataset(work / "mine.yaml")
+        assert dataset.feature_names == ("x", "y", "z")
+        assert dataset.group_names == ("s1", "s2", "s3", "s4", "s5")
+        assert dataset.groups is not None
+        assert np.bincount(dataset.groups).tolist() == [10] * 5
+        assert dataset.parts is not None
+        assert dataset.parts["part"].train.tolist() == list(range(len(dataset.parts["part"].train)))
+    assert "groups: 5" in (work / "mine.yaml").read_text()
+
+
+@pytest.mark.usefixtures("card")
+def test_no_subject_is_on_both_sides(work: Path, write: Callable[..., str], ddr_here: Ddr) -> None:
+    spec = write("{kind: grouped, folds: leave_one_out}")
+    assert ddr_here("validate", spec).stdout == "x.yaml: valid, 10 trials\n"
+    assert "10 trials on mine, 5 splits" in ddr_here("plan", spec).stdout
+    assert ddr_here("run", spec, "-q").returncode == 0
+    groups = load_dataset(work / "mine.yaml").groups
+    wanted = [
+        split_hash(np.flatnonzero(groups != g), np.flatnonzero(groups == g)) for g in range(5)
+    ]
+    trials = read_trials(work / "results" / "x")
+    assert trials.groupby("split")["split_hash"].first().tolist() == wanted
+    assert sizes(work / "results" / "x") == {"train": 40, "test": 10}
+    summary = pd.read_csv(work / "results" / "x" / "summary.csv")
+    assert set(summary["split"]) == {"grouped"}
+    assert (summary["n"] == 5).all()
+    assert (summary["planned"] == 5).all()
+    assert summary["interval"].iloc[0].endswith("of 5 splits by groups")
+
+
+@pytest.mark.usefixtures("card")
+def test_folds_are_all_run_and_their_mean_size_counts(
+    work: Path, write: Callable[..., str], ddr_here: Ddr
+) -> None:
+    spec = write("{kind: kfold, folds: 4, repeats: 2}")
+    assert ddr_here("run", spec, "-q").returncode == 0
+    trials = read_trials(work / "results" / "x")
+    assert sorted(set(trials["split"])) == [f"kfold-{index}" for index in range(8)]
+    assert sizes(work / "results" / "x") == {"train": 37.5, "test": 12.5}
+    assert "8 folds" in pd.read_csv(work / "results" / "x" / "summary.csv")["interval"].iloc[0]
+    assert ddr_here("compare", "results/x").returncode == 0
+    (work / "results" / "x" / "summary.csv").unlink()
+    before = (work / "results" / "x" / "trials.csv").read_bytes()
+    assert ddr_here("run", spec, "-q").returncode == 0
+    assert (work / "results" / "x" / "trials.csv").read_bytes() == before
+
+
+@pytest.mark.usefixtures("card")
+def test_a_column_and_a_file_of_the_same_rows_are_one_split(
+    work: Path, table: pd.DataFrame, write: Callable[..., str], ddr_here: Ddr
+) -> None:
+    kept = table[table["kind"] != "c"]
+    other = np.where(kept["part"] == "train", "test", "train")
+    pd.DataFrame({"own": kept["part"], "other": other}).to_csv(work / "splits.csv", index=False)
+    assert ddr_here("run", write("{kind: given, column: part}"), "-q", "--out", "a").returncode == 0
+    assert ddr_here("run", write("{kind: given, file: splits.csv}"), "-q").returncode == 0
+    column, file = read_trials(work / "a" / "x"), read_trials(work / "results" / "x")
+    assert len(file) == 2 * len(column)
+    first = file[file["split"] == "given-0"]
+    assert set(first["split_hash"]) == set(column["split_hash"])
+    assert sorted(first["error"]) == sorted(column["error"])
+    assert not set(first["trial_id"]) & set(column["trial_id"])
+
+    # Another content is another split: the trials' identity follows.
+    (work / "splits.csv").write_text((work / "splits.csv").read_text().replace("test", "", 1))
+    done = ddr_here("run", "x.yaml", "-q")
+    assert done.returncode == 2
+    assert "--fresh" in done.stderr
+
+
+IMPOSSIBLE = [
+    (
+        "{kind: kfold, folds: 25}",
+        "x.yaml:3:29: split.folds: the split kind 'kfold' can't have a point of every class in "
+        "each of 25 folds: class a has 24 points; choose 24 folds, or leave the class out by "
+        "the card's 'keep'.",
+    ),
+    ("{kind: kfold}", "x.yaml:3:8: split.folds: the split kind 'kfold' needs 'folds', a whole"),
+    (
+        "{kind: kfold, folds: 3, train: 0.5}",
+        "x.yaml:3:39: split.train: the split kind 'kfold' takes its sizes from 'folds'; leave",
+    ),
+    (
+        "{kind: grouped, folds: 6}",
+        "x.yaml:3:31: split.folds: mine has 5 groups, too few for 6 folds.",
+    ),
+    ("{kind: grouped}", "x.yaml:3:8: split.train: the split kind 'grouped' needs either"),
+    (
+        "{kind: grouped, train: 0.99}",
+        "x.yaml:3:31: split.train: mine has 5 groups, of which this share leaves none to train",
+    ),
+    (
+        "{kind: grouped, folds: leave_one_out, repeats: 2}",
+        "x.yaml:3:55: split.repeats: repeats must be 5, the number of groups of mine, or left",
+    ),
+    (
+        "{kind: grouped, folds: leave_one}",
+        "x.yaml:3:31: split.folds: folds must be a whole number or 'leave_one_out', but is",
+    ),
+    ("{kind: given}", "x.yaml:3:8: split: the split kind 'given' needs either 'file'"),
+    (
+        "{kind: given, file: no.csv}",
+        "x.yaml:3:28: split.file: no.csv: can't be read: No such file or directory.",
+    ),
+    (
+        "{kind: given, file: short.csv}",
+        "x.yaml:3:28: split.file: short.csv has 2 lines below the first, but mine has 50 rows;",
+    ),
+    (
+        "{kind: given, file: wrong.csv}",
+        "x.yaml:3:28: split.file: wrong.csv, line 3, column 'a': 'tset' is neither train nor",
+    ),
+    (
+        "{kind: given, column: prat}",
+        "x.yaml:3:30: split.column: mine has no column 'prat' of splits; name it in 'parts' of "
+        "its card's format. Did you mean 'part'?",
+    ),
+    (
+        "{kind: kfold, folds: 3, column: part}",
+        "x.yaml:3:40: split.column: column goes with kind: given, but the kind is kfold.",
+    ),
+]
+
+
+@pytest.mark.usefixtures("card")
+def test_what_is_impossible_is_refused_before_anything_runs(
+    work: Path, write: Callable[..., str], ddr_here: Ddr
+) -> None:
+    (work / "short.csv").write_text("a\ntrain\ntest\n")
+    (work / "wrong.csv").write_text("a\ntrain\ntset\n")
+    for split, message in IMPOSSIBLE:
+        done = ddr_here("validate", write(split))
+        assert done.returncode == 2
+        assert done.stderr.startswith(f"Error: 1 problem in x.yaml:\n  {message}")
+
+
+@pytest.mark.usefixtures("table")
+def test_a_class_of_one_subject_is_refused_before_the_first_trial(
+    work: Path, write: Callable[..., str], ddr_here: Ddr
+) -> None:
+    ddr_here(
+        *("data", "new", "mine", "--format", "csv", "--path", "mine.csv", "--label", "kind"),
+        *("--groups", "subject", "--option", "ignore=[part]"),
+    )
+    spec = write("{kind: grouped, folds: 3}")
+    assert ddr_here("validate", spec).returncode == 0  # the card does not tell
+    run = SpecRun(load_spec(spec), RunSettings(out=work / "results"), Datasets())
+    with pytest.raises(InputError, match="All points of class c are of group s0: where that"):
+        run.run(Mock(), Progress())
+    assert not (work / "results").exists()
+
+
+def test_groups_are_needed(write: Callable[..., str], ddr_here: Ddr) -> None:
+    done = ddr_here("validate", write("{kind: grouped, folds: 3}", "./mine.yaml", "iris"))
+    assert done.returncode == 2
+    assert "x.yaml:3:15: split.kind: the data set 'iris' has no groups" in done.stderr
+
+
+@pytest.mark.usefixtures("card")
+def test_a_metric_needs_what_a_classifier_gives(write: Callable[..., str], ddr_here: Ddr) -> None:
+    spec = write("{kind: kfold, folds: 2}", "[error]", "[error, f1_macro, log_loss]")
+    done = ddr_here("validate", spec)
+    assert done.returncode == 2
+    assert (
+        "x.yaml:6:28: metrics: log_loss needs probabilities, which the classifier linear doesn't "
+        "give; those of knn, neural_net" in done.stderr
+    )
+    spec = write("{kind: kfold, folds: 2}", "[error]", "[error, top_2_accuracy]")
+    assert "needs 3 classes or more, and there are 2" in ddr_here("validate", spec).stderr
+
+
+@pytest.mark.usefixtures("card")
+def test_an_undefined_metric_fails_its_trial_alone(
+    work: Path, table: pd.DataFrame, write: Callable[..., str], ddr_here: Ddr
+) -> None:
+    kept = table[table["kind"] != "c"]
+    # In the second split no point of class b is tested.
+    good = np.where(np.arange(len(kept)) % 2, "train", "test")
+    bad = np.where((kept["kind"] == "a") & (good == "test"), "test", "train")
+    pd.DataFrame({"good": good, "bad": bad}).to_csv(work / "splits.csv", index=False)
+    spec = write("{kind: given, file: splits.csv}", "[error]", "[error, roc_auc, cohen_kappa]")
+    assert ddr_here("run", spec, "-q").returncode == 1
+    trials = read_trials(work / "results" / "x").set_index("split")
+    assert (trials.loc["given-0", "status"] == "ok").all()
+    assert trials.loc["given-0", "roc_auc"].between(0, 1).all()
+    assert (trials.loc["given-1", "status"] == "failed").all()
+    assert (
+        trials.loc["given-1", "reason"].str.contains("roc_auc is undefined: not every class").all()
+    )
