@@ -32,8 +32,8 @@ variance f V_a + (1 - f) V_b with f = (k - 1) / k, as above but without s^2 / J.
 therefore hold, with n_test / n_train = 1 / (k - 1), and are a little wide; this is the corrected
 repeated k-fold test of Bouckaert and Frank. Leaving out one group after the other is k-fold with
 groups for points, and its intervals speak of new groups; n_test / n_train is then the mean, and of
-points that come in groups v / n_test is no bound, so that it is not used. Given splits are taken for
-random ones: what they share is not known.
+points that come in groups v / n_test is no bound, so that it is not used. Given splits are taken
+for random ones: what they share is not known.
 
 References
 ----------
