@@ -24,7 +24,7 @@ from ddr_cli.evaluation.metrics import get_scale
 from ddr_cli.evaluation.statistics import mean_interval, rate_variance, split_interval
 from ddr_cli.spec.budgets import ALL, LABELS
 from ddr_cli.spec.pieces import ClassifierSpec, MeasureSpec, ReducerSpec
-from ddr_cli.spec.sweeps import TRAIN, tuned_grids
+from ddr_cli.spec.sweeps import TRAIN
 
 MEAN_LEVEL = 0.95
 """Level of the corrected interval of a mean and of a difference."""
@@ -220,7 +220,7 @@ def _without_chosen_values(
     for key, group in trials[trials[TUNED]].groupby(keys, dropna=False, sort=False):
         setting: dict[str, Any] = dict(zip(keys, key, strict=True)) | {TUNED: True}
         for piece in PIECES:
-            for name in tuned_grids(_item_of(run, piece, setting)[1], run.spec.sweep.keys()):
+            for name in _item_of(run, piece, setting)[1].grids:
                 trials.loc[group.index, f"{piece}.{name}"] = None
     return trials
 
@@ -340,7 +340,7 @@ def _fixed(run: Run, item: Item, *, is_tuned: bool) -> dict[str, Sequence[Any]]:
         values["mode"] = [item.mode]
     if run.spec.tune is None or not item.is_tunable:
         values |= item.grids
-    chosen = tuned_grids(item, run.spec.sweep.keys()) if is_tuned else {}
+    chosen = item.grids if is_tuned else {}
     return {
         name: each
         for name, each in values.items()

@@ -11,7 +11,6 @@ from ddr_cli.core.errors import InputError
 from ddr_cli.spec.estimators import complete
 from ddr_cli.spec.feasible import WIDTH, Limits
 from ddr_cli.spec.settings import Setting, Tuning
-from ddr_cli.spec.sweeps import tuned_grids
 from ddr_cli.spec.tune import Point, TuneSpec
 
 if TYPE_CHECKING:
@@ -68,7 +67,7 @@ class _Search:
 
     def _axes(self, item: Item, setting: Setting) -> Axes:
         """Return the values of an item's tuned parameters, as far as the method can offer them."""
-        axes: dict[str, Sequence[JsonValue]] = dict(tuned_grids(item, self._spec.sweep.keys()))
+        axes: dict[str, Sequence[JsonValue]] = dict(item.grids if item.is_tunable else {})
         if WIDTH in axes and item.section == "reducers":
             traits = item.traits(setting.params)
             axes[WIDTH] = [

@@ -22,6 +22,7 @@ from pydantic import (
     model_validator,
 )
 
+from ddr_cli.core.errors import InputError
 from ddr_cli.core.own_code import class_name, located, shown
 from ddr_cli.core.parameters import parameter_model
 from ddr_cli.core.places import value_text
@@ -48,7 +49,7 @@ from ddr_cli.spec.estimators import (
     settable_names,
     traits_of,
 )
-from ddr_cli.spec.sweeps import GridError, checked_value, grid_values, is_grid, tuned_grids
+from ddr_cli.spec.sweeps import GridError, checked_value, grid_values, is_grid, rounded
 
 Text = Annotated[str, MinLen(1)]
 Label = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
@@ -136,15 +137,38 @@ class Piece(StrictFrozen):
     @model_validator(mode="before")
     @classmethod
     def _name_and_params(cls, value: Any, info: ValidationInfo) -> Any:
-        if context_of(info) is None:
+        if (context := context_of(info)) is None:
             return value
-        what, own = f"a {registry_of(cls.section).kind} is a name", own_keys(cls.section)
-        piece = nested(value, what, ("name", *own), "params")
+        what, keys = f"a {registry_of(cls.section).kind} is a name", own_keys(cls.section)
+        piece = nested(value, what, ("name", *keys), "params")
         if "grids" in cls.model_fields:
             given = piece["params"]
-            piece["grids"] = {name: rule for name, rule in given.items() if is_grid(rule)}
-            piece["params"] = {name: given[name] for name in given if name not in piece["grids"]}
+            own = {name: rule for name, rule in given.items() if is_grid(rule)}
+            piece["params"] = {name: given[name] for name in given if name not in own}
+            piece["grids"] = own or cls._declared_grids(piece, context)
         return piece
+
+    @classmethod
+    def _declared_grids(cls, piece: Mapping[str, Any], context: Context) -> dict[str, Any]:
+        """Return what tuning chooses among where the spec states no grid: what the method declares.
+
+        A parameter that the spec gives a value or sweeps is not among it.
+        """
+        name, given = piece.get("name"), piece["params"]
+        if not (context.tuned and getattr(cls, "is_tunable", False) and isinstance(name, str)):
+            return {}
+        try:
+            factory = load_factory(cls.section, located(name, context.base))
+            declared = traits_of(cls.section, factory, given).grids
+        except InputError:
+            # What is wrong with it is said by the validators of its name and parameters.
+            return {}
+        # As a rule's values are, so that 0.1 is the 0.1 of a text.
+        return {
+            parameter: {"grid": [rounded(value) for value in values]}
+            for parameter, values in declared.items()
+            if parameter not in given and f"{cls.prefix}.{parameter}" not in context.swept
+        }
 
     @field_validator("name")
     @classmethod
@@ -228,9 +252,11 @@ class Item(Piece):
     @model_validator(mode="after")
     def _checked_grids(self, info: ValidationInfo) -> Self:
         """Check each value of a grid as if it were given for the parameter."""
-        if context_of(info) is None or not self.grids:
+        context = context_of(info)
+        if context is None or not self.grids:
             return self
-        grids, problems = {}, []
+        grids: dict[str, tuple[JsonValue, ...]] = {}
+        problems = []
         known = parameter_model(self.factory).model_fields
         for name, values in self.grids.items():
             forms = []
@@ -246,6 +272,9 @@ class Item(Piece):
                 forms.append(form)
             grids[name] = tuple(forms)
         refuse(problems)
+        if context.tuned:
+            # A grid of the one value that the item has anyway leaves nothing to choose.
+            grids = {name: each for name, each in grids.items() if each != (self.params.get(name),)}
         return self.model_copy(update={"grids": grids})
 
 
@@ -311,7 +340,7 @@ def labelled(
     """
     problems = []
     labels = list(taken)
-    open_ones = [_open_parameters(item, swept, tuned=tuned) for item in items]
+    open_ones = [_open_parameters(item, swept) for item in items]
     for i, item in enumerate(items):
         for j, other in enumerate(items[:i]):
             if _identity(item) == _identity(other):
@@ -365,10 +394,10 @@ def too_many_neighbors(
     return f"{name} is {max(numbers)}, but {item.name} has only {points} points to look among."
 
 
-def _open_parameters(item: Item, swept: Collection[str], *, tuned: bool) -> set[str]:
+def _open_parameters(item: Item, swept: Collection[str]) -> set[str]:
     """Return the parameters of an item that have several values: swept, its own grids, tuned."""
-    own = tuned_grids(item, swept) if tuned else item.grids
-    return {name for name in item.settable if f"{item.prefix}.{name}" in swept} | own.keys()
+    swept_here = {name for name in item.settable if f"{item.prefix}.{name}" in swept}
+    return swept_here | item.grids.keys()
 
 
 def _identity(item: Item, without: Collection[str] = ()) -> tuple[Any, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise, product
 from typing import TYPE_CHECKING, Any
 
@@ -143,24 +143,6 @@ def swept_of(item: Item, sweep: Sweep, *, tuned: bool = False) -> dict[str, Sequ
     keys = {f"{item.prefix}.{name}": name for name in item.settable}
     own = {} if tuned and item.is_tunable else item.grids
     return {keys[key]: values for key, values in sweep.items() if key in keys} | own
-
-
-def tuned_grids(item: Item, swept: Collection[str]) -> dict[str, tuple[JsonValue, ...]]:
-    """Return the values among which tuning chooses: the item's own grids, or those it declares.
-
-    Declared ones of parameters that the spec sweeps are not among them.
-    """
-    if not item.is_tunable:
-        return {}
-    # As a rule's values are, so that 0.1 is the 0.1 of a text.
-    declared = {
-        name: tuple(rounded(value) for value in values)
-        for name, values in item.traits().grids.items()
-        if f"{item.prefix}.{name}" not in swept
-    }
-    grids = item.grids or declared
-    # A grid of one value leaves nothing to choose, unless that is not the default.
-    return {n: values for n, values in grids.items() if values != (item.params.get(n),)}
 
 
 def axes_of(

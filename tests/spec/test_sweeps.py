@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ddr_cli.spec import make_spec
 from ddr_cli.spec.sweeps import MAX_VALUES, GridError, grid_values, is_geometric
 
 
@@ -105,3 +106,16 @@ def test_ends_are_exact_and_steps_are_even(low: float, factor: float, n: int, fo
 )
 def test_a_logarithmic_axis_is_for_numbers_in_ratios(values: Any, answer: bool) -> None:
     assert is_geometric(values) is answer
+
+
+def test_what_a_spec_gives_a_value_is_not_tuned():
+    spec = make_spec(
+        dataset="iris",
+        tune={"folds": 3},
+        reducers=["lda", {"name": "ccdr", "beta": 0.5}],
+        classifiers=[{"name": "knn", "n_neighbors": 3}],
+        sweep={"reducer.n_components": [1, 2]},
+        controls=[],
+    )
+    assert [sorted(item.grids) for item in spec.reducers] == [[], ["n_neighbors", "weights"]]
+    assert spec.classifiers[0].grids == {}
