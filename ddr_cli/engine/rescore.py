@@ -19,7 +19,7 @@ from ddr_cli.engine.scoring import seeded
 from ddr_cli.engine.scratch import Labels
 from ddr_cli.engine.work import preprocessed
 from ddr_cli.evaluation.measures import Embedded
-from ddr_cli.evaluation.metrics import METRICS, RANKINGS, TRAINING, Scale, get_scale
+from ddr_cli.evaluation.metrics import METRICS, RANKINGS, TRAINING, VALUED, Scale, get_scale
 from ddr_cli.evaluation.registry import MEASURES, PREPROCESSORS
 from ddr_cli.spec.model import Spec
 
@@ -99,10 +99,10 @@ def score_run(
 
 
 def _metric_values(name: str, groups: Mapping[str, KeptGroup]) -> dict[str, float]:
-    if name in TRAINING or name in RANKINGS:
+    if any(name in table for table in (TRAINING, RANKINGS, VALUED)):
         raise InputError(
-            f"The metric '{name}' is not computed from predictions of test points, which is what "
-            f"runs keep; list it under metrics of the spec."
+            f"The metric '{name}' is not computed from labels predicted for test points, which is "
+            f"what runs keep; list it under metrics of the spec."
         )
     if name not in METRICS:
         hint = did_you_mean(name, list(METRICS)) or f" There are {', '.join(METRICS)}."

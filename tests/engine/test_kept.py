@@ -166,7 +166,7 @@ def test_shuffled_labels_have_other_true_classes(make_spec: MakeSpec, run: Run) 
     ("asked", "message"),
     [
         ({"metric": "eror"}, "no metric called 'eror'.* Did you mean 'error'"),
-        ({"metric": "training_error"}, "is not computed from predictions of test points"),
+        ({"metric": "training_error"}, "is not computed from labels predicted for test points"),
         ({"measure": "topolgy"}, "'topolgy'.* Did you mean 'topology'"),
         ({"measure": "topology", "params": {"k": 3}}, "topology: .*'k'"),
         ({"measure": "topology", "params": {"n_neighbors": 0}}, "topology: .*n_neighbors"),
