@@ -60,7 +60,7 @@ def score(
     typer.echo(f"  {folder / 'scores.csv'}")
     if rescored.missing:
         typer.echo(
-            f"Of {rescored.missing} trials that ended well nothing is kept: they were run before "
+            f"Of {rescored.missing} trials nothing is kept: they were run before "
             "the spec said so. Run it with --fresh to have them all.",
             err=True,
         )

@@ -41,8 +41,6 @@ class Keeper:
         """Write what is kept of these, before the rows on them are."""
         groups: dict[str, KeptGroup] = {}
         for result in results:
-            if result.status != OK:
-                continue
             trial, fit = self._plan.trials[result.trial_id], self._fits[result.trial_id]
             shuffled = trial.control == SHUFFLED_LABELS
             name = trial.split.name + (SHUFFLED if shuffled else "")
@@ -51,7 +49,7 @@ class Keeper:
             group = groups[name]
             if result.predicted:
                 group.predicted[result.trial_id] = unpacked(result.predicted)["predicted"]
-            if not shuffled:
+            if result.status == OK and not shuffled:
                 # Results of one fit come together, the first with the places of points. The chosen
                 # setting of a tuned trial is fitted by itself.
                 width = fit.width_of(trial) if trial.tuning is None else None
@@ -68,4 +66,4 @@ class Keeper:
             points = points.with_shuffled_labels(seed)
         most = keep.embeddings if keep is not None and not shuffled else None
         placed = np.asarray(kept_rows(most, len(labels.y), seed), dtype=np.intp)
-        return KeptGroup(split.train, split.test, points.labels.y[n:], placed, seed)
+        return KeptGroup(split.train, split.test, points.labels.y, placed, seed)

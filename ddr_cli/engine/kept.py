@@ -3,7 +3,7 @@
 Its arrays are called ``<group>/<what>``. A group is a split, or a split under shuffled labels,
 which has other true classes. ``train`` and ``test`` are numbers of rows of the data set, ``seed``
 is that of methods; ``trials`` are ids, row i of ``predicted`` is what trial i said of the test
-part, and ``truth`` what is true (indices into the classes). ``points`` are the points whose
+part, and ``y`` what is true of both (indices into the classes). ``points`` are the points whose
 places are kept, numbered as the training part followed by the test part; trial i of ``placed`` has
 the first ``width`` columns (all if 0) of the array ``places-<embedding>``, which has no rows where
 a method leaves the points where they are.
@@ -56,13 +56,23 @@ class KeptGroup:
 
     train: NDArray[np.intp]
     test: NDArray[np.intp]
-    truth: NDArray[np.int64]
+    y: NDArray[np.int64]
     points: NDArray[np.intp]
     seed: int
     predicted: dict[str, NDArray[np.int64]] = field(default_factory=dict)
     placed: dict[str, tuple[int, int]] = field(default_factory=dict)
     places: list[NDArray[Any]] = field(default_factory=list)
     prototypes: list[NDArray[Any]] = field(default_factory=list)
+
+    @property
+    def y_train(self) -> NDArray[np.int64]:
+        """The classes of the training part."""
+        return self.y[: len(self.train)]
+
+    @property
+    def y_test(self) -> NDArray[np.int64]:
+        """The classes of the test part."""
+        return self.y[len(self.train) :]
 
     def place(self, trial_id: str, width: int | None, packed_places: str) -> None:
         """Keep the embedding of a trial; without one, it has that of the trial before it."""
@@ -75,7 +85,7 @@ class KeptGroup:
 
     def without_trials(self) -> KeptGroup:
         """Return the same split with nothing on it."""
-        return KeptGroup(self.train, self.test, self.truth, self.points, self.seed)
+        return KeptGroup(self.train, self.test, self.y, self.points, self.seed)
 
     def add(self, other: KeptGroup) -> None:
         """Add what another one has; of a trial that both have, the other's counts."""
@@ -93,7 +103,7 @@ class KeptGroup:
         found: dict[str, Any] = {
             "train": self.train,
             "test": self.test,
-            "truth": _small(self.truth),
+            "y": _small(self.y),
             "points": self.points,
             "seed": np.asarray(self.seed),
             "trials": np.asarray(list(self.predicted), dtype=str),
@@ -117,7 +127,7 @@ class KeptGroup:
         return cls(
             arrays["train"],
             arrays["test"],
-            arrays["truth"].astype(np.int64),
+            arrays["y"].astype(np.int64),
             arrays["points"],
             int(arrays["seed"]),
             dict(zip(trials, arrays["predicted"].astype(np.int64), strict=True)),

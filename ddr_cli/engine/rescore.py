@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
 from ddr_cli.core.atomic import atomic_write, clear_messages
 from ddr_cli.core.errors import InputError, did_you_mean
 from ddr_cli.engine.identity import Datasets
 from ddr_cli.engine.journal import OK, read_trials
-from ddr_cli.engine.kept import KeptGroup, read_kept
+from ddr_cli.engine.kept import SHUFFLED, KeptGroup, read_kept
+from ddr_cli.engine.majority import majority_scores
 from ddr_cli.engine.records import Manifest, read_manifest
 from ddr_cli.engine.scoring import seeded
 from ddr_cli.engine.scratch import Labels
@@ -21,11 +23,10 @@ from ddr_cli.engine.work import preprocessed
 from ddr_cli.evaluation.measures import Embedded
 from ddr_cli.evaluation.metrics import METRICS, RANKINGS, TRAINING, VALUED, Scale, get_scale
 from ddr_cli.evaluation.registry import MEASURES, PREPROCESSORS
+from ddr_cli.spec.controls import SHUFFLED_LABELS
 from ddr_cli.spec.model import Spec
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from ddr_cli.data import Dataset, Sources
 
 SCORES = "scores.csv"
@@ -37,7 +38,8 @@ _ROW = ("dataset", "split", "split_hash", "reducer", "classifier")
 class Rescored:
     """A table of a row per trial (or embedding), whose last column has scores on `scale`.
 
-    Of the `missing` trials that ended well nothing is kept. `points` is how many points of a split
+    A trial that failed is scored as the largest class of its training part, as in the journal. Of
+    the `missing` trials nothing is kept. `points` is how many points of a split
     a measure looked at, at most, None for a metric.
     """
 
@@ -64,10 +66,10 @@ def score_run(
     """
     manifest, trials = read_manifest(folder), read_trials(folder)
     spec = Spec.from_resolved(manifest.spec)
-    trials = trials[trials["status"] == OK].set_index("trial_id")
-    groups = read_kept(folder)
+    trials, groups = trials.set_index("trial_id"), read_kept(folder)
     if metric is not None:
         values, scale, points = _metric_values(metric, groups), get_scale(metric), None
+        values |= _of_failures(metric, groups, trials)
         what = "predictions: true"
         # Measures predict nothing.
         wanted = trials[trials["classifier"].isin([item.name for item in spec.classifiers])]
@@ -78,6 +80,7 @@ def score_run(
         points = max((len(group.points) for group in groups.values()), default=0)
         control = trials.get("control")
         wanted = trials if control is None else trials[control == ""]
+        wanted = wanted[wanted["status"] == OK]
     found = [trial for trial in wanted.index if trial in values]
     if not found:
         raise InputError(
@@ -87,10 +90,11 @@ def score_run(
     table = wanted.loc[found]
     kept = [name for name in table.columns if name in _ROW or "." in name]
     kept += [name for name in ("labels", "control", "tuned") if name in table.columns]
+    kept += ["status"]
     table = table[kept].assign(**{scale.name: [values[trial] for trial in found]})
     if measure is not None:
         # The classifiers of one embedding share its score.
-        own = [name for name in table.columns if not name.startswith("classifier")]
+        own = [name for name in table if not str(name).startswith(("classifier", "status"))]
         table = table[own].drop_duplicates()
     path = folder / SCORES
     with clear_messages(path):
@@ -109,10 +113,26 @@ def _metric_values(name: str, groups: Mapping[str, KeptGroup]) -> dict[str, floa
         raise InputError(f"There is no metric called '{name}'.{hint}")
     metric = METRICS[name]
     return {
-        trial: float(metric(group.truth, predicted))
+        trial: float(metric(group.y_test, predicted))
         for group in groups.values()
         for trial, predicted in group.predicted.items()
     }
+
+
+def _of_failures(
+    metric: str, groups: Mapping[str, KeptGroup], trials: pd.DataFrame
+) -> dict[str, float]:
+    values: dict[str, float] = {}
+    for trial, row in trials[trials["status"] != OK].iterrows():
+        shuffled = row.get("control", "") == SHUFFLED_LABELS
+        group = groups.get(row["split"] + (SHUFFLED if shuffled else ""))
+        if group is not None:
+            budget = row.get("labels")
+            labels = None if pd.isna(budget) else int(budget)
+            values[str(trial)] = majority_scores(
+                group.y_train, group.y_test, [metric], labels=labels
+            )[metric]
+    return values
 
 
 def _measure_values(
