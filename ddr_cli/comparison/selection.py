@@ -12,18 +12,18 @@ import pandas as pd
 
 from ddr_cli.comparison.names import family_name, method_name, metric_name, parameter_name, plain
 from ddr_cli.comparison.places import Place, Remarks, listed, load_places
-from ddr_cli.comparison.summary import PIECES, Row, best_index, same_value
+from ddr_cli.comparison.summary import AXES, PIECES, Row, best_index, same_value
 from ddr_cli.core.errors import InputError, did_you_mean
 from ddr_cli.core.yaml_loader import parse_value
 from ddr_cli.evaluation.metrics import get_scale
+from ddr_cli.spec.budgets import ALL, LABELS
+from ddr_cli.spec.controls import SHUFFLED_LABELS
 
 Track = Literal["inductive", "transductive"]
 TRACKS: tuple[Track, ...] = ("inductive", "transductive")
 
 TUNED = ", tuned"
-SHUFFLED = "shuffled_labels"
-# What a run was asked for, not a setting of a method: never chosen by its score.
-_BUDGETS = ("labels", "split.train")
+PREDEFINED = "predefined"
 _MOST_NAMED = 4
 
 
@@ -114,9 +114,10 @@ def _repeated(place: Place, metric: str, remarks: Remarks) -> pd.DataFrame:
     if metric not in run.spec.metrics:
         remarks.add(f"Left out: no metric '{metric}'", place)
         return rows.iloc[:0]
-    rows = rows[(rows["metric"] == metric) & (rows["split"] == run.spec.split.kind)]
+    own = run.spec.split.kind == PREDEFINED
+    rows = rows[(rows["metric"] == metric) & ((rows["split"] == PREDEFINED) == own)]
     if "control" in rows:
-        shuffled = rows["control"] == SHUFFLED
+        shuffled = rows["control"] == SHUFFLED_LABELS
         if shuffled.any():
             remarks.add("Shuffled labels are a control and no method: left out", place)
             rows = rows[~shuffled]
@@ -201,7 +202,7 @@ def _settings(at: Sequence[str], places: Sequence[Place]) -> dict[str, Any]:
     """Return the columns and values that ``NAME=VALUE`` texts ask for."""
     columns = list(dict.fromkeys(str(name) for place in places for name in place.summary.rows))
     parameters = [name for name in columns if name.partition(".")[0] in PIECES and "." in name]
-    parameters += [name for name in _BUDGETS if name in columns]
+    parameters += [name for name in AXES if name in columns]
     found: dict[str, Any] = {}
     for text in at:
         name, equals, value = (part.strip() for part in text.partition("="))
@@ -218,8 +219,7 @@ def _settings(at: Sequence[str], places: Sequence[Place]) -> dict[str, Any]:
             if meant:
                 hint = f" It may be {' or '.join(meant)}; give the whole name."
             raise InputError(f"No run has one parameter '{name}'.{hint}")
-        everything = meant[0] in _BUDGETS and value == "all"
-        found[meant[0]] = None if everything else parse_value(value)
+        found[meant[0]] = parse_value(value)
     return found
 
 
@@ -228,17 +228,17 @@ def _one_budget(
 ) -> pd.DataFrame:
     """Return the rows of the largest budget of labels and of training points.
 
-    Another one is taken where it is asked for.
+    A budget is what a run was asked for and no setting of a method, so the score never chooses it;
+    another one is taken where it is asked for.
     """
-    for name in _BUDGETS:
+    for name in AXES:
         if name not in rows or name in settings or rows.empty:
             continue
         values = rows[name]
-        largest = values.isna() if values.isna().any() else values == values.max()
-        if not largest.all():
-            shown = "all" if values.isna().any() else plain(values.max())
-            remarks.add(f"Compared at {name} = {shown}; --at {name}=... takes another", place)
-        rows = rows[largest]
+        most = ALL if (values == ALL).any() else values.max()
+        if not (values == most).all():
+            remarks.add(f"Compared at {name} = {plain(most)}; --at {name}=... takes another", place)
+        rows = rows[values == most]
     return rows
 
 
@@ -283,14 +283,13 @@ def _with_value(
 
     A method without the parameter stays as it is; a tuned one has chosen its own.
     """
-    shown = f"{parameter_name(column, short=True)} = {'all' if value is None else plain(value)}"
+    shown = f"{parameter_name(column, short=True)} = {plain(value)}"
     absent = column not in group or group[column].isna().all()
-    if absent and not tuned and column not in _BUDGETS:
-        if value is not None:
-            short = column.partition(".")[2]
-            remarks.add(f"{name} has no {short} and is compared as it is", place)
+    if absent and (value is None or (column == LABELS and value == ALL)):
         return group
-    if absent and value is None:
+    if absent and not tuned and column not in AXES:
+        short = column.partition(".")[2]
+        remarks.add(f"{name} has no {short} and is compared as it is", place)
         return group
     chosen = group.iloc[:0]
     if not absent:
