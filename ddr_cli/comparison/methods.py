@@ -27,6 +27,7 @@ from ddr_cli.comparison.selection import (
     select,
     what_each_has,
 )
+from ddr_cli.comparison.summary import CHOSEN
 from ddr_cli.core.errors import InputError
 from ddr_cli.evaluation.statistics import holm
 
@@ -47,8 +48,8 @@ class Comparison:
     methods : DataFrame
         A row per run and method: ``dataset``, ``run``, ``track`` (``transductive`` methods saw the
         test points, unlabelled, when they were fitted), ``method``, ``setting`` (the best of
-        ``settings``), ``n`` splits (on ``failed`` of which it failed and was scored as the largest
-        class), ``mean``, ``sd``.
+        ``settings``), what a tuned one has ``chosen`` most often, ``n`` splits (on ``failed`` of
+        which it failed and is scored as the largest class), ``mean``, ``sd``.
     differences : DataFrame
         A row per run and method but the reference: ``difference`` is the method's mean less that
         of ``against`` on the same ``n`` splits, ``low`` and ``high`` its 95 % interval, ``p_value``
@@ -209,6 +210,7 @@ def _described(entry: Entry) -> dict[str, object]:
         "method": entry.name,
         "setting": row.setting,
         "settings": entry.settings,
+        "chosen": row[CHOSEN] if entry.tuned else "",
         "n": row["n"],
         "failed": 0 if pd.isna(failed) else int(failed),
         "mean": row["mean"],

@@ -133,7 +133,7 @@ def number(value: float | None, metric: str, *, unit: bool = True) -> str:
 
 def difference_text(value: float, metric: str, *, unit: bool = True) -> str:
     """Return a difference of two values: ``+0.35 points`` for rates."""
-    value += 0.0  # No minus before a zero.
+    value = round(value, 12) + 0.0  # Rounding alone is no difference, and no minus.
     if not is_rate(metric):
         return f"{value:+.3g}"
     return f"{100 * value:+.2f}{' points' if unit else ''}"

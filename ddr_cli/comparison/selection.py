@@ -285,6 +285,12 @@ def _with_value(
     """
     shown = f"{parameter_name(column, short=True)} = {plain(value)}"
     absent = column not in group or group[column].isna().all()
+    if absent and tuned:
+        # What it has chosen on each split is no setting of all; what it doesn't have, it can't.
+        piece = column.partition(".")[0]
+        rows = place.summary.rows
+        same = rows[rows[piece] == group[piece].iloc[0]] if piece in rows else rows
+        tuned = column in rows and bool(same[column].notna().any())
     if absent and (value is None or (column == LABELS and value == ALL)):
         return group
     if absent and not tuned and column not in AXES:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -108,13 +109,13 @@ class Row:
             name += f", {TUNED}"
         return f"{name} at {self.setting}" if self.setting else name
 
-    @property
+    @cached_property
     def trials(self) -> pd.DataFrame:
         """The trials behind it, in order of split."""
         trials: pd.DataFrame = self.summary.run.trials.loc[self.summary.members[self.index]]
         return trials
 
-    @property
+    @cached_property
     def values(self) -> pd.Series[Any]:
         """The metric's values, in order of split."""
         values: pd.Series[Any] = self.trials[self["metric"]].astype(float)

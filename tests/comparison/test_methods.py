@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+import ddr_cli
 from ddr_cli.comparison.methods import compare
 from ddr_cli.comparison.pairing import difference_interval
 from ddr_cli.comparison.runs import load_run
@@ -375,3 +376,50 @@ def test_every_pair_of_a_track_is_there(make):
     shown = [SHOWN[name] for name in NAMES]
     got = zip(found.pairs["first"], found.pairs["second"], strict=True)
     assert list(got) == list(itertools.combinations(shown, 2))
+
+
+# -- runs of specs that tune, that vary the labels, that fail -------------------------------------
+
+IRIS = {"dataset": "iris", "classifiers": [{"name": "knn", "n_neighbors": 1}]}
+
+
+def test_a_tuned_method_stands_beside_its_default(tmp_path):
+    spec = IRIS | {
+        "split": {"kind": "fraction", "train": 0.5, "repeats": 2},
+        "reducers": [{"name": "lda", "n_components": {"grid": [1, 2]}}],
+        "tune": {"folds": 2, "budget": 2},
+        "controls": ["none", "shuffled_labels"],
+    }
+    found = ddr_cli.run(spec, out=tmp_path, name="tuned").compare(against="LDA", classifier="knn")
+    assert list(found.methods["method"])[:2] == ["LDA", "LDA, tuned"]
+    assert found.methods["chosen"].iloc[1].startswith("dim = ")
+    assert "Shuffled labels are a control and no method: left out." in found.notes
+    at = compare([tmp_path / "tuned"], at=["n_components=1"], classifier="knn")
+    assert "LDA, tuned can't offer dim = 1: left out." in at.notes
+
+
+def test_one_budget_of_labels_is_compared(tmp_path):
+    spec = IRIS | {
+        "split": {"kind": "per_class", "train": 10, "repeats": 2},
+        "reducers": ["none", "lda"],
+        "labels": [2, "all"],
+    }
+    folder = ddr_cli.run(spec, out=tmp_path, name="labels").folder
+    means = ddr_cli.Results(folder).summary.set_index(["reducer", "labels"])["mean"]
+    for at, budget in (([], "all"), (["labels=2"], 2)):
+        found = compare([folder], at=at)
+        expected = [means[name, budget] for name in ("none", "lda")]
+        assert list(found.methods["mean"]) == pytest.approx(expected)
+        assert any("Compared at labels = all" in note for note in found.notes) == (not at)
+
+
+def test_failed_splits_are_counted(make):
+    folder = make("run", {"pca": noisy(0.2, 0), "lda": noisy(0.1, 1)})
+    table = pd.read_csv(folder / "trials.csv")
+    failed = (table["reducer"] == "pca") & (table["split"] == "resample-2")
+    table.loc[failed, ["status", "reason", "error"]] = ["failed", "ValueError: made up", 0.76]
+    table.to_csv(folder / "trials.csv", index=False)
+    found = compare([folder])
+    assert list(found.methods["failed"]) == [1, 0]
+    assert found.methods["mean"].iloc[0] > 0.25
+    assert "[1 failed]" in comparison_markdown(found)
