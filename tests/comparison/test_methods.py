@@ -415,9 +415,9 @@ def test_one_budget_of_labels_is_compared(tmp_path):
 
 def test_failed_splits_are_counted(make):
     folder = make("run", {"pca": noisy(0.2, 0), "lda": noisy(0.1, 1)})
-    table = pd.read_csv(folder / "trials.csv")
+    table = pd.read_csv(folder / "trials.csv", dtype=str, keep_default_na=False)
     failed = (table["reducer"] == "pca") & (table["split"] == "resample-2")
-    table.loc[failed, ["status", "reason", "error"]] = ["failed", "ValueError: made up", 0.76]
+    table.loc[failed, ["status", "reason", "error"]] = ["failed", "ValueError: made up", "0.76"]
     table.to_csv(folder / "trials.csv", index=False)
     found = compare([folder])
     assert list(found.methods["failed"]) == [1, 0]
