@@ -103,9 +103,12 @@ def _show_results(outcome: RunOutcome, files: Sequence[Path]) -> None:
         typer.echo(f"{outcome.folder.name}: all {outcome.skipped} trials were done before.")
     from rich.console import Console
 
-    from ddr_cli.report import run_table
+    from ddr_cli.report import control_table, run_table
 
-    Console().print(run_table(outcome.folder))
+    console = Console()
+    console.print(run_table(outcome.folder))
+    if (controls := control_table(outcome.folder)) is not None:
+        console.print(controls)
     wrote = [outcome.folder / "trials.csv", *(path for path in files if path.suffix != ".svg")]
     for path in wrote:
         typer.echo(f"  {path}")

@@ -8,15 +8,13 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
+from ddr_cli.comparison.controls import largest_class_score, scaled
 from ddr_cli.comparison.names import lower_is_better
 from ddr_cli.comparison.pairing import difference_interval, meetings, paired
-from ddr_cli.comparison.runs import Run
 from ddr_cli.comparison.selection import TRACKS, Entry, Selection
 from ddr_cli.comparison.summary import MEAN_LEVEL
 from ddr_cli.core.errors import InputError
-from ddr_cli.data.card import load_card
 from ddr_cli.evaluation.statistics import bootstrap_interval, holm, signed_ranks
-from ddr_cli.spec.model import is_card_path
 
 _PAIR_COLUMNS = [
     *("track", "first", "second", "datasets", "wins", "equal", "losses"),
@@ -100,32 +98,15 @@ def scaled_scores(selection: Selection) -> pd.DataFrame:
         for name in dict.fromkeys(entry.name for entry in entries):
             scores: dict[str, list[float]] = {}
             for entry in entries:
-                floor = _floor(entry.place.run, metric) if entry.name == name else None
+                own = entry.name == name
+                floor = largest_class_score(entry.place.run, metric) if own else None
                 if floor is not None:
-                    right = 1 - entry.row["mean"] if metric == "error" else entry.row["mean"]
-                    scores.setdefault(entry.place.dataset, []).append((right - floor) / (1 - floor))
+                    perfect = 0.0 if lower_is_better(metric) else 1.0
+                    score = scaled(entry.row["mean"], floor, perfect)
+                    scores.setdefault(entry.place.dataset, []).append(score)
             means = [float(np.mean(each)) for each in scores.values()]
             if means:
                 low, high = bootstrap_interval(means, MEAN_LEVEL)
                 values = (track, name, len(means), float(np.mean(means)), low, high)
                 records.append(values)
     return pd.DataFrame(records, columns=["track", "method", "datasets", "score", "low", "high"])
-
-
-def _floor(run: Run, metric: str) -> float | None:
-    """Return the score of always naming the largest class, None where it is not known."""
-    dataset = run.spec.dataset
-    if metric not in ("error", "accuracy", "balanced_accuracy") or is_card_path(dataset.name):
-        return None
-    try:
-        card = load_card(dataset.name)
-        options = card.choose(dict(dataset.options))  # type: ignore[arg-type]  # checked there
-        # Of a generated data set of another size only the shares are known.
-        classes = card.expected(options).classes or card.expect.classes
-    except InputError:
-        return None
-    if not classes or len(classes) < 2:
-        return None
-    if metric == "balanced_accuracy":
-        return 1 / len(classes)
-    return max(classes.values()) / sum(classes.values())

@@ -23,14 +23,24 @@ class Format(StrEnum):
 
 if TYPE_CHECKING:
     from ddr_cli.report.build import ReportOutcome, check_report, write_report, write_run
+    from ddr_cli.report.controls import control_table
     from ddr_cli.report.terminal import run_table
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
             "build": ["ReportOutcome", "check_report", "write_report", "write_run"],
+            "controls": ["control_table"],
             "terminal": ["run_table"],
         },
     )
 
-__all__ = ["Format", "ReportOutcome", "check_report", "run_table", "write_report", "write_run"]
+__all__ = [
+    "Format",
+    "ReportOutcome",
+    "check_report",
+    "control_table",
+    "run_table",
+    "write_report",
+    "write_run",
+]

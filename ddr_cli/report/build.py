@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pandas as pd
 
+from ddr_cli.comparison.controls import against_controls
 from ddr_cli.comparison.runs import load_run
 from ddr_cli.comparison.summary import Summary, summarize
 from ddr_cli.core.atomic import atomic_write, clear_messages
 from ddr_cli.figures import draw
+from ddr_cli.figures.shuffled_labels import draw_shuffled_labels
 from ddr_cli.figures.style import rendered
 from ddr_cli.report import Format
 from ddr_cli.report.claim_tables import claim_table, count_text, glossary_table, reading_table
@@ -61,7 +63,10 @@ class ReportOutcome:
 
 
 def write_run(folder: Path) -> list[Path]:
-    """Derive ``summary.csv``, ``figure.svg`` and ``figure.png`` of a run, complete or partial."""
+    """Derive ``summary.csv``, ``figure.svg`` and ``figure.png`` of a run, complete or partial.
+
+    Of a run with shuffled labels ``shuffled_labels.svg`` and ``.png``, too.
+    """
     return _write_run(summarize(load_run(folder)))
 
 
@@ -73,6 +78,10 @@ def _write_run(summary: Summary) -> list[Path]:
         "figure.svg": svg,
         "figure.png": png,
     }
+    found = against_controls(summary)
+    if found is not None and "seen" in found.rows:
+        svg, png = rendered(draw_shuffled_labels(summary.run, found))
+        contents |= {"shuffled_labels.svg": svg, "shuffled_labels.png": png}
     return [_write(folder / name, content) for name, content in contents.items()]
 
 

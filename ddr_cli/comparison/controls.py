@@ -1,0 +1,129 @@
+"""Methods against their controls: scores between two of them, and what shuffled labels show."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import pandas as pd
+
+from ddr_cli.comparison.runs import Run
+from ddr_cli.comparison.summary import TUNED, Row, Summary
+from ddr_cli.core.errors import InputError
+from ddr_cli.data.card import load_card
+from ddr_cli.spec.controls import FULL_FEATURES, SEEN
+from ddr_cli.spec.feasible import NOTHING
+from ddr_cli.spec.model import is_card_path
+
+AGREEMENTS = {"error": -1, "accuracy": 1}
+"""Metrics that give the share of right answers, and their sign in it."""
+
+
+def scaled(score: float, low: float, high: float) -> float:
+    """Return where a score stands between two others, 0 at `low` and 1 at `high`.
+
+    It may be outside; nan if the two are equal. Which is better doesn't matter.
+
+    >>> scaled(0.1, low=0.5, high=0.0)
+    0.8
+    """
+    return (score - low) / (high - low) if high != low else math.nan
+
+
+def largest_class_score(run: Run, metric: str) -> float | None:
+    """Return the score of always naming the largest class, None where the card doesn't tell."""
+    dataset = run.spec.dataset
+    if metric not in ("error", "accuracy", "balanced_accuracy") or is_card_path(dataset.name):
+        return None
+    try:
+        card = load_card(dataset.name)
+        options = card.choose(dict(dataset.options))  # type: ignore[arg-type]  # checked there
+        # Of a generated data set of another size only the shares are known.
+        classes = card.expected(options).classes or card.expect.classes
+    except InputError:
+        return None
+    if not classes or len(classes) < 2:
+        return None
+    if metric == "balanced_accuracy":
+        return 1 / len(classes)
+    share = max(classes.values()) / sum(classes.values())
+    return 1 - share if metric == "error" else share
+
+
+@dataclass(frozen=True)
+class AgainstControls:
+    """A run's methods against its controls; `rows` has a row for each method at each setting.
+
+    ``scaled`` is the mean between `low`, the score of always naming the largest class, and `high`,
+    that of the classifier on all features, whose name is `strongest`. ``seen`` and ``held_out`` are
+    the shares of permuted labels that are named rightly in the part that the method was fitted to
+    with them, and in the other.
+    """
+
+    metric: str
+    rows: pd.DataFrame
+    low: float | None = None
+    high: float | None = None
+    strongest: str = ""
+
+
+def against_controls(summary: Summary) -> AgainstControls | None:
+    """Return a run's methods against its controls, over repeated splits; None if it has none."""
+    run = summary.run
+    metric, family = run.spec.metrics[0], run.spec.split.kind
+    if not run.spec.controls:
+        return None
+    methods = summary.methods
+    methods = methods[(methods["metric"] == metric) & (methods["split"] == family)]
+    high, strongest = _strongest(run, methods)
+    low = largest_class_score(run, metric)
+    agreements = _agreements(summary, family)
+    records = []
+    for index in methods.index:
+        row = Row(summary, int(index))
+        record: dict[str, object] = {
+            "reducer": f"{row['reducer_label']}, {TUNED}" if row.is_tuned else row["reducer_label"],
+            "classifier": row["classifier_label"],
+            "setting": row.setting,
+            "mean": row["mean"],
+        }
+        if low is not None and high is not None:
+            record["scaled"] = scaled(row["mean"], low, high)
+        # Methods are given shuffled labels at their default settings.
+        if not row.is_tuned:
+            record |= agreements.get(_key(row), {})
+        records.append(record)
+    if not records:
+        return None
+    columns = ["reducer", "classifier", "setting", "mean", "scaled", "seen", "held_out"]
+    table = pd.DataFrame(records, columns=columns).dropna(axis="columns", how="all")
+    return AgainstControls(metric, table, low, high, strongest)
+
+
+def _strongest(run: Run, methods: pd.DataFrame) -> tuple[float | None, str]:
+    """Return the score of the classifier on all features, and its name."""
+    if FULL_FEATURES not in run.spec.controls:
+        return None, ""
+    names = [item.name for item in run.spec.classifiers if item.only_on == NOTHING]
+    names = names or ["gradient_boosting", "logistic_regression"]
+    found = methods[(methods["reducer"] == NOTHING) & methods["classifier"].isin(names)]
+    if found.empty:
+        return None, ""
+    return float(found["mean"].iloc[0]), str(found["classifier_label"].iloc[0])
+
+
+def _agreements(summary: Summary, family: str) -> dict[tuple[object, ...], dict[str, float]]:
+    found: dict[tuple[object, ...], dict[str, float]] = {}
+    rows = summary.shuffled
+    for index in rows.index[rows["split"] == family]:
+        row = Row(summary, int(index))
+        own = found.setdefault(_key(row), {})
+        if row["metric"] == SEEN:
+            own["seen"] = 1 - row["mean"]
+        elif row["metric"] in AGREEMENTS:
+            own["held_out"] = row["mean"] if AGREEMENTS[row["metric"]] > 0 else 1 - row["mean"]
+    return found
+
+
+def _key(row: Row) -> tuple[object, ...]:
+    return row["reducer_label"], row["classifier_label"], row.setting

@@ -1,0 +1,74 @@
+"""A run's methods against its controls: the scale, the table, the figure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from ddr_cli.comparison.controls import against_controls, scaled
+from ddr_cli.comparison.runs import load_run
+from ddr_cli.comparison.summary import summarize
+from ddr_cli.engine import RunOutcome
+from ddr_cli.report import control_table, write_run
+
+if TYPE_CHECKING:
+    from ddr_cli.spec import Spec
+
+MakeSpec = Callable[..., "Spec"]
+Run = Callable[..., RunOutcome]
+
+
+def test_a_score_between_two_others() -> None:
+    assert scaled(0.5, 0.5, 0.1) == 0.0
+    assert scaled(0.1, 0.5, 0.1) == 1.0
+    assert scaled(0.7, 0.5, 0.9) == pytest.approx(0.5)
+    assert str(scaled(0.7, 0.5, 0.5)) == "nan"
+
+
+def test_methods_are_held_against_the_controls_of_their_run(
+    make_spec: MakeSpec, run: Run, tmp_path: Path
+) -> None:
+    controls = ["none", "pca", "full_features", "shuffled_labels"]
+    spec = make_spec(reducers=[{"name": "lda", "n_components": 2}], controls=controls)
+    run(spec)
+    folder = tmp_path / spec.name
+    summary = summarize(load_run(folder))
+    found = against_controls(summary)
+    assert found is not None
+    rows = found.rows.set_index(["reducer", "classifier"])
+    strongest = rows.loc[("no reduction", "gradient boosting")]
+    # Iris' classes are equally large.
+    assert (found.low, found.high) == (pytest.approx(2 / 3), strongest["mean"])
+    assert strongest["scaled"] == 1.0
+    lda = rows.loc[("LDA", "k-NN")]
+    assert lda["scaled"] == pytest.approx((lda["mean"] - 2 / 3) / (strongest["mean"] - 2 / 3))
+    trials = load_run(folder).trials
+    own = trials[(trials["control"] == "shuffled_labels") & (trials["classifier"] == "knn")]
+    assert lda["held_out"] == pytest.approx(1 - own["error"].mean())
+    assert lda["seen"] == pytest.approx(1 - own["training_error"].mean())
+    # PCA saw no labels.
+    assert rows.loc[("PCA", "k-NN"), ["seen", "held_out"]].isna().all()
+    assert set(summary.methods["control"]) == {""}
+    assert {path.name for path in write_run(folder)} >= {
+        "shuffled_labels.svg",
+        "shuffled_labels.png",
+    }
+    table = control_table(folder)
+    assert table is not None
+    assert [str(column.header) for column in table.columns][-3:] == [
+        *("scaled", "shuffled: seen", "held out")
+    ]
+    assert table.row_count == len(rows)
+
+
+def test_a_run_without_controls_has_no_such_table(
+    make_spec: MakeSpec, run: Run, tmp_path: Path
+) -> None:
+    spec = make_spec(reducers=[{"name": "none"}])
+    run(spec)
+    folder = tmp_path / spec.name
+    assert control_table(folder) is None
+    assert "shuffled_labels.svg" not in {path.name for path in write_run(folder)}
