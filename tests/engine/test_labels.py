@@ -14,6 +14,7 @@ from ddr_cli.engine.scratch import Labels, PointSet
 from ddr_cli.evaluation.splits import label_places, make_split
 from ddr_cli.figures import draw
 from ddr_cli.reducers import CCDR, LDA, PCA, LaplacianRLS
+from ddr_cli.reducers.registry import REDUCERS, get_traits
 from ddr_cli.spec import make_spec
 
 TRANSDUCTIVE = {"name": "ccdr", "n_components": 2, "n_neighbors": 6, "mode": "transductive"}
@@ -181,3 +182,17 @@ def test_sizes_of_the_training_part_are_places_of_one_curve(tmp_path):
     (axes,) = draw(summary).axes
     assert axes.get_xlabel() == "training points per class"
     assert axes.lines[0].get_xdata().tolist() == [10, 30]
+
+
+@pytest.mark.parametrize("name", ["ccdr", "discriminative_projections", "laplacian_rls"])
+def test_semi_supervised_methods_take_minus_one_for_no_label(name):
+    X, y = load_iris(return_X_y=True)
+    given = np.where(np.arange(150) % 5, -1, y)
+    reducer = REDUCERS.load(name)()
+    assert get_traits(reducer).semi_supervised
+    assert reducer.fit(X, given).classes_.tolist() == [0, 1, 2]
+
+
+def test_methods_with_or_without_labels_are_not_semi_supervised():
+    for name in ("lda", "lfda", "nmmp", "ssde", "pca", "lpp", "none"):
+        assert not get_traits(REDUCERS.load(name)()).semi_supervised

@@ -6,7 +6,13 @@ import numpy as np
 import pytest
 
 from ddr_cli.core.errors import InputError
-from ddr_cli.evaluation.splits import SPLIT_KINDS, make_split, method_seed, split_hash
+from ddr_cli.evaluation.splits import (
+    SPLIT_KINDS,
+    label_places,
+    make_split,
+    method_seed,
+    split_hash,
+)
 
 LABELS = np.repeat([0, 1, 2], [50, 30, 20])
 OWN = (np.arange(60), np.arange(60, 100))
@@ -181,3 +187,15 @@ def test_what_cannot_be_drawn_is_said(kind, options, message):
 def test_missing_size_is_said(kind):
     with pytest.raises(InputError, match=f"'{kind}' needs 'train'"):
         make_split(kind, LABELS)
+
+
+def test_the_points_of_few_labels_are_among_those_of_many():
+    y = np.repeat([0, 1, 2], [30, 20, 10])
+    split = make_split("fraction", y, train=0.5, dataset="d")
+    places = label_places(y, split.train, seed=0, dataset="d", index=0)
+    chosen = [set(split.train[places < budget]) for budget in (1, 2, 5)]
+    assert chosen[0] < chosen[1] < chosen[2]
+    for budget, rows in zip((1, 2, 5), chosen, strict=True):
+        assert np.bincount(y[list(rows)]).tolist() == [budget] * 3
+    assert not np.array_equal(places, label_places(y, split.train, seed=0, dataset="d", index=1))
+    assert not np.array_equal(places, label_places(y, split.train, seed=1, dataset="d", index=0))

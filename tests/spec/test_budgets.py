@@ -1,0 +1,119 @@
+"""Numbers of labels and sizes of the training part, as a spec gives them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from ddr_cli.core.places import DocumentError
+from ddr_cli.spec import expand, load_spec, with_sweep
+
+SPEC = """\
+dataset: iris
+split: {kind: per_class, train: 20, repeats: 3}
+reducers: [lda, none]
+classifiers: [{name: knn, n_neighbors: 1}]
+labels: [1, 5, all]
+"""
+SWEPT = SPEC.replace("train: 20, ", "").replace(
+    "labels: [1, 5, all]", "sweep: {split.train: [10, 40]}"
+)
+OF_A_CLASS = "the labelled points per class are a whole number of 1 or more, or all, but this is"
+
+
+def _problem(path: str) -> str:
+    with pytest.raises(DocumentError) as caught:
+        load_spec(path)
+    assert caught.value.exit_code == 2
+    (line,) = str(caught.value).split("\n  ")[1:]
+    return line
+
+
+@pytest.mark.parametrize(
+    ("labels", "problem"),
+    [
+        ("[0, 5]", f"5:10: labels: {OF_A_CLASS} 0."),
+        ("[1, -5]", f"5:13: labels: {OF_A_CLASS} -5."),
+        ("[1, al]", f"5:13: labels: {OF_A_CLASS} 'al'. Did you mean 'all'?"),
+        ("[2.5]", f"5:10: labels: {OF_A_CLASS} 2.5."),
+        ("[]", "5:9: labels: labels needs one number of labelled points per class, such as "),
+        ("5", "5:9: labels: labels is a list, such as [1, 2, 5, 10, all], but is 5."),
+        (
+            "[1, 21]",
+            "5:13: labels: 21 labelled points per class are more than there are: class 'setosa' "
+            "has 20 in the training part.",
+        ),
+        ("[1]\nmeasures: [topology]", "5:9: labels: measures look at the classes of all points, "),
+        (
+            "[1, 2]\nembeddings: {points: 50}",
+            "6:13: embeddings: embeddings are kept of methods that have all labels; leave out "
+            "labels.",
+        ),
+        ("[1, 2]\nplot: {x: reducer}", "6:11: plot.x: x must be a parameter that the spec sweeps"),
+    ],
+)
+def test_wrong_labels(edit: Callable[..., str], labels: str, problem: str) -> None:
+    path = edit(text=SPEC.replace("[1, 5, all]", labels))
+    assert _problem(path).startswith(f"x.yaml:{problem}")
+
+
+@pytest.mark.parametrize(
+    ("split", "sizes", "problem"),
+    [
+        ("kind: per_class", "[10, 50]", "the split kind 'per_class' can't take 50 training points"),
+        ("kind: per_class", "[0.5, 10]", "the split kind 'per_class' needs 'train', the number of"),
+        ("kind: fraction", "[0.5, 1.5]", "the split kind 'fraction' needs 'train', the share of"),
+        ("kind: fraction", "[a]", "a size of the training part is a number, but this is 'a'."),
+        ("kind: fraction", "[]", "this sweep has no values."),
+    ],
+)
+def test_wrong_sizes(edit: Callable[..., str], split: str, sizes: str, problem: str) -> None:
+    text = SWEPT.replace("kind: per_class", split).replace("[10, 40]", sizes)
+    line = _problem(edit(text=text))
+    assert line.startswith("x.yaml:5:")
+    assert f"sweep.split.train: {problem}" in line
+
+
+def test_a_size_is_needed_where_none_is_swept(edit: Callable[..., str]) -> None:
+    text = SWEPT.replace("split.train: [10, 40]", "classifier.n_neighbors: [1, 3]")
+    assert "split.train: the split kind 'per_class' needs 'train'" in _problem(edit(text=text))
+
+
+def test_labels_are_the_axis_and_logarithmic(edit: Callable[..., str]) -> None:
+    spec = load_spec(edit(text=SPEC))
+    assert (spec.plot.x, spec.plot.log) == ("labels", True)
+    assert spec.labels == (1, 5, "all")
+    assert [cell.labels for cell in expand(spec)[::2]] == [1, 5, None] * 3
+    one = load_spec(edit(text=SPEC), overrides=["labels=[5]"])
+    assert (one.plot.x, one.labels) == ("reducer", (5,))
+    without = load_spec(edit(text=SPEC), overrides=["labels=null"])
+    assert "labels" not in without.resolved()
+
+
+def test_a_rule_may_make_the_labels(edit: Callable[..., str]) -> None:
+    spec = load_spec(edit(text=SPEC), overrides=["labels={range: [2, 8, 3]}"])
+    assert spec.labels == (2, 5, 8)
+
+
+def test_a_given_size_ends_the_sweep_over_sizes(edit: Callable[..., str]) -> None:
+    swept = load_spec(edit(text=SWEPT))
+    assert swept.plot.x == "split.train"
+    assert len(expand(swept)) == 2 * 3 * 2
+    given = load_spec(edit(text=SWEPT), overrides=["split.train=20"])
+    assert (given.split.train, given.sweep) == (20, {})
+
+
+def test_sizes_are_swept_of_any_spec(edit: Callable[..., str]) -> None:
+    swept = with_sweep(load_spec(edit(text=SPEC)), {"split.train": [10, 40]})
+    assert swept.name == "x_sweep_split_train"
+    assert swept.plot.x == "split.train"
+    names = dict.fromkeys(cell.split.name for cell in expand(swept))
+    assert list(names)[::3] == ["per_class-10-0", "per_class-40-0"]
+    back = with_sweep(swept, {"classifier.n_neighbors": [1, 3]} | {"split.train": [30]})
+    assert back.sweep["split.train"] == (30,)
+
+
+def test_swept_sizes_are_read_again(edit: Callable[..., str]) -> None:
+    spec = load_spec(edit(text=SWEPT))
+    assert type(spec).from_resolved(spec.resolved()).resolved() == spec.resolved()
