@@ -209,6 +209,8 @@ def _describe_estimator(registry: Registry, name: str) -> None:
         modes = [mode for mode in ("out_of_sample", "transductive") if getattr(traits, mode)]
         nested = "nested: a wider fit contains the narrower ones" if traits.nested else None
         labels = "uses the labels" if traits.supervised else "ignores the labels"
+        if traits.semi_supervised:
+            labels += ", and learns from points without one (y = -1)"
         facts |= {"labels": labels, "modes": ", ".join(modes), "dimensions": nested}
         facts |= {"usually after": ", ".join(traits.preprocess), "library": traits.library}
     _print_facts(facts | {"default grids": ", ".join(traits.grids)})

@@ -21,14 +21,14 @@ TRANSDUCTIVE = {"name": "ccdr", "n_components": 2, "n_neighbors": 6, "mode": "tr
 OWN_MODE = {"name": "laplacian_rls", "n_neighbors": 5, "alpha": 0.1}
 SUPERVISED = {"name": "lda", "n_components": 2}
 UNSUPERVISED = {"name": "pca", "n_components": 2}
-REDUCERS = [TRANSDUCTIVE, OWN_MODE, SUPERVISED, UNSUPERVISED]
+METHODS = [TRANSDUCTIVE, OWN_MODE, SUPERVISED, UNSUPERVISED]
 
 
 def spec_of(name="labels", **changes):
     given = {
         "name": name,
         "dataset": "iris",
-        "reducers": REDUCERS,
+        "reducers": METHODS,
         "classifiers": [{"name": "knn", "n_neighbors": 1}],
         "split": {"kind": "per_class", "train": 12, "repeats": 2},
         "labels": [2, 5, "all"],
