@@ -146,6 +146,11 @@ def write_part(folder: Path, groups: Mapping[str, KeptGroup]) -> None:
         _save(parts / f"{number:08d}.npz", groups)
 
 
+def has_kept(folder: Path) -> bool:
+    """Return whether a run has kept anything."""
+    return (folder / KEPT).is_file() or (folder / PARTS).is_dir()
+
+
 def is_merged(folder: Path) -> bool:
     """Return whether nothing has come since the last merge."""
     return not (folder / PARTS).is_dir()
