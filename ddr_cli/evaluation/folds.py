@@ -39,6 +39,17 @@ def stratified_folds(codes: Codes, folds: int, draw: Draw) -> Codes:
     return fold_of
 
 
+def training_groups(share: float, n_groups: int) -> int:
+    """Return how many groups a share of them is; an InputError if none is left on one side."""
+    n_train = math.floor(share * n_groups + 0.5)
+    if not 0 < n_train < n_groups:
+        raise InputError(
+            f"The share {share} would put {n_train} of {n_groups} groups into the training part; "
+            "at least one is needed there, and one to test."
+        )
+    return n_train
+
+
 class Groups:
     """The groups of a data set, and how many points of each class they have.
 
@@ -89,12 +100,7 @@ class Groups:
 
     def training(self, share: float, draw: Draw) -> NDArray[np.bool_]:
         """Mark a random share of the groups, such that those marked have all classes."""
-        n_train = math.floor(share * len(self) + 0.5)
-        if not 0 < n_train < len(self):
-            raise InputError(
-                f"The share {share} would put {n_train} of {len(self)} groups into the training "
-                "part; at least one is needed there, and one to test."
-            )
+        n_train = training_groups(share, len(self))
 
         def division() -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
             marked = np.zeros(len(self), dtype=bool)

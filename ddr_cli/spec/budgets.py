@@ -12,6 +12,7 @@ from ddr_cli.core.errors import InputError, did_you_mean
 from ddr_cli.core.places import as_clause, value_text
 from ddr_cli.core.validation import problem_at, refuse
 from ddr_cli.data.card import Expect
+from ddr_cli.evaluation.folds import training_groups
 from ddr_cli.evaluation.splits import check_train, make_split
 from ddr_cli.spec.pieces import Context
 from ddr_cli.spec.sweeps import GridError, grid_values
@@ -99,6 +100,8 @@ def training_classes(
     Of folds, whose sizes may differ by a point, the first, the largest, is left out. Raises
     InputError if the classes can't be divided so.
     """
+    if kind == "grouped" and train is not None and expect is not None and expect.groups:
+        training_groups(train, expect.groups)
     if expect is None or not expect.classes or kind in ("grouped", "given"):
         return None
     names = list(expect.classes)

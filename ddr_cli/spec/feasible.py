@@ -97,7 +97,8 @@ def limits_of(spec: Spec) -> Limits:
         card = load_card(spec.card)
         options: Any = spec.dataset.options
         expect = card.expected(card.choose(options))
-        context = Context(card=card, expect=expect, swept=frozenset(spec.sweep))
+        base = spec.path.parent if spec.path else None
+        context = Context(base=base, card=card, expect=expect, swept=frozenset(spec.sweep))
         # The check of a split notes how many points train.
         type(spec.split).model_validate(spec.split.model_dump(), context=context)
         if TRAIN in spec.sweep:
@@ -126,8 +127,10 @@ def impossible(
 ) -> str:
     """Say that a reducer can't be fitted at any point of the sweep, or of its own grid at one."""
     traits = item.traits()
-    own = [v for v in item.grids.get(WIDTH, ()) if limits.excludes(traits, {WIDTH: v}, item.mode)]
-    if own:
+    grid = item.grids.get(WIDTH, ())
+    own = [v for v in grid if limits.excludes(traits, {WIDTH: v}, item.mode)]
+    # The grid that a method declares is for all data: of it, what can be offered is tried.
+    if own and grid != tuple(traits.grids.get(WIDTH, ())):
         reason = limits.reason(traits, item.mode)
         values = _listed([value for value in own if isinstance(value, int)])
         return f"the grid of {WIDTH} has {values}, but {item.name} offers at most {reason}."

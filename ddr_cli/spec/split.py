@@ -106,8 +106,7 @@ class SplitSpec(StrictFrozen):
             context.n_train = expect.samples
         elif self.kind == "given":
             return self._given(context, card, expect)
-        elif self.kind == "grouped":
-            return self._grouped(card, expect)
+        split = self._grouped(context, card, expect) if self.kind == "grouped" else self
         if self.kind not in ("predefined", "whole") and TRAIN not in context.swept:
             try:
                 sizes = training_classes(self.kind, expect, card.name, self.train, self.folds)
@@ -117,7 +116,7 @@ class SplitSpec(StrictFrozen):
                 refuse([problem_at((key,), as_clause(error))])
             if context.class_sizes:
                 context.n_train = sum(context.class_sizes.values())
-        return self
+        return split
 
     def _check_source(self) -> None:
         """Refuse a source of given splits that is not there, or not wanted."""
@@ -157,19 +156,16 @@ class SplitSpec(StrictFrozen):
         split = self.model_copy(update={"sha256": given.sha256})
         return split._with_repeats(len(given.splits), f"the number of splits in {self.file}")
 
-    def _grouped(self, card: Card, expect: Expect) -> Self:
+    def _grouped(self, context: Context, card: Card, expect: Expect) -> Self:
+        if TRAIN in context.swept and self.folds is not None:
+            message = "split.train is swept, and there are folds instead of a share; drop one."
+            refuse([problem_at(("folds",), message)])
         if card.has_groups is False:
             refuse([problem_at(("kind",), as_clause(InputError(no_groups(card.name))))])
         n = expect.groups
         if n is not None and isinstance(self.folds, int) and n < self.folds:
             message = f"{card.name} has {n} groups, too few for {self.folds} folds."
             refuse([problem_at(("folds",), message)])
-        if n is not None and self.train is not None and not 0 < round(self.train * n) < n:
-            message = (
-                f"{card.name} has {n} groups, of which this share leaves none to train on or to "
-                "test."
-            )
-            refuse([problem_at(("train",), message)])
         if self.folds != LEAVE_ONE_OUT:
             return self
         if n is None:

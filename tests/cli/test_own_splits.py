@@ -165,7 +165,7 @@ IMPOSSIBLE = [
     ("{kind: grouped}", "x.yaml:3:8: split.train: the split kind 'grouped' needs either"),
     (
         "{kind: grouped, train: 0.99}",
-        "x.yaml:3:31: split.train: mine has 5 groups, of which this share leaves none to train",
+        "x.yaml:3:31: split.train: the share 0.99 would put 5 of 5 groups into the training",
     ),
     (
         "{kind: grouped, folds: leave_one_out, repeats: 2}",

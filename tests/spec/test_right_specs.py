@@ -240,3 +240,14 @@ def test_what_is_no_resolved_spec_is_refused(
 ) -> None:
     with pytest.raises(InputError, match=f"not a resolved spec: {message}"):
         Spec.from_resolved({**load_spec(edit()).resolved(), **change})
+
+
+def test_of_a_grid_that_a_method_declares_what_can_be_offered_is_tuned(
+    edit: Callable[..., str],
+) -> None:
+    text = "dataset: iris\nsplit: {kind: kfold, folds: 3}\nreducers: [lda]\n"
+    spec = load_spec(edit(text=text + "classifiers: [linear]\ntune: {budget: 4}\n"))
+    tuned = next(cell for cell in expand(spec) if cell.tuning and cell.reducer.name == "lda")
+    assert tuned.tuning is not None
+    widths = {reducer.params["n_components"] for reducer, _ in tuned.tuning.candidates}
+    assert widths <= {1, 2}
