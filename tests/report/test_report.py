@@ -89,7 +89,11 @@ def test_every_derived_file_is_written(written):
     for ending in ("csv", "md", "tex"):
         assert f"report/tables/ccdr_fig2.{ending}" in names
         assert f"report/tables/ccdr_claims.{ending}" in names
-    assert {"report/figures/ccdr_fig2.svg", "report/index.html", "verdicts.json"} <= names
+    assert {
+        "report/figures/ccdr_fig2_landsat_ccdr_beta.svg",
+        "report/index.html",
+        "verdicts.json",
+    } <= names
     assert outcome.page == results / "report" / "index.html"
     assert {str(path.relative_to(results)) for path in outcome.files} == {
         name for name in names if not name.endswith(("trials.csv", "manifest.json"))
