@@ -131,7 +131,7 @@ def describe(
         describers[name](name)
     else:
         raise InputError(
-            f"Unknown name '{name}'.{did_you_mean(name, describers)} 'ddr list "
+            f"Unknown name {name!r}.{did_you_mean(name, describers)} 'ddr list "
             "datasets', '... reducers', '... classifiers' and '... configs' show the names."
         )
     if picture is not None:

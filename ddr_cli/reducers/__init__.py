@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ddr_cli.reducers.laplacian_rls import LaplacianRLS, LaplacianRLSRegressor
     from ddr_cli.reducers.lda import LDA
     from ddr_cli.reducers.lfda import LFDA, KernelLFDA
-    from ddr_cli.reducers.lle import LLE, SupervisedLLE
+    from ddr_cli.reducers.lle import LLE
     from ddr_cli.reducers.lmnn import LMNN
     from ddr_cli.reducers.lpp import LPP
     from ddr_cli.reducers.mcml import MCML
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ddr_cli.reducers.registry import REDUCERS, Traits, get_traits
     from ddr_cli.reducers.rivals.random_projection import RandomProjection
     from ddr_cli.reducers.sde import SDE
+    from ddr_cli.reducers.slle import SupervisedLLE
     from ddr_cli.reducers.ssde import SSDE
     from ddr_cli.reducers.wrapped import Isomap, KernelPCA
 else:
@@ -41,7 +42,7 @@ else:
             "laplacian_rls": ["LaplacianRLS", "LaplacianRLSRegressor"],
             "lda": ["LDA"],
             "lfda": ["LFDA", "KernelLFDA"],
-            "lle": ["LLE", "SupervisedLLE"],
+            "lle": ["LLE"],
             "lmnn": ["LMNN"],
             "lpp": ["LPP"],
             "mcml": ["MCML"],
@@ -52,6 +53,7 @@ else:
             "registry": ["REDUCERS", "Traits", "get_traits"],
             "rivals.random_projection": ["RandomProjection"],
             "sde": ["SDE"],
+            "slle": ["SupervisedLLE"],
             "ssde": ["SSDE"],
             "wrapped": ["Isomap", "KernelPCA"],
         },

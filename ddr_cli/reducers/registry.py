@@ -36,7 +36,7 @@ _OURS = [
     ),
     ("sde", "sde:SDE", "semidefinite embedding, or maximum variance unfolding (Weinberger, Saul)"),
     ("ssde", "ssde:SSDE", "supervised semidefinite embedding (Zhang et al.)"),
-    ("slle", "lle:SupervisedLLE", "supervised locally linear embedding (de Ridder et al.)"),
+    ("slle", "slle:SupervisedLLE", "supervised locally linear embedding (de Ridder et al.)"),
     ("lmnn", "lmnn:LMNN", "large margin nearest neighbour metric (Weinberger, Blitzer, Saul)"),
     ("mcml", "mcml:MCML", "maximally collapsing metric learning (Globerson, Roweis)"),
     ("nca", "nca:NCA", "neighbourhood components analysis (Goldberger et al.)"),

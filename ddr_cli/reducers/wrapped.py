@@ -1,6 +1,6 @@
 """scikit-learn's kernel PCA and Isomap, with what they leave to chance or version pinned.
 
-LLE stands beside its supervised form, in `lle.py`.
+LLE stands in `lle.py`.
 
 Added to them: numbers that no start, solver or new default of theirs changes; the same signs
 everywhere; refusals that name the parameter at fault; neighbour graphs in several parts.

@@ -15,7 +15,7 @@ from ddr_cli.evaluation.splits import make_split
 from ddr_cli.numerics.graphs import knn_graph
 from ddr_cli.numerics.neighbors import kneighbors
 from ddr_cli.reducers import SSDE, get_traits
-from ddr_cli.reducers.lle import SupervisedLLE
+from ddr_cli.reducers.slle import SupervisedLLE
 
 IRIS, IRIS_Y = load_iris(return_X_y=True)
 

@@ -10,7 +10,7 @@ from sklearn.manifold import LocallyLinearEmbedding
 
 from ddr_cli.data.synthetic.generated import swiss_roll
 from ddr_cli.numerics.neighbors import kneighbors
-from ddr_cli.reducers.lle import SupervisedLLE, supervised_neighbors
+from ddr_cli.reducers.slle import SupervisedLLE, supervised_neighbors
 
 IRIS, IRIS_Y = load_iris(return_X_y=True)
 CLOUD = np.random.default_rng(0).standard_normal((300, 6))
@@ -34,7 +34,7 @@ def test_without_supervision_it_is_scikit_learns_lle(X, y, n_components):
 def test_sparse_solver_beyond_two_thousand_points_agrees(monkeypatch):
     model = SupervisedLLE(4, n_neighbors=10, alpha=0.1)
     dense = model.fit_transform(ROLL_X, ROLL_Y)
-    monkeypatch.setattr("ddr_cli.reducers.lle._DENSE", 100)
+    monkeypatch.setattr("ddr_cli.reducers.slle._DENSE", 100)
     sparse = model.fit_transform(ROLL_X, ROLL_Y)
     np.testing.assert_allclose(np.abs(sparse), np.abs(dense), atol=1e-5)
 

@@ -1,0 +1,196 @@
+"""Supervised locally linear embedding (de Ridder et al., 2003)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse as sp
+from annotated_types import Ge, Gt, Le
+from numpy.typing import ArrayLike
+from scipy.sparse.linalg import eigsh
+from scipy.spatial.distance import cdist
+
+from ddr_cli.numerics.eigen import deterministic_signs, eigenpairs
+from ddr_cli.reducers.reducer import Codes, Floats
+from ddr_cli.reducers.registry import Traits, one_less_than_points
+from ddr_cli.reducers.regression_map import MapName, MappedEmbedding
+
+_ROWS = 2**22  # entries of a block of the distance matrix
+_DENSE = 2000  # up to this order a complete decomposition is fast and misses nothing
+_ZERO = 1e-12  # an eigenvalue below this share of the largest possible one is 0
+
+
+class SupervisedLLE(MappedEmbedding):
+    r"""Locally linear embedding whose neighbours come rather from the own class.
+
+    Neighbours are chosen by :math:`\Delta'_{ij} = \Delta_{ij} + \alpha \max(\Delta)
+    [c_i \ne c_j]`, :math:`\Delta` being the distances; then each point is written as a weighted
+    sum of its neighbours, :math:`\min \|x_i - \sum_j w_{ij} x_j\|^2`, :math:`\sum_j w_{ij} = 1`,
+    and placed by :math:`\min \sum_i \|y_i - \sum_j w_{ij} y_j\|^2` under
+    :math:`\sum_i y_i = 0`, :math:`\sum_i y_i y_i^T = n I`.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Dimensions of the embedding.
+    n_neighbors : int, default=5
+        Neighbours of each point.
+    alpha : float, default=0.1
+        From 0, which is plain LLE, to 1, where no point has a neighbour of another class before
+        all of its own have been taken.
+    reg : float, default=1e-3
+        Added to the diagonal of each point's Gram matrix of neighbours, in units of its trace.
+    map : {"kernel_ridge", "nadaraya_watson"}, default="kernel_ridge"
+        How `transform` places new points, which have no label to choose neighbours by; see
+        `ddr_cli.reducers.regression_map`.
+
+    Attributes
+    ----------
+    embedding_ : ndarray of shape (n_samples, n_components)
+        The placed points.
+    eigenvalues_ : ndarray of shape (n_components,)
+        Of :math:`(I - W)^T (I - W)`, ascending, without the 0 of the constant vector.
+    classes_ : ndarray of shape (n_classes,)
+        The class labels. Every label is a class, -1 too.
+    map_ : estimator
+        The regression behind `transform`.
+
+    Notes
+    -----
+    Where the classes have no neighbours in one another 0 is a repeated eigenvalue, and its
+    dimensions, which come first, tell the classes apart and nothing else. They have no preferred
+    axes; those taken are the principal axes of the input along them, widest first.
+
+    For n points, d features and k neighbours: :math:`O(n^2 d + n k^3)`, then :math:`O(n^3)` up to
+    2000 points, a sparse factorisation beyond, and :math:`O(n^3)` for the regression.
+
+    References
+    ----------
+    .. [1] D. de Ridder et al., "Supervised Locally Linear Embedding", ICANN 2003, Eq. 5.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> SupervisedLLE(n_components=2, n_neighbors=12).fit_transform(X, y).shape
+    (150, 2)
+    """
+
+    _needs_labels = True
+
+    def __init__(
+        self,
+        n_components: Annotated[int, Ge(1)] = 2,
+        n_neighbors: Annotated[int, Ge(1)] = 5,
+        alpha: Annotated[float, Ge(0), Le(1)] = 0.1,
+        reg: Annotated[float, Gt(0)] = 1e-3,
+        map: MapName = "kernel_ridge",
+    ) -> None:
+        self.n_components = n_components
+        self.n_neighbors = n_neighbors
+        self.alpha = alpha
+        self.reg = reg
+        self.map = map
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> SupervisedLLE:
+        """Embed the rows of `X`, of classes `y`."""
+        given, code = self._points_and_classes(X, y)
+        points = np.asarray(given, dtype=np.float64)
+        n = len(points)
+        self._check_dimensions(n)
+        if self.n_neighbors >= n:
+            raise ValueError(
+                f"n_neighbors={self.n_neighbors}, but with n_samples = {n} a point has at most "
+                f"{n - 1}."
+            )
+        neighbors = supervised_neighbors(points, code, self.n_neighbors, self.alpha)
+        weights = _reconstruction(points, neighbors, self.reg)
+        rest = sp.csr_array(sp.eye_array(n) - weights)
+        self.eigenvalues_, vectors = _bottom(sp.csr_array(rest.T @ rest), points, self.n_components)
+        self.embedding_ = deterministic_signs(vectors) * np.sqrt(n)
+        self._fit_map(points)
+        return self
+
+    def __ddr_traits__(self) -> Traits:
+        return Traits(
+            version=1,
+            nested=True,
+            grids={
+                "alpha": (0.0, 0.05, 0.1, 0.2, 0.5, 1.0),
+                "n_neighbors": (4, 5, 8, 12, 16),
+                "n_components": (2, 5, 10, 20, 35, 60),
+            },
+            max_components=one_less_than_points,
+            paper='de Ridder, Kouropteva, Okun, Pietikäinen, Duin, "Supervised Locally Linear '
+            'Embedding", ICANN 2003',
+        )
+
+
+def supervised_neighbors(points: Floats, code: Codes, k: int, alpha: float) -> Codes:
+    """Return the `k` nearest other points of each, nearest first, under distances raised by class.
+
+    Those between classes are raised by `alpha` times the largest distance. Of equally near points
+    the one with the smaller index comes first.
+    """
+    n = len(points)
+    rows = max(1, _ROWS // n)
+    blocks = [slice(start, min(start + rows, n)) for start in range(0, n, rows)]
+    widest = max(float(cdist(points[block], points).max()) for block in blocks) if alpha else 0.0
+    nearest = np.empty((n, k), dtype=np.intp)
+    for block in blocks:
+        distances = cdist(points[block], points)
+        distances += alpha * widest * (code[block, None] != code)
+        own = np.arange(block.start, block.stop)
+        distances[np.arange(len(own)), own] = np.inf
+        nearest[block] = np.argsort(distances, axis=1, kind="stable")[:, :k]
+    return nearest
+
+
+def _reconstruction(points: Floats, neighbors: Codes, reg: float) -> sp.csr_array[Any, Any]:
+    """Return the weights W, row i those by which the neighbours make up point i."""
+    n, k = neighbors.shape
+    weights = np.empty((n, k))
+    for i, near in enumerate(neighbors):
+        offsets = points[near] - points[i]
+        gram = offsets @ offsets.T
+        size = float(np.trace(gram))
+        gram.flat[:: k + 1] += reg * size if size > 0 else reg
+        weights[i] = scipy.linalg.solve(gram, np.ones(k), assume_a="pos")
+    weights /= weights.sum(axis=1, keepdims=True)
+    ends = np.arange(0, n * k + 1, k)
+    return sp.csr_array((weights.ravel(), neighbors.ravel(), ends), shape=(n, n))
+
+
+def _bottom(M: Any, points: Floats, m: int) -> tuple[Floats, Floats]:
+    """Return the `m` smallest eigenpairs of M without the constant vector, ``M 1 = 0``."""
+    n = M.shape[0]
+    largest = float(abs(M).sum(axis=1).max())
+    count = m + 1
+    while True:
+        values, vectors = _smallest(M, min(count, n), largest)
+        n_zero = int(np.sum(values < _ZERO * largest))
+        # All of the null space is needed to choose axes in it.
+        if n_zero < len(values) or len(values) == n:
+            break
+        count *= 2
+    null = vectors[:, :n_zero]
+    null, sizes, _ = np.linalg.svd(null - null.mean(axis=0), full_matrices=False)
+    null = null[:, sizes > 0.5]
+    spread = null.T @ (points - points.mean(axis=0))
+    turn, _, _ = np.linalg.svd(spread @ spread.T)
+    zeros = np.zeros(null.shape[1])
+    values = np.concatenate([zeros, values[n_zero:]])[:m]
+    return values, np.hstack([null @ turn, vectors[:, n_zero:]])[:, :m]
+
+
+def _smallest(M: Any, k: int, largest: float) -> tuple[Floats, Floats]:
+    n = M.shape[0]
+    if n <= max(_DENSE, 4 * k):
+        return eigenpairs(M.toarray(), k, largest=False)
+    start = np.random.default_rng(0).standard_normal(n)
+    # The shift keeps the factorised matrix regular; it is below what counts as 0.
+    values, vectors = eigsh(sp.csc_array(M), k=k, sigma=-0.1 * _ZERO * largest, v0=start)
+    order = np.argsort(values)
+    return values[order], vectors[:, order]
