@@ -11,7 +11,8 @@ from ddr_cli.comparison.runs import Run
 from ddr_cli.comparison.summary import TUNED, Row, Summary
 from ddr_cli.core.errors import InputError
 from ddr_cli.data.card import load_card
-from ddr_cli.spec.controls import FULL_FEATURES, SEEN
+from ddr_cli.spec.budgets import LABELS
+from ddr_cli.spec.controls import FULL_FEATURES, SEEN, STRONG
 from ddr_cli.spec.feasible import NOTHING
 from ddr_cli.spec.model import is_card_path
 
@@ -27,7 +28,7 @@ def scaled(score: float, low: float, high: float) -> float:
     >>> scaled(0.1, low=0.5, high=0.0)
     0.8
     """
-    return (score - low) / (high - low) if high != low else math.nan
+    return math.nan if math.isclose(high, low) else (score - low) / (high - low)
 
 
 def largest_class_score(run: Run, metric: str) -> float | None:
@@ -55,7 +56,8 @@ class AgainstControls:
     """A run's methods against its controls; `rows` has a row for each method at each setting.
 
     ``scaled`` is the mean between `low`, the score of always naming the largest class, and `high`,
-    that of the classifier on all features, whose name is `strongest`. ``seen`` and ``held_out`` are
+    that of the classifier on all features, whose name is `strongest`; at each number of labels that
+    of the same, `high` then being the last one's. ``seen`` and ``held_out`` are
     the shares of permuted labels that are named rightly in the part that the method was fitted to
     with them, and in the other.
     """
@@ -75,7 +77,7 @@ def against_controls(summary: Summary) -> AgainstControls | None:
         return None
     methods = summary.methods
     methods = methods[(methods["metric"] == metric) & (methods["split"] == family)]
-    high, strongest = _strongest(run, methods)
+    highs, strongest = _strongest(run, methods)
     low = largest_class_score(run, metric)
     agreements = _agreements(summary, family)
     records = []
@@ -87,6 +89,7 @@ def against_controls(summary: Summary) -> AgainstControls | None:
             "setting": row.setting,
             "mean": row["mean"],
         }
+        high = highs.get(_labels(row))
         if low is not None and high is not None:
             record["scaled"] = scaled(row["mean"], low, high)
         # Methods are given shuffled labels at their default settings.
@@ -97,19 +100,27 @@ def against_controls(summary: Summary) -> AgainstControls | None:
         return None
     columns = ["reducer", "classifier", "setting", "mean", "scaled", "seen", "held_out"]
     table = pd.DataFrame(records, columns=columns).dropna(axis="columns", how="all")
-    return AgainstControls(metric, table, low, high, strongest)
+    last = list(highs.values())[-1] if highs else None
+    return AgainstControls(metric, table, low, last, strongest)
 
 
-def _strongest(run: Run, methods: pd.DataFrame) -> tuple[float | None, str]:
-    """Return the score of the classifier on all features, and its name."""
+def _strongest(run: Run, methods: pd.DataFrame) -> tuple[dict[str, float], str]:
+    """Return the scores of the classifier on all features by number of labels, and its name."""
     if FULL_FEATURES not in run.spec.controls:
-        return None, ""
-    names = [item.name for item in run.spec.classifiers if item.only_on == NOTHING]
-    names = names or ["gradient_boosting", "logistic_regression"]
+        return {}, ""
+    names = [item.name for item in run.spec.classifiers if item.only_on == NOTHING] or STRONG
     found = methods[(methods["reducer"] == NOTHING) & methods["classifier"].isin(names)]
     if found.empty:
-        return None, ""
-    return float(found["mean"].iloc[0]), str(found["classifier_label"].iloc[0])
+        return {}, ""
+    found = found[found["classifier_label"] == found["classifier_label"].iloc[0]]
+    labels = found[LABELS].astype(str) if LABELS in found else pd.Series("", index=found.index)
+    return dict(zip(labels, found["mean"].astype(float), strict=True)), str(
+        found["classifier_label"].iloc[0]
+    )
+
+
+def _labels(row: Row) -> str:
+    return str(row[LABELS]) if LABELS in row.summary.rows else ""
 
 
 def _agreements(summary: Summary, family: str) -> dict[tuple[object, ...], dict[str, float]]:

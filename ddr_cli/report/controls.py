@@ -23,8 +23,7 @@ def control_table(folder: Path) -> Table | None:
         return None
     rows, notes = found.rows, []
     table = Table(title="Against the controls", title_justify="left")
-    table.add_column("reducer")
-    table.add_column("classifier")
+    table.add_column("method")
     shown = rows["setting"].astype(bool).any()
     if shown:
         table.add_column("at")
@@ -33,8 +32,7 @@ def control_table(folder: Path) -> Table | None:
         table.add_column("scaled", justify="right")
         notes.append(
             f"Scaled: 0 is always naming the largest class "
-            f"({number(found.low or 0.0, found.metric)}), 1 is {found.strongest} on all features "
-            f"({number(found.high or 0.0, found.metric)})."
+            f"({number(found.low or 0.0, found.metric)}), 1 is {found.strongest} on all features."
         )
     if "seen" in rows:
         table.add_column("shuffled: seen", justify="right")
@@ -46,11 +44,12 @@ def control_table(folder: Path) -> Table | None:
     if len(rows) > _MOST_ROWS:
         notes.insert(0, f"{len(rows) - _MOST_ROWS} more rows are in summary.csv.")
     for row in rows.head(_MOST_ROWS).to_dict("records"):
-        cells = [row["reducer"], row["classifier"], *([row["setting"]] if shown else [])]
+        cells = [f"{row['reducer']}, {row['classifier']}", *([row["setting"]] if shown else [])]
         cells.append(number(row["mean"], found.metric, unit=False))
-        cells += [f"{row['scaled']:.2f}"] if "scaled" in rows else []
-        for name in ("seen", "held_out") if "seen" in rows else ():
-            cells.append("" if pd.isna(row[name]) else f"{100 * row[name]:.1f}")
+        if "scaled" in rows:
+            cells.append("" if pd.isna(row["scaled"]) else f"{row['scaled']:.2f}")
+        shares = [row[name] for name in ("seen", "held_out") if name in rows]
+        cells += ["" if pd.isna(share) else f"{100 * share:.1f}" for share in shares]
         table.add_row(*cells)
     table.caption, table.caption_justify = "\n".join(notes), "left"
     return table

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
-from ddr_cli.data.card import Card
 from ddr_cli.spec.estimators import complete, load_factory
 from ddr_cli.spec.feasible import NOTHING, WIDTH, Limits, is_sparse
-from ddr_cli.spec.pieces import ClassifierSpec, ReducerSpec, StepSpec
+from ddr_cli.spec.pieces import ClassifierSpec, Context, ReducerSpec, StepSpec
 
 Control = Literal["none", "pca", "random_projection", "full_features", "shuffled_labels"]
 PROJECTIONS = ("pca", "random_projection")
@@ -17,7 +16,13 @@ SHUFFLED_LABELS: Control = "shuffled_labels"
 SEEN = "training_error"
 """The metric beside which a control with shuffled labels is read."""
 
-_STRONG, _STRONG_ON_SPARSE = "gradient_boosting", "logistic_regression"
+_STRONG, _STRONG_ON_FEW = "gradient_boosting", "random_forest"
+_STRONG_ON_SPARSE = "logistic_regression"
+STRONG = (_STRONG, _STRONG_ON_FEW, _STRONG_ON_SPARSE)
+"""The classifiers that may get all features."""
+
+# Gradient boosting keeps 20 points in a leaf and is of no use on a few times that.
+_FEW = 500
 
 
 def control_reducers(
@@ -53,10 +58,13 @@ def control_reducers(
     return found
 
 
-def strong_classifier(card: Card | None, preprocess: Iterable[StepSpec]) -> ClassifierSpec:
-    """Return the classifier that gets all features."""
-    sparse = card is not None and is_sparse(card, preprocess)
-    name = _STRONG_ON_SPARSE if sparse else _STRONG
+def strong_classifier(context: Context, preprocess: Iterable[StepSpec]) -> ClassifierSpec:
+    """Return the classifier that gets all features: one that can use the points there are."""
+    name = _STRONG
+    if context.budgets or (context.n_train is not None and context.n_train < _FEW):
+        name = _STRONG_ON_FEW
+    if context.card is not None and is_sparse(context.card, preprocess):
+        name = _STRONG_ON_SPARSE
     params = complete(load_factory("classifiers", name), {})
     return ClassifierSpec(name=name, only_on=NOTHING, params=params)
 

@@ -17,6 +17,7 @@ from ddr_cli.core.validation import not_a_mapping, unknown_key, validated
 from ddr_cli.core.yaml_loader import read_document
 from ddr_cli.data.card import load_card
 from ddr_cli.evaluation.metrics import MEASURED
+from ddr_cli.spec.budgets import LABELS
 from ddr_cli.spec.estimators import PREFIXES, did_you_mean_setting, setting
 from ddr_cli.spec.model import KEYS, Spec
 from ddr_cli.spec.overrides import apply_overrides
@@ -163,7 +164,8 @@ def _build(
     base = path.parent if path else None
     for name in _code_names(given):
         require_trust(located(name, base))
-    context = Context(base=base, swept=swept, tuned=tuned)
+    budgets = LABELS in given or TRAIN in swept
+    context = Context(base=base, swept=swept, tuned=tuned, budgets=budgets)
     return validated(document, Spec, "a spec", context)
 
 

@@ -537,7 +537,7 @@ def _added(info: ValidationInfo, items: Sequence[Item]) -> Sequence[Item]:
             tuned=context.tuned,
         )
     if info.field_name == "classifiers" and items and FULL_FEATURES in controls:
-        strong = strong_classifier(context.card, steps)
+        strong = strong_classifier(context, steps)
         return () if any(item.name == strong.name for item in items) else (strong,)
     return ()
 

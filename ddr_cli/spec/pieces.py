@@ -61,14 +61,16 @@ class Context:
     """What the validators of a document know beyond its values.
 
     `base` is the folder that a card's path is relative to, `swept` the names of the swept
-    parameters, and `tuned` says whether the spec tunes. The data set's card and, of the smallest
-    training part, the number of points and of those of each class are added as they are read; where
-    that size is swept, `most_train` is the largest.
+    parameters, `tuned` says whether the spec tunes, and `budgets` whether it varies the number of
+    labels or of training points. The data set's card and, of the smallest training part, the number
+    of points and of those of each class are added as they are read; where that size is swept,
+    `most_train` is the largest.
     """
 
     base: Path | None = None
     swept: frozenset[str] = frozenset()
     tuned: bool = False
+    budgets: bool = False
     card: Card | None = None
     expect: Expect | None = None
     n_train: int | None = None

@@ -50,7 +50,7 @@ def test_every_control_is_there_beside_the_method(edit: Edit) -> None:
     assert _trials(_load(edit)) == [
         "lda 2 knn",
         "none knn",
-        "none gradient_boosting",
+        "none random_forest",
         "pca 2 knn",
         "random_projection 2 knn",
         "lda 2 knn shuffled_labels",
@@ -88,8 +88,8 @@ def test_what_is_in_the_spec_is_not_added_again(edit: Edit) -> None:
     trials = _trials(_load(edit, (LDA, own), ("n_neighbors: 3}]", "n_neighbors: 3}, svc]")))
     assert trials.count("none knn") == 1
     assert "pca 2 knn" not in trials
-    # Gradient boosting is for all features alone, what the spec lists for every reducer.
-    assert [t for t in trials if "boosting" in t] == ["none gradient_boosting"]
+    # The forest is for all features alone, what the spec lists for every reducer.
+    assert [t for t in trials if "forest" in t] == ["none random_forest"]
     assert "lda 2 svc" in trials
 
 
@@ -118,8 +118,14 @@ def test_tuned_projections_choose_among_the_methods_widths(edit: Edit) -> None:
     spec = _load(edit, (LDA, grids), ("metrics: [error]", "metrics: [error]\ntune: {folds: 3}"))
     (pca,) = (item for item in spec.reducers if item.name == "pca")
     assert pca.grids == {"n_components": (1, 2, 3)}
-    strong = [cell for cell in expand(spec) if cell.evaluator.name == "gradient_boosting"]
+    strong = [cell for cell in expand(spec) if cell.evaluator.name == "random_forest"]
     assert {cell.tuning for cell in strong} == {None}
+
+
+def test_the_strong_classifier_suits_the_number_of_points(edit: Edit) -> None:
+    digits = ("iris", "digits")
+    assert "none gradient_boosting" in _trials(_load(edit, digits))
+    assert "none random_forest" in _trials(_load(edit, digits, ("sweep: {}", "labels: [2, all]")))
 
 
 def test_the_resolved_spec_makes_the_same_trials(edit: Edit) -> None:
