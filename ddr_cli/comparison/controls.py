@@ -8,10 +8,9 @@ from dataclasses import dataclass
 import pandas as pd
 
 from ddr_cli.comparison.runs import Run
-from ddr_cli.comparison.summary import TUNED, Row, Summary
+from ddr_cli.comparison.summary import AXES, TUNED, Row, Summary
 from ddr_cli.core.errors import InputError
 from ddr_cli.data.card import load_card
-from ddr_cli.spec.budgets import LABELS
 from ddr_cli.spec.controls import FULL_FEATURES, SEEN, STRONG
 from ddr_cli.spec.feasible import NOTHING
 from ddr_cli.spec.model import is_card_path
@@ -76,7 +75,7 @@ def against_controls(summary: Summary) -> AgainstControls | None:
     if not run.spec.controls:
         return None
     methods = summary.methods
-    methods = methods[(methods["metric"] == metric) & (methods["split"] == family)]
+    methods = methods[(methods["metric"] == metric) & _of_kind(methods, family)]
     highs, strongest = _strongest(run, methods)
     low = largest_class_score(run, metric)
     agreements = _agreements(summary, family)
@@ -89,7 +88,7 @@ def against_controls(summary: Summary) -> AgainstControls | None:
             "setting": row.setting,
             "mean": row["mean"],
         }
-        high = highs.get(_labels(row))
+        high = highs.get(_place(row))
         if low is not None and high is not None:
             record["scaled"] = scaled(row["mean"], low, high)
         # Methods are given shuffled labels at their default settings.
@@ -104,8 +103,13 @@ def against_controls(summary: Summary) -> AgainstControls | None:
     return AgainstControls(metric, table, low, last, strongest)
 
 
-def _strongest(run: Run, methods: pd.DataFrame) -> tuple[dict[str, float], str]:
-    """Return the scores of the classifier on all features by number of labels, and its name."""
+def _of_kind(rows: pd.DataFrame, kind: str) -> pd.Series[bool]:
+    """Return which rows are over splits of a kind, whatever the size of the training part."""
+    return rows["split"].str.partition("-")[0] == kind
+
+
+def _strongest(run: Run, methods: pd.DataFrame) -> tuple[dict[tuple[str, ...], float], str]:
+    """Return the scores of the classifier on all features by labels and size, and its name."""
     if FULL_FEATURES not in run.spec.controls:
         return {}, ""
     names = [item.name for item in run.spec.classifiers if item.only_on == NOTHING] or STRONG
@@ -113,20 +117,21 @@ def _strongest(run: Run, methods: pd.DataFrame) -> tuple[dict[str, float], str]:
     if found.empty:
         return {}, ""
     found = found[found["classifier_label"] == found["classifier_label"].iloc[0]]
-    labels = found[LABELS].astype(str) if LABELS in found else pd.Series("", index=found.index)
-    return dict(zip(labels, found["mean"].astype(float), strict=True)), str(
+    axes = [name for name in AXES if name in found]
+    places = list(map(tuple, found[axes].astype(str).to_numpy()))
+    return dict(zip(places, found["mean"].astype(float), strict=True)), str(
         found["classifier_label"].iloc[0]
     )
 
 
-def _labels(row: Row) -> str:
-    return str(row[LABELS]) if LABELS in row.summary.rows else ""
+def _place(row: Row) -> tuple[str, ...]:
+    return tuple(str(row[name]) for name in AXES if name in row.summary.rows)
 
 
 def _agreements(summary: Summary, family: str) -> dict[tuple[object, ...], dict[str, float]]:
     found: dict[tuple[object, ...], dict[str, float]] = {}
     rows = summary.shuffled
-    for index in rows.index[rows["split"] == family]:
+    for index in rows.index[_of_kind(rows, family)]:
         row = Row(summary, int(index))
         own = found.setdefault(_key(row), {})
         if row["metric"] == SEEN:

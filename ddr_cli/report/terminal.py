@@ -66,12 +66,19 @@ def run_table(folder: Path) -> Table:
     swept = swept_columns(run)
     cells = with_tuned_names(summary.methods[summary.methods["metric"] == metric])
     partial = "" if run.is_complete else f", {len(run.ok)} of {run.planned} trials"
-    table = Table(title=f"{run.spec.title or run.name}: {metric_axis(metric)}{partial}")
     down = ["reducer_label", *(name for name in swept if name.startswith("reducer."))]
     across = ["classifier_label", *(name for name in swept if name.startswith("classifier."))]
     places = [name for name in swept if name in AXES]
+    classifier = ""
+    if places and cells["classifier_label"].nunique() == 1:
+        # Every number of labels is a column, and there is room for what differs alone.
+        classifier = str(cells["classifier_label"].iloc[0])
+        across = across[1:]
+    of_all = metric_axis(metric, classifier)
+    table = Table(title=f"{run.spec.title or run.name}: {of_all}{partial}")
     if len(set(_tuples(cells, [*places, "split"]))) > _MOST_PLACES:
         down, places = [*down, *places], []
+        cells = cells.assign(split=cells["split"].str.partition("-")[0])
     if len(set(_tuples(cells, down))) > _MOST_ROWS:
         _fill_with_best(table, summary, cells, metric, places)
     elif len(set(_tuples(cells, [*across, *places, "split"]))) > _MOST_COLUMNS:

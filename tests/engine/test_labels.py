@@ -15,6 +15,7 @@ from ddr_cli.evaluation.splits import label_places, make_split
 from ddr_cli.figures import draw
 from ddr_cli.reducers import CCDR, LDA, PCA, LaplacianRLS
 from ddr_cli.reducers.registry import REDUCERS, get_traits
+from ddr_cli.report import run_table
 from ddr_cli.spec import make_spec
 
 TRANSDUCTIVE = {"name": "ccdr", "n_components": 2, "n_neighbors": 6, "mode": "transductive"}
@@ -196,3 +197,10 @@ def test_semi_supervised_methods_take_minus_one_for_no_label(name):
 def test_methods_with_or_without_labels_are_not_semi_supervised():
     for name in ("lda", "lfda", "nmmp", "ssde", "pca", "lpp", "none"):
         assert not get_traits(REDUCERS.load(name)()).semi_supervised
+
+
+def test_the_table_has_a_column_per_number_of_labels(folder):
+    table = run_table(folder)
+    heads = [str(column.header).split("\n")[0] for column in table.columns]
+    assert heads == ["reducer", "2 labels", "5 labels", "all labels"]
+    assert "error rate of k-NN" in str(table.title)
