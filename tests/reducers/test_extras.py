@@ -111,6 +111,15 @@ def test_fits_are_repeatable_and_stay_as_they_are(model):
     ).dtype == np.float32  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    "model", [needs(UMAP()), needs(OpenTSNE()), needs(PaCMAP()), needs(TripletNet(n_hidden=4))]
+)
+def test_one_dimension_more_than_is_offered_is_refused(model):
+    m = get_traits(model).max_components(*X.shape, 4)
+    with pytest.raises(ValueError, match=rf"n_components={m + 1}"):
+        clone(model).set_params(n_components=m + 1).fit(X, Y)
+
+
 @INSTALLED
 def test_new_digits_are_placed_among_their_like(model):
     fitted = clone(model)

@@ -30,7 +30,7 @@ class TripletNet(Reducer):
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions of the output.
+        Dimensions of the output, at most `n_hidden`.
     n_hidden : int, default=128
         Units of the hidden layer.
     n_epochs : int, default=50
@@ -88,6 +88,11 @@ class TripletNet(Reducer):
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Train the network on points and their classes `y`."""
         points, code = self._points_and_classes(X, y)
+        if self.n_components > self.n_hidden:
+            raise ValueError(
+                f"n_components={self.n_components}, but what n_hidden={self.n_hidden} units put "
+                f"out has no more dimensions than they are."
+            )
         exact = points.astype(np.float64)
         self.mean_, deviation = exact.mean(axis=0), exact.std(axis=0)
         constant = deviation <= _CONSTANT * np.abs(exact).max(axis=0)

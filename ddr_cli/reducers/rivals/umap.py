@@ -10,13 +10,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from ddr_cli.reducers.labels import encode_labels
 from ddr_cli.reducers.reducer import Embedding
-from ddr_cli.reducers.registry import Traits, one_less_than_points
+from ddr_cli.reducers.registry import Traits
 from ddr_cli.reducers.rivals.library import as_seed, load_library, one_thread
 
 _DISTRIBUTION = "umap-learn"
 _COMPONENTS = (2, 3, 5, 10, 20)
 _NEIGHBORS = (5, 15, 30, 50)
 _DISTANCES = (0.0, 0.1, 0.25, 0.5)
+
+
+def _most_components(n_train: int, *_: int) -> int:
+    return n_train - 2
 
 
 class _UMAP(Embedding):
@@ -28,7 +32,11 @@ class _UMAP(Embedding):
 
     def _embed(self, points: Any, code: NDArray[Any] | None, **supervision: Any) -> None:
         n = points.shape[0]
-        self._check_dimensions(n)
+        if self.n_components > (most := _most_components(n)):
+            raise ValueError(
+                f"n_components={self.n_components}, but the eigenvectors of a graph of n_samples = "
+                f"{n} points, at which UMAP starts, have {most} dimensions."
+            )
         if self.n_neighbors > n:
             raise ValueError(
                 f"n_neighbors={self.n_neighbors}, which counts a point itself, but n_samples = {n}."
@@ -121,7 +129,7 @@ class UMAP(_UMAP):
                 "n_neighbors": _NEIGHBORS,
                 "min_dist": _DISTANCES,
             },
-            max_components=one_less_than_points,
+            max_components=_most_components,
             paper='McInnes, Healy, Melville, "UMAP: Uniform Manifold Approximation and Projection '
             'for Dimension Reduction", arXiv:1802.03426, 2018',
         )
@@ -196,7 +204,7 @@ class SupervisedUMAP(_UMAP):
                 "min_dist": _DISTANCES,
                 "target_weight": (0.1, 0.3, 0.5, 0.7, 0.9),
             },
-            max_components=one_less_than_points,
+            max_components=_most_components,
             paper='McInnes, Healy, Melville, "UMAP: Uniform Manifold Approximation and Projection '
             'for Dimension Reduction", arXiv:1802.03426, 2018',
         )
