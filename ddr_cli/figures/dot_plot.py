@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+_DEFAULT_MARKER = "|"
 _SHIFT = 0.17  # between two families of splits
 _SPREAD = 0.5  # of all methods over one line
 
@@ -36,27 +37,32 @@ def draw_dot_plot(picture: Picture) -> Figure:
     """Draw one line per method: its best setting's mean, interval and quoted number.
 
     They are grouped by classifier, so that reducers are compared line by line; a colour and a
-    marker per classifier.
+    marker per classifier. Of a run that tunes, a line shows the default setting as a stroke too.
     """
     group = 1 if picture.run.spec.plot.x != "classifier" else 0
-    groups = list(dict.fromkeys(method[group] for method in picture.methods))
-    methods = sorted(picture.methods, key=lambda method: groups.index(method[group]))
+    lines = list(dict.fromkeys(picture.untuned(method) for method in picture.methods))
+    groups = list(dict.fromkeys(method[group] for method in lines))
+    methods = sorted(lines, key=lambda method: groups.index(method[group]))
+    tunes = len(lines) < len(picture.methods)
     figure = new_figure(7.4, 1.5 + 0.42 * len(methods))
     axes = figure.subplots()
     several = len(picture.families) > 1
     for family in picture.families:
         shift = 0.0 if not several else -_SHIFT if family == picture.families[0] else _SHIFT
         rows = picture.rows[picture.rows["split"] == family]
-        for place, method in enumerate(methods):
+        for method in picture.methods:
             means = picture.of(method, rows)["mean"]
             if len(means):
+                line = picture.untuned(method)
                 row = picture.row(best_index(means, picture.metric))
-                style = look(groups.index(method[group]))
+                style = look(groups.index(line[group]))
+                is_default = tunes and method in lines
+                marker = _DEFAULT_MARKER if is_default else style.marker
                 hollow = family == "predefined"
-                _dot(axes, row, place + shift, style.colour, style.marker, hollow=hollow)
+                _dot(axes, row, methods.index(line) + shift, style.colour, marker, hollow=hollow)
         if family == picture.families[0]:
             for quoted in picture.quoted:
-                place = methods.index(picture.method_of(quoted))
+                place = methods.index(picture.untuned(picture.method_of(quoted)))
                 _star(axes, quoted.value * picture.scale, place + shift)
     axes.set_yticks(range(len(methods)), [picture.name(method) for method in methods])
     axes.set_ylim(len(methods) - 0.4, -0.6)
@@ -73,6 +79,8 @@ def draw_dot_plot(picture: Picture) -> Figure:
         face = "white" if family == "predefined" else NEUTRAL
         look_of = {"marker": "o", "color": NEUTRAL, "markerfacecolor": face}
         handles.append(legend_entry(picture.family_title(family), **look_of))
+    if tunes:
+        handles.append(legend_entry("default setting", marker=_DEFAULT_MARKER, color=NEUTRAL))
     picture.finish(figure, [*handles, *picture.quoted_handle(), *picture.interval_handle()])
     return figure
 
@@ -124,7 +132,7 @@ def _dot(
         [row["mean"]],
         [place],
         marker=marker,
-        markersize=6,
+        markersize=11 if marker == _DEFAULT_MARKER else 6,
         color=colour,
         markerfacecolor="white" if hollow else colour,
         zorder=4,

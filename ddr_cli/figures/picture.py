@@ -16,7 +16,7 @@ from ddr_cli.comparison.names import (
     parameter_name,
     setting_text,
 )
-from ddr_cli.comparison.summary import Summary, best_index, with_tuned_names
+from ddr_cli.comparison.summary import TUNED, Summary, best_index, with_tuned_names
 from ddr_cli.figures.style import (
     NEUTRAL,
     PAPER_COLOUR,
@@ -76,6 +76,10 @@ class Picture:
         self.methods: list[Method] = list(pairs.itertuples(index=False, name=None))
         families = set(self.rows["split"])
         self.families: list[str] = sorted(families, key=lambda name: name != "predefined")
+
+    def untuned(self, method: Method) -> Method:
+        """Return the method at its default setting, of one that is tuned."""
+        return method[0].removesuffix(f", {TUNED}"), method[1]
 
     def of(self, method: Method, rows: pd.DataFrame) -> pd.DataFrame:
         """Return the rows of one method."""
