@@ -134,6 +134,10 @@ def _repeated(place: Place, metric: str, remarks: Remarks) -> pd.DataFrame:
             place,
         )
         return rows.iloc[:0]
+    elif rows["planned"].max() < 2:
+        remarks.add(
+            "One split: McNemar's test on its points speaks of it alone, not of others", place
+        )
     elif not complete.all():
         partial = rows[~complete]
         names = dict.fromkeys(

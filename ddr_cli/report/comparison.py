@@ -105,10 +105,10 @@ def _of_a_run(found: Comparison, run: str, track: str, rows: pd.DataFrame) -> Te
     records = []
     for row in rows.to_dict("records"):
         name = f"{row['method']} ({row['setting']})" if row["setting"] else row["method"]
-        mark = f" [{row['failed']} failed]" if row["failed"] else ""
-        mean = (
-            f"{number(row['mean'], metric, unit=False)} ± {number(row['sd'], metric, unit=False)}"
-        )
+        mark = f" †{row['failed']}" if row["failed"] else ""
+        mean = number(row["mean"], metric, unit=False)
+        if not pd.isna(row["sd"]):
+            mean += f" ± {number(row['sd'], metric, unit=False)}"
         record = {"method": name, "mean ± sd": mean + mark}
         if against:
             record |= {"difference": "", "95 % interval": "", "p": "", "p, Holm": ""}
@@ -136,9 +136,7 @@ def _of_a_run(found: Comparison, run: str, track: str, rows: pd.DataFrame) -> Te
             saw, not_seen = f"{against} was", "these methods were not"
         below.append(f"Only {saw} fitted with the test points, unlabelled; {not_seen}.")
     if rows["failed"].any():
-        below.append(
-            "[failed]: splits on which the method failed and is scored as the largest class."
-        )
+        below.append("†: failed on so many splits, and scored there as the largest class.")
     title = f"{run}: {metric_axis(metric)}{_track_words(found, track)}"
     return TextTable(title, pd.DataFrame(records), tuple(below))
 

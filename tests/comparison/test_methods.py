@@ -422,4 +422,4 @@ def test_failed_splits_are_counted(make):
     found = compare([folder])
     assert list(found.methods["failed"]) == [1, 0]
     assert found.methods["mean"].iloc[0] > 0.25
-    assert "[1 failed]" in comparison_markdown(found)
+    assert " †1 " in comparison_markdown(found)

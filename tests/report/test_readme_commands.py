@@ -24,6 +24,7 @@ NOT_RUN = {
     "landsat": "needs a data set that is downloaded",
     "usps": "needs a data set that is downloaded",
     "ddr sweep --param": "sweeps on Landsat, which is downloaded",
+    "my_run": "stands for a run of the reader's; tests/cli/test_score.py scores one",
     "ddr report": "takes a minute for all results; tests/report/test_report.py runs it on a few",
 }
 NEEDS_NO_DATA = ("ddr compare",)
