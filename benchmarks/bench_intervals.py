@@ -1,13 +1,14 @@
 """How often intervals for a mean over overlapping random splits hold the truth.
 
-Usage: python benchmarks/bench_intervals.py [--data-sets 500] [--splits 20] [--csv FILE]
+Usage: python benchmarks/bench_intervals.py [--data-sets 500] [--splits 20] [--folds K] [--csv FILE]
 
 Data sets are drawn again and again from two known populations, each is split at random as `ddr run`
 splits it, and two learners score every split. The truth is the mean error, or difference of errors,
 of training sets of that size, over many fresh training and test sets. For the intervals of a single
 method and of the paired difference, at four ratios of test to training points: how many of the
 nominal 95 % hold the truth, and their mean half-width. `naive` takes the splits for independent,
-`Nadeau-Bengio` is their correction at every ratio, `ddr` is what tables and verdicts use.
+`Nadeau-Bengio` is their correction at every ratio, `ddr` is what tables and verdicts use. With
+`--folds`, the splits are repeated divisions into so many stratified folds instead.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import pandas as pd
 from scipy import stats
 from scipy.spatial.distance import cdist
 
+from ddr_cli.evaluation.splits import make_split
 from ddr_cli.evaluation.statistics import mean_interval, rate_variance
 
 SIZES = ((200, 90), (100, 100), (30, 270), (20, 940))
@@ -97,11 +99,18 @@ def intervals(errors: np.ndarray, n_train: int, n_test: int) -> np.ndarray:
     return np.array(found)
 
 
-def simulate(n_data_sets: int, n_splits: int) -> pd.DataFrame:
+def fold_orders(y: np.ndarray, folds: int, n_splits: int, seed: int) -> list[np.ndarray]:
+    """Return the points of each split, those of the training part first."""
+    drawn = [make_split("kfold", y, index=i, folds=folds, seed=seed) for i in range(n_splits)]
+    return [np.concatenate([split.train, split.test]) for split in drawn]
+
+
+def simulate(n_data_sets: int, n_splits: int, folds: int | None) -> pd.DataFrame:
     """Return a row per pair of sizes and quantity."""
     rows = []
+    sizes = SIZES if folds is None else ((40 * (folds - 1), 40),)
     for case, (first, second, draw, wrong) in enumerate(CASES):
-        for n_train, n_test in SIZES:
+        for n_train, n_test in sizes:
             rng = np.random.default_rng([case, n_train])
             in_order = np.arange(n_train + FRESH)
             fresh = [
@@ -109,9 +118,12 @@ def simulate(n_data_sets: int, n_splits: int) -> pd.DataFrame:
             ]
             truth = with_difference(np.array(fresh)).mean(axis=0)
             found = []
-            for _ in range(n_data_sets):
+            for number in range(n_data_sets):
                 points = draw(n_train + n_test, rng)
-                orders = [rng.permutation(n_train + n_test) for _ in range(n_splits)]
+                if folds is None:
+                    orders = [rng.permutation(n_train + n_test) for _ in range(n_splits)]
+                else:
+                    orders = fold_orders(points[1], folds, n_splits, number)
                 errors = [scores(points, order, n_train, wrong) for order in orders]
                 found.append(intervals(np.array(errors), n_train, n_test))
             low, high = np.moveaxis(np.array(found), -1, 0)
@@ -134,9 +146,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data-sets", type=int, default=500)
     parser.add_argument("--splits", type=int, default=20)
+    parser.add_argument("--folds", type=int)
     parser.add_argument("--csv", type=Path)
     given = parser.parse_args()
-    table = 100 * (found := simulate(given.data_sets, given.splits)).select_dtypes("float")
+    table = 100 * (found := simulate(given.data_sets, given.splits, given.folds)).select_dtypes(
+        "float"
+    )
     table["test/train"] = found["test/train"]
     table = found[["error of", "n_train", "n_test"]].join(table.round(2))
     columns = ["test/train", "n_train", "n_test", "error of"]

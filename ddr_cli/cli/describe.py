@@ -284,6 +284,7 @@ def _describe_dataset(name: str) -> None:
             if expect.split
             else None,
             "classes": ", ".join(f"{label} {n}" for label, n in (expect.classes or {}).items()),
+            "groups": expect.groups,
             "papers": ", ".join(card.papers),
             "citation": card.citation,
             "licence": card.licence,
