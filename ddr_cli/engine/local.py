@@ -277,6 +277,8 @@ class _Context(_BaseContext):
 def _copy_a_loaded_process() -> None:
     if sys.platform == "linux":
         forkserver.set_forkserver_preload(["ddr_cli.engine.preloaded"])
+        # Once, whatever the number of pools.
+        atexit.unregister(_end_fork_server)
         atexit.register(_end_fork_server)
 
 
