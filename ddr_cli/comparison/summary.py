@@ -96,10 +96,20 @@ class Row:
         return TUNED in self.summary.rows and bool(self[TUNED])
 
     @property
+    def failed(self) -> int:
+        """On how many splits it failed."""
+        return int(self["failed"]) if "failed" in self.summary.rows else 0
+
+    @property
+    def control(self) -> str:
+        """The control that it is, such as ``shuffled labels``; empty for a method."""
+        return str(self["control"]).replace("_", " ") if "control" in self.summary.rows else ""
+
+    @property
     def settings(self) -> str:
-        """Its setting, and of a tuned one what was chosen most often."""
+        """Its setting, of a tuned one what was chosen most often, and the control that it is."""
         chosen = f"{TUNED}: {self[CHOSEN] or 'nothing to choose'}" if self.is_tuned else ""
-        return "; ".join(text for text in (self.setting, chosen) if text)
+        return "; ".join(text for text in (self.setting, chosen, self.control) if text)
 
     @property
     def title(self) -> str:

@@ -98,7 +98,7 @@ def _failures(summary: Summary, cells: pd.DataFrame) -> list[str]:
     if not rows:
         return []
     lines = [
-        f"{FAILED_MARK} {row.title} failed on {row['failed']} of {row['planned']}"
+        f"{FAILED_MARK} {row.title} failed on {row.failed} of {row['planned']}"
         for row in rows[:_MOST_FAILURES]
     ]
     if len(rows) > _MOST_FAILURES:

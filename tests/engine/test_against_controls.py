@@ -10,7 +10,7 @@ import pytest
 
 from ddr_cli.comparison.controls import against_controls, scaled
 from ddr_cli.comparison.runs import load_run
-from ddr_cli.comparison.summary import summarize
+from ddr_cli.comparison.summary import Row, summarize
 from ddr_cli.engine import RunOutcome
 from ddr_cli.report import control_table, write_run
 
@@ -52,6 +52,7 @@ def test_methods_are_held_against_the_controls_of_their_run(
     # PCA saw no labels.
     assert rows.loc[("PCA", "k-NN"), ["seen", "held_out"]].isna().all()
     assert set(summary.methods["control"]) == {""}
+    assert {Row(summary, index).settings for index in summary.shuffled.index} == {"shuffled labels"}
     assert {path.name for path in write_run(folder)} >= {
         "shuffled_labels.svg",
         "shuffled_labels.png",

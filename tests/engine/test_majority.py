@@ -14,7 +14,7 @@ from ddr_cli.comparison.runs import load_run
 from ddr_cli.comparison.summary import summarize
 from ddr_cli.engine import RunOutcome, read_trials
 from ddr_cli.engine.majority import majority_scores
-from ddr_cli.report import run_table
+from ddr_cli.report import run_table, write_report
 from ddr_cli.verdicts.rows import Lookup, Selector, UnansweredError
 
 if TYPE_CHECKING:
@@ -72,6 +72,11 @@ def test_failures_count_in_the_mean_and_are_counted(
     text = [str(cell) for column in table.columns for cell in column.cells]
     assert sum(cell.endswith("†") for cell in text) == 2
     assert "† Isomap, k-NN failed on 3 of 3" in str(table.caption)
+    page = write_report(tmp_path).page
+    assert page is not None
+    html = page.read_text(encoding="utf-8")
+    assert "3, failed on 3</td><td>66.67 %†" in html
+    assert "scored as its training part's largest class" in html
 
 
 def test_a_papers_numbers_are_never_read_off_failures(
