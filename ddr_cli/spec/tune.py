@@ -35,6 +35,8 @@ class TuneSpec(StrictFrozen):
 
     def points(self, sizes: Sequence[int], seed: int) -> list[Point]:
         """Return up to `budget` points of a grid of these sizes, in the grid's order."""
+        if self.budget == 0:
+            return []
         if prod(sizes) <= self.budget or self.search == "grid":
             return thinned(sizes, self.budget)
         return drawn(sizes, self.budget, seed)

@@ -1,0 +1,168 @@
+"""What tuning costs: CPU time of tuned trials against scikit-learn's grid search, in paired runs.
+
+    python benchmarks/bench_tuning.py [ccdr] [lfda] [nmmp] [--dataset landsat] [--splits 2]
+                                      [--runs 3] [--csv FILE]
+
+Each method has 16 settings, 8 widths times 2 values of another parameter, compared over 3 inner
+folds of the same outer splits, with one thread and one process. The engine's side is the whole of
+`run_spec`, the start of its process included, as the manifest counts it, and has the default trials
+too; the other is
+`GridSearchCV` over a `Pipeline` of the same estimators, on the same folds, which fits each setting
+anew and the best one on the whole training part. They alternate, and the median of `--runs` counts.
+Choices must be the same up to ties: the setting that the engine takes must have the least error of
+the grid search.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import Pipeline
+from threadpoolctl import threadpool_limits
+
+from ddr_cli.engine import Datasets, make_plan, read_manifest, run_spec
+from ddr_cli.engine.draws import Draws
+from ddr_cli.engine.journal import parameter_text, read_rows
+from ddr_cli.evaluation.registry import CLASSIFIERS
+from ddr_cli.reducers.registry import REDUCERS
+from ddr_cli.spec import Spec, make_spec
+
+WIDTHS = [1, 2, 4, 6, 8, 10, 12, 14]
+OTHERS = {
+    "ccdr": ("beta", [0.5, 1.0]),
+    "lfda": ("n_neighbors", [5, 7]),
+    "nmmp": ("n_neighbors_within", [5, 10]),
+}
+CLASSIFIER = "knn"
+PIECES = ("reducer", "classifier")
+
+Errors = dict[tuple[str, ...], float]
+"""The mean error on the inner folds by the values of the tuned parameters."""
+
+
+def spec_of(method: str, dataset: str, splits: int) -> Spec:
+    other, values = OTHERS[method]
+    return make_spec(
+        dataset=dataset,
+        reducers=[
+            {"name": method, "n_components": {"grid": WIDTHS}, other: {"grid": values}},
+        ],
+        classifiers=[{"name": CLASSIFIER, "n_neighbors": {"grid": [3]}}],
+        tune={"folds": 3, "budget": 16},
+        controls=[],
+        name=method,
+        repeats=splits,
+    )
+
+
+def by_engine(spec: Spec, datasets: Datasets) -> tuple[float, list[dict[str, str]]]:
+    with tempfile.TemporaryDirectory() as out:
+        folder = run_spec(spec, out=out, datasets=datasets).folder
+        spent = read_manifest(folder).sessions[-1].cpu_seconds
+        _, rows = read_rows(folder)
+    assert spent is not None
+    return spent, [row for row in rows if row["tuned"]]
+
+
+def by_grid_search(
+    spec: Spec, datasets: Datasets
+) -> tuple[float, dict[str, dict[tuple[str, ...], float]]]:
+    plan = make_plan(spec, datasets=datasets)
+    data = datasets.load(spec, plan.data.options)
+    draws, spent = Draws(plan, data), 0.0
+    errors: dict[str, Errors] = {}
+    for key, fits in plan.fits.items():
+        drawn = draws(key)
+        [tuning] = [fit.tuning for fit in fits if fit.tuning is not None]
+        folds = draws.divide(key, drawn.split, drawn.label_places, None, tuning)
+        place = {row: i for i, row in enumerate(drawn.split.train)}
+        rows = [np.array([place[row] for row in fold.rows]) for fold in folds]
+        cv = [(r[: fold.n_train], r[fold.n_train :]) for r, fold in zip(rows, folds, strict=True)]
+        grid = [
+            {
+                f"{piece}__{name}": [value]
+                for piece, setting in zip(PIECES, pair, strict=True)
+                for name, value in setting.params.items()
+            }
+            for pair in tuning.candidates
+        ]
+        reducer = REDUCERS.load(tuning.candidates[0][0].name)()
+        steps = [("reducer", reducer), ("classifier", CLASSIFIERS.load(CLASSIFIER)())]
+        X, y = data.X[drawn.split.train], data.y[drawn.split.train]
+        started = time.process_time()
+        search = GridSearchCV(Pipeline(steps), grid, cv=cv, scoring="accuracy").fit(X, y)
+        search.predict(data.X[drawn.split.test])
+        spent += time.process_time() - started
+        found = 1 - search.cv_results_["mean_test_score"]
+        errors[key.name] = {
+            _values(setting.params, setting.name): float(error)
+            for (setting, _), error in zip(tuning.candidates, found, strict=True)
+        }
+    return spent, errors
+
+
+def _values(params: Mapping[str, Any], method: str) -> tuple[str, ...]:
+    """Return the values of the parameters that are tuned, as the journal writes them."""
+    return tuple(parameter_text(params[name]) for name in ("n_components", OTHERS[method][0]))
+
+
+def compare(method: str, dataset: str, splits: int, runs: int) -> dict[str, Any]:
+    spec, datasets = spec_of(method, dataset, splits), Datasets()
+    engine, searches, ties = [], [], 0
+    for _ in range(runs):
+        spent, rows = by_engine(spec, datasets)
+        engine.append(spent)
+        spent, errors = by_grid_search(spec, datasets)
+        searches.append(spent)
+        ties = 0
+        for row in rows:
+            own = {key.removeprefix("reducer."): value for key, value in row.items()}
+            found = errors[row["split"]]
+            least = min(found.values())
+            if found[_values(own, method)] > least + 1e-9:
+                raise SystemExit(f"{method}, {row['split']}: another choice than the grid search's")
+            ties += sum(error < least + 1e-9 for error in found.values()) > 1
+    ours, theirs = median(engine), median(searches)
+    return {
+        "method": method,
+        "data set": dataset,
+        "outer splits": splits,
+        "settings": int(rows[0]["tuned"]),
+        "inner folds": 3,
+        "ddr (s CPU)": round(ours, 1),
+        "GridSearchCV (s CPU)": round(theirs, 1),
+        "ratio": round(theirs / ours, 1),
+        "runs": runs,
+        "splits with ties": ties,
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("methods", nargs="*", default=list(OTHERS), choices=[*OTHERS, []])
+    parser.add_argument("--dataset", default="landsat")
+    parser.add_argument("--splits", type=int, default=2)
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--csv", type=Path)
+    given = parser.parse_args()
+    with threadpool_limits(1):
+        rows = []
+        for method in given.methods:
+            rows.append(compare(method, given.dataset, given.splits, given.runs))
+            print(pd.DataFrame(rows).to_string(index=False), flush=True)
+    if given.csv is not None:
+        given.csv.parent.mkdir(parents=True, exist_ok=True)
+        pd.DataFrame(rows).to_csv(given.csv, index=False, lineterminator="\n")
+
+
+if __name__ == "__main__":
+    main()
