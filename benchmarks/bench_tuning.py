@@ -37,12 +37,12 @@ from ddr_cli.reducers.registry import REDUCERS
 from ddr_cli.spec import Spec, make_spec
 
 WIDTHS = [1, 2, 4, 6, 8, 10, 12, 14]
-OTHERS = {
+OTHERS: dict[str, tuple[str, list[Any]]] = {
     "ccdr": ("beta", [0.5, 1.0]),
     "lfda": ("n_neighbors", [5, 7]),
-    "nmmp": ("n_neighbors_within", [5, 10]),
+    "nmmp": ("n_neighbors_within", ["half", 10]),
 }
-CLASSIFIER = "knn"
+CLASSIFIER, FIXED = "linear", {"alpha": {"grid": [0.0]}}
 PIECES = ("reducer", "classifier")
 
 Errors = dict[tuple[str, ...], float]
@@ -56,7 +56,7 @@ def spec_of(method: str, dataset: str, splits: int) -> Spec:
         reducers=[
             {"name": method, "n_components": {"grid": WIDTHS}, other: {"grid": values}},
         ],
-        classifiers=[{"name": CLASSIFIER, "n_neighbors": {"grid": [3]}}],
+        classifiers=[{"name": CLASSIFIER, **FIXED}],
         tune={"folds": 3, "budget": 16},
         controls=[],
         name=method,
@@ -148,7 +148,7 @@ def compare(method: str, dataset: str, splits: int, runs: int) -> dict[str, Any]
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("methods", nargs="*", default=list(OTHERS), choices=[*OTHERS, []])
+    parser.add_argument("methods", nargs="*", choices=[*OTHERS, []], default=[])
     parser.add_argument("--dataset", default="landsat")
     parser.add_argument("--splits", type=int, default=2)
     parser.add_argument("--runs", type=int, default=3)
@@ -156,7 +156,7 @@ def main() -> None:
     given = parser.parse_args()
     with threadpool_limits(1):
         rows = []
-        for method in given.methods:
+        for method in given.methods or OTHERS:
             rows.append(compare(method, given.dataset, given.splits, given.runs))
             print(pd.DataFrame(rows).to_string(index=False), flush=True)
     if given.csv is not None:

@@ -138,7 +138,8 @@ def make_plan(
     found: dict[_Whole, set[int]] = {}
     for cell in cells:
         for reducer, whole in _embedded(cell, sketches):
-            width = sketches.of(reducer).width
+            sketch = sketches.of(reducer)
+            width = sketch.width if cell.tuning is None else sketch.shared_width
             if width is not None:
                 found.setdefault(whole, set()).add(width)
     widths = {whole: tuple(sorted(values, reverse=True)) for whole, values in found.items()}
@@ -183,7 +184,7 @@ def _embedded(cell: Cell, sketches: _Sketches) -> Iterator[tuple[Setting, _Whole
         yield cell.reducer, _Whole(sketches.of(cell.reducer).fit)
     else:
         for reducer, _ in cell.tuning.candidates:
-            yield reducer, _Whole(sketches.of(reducer).fit, cell.reducer.text)
+            yield reducer, _Whole(sketches.of(reducer).shared_fit, cell.reducer.text)
 
 
 class _SharedFit(NamedTuple):
@@ -215,7 +216,7 @@ def _tuned_fit(
         for number, (reducer, evaluator) in enumerate(cell.tuning.candidates):
             sketch = sketches.of(reducer)
             key = (
-                _Whole(sketch.fit, cell.reducer.text),
+                _Whole(sketch.shared_fit, cell.reducer.text),
                 labels if sketch.traits.supervised else None,
             )
             candidate = replace(cell, reducer=reducer, evaluator=evaluator, tuning=None)
@@ -230,13 +231,17 @@ def _tuned_fit(
 class _Sketch:
     """What the plan needs of one reducer setting.
 
-    `fit` is the text that settings served by one fit have in common.
+    `fit` is the text that settings served by one fit have in common; among the candidates of a
+    tuned trial these are more settings (`shared_width` and `shared_fit`) where a method can be
+    narrowed without a fit of its own.
     """
 
     setting: Setting
     traits: Traits
     width: int | None
     fit: str
+    shared_width: int | None
+    shared_fit: str
     places_by_neighbors: bool
 
 
@@ -274,14 +279,17 @@ class _Sketches:
         traits = get_traits(reducer)
         width: Any = setting.params.get(_WIDTH)
         # A share of the variance, "mle" or true are not numbers of columns.
-        nested = traits.nested and isinstance(width, int) and not isinstance(width, bool)
-        shared = {
-            name: value for name, value in setting.params.items() if not (nested and name == _WIDTH)
-        }
-        fit = canonical([setting.name, setting.mode, setting.version, shared])
-        return _Sketch(
-            setting, traits, width if nested else None, fit, places_by_neighbors(reducer)
-        )
+        counts = isinstance(width, int) and not isinstance(width, bool)
+        narrows = traits.shares_widths and setting.mode == OUT_OF_SAMPLE
+        rest = {name: value for name, value in setting.params.items() if name != _WIDTH}
+
+        def fit(*, shares: bool) -> tuple[int | None, str]:
+            params = rest if shares and counts else setting.params
+            text = canonical([setting.name, setting.mode, setting.version, params])
+            return width if shares and counts else None, text
+
+        alone, among = fit(shares=traits.nested), fit(shares=traits.nested or narrows)
+        return _Sketch(setting, traits, *alone, *among, places_by_neighbors(reducer))
 
 
 class _TrialIds:

@@ -203,14 +203,25 @@ class _Embedding:
     prototypes: NDArray[Any] | None
     cpu_seconds: float
     wall_seconds: float
+    narrower: Callable[[int], tuple[Any, Any]] | None = None
+
+    def at(self, width: int | None) -> tuple[Any, Any]:
+        """Return both parts in so many dimensions, or in all."""
+        if width is None:
+            return self.train, self.test
+        if self.narrower is not None:
+            return self.narrower(width)
+        train, test = (np.ascontiguousarray(part[:, :width]) for part in (self.train, self.test))
+        return train, test
 
 
 def _embed(factory: Any, job: FitJob, split: PointSet, width: int | None) -> _Embedding:
     cpu, wall = time.process_time(), time.perf_counter()
     params = dict(job.params) if width is None else {**job.params, "n_components": width}
     reducer = seeded(factory(**params), job.seed)
+    traits = get_traits(reducer)
     if job.labels is not None:
-        split = points_to_fit(split, job.labels, get_traits(reducer))
+        split = points_to_fit(split, job.labels, traits)
     k = params.get("n_neighbors")
     extra = _neighbors(reducer, split.neighbors.get(job.mode), k)
     n = split.n_train
@@ -234,7 +245,19 @@ def _embed(factory: Any, job: FitJob, split: PointSet, width: int | None) -> _Em
         _prototypes(reducer, len(split.labels.classes)),
         time.process_time() - cpu,
         time.perf_counter() - wall,
+        _narrower(reducer, split) if traits.shares_widths and width is not None else None,
     )
+
+
+def _narrower(reducer: Any, split: PointSet) -> Callable[[int], tuple[Any, Any]]:
+    """Return what gives the embedding of a narrower fit, from what this one has computed."""
+
+    @lru_cache(maxsize=1)
+    def narrower(width: int) -> tuple[Any, Any]:
+        other, n = reducer.with_width(width), split.n_train
+        return other.transform(split.points[:n]), other.transform(split.points[n:])
+
+    return narrower
 
 
 def _prototypes(reducer: Any, n_classes: int) -> NDArray[Any] | None:
@@ -294,15 +317,12 @@ def _evaluate(
     batch: list[Evaluation], embedding: _Embedding, split: PointSet, job: FitJob
 ) -> list[TrialResult]:
     width = batch[0].width
-    train, test = (
-        part if width is None else np.ascontiguousarray(part[:, :width])
-        for part in (embedding.train, embedding.test)
-    )
     seconds = None if job.timeout is None else job.timeout - embedding.wall_seconds
     started = time.process_time()
     try:
         # Each trial has what the fit left of its time; together they have that for each.
         with _deadline(None if seconds is None else seconds * len(batch)):
+            train, test = embedding.at(width)
             _check_width(train, job.params.get("n_components") if width is None else width)
             labels, scored = batch[0].labels, split
             if labels is not None:

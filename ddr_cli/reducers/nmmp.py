@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from copy import copy
+from dataclasses import replace
+from typing import Annotated, Any, Literal, Self
 
 from annotated_types import Ge
 
-from ddr_cli.numerics.graph_embedding import laplacian_form
+from ddr_cli.numerics.graph_embedding import Span, laplacian_form
 from ddr_cli.numerics.graphs import between_class_graph, symmetrized, within_class_graph
 from ddr_cli.numerics.trace_ratio import trace_ratio
 from ddr_cli.reducers.discriminant import LinearDiscriminant, above_rounding
@@ -89,14 +91,29 @@ class NMMP(LinearDiscriminant):
         other = between_class_graph(points, code, self.n_neighbors_between)
         S_w = laplacian_form(Z, symmetrized(own, "mutual"))
         S_b = laplacian_form(Z, symmetrized(other, "mutual"))
-        S_w = above_rounding(S_w, S_b)
-        W, self.trace_ratio_ = trace_ratio(S_b, S_w, self.n_components, self.solver)
+        self._scatters = S_b, above_rounding(S_w, S_b)
+        return self._maximised()
+
+    def _maximised(self) -> Floats:
+        W, self.trace_ratio_ = trace_ratio(*self._scatters, self.n_components, self.solver)
         return W
+
+    def _keep_directions(self, span: Span, W: Floats, dtype: Any, unit: float = 1.0) -> None:
+        self._span = replace(span, coordinates=span.coordinates[:0])
+        super()._keep_directions(span, W, dtype, unit)
+
+    def with_width(self, n_components: int) -> Self:
+        """Return the fit of fewer dimensions, from the same scatter matrices."""
+        narrower = copy(self)
+        narrower.n_components = n_components
+        narrower._keep_directions(self._span, narrower._maximised(), self.components_.dtype)
+        return narrower
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
             version=2,
             nested=False,
+            shares_widths=True,
             grids={
                 "n_components": (1, 2, 3, 5, 10, 15, 20, 30, 40, 50, 60),
                 "n_neighbors_within": (1, 2, 3, 5, 10),

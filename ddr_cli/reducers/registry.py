@@ -155,6 +155,9 @@ class Traits:
         Raised by hand whenever the reducer's numbers change; part of a trial's identity.
     nested : bool
         The first m columns of a wider fit are the m-dimensional fit.
+    shares_widths : bool
+        They are not, but ``with_width(m)`` of a wider fit is the m-dimensional one, to the last
+        bit, at less than its cost. Used where tuning compares widths.
     transductive : bool
         ``fit_transform(X, y)`` places points with ``y == -1`` along with the labelled ones. A
         supervised method that does is semi-supervised: ``fit`` learns from such points.
@@ -183,6 +186,7 @@ class Traits:
 
     version: int = 1
     nested: bool = False
+    shares_widths: bool = False
     transductive: bool = False
     out_of_sample: bool = True
     neighbors: bool = False

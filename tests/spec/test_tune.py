@@ -179,12 +179,6 @@ def test_tune_none_is_as_good_as_absent(right: Callable[..., str]) -> None:
             "4:51: reducer.betta: ccdr has no 'betta'. Did you mean 'beta'?",
         ),
         (
-            "fraction, train: 0.5",
-            "per_class, train: 1",
-            "8:15: tune.folds: the class 'setosa' has 1 training point, so that an inner "
-            "fold would leave none to train on; train on more points, or drop tune.",
-        ),
-        (
             "controls: []",
             "controls: []\nsweep: {reducer.beta: [1, 2]}",
             "4:57: reducer.beta: beta is tuned here and swept by the spec; drop one of the two.",
@@ -226,3 +220,19 @@ def test_a_metric_that_no_classifier_is_scored_by_is_refused_in_python() -> None
             metrics=["training_error", "error"],
             tune={"metric": "training_error"},
         )
+
+
+def test_a_class_of_one_training_point_is_refused_with_its_place(edit: Callable[..., str]) -> None:
+    text = """\
+dataset: iris
+split: {kind: per_class, train: 1}
+reducers: [none]
+classifiers: [linear]
+tune: {folds: 2}
+"""
+    with pytest.raises(DocumentError) as caught:
+        load_spec(edit(text=text))
+    assert str(caught.value).split("\n  ")[1:] == [
+        "x.yaml:5:15: tune.folds: the class 'setosa' has 1 training point, so that an inner fold "
+        "would leave none to train on; train on more points, or drop tune."
+    ]
