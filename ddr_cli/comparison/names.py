@@ -34,10 +34,14 @@ _METHODS = {
     "laplacian_eigenmaps": "Laplacian eigenmaps",
     "isomap": "Isomap",
     "knn": "k-NN",
+    "opentsne": "openTSNE",
+    "pacmap": "PaCMAP",
+    "pls_da": "PLS-DA",
 }
 _ACRONYMS = (
     *("ccdr", "lda", "lfda", "lle", "lmnn", "lpp", "mcml", "mds"),
-    *("mfa", "nca", "nmmp", "pca", "sde", "slle", "ssde"),
+    *("mfa", "nca", "nmmp", "pca", "sde", "slle", "ssde", "svc"),
+    *("hsic", "lol", "lsda", "mmc", "olda", "rda", "save", "umap"),
 )
 
 _FAMILIES = {
