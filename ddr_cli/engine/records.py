@@ -207,6 +207,12 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
+def number_versions() -> dict[str, str | None]:
+    """Return the versions of Python and of the packages that numbers depend on."""
+    packages = {name: _version(name) for name in _LIBRARIES[:3]}
+    return {"Python": platform.python_version(), "ddr": ddr_cli.__version__, **packages}
+
+
 @cache
 def _environment() -> Environment:
     """Return the environment without packages; it is looked up once per process."""

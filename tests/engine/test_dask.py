@@ -22,11 +22,13 @@ import pytest
 
 from ddr_cli.cli.app import main
 from ddr_cli.core.errors import InputError
+from ddr_cli.engine import dask as dask_executor
 from ddr_cli.engine import make_executor, read_trials, run_spec
-from ddr_cli.engine.dask import DaskExecutor, worker
+from ddr_cli.engine.dask import DaskExecutor
 from ddr_cli.engine.folder import is_running
 from ddr_cli.engine.jobs import ExecutorError, last_seen
 from ddr_cli.engine.local import LocalExecutor
+from ddr_cli.engine.records import number_versions
 
 if TYPE_CHECKING:
     from ddr_cli.spec import Spec
@@ -232,8 +234,8 @@ def test_a_worker_has_a_process_for_each_thread_and_a_lost_scheduler_ends_the_ru
 def test_workers_with_other_versions_are_refused(
     cluster: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    here = {**worker.versions(), "numpy": "0.1"}
-    monkeypatch.setattr(worker, "versions", lambda: here)
+    here = {**number_versions(), "numpy": "0.1"}
+    monkeypatch.setattr(dask_executor, "number_versions", lambda: here)
     with pytest.raises(InputError, match=r"numpy \S+ instead of 0\.1"):
         DaskExecutor(cluster.scheduler_address)
 

@@ -18,6 +18,7 @@ from ddr_cli.core.errors import DdrError, InputError
 from ddr_cli.engine.dask import worker
 from ddr_cli.engine.dask.worker import RunContext
 from ddr_cli.engine.jobs import Completions, ExecutorError, Job, JobEnd, SplitJob
+from ddr_cli.engine.records import number_versions
 
 # Jobs per thread of the cluster that are submitted at a time: one to run and one to have ready.
 _DEPTH = 2
@@ -46,11 +47,11 @@ class DaskExecutor:
 
     def __init__(self, address: str, *, memory_limit: int | None = None) -> None:
         self._address = address
-        self._context = RunContext(uuid.uuid4().hex, memory_limit, worker.versions())
+        self._context = RunContext(uuid.uuid4().hex, memory_limit, number_versions())
         self._submitted: dict[int, tuple[Job, Any]] = {}
         # The data sets and prepared splits on the cluster, by their file here.
         self._values: dict[Path, Any] = {}
-        self._numbers = self._tasks = 0
+        self._tasks = 0
         self._completions = Completions()
         self._client = _connect(address)
         try:
@@ -76,7 +77,7 @@ class DaskExecutor:
             future = self._task(worker.end_of, split)
         else:
             future = self._task(worker.fit, self._context, job, self._values[job.split])
-        number = self._numbers = self._numbers + 1
+        number = self._tasks
         self._submitted[number] = (job, future)
         future.add_done_callback(lambda _: self._completions.put(number))
 
@@ -138,18 +139,17 @@ class DaskExecutor:
             raise ExecutorError(_LOST.format(self._address, "it has dropped the jobs"))
         try:
             end: JobEnd = future.result(timeout=_CHECK_SECONDS)
+            return replace(end, job=job)
         except TimeoutError:
             return None
+        except DdrError:
+            raise
         except KilledWorker as error:
             address = getattr(error.last_worker, "address", error.last_worker)
             reason = f"the dask worker {address} died while it had the job"
-            return JobEnd(job, death="killed", reason=reason)
-        except DdrError:
-            raise
         except Exception as error:
             reason = f"the dask worker failed: {type(error).__name__}: {error}"
-            return JobEnd(job, death="killed", reason=reason)
-        return replace(end, job=job)
+        return JobEnd(job, death="killed", reason=reason)
 
     def _look_after_workers(self) -> None:
         now = time.monotonic()

@@ -7,7 +7,6 @@ hands its jobs on to a process of `ddr_cli.engine.local`, and only waits.
 from __future__ import annotations
 
 import multiprocessing
-import platform
 import tempfile
 import threading
 from collections.abc import Iterator
@@ -15,15 +14,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import numpy
-import scipy
-import sklearn
 from distributed import get_worker
 
-import ddr_cli
 from ddr_cli.core.errors import InputError
 from ddr_cli.engine.jobs import FitJob, Job, JobEnd, SplitJob, TuneJob
 from ddr_cli.engine.local import LocalExecutor
+from ddr_cli.engine.records import number_versions
 
 _WAIT_SECONDS = 0.5
 
@@ -34,18 +30,12 @@ class RunContext:
 
     token: str
     memory_limit: int | None
-    versions: dict[str, str]
-
-
-def versions() -> dict[str, str]:
-    """Return the versions of Python and of the packages that numbers depend on."""
-    packages = {package.__name__: package.__version__ for package in (numpy, scipy, sklearn)}
-    return {"Python": platform.python_version(), "ddr": ddr_cli.__version__, **packages}
+    versions: dict[str, str | None]
 
 
 def unfit(context: RunContext) -> str:
     """Return why this worker can't do jobs of a run, or an empty string."""
-    own, other = versions(), context.versions
+    own, other = number_versions(), context.versions
     differing = [
         f"{name} {own[name]} instead of {other[name]}" for name in other if own[name] != other[name]
     ]
@@ -84,8 +74,7 @@ def end_run(token: str) -> None:
     """End the processes of a run; jobs of it that come later are not done."""
     _ended.add(token)
     # The caller may be the worker's event loop, which must not wait for processes to end.
-    for thread in [thread for thread, (of, _) in list(_processes.items()) if of == token]:
-        threading.Thread(target=_stop, args=(thread,), daemon=True).start()
+    threading.Thread(target=_stop, args=(_idle.pop(token, []),), daemon=True).start()
 
 
 @contextmanager
@@ -95,42 +84,39 @@ def _folder() -> Iterator[Path]:
 
 
 _lock = threading.Lock()
-# The process of each thread, and the run that it is of. A run that was killed can't say that it has
-# ended: its process ends when the thread gets a job of another one.
-_processes: dict[int, tuple[str, LocalExecutor]] = {}
+# The processes that have no job, by the token of their run.
+_idle: dict[str, list[LocalExecutor]] = {}
 _ended: set[str] = set()
 
 
 def _done(context: RunContext, job: Job) -> JobEnd:
     if problem := unfit(context):
         raise InputError(f"A dask worker {problem}.")
-    thread = threading.get_ident()
-    executor = _process_of(thread, context)
+    executor = _process_for(context)
     executor.submit(job)
     while context.token not in _ended:
         if ends := executor.wait(_WAIT_SECONDS):
+            _idle.setdefault(context.token, []).append(executor)
             return ends[0]
-    _stop(thread)
+    executor.stop()
     return JobEnd(job, death="killed", reason="the run was ended")
 
 
-def _process_of(thread: int, context: RunContext) -> LocalExecutor:
-    token, executor = _processes.get(thread, ("", None))
-    if executor is not None and token == context.token:
-        return executor
-    _stop(thread)
+def _process_for(context: RunContext) -> LocalExecutor:
     with _lock:
+        if idle := _idle.get(context.token):
+            return idle.pop()
+        # A run that was killed can't say that it has ended.
+        for token in set(_idle) - {context.token}:
+            _stop(_idle.pop(token, []))
         # dask marks its workers as daemons, which Python forbids to have processes. Ours end with
         # their parent, which is what the ban is to ensure.
         multiprocessing.current_process().daemon = False
         executor = LocalExecutor(1, context.memory_limit)
         _ = executor.capacity  # starts it
-        _processes[thread] = (context.token, executor)
     return executor
 
 
-def _stop(thread: int) -> None:
-    with _lock:
-        _, executor = _processes.pop(thread, ("", None))
-    if executor is not None:
+def _stop(executors: list[LocalExecutor]) -> None:
+    for executor in executors:
         executor.stop()
