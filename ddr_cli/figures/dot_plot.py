@@ -43,14 +43,15 @@ def draw_dot_plot(picture: Picture) -> Figure:
     lines = list(dict.fromkeys(picture.untuned(method) for method in picture.methods))
     groups = list(dict.fromkeys(method[group] for method in lines))
     methods = sorted(lines, key=lambda method: groups.index(method[group]))
-    tunes = len(lines) < len(picture.methods)
+    drawn = sorted(picture.methods, key=lambda method: methods.index(picture.untuned(method)))
+    tunes = len(lines) < len(drawn)
     figure = new_figure(7.4, 1.5 + 0.42 * len(methods))
     axes = figure.subplots()
     several = len(picture.families) > 1
     for family in picture.families:
         shift = 0.0 if not several else -_SHIFT if family == picture.families[0] else _SHIFT
         rows = picture.rows[picture.rows["split"] == family]
-        for method in picture.methods:
+        for method in drawn:
             means = picture.of(method, rows)["mean"]
             if len(means):
                 line = picture.untuned(method)
