@@ -1,4 +1,4 @@
-"""Every command of the README, run as printed in a folder of its own, or skipped for a reason.
+"""Every command of the README and its page, run as printed in a folder of its own, or skipped.
 
 What would take long is run with fewer splits; the committed results stand where a reader has them.
 """
@@ -14,7 +14,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+README = "\n".join(
+    (ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "docs/fair_comparison.md")
+)
 
 # By the command's beginning: what is appended to it, so that it takes seconds.
 SMALLER = {"ddr sweep digits_ccdr_beta": ["--repeats", "1", "--set", "sweep.reducer.beta=[0.5]"]}
@@ -31,14 +33,14 @@ NEEDS_NO_DATA = ("ddr compare",)
 
 
 def commands():
-    for block in re.findall(r"^```console\n(.*?)^```", README, re.DOTALL | re.MULTILINE):
-        for line in block.splitlines():
-            command = line.partition(" #")[0].strip()
-            # `ddr list a | b` prints a choice.
-            if command.startswith("ddr list"):
-                yield from (f"ddr list {name.strip()}" for name in command[8:].split("|"))
-            elif command:
-                yield command
+    blocks = re.findall(r"^```console\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
+    for line in dict.fromkeys(line for block in blocks for line in block.splitlines()):
+        command = line.partition(" #")[0].strip()
+        # `ddr list a | b` prints a choice.
+        if command.startswith("ddr list"):
+            yield from (f"ddr list {name.strip()}" for name in command[8:].split("|"))
+        elif command:
+            yield command
 
 
 def why_not(command):
