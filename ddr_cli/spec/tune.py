@@ -77,7 +77,7 @@ def thinned(sizes: Sequence[int], most: int) -> list[Point]:
     axis of which one value is left stays at the item's own.
 
     >>> thinned([4, 2], 4)
-    [(0, 0), (0, 1), (2, 0), (2, 1)]
+    [(1, 0), (1, 1), (3, 0), (3, 1)]
     """
     kept = list(sizes)
     while prod(kept) > most:

@@ -22,7 +22,7 @@ def spec_of(**changes) -> Spec:
         "name": "judged",
         "dataset": "iris",
         "reducers": [{"name": "pca", "n_components": 3}, {"name": "lda", "n_components": 2}],
-        "classifiers": [],
+        "classifiers": None,
         "measures": MEASURES,
         "split": {"kind": "whole", "repeats": 1},
         "embeddings": {"points": 40},
