@@ -1,4 +1,4 @@
-"""The race of a tuned trial's settings on the inner folds, and the fit of the one that won."""
+"""A tuned trial's search: its candidates' scores on inner folds, and the fit of the best one."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _one_if_some(budget: int | None) -> int | None:
 
 
 @dataclass
-class _Runner:
+class _Candidate:
     """A candidate: the fit that it takes, its scores on the folds, what kept it from having one."""
 
     job: FitJob
@@ -48,41 +48,41 @@ class Choice:
     score: float
 
 
-class Race:
-    """Collects the candidates' scores, fold by fold, and says which won."""
+class SettingsSearch:
+    """Collects the candidates' scores, fold by fold, and says which is the best."""
 
     def __init__(self, job: TuneJob) -> None:
         self._job = job
-        self._runners: dict[str, dict[int, _Runner]] = {}
+        self._candidates: dict[str, dict[int, _Candidate]] = {}
         self._seconds: dict[str, float] = {}
         for fit in job.candidates:
             for one in fit.evaluations:
                 trial_id, number = candidate_of(one.trial_id)
-                self._runners.setdefault(trial_id, {})[number] = _Runner(fit, one)
+                self._candidates.setdefault(trial_id, {})[number] = _Candidate(fit, one)
 
     def add(self, results: Sequence[TrialResult]) -> None:
         """Take the results of one fit on one fold."""
         fits: dict[str, float] = {}
         for result in results:
             trial_id, number = candidate_of(result.trial_id)
-            runner = self._runners[trial_id][number]
+            candidate = self._candidates[trial_id][number]
             score = result.metrics.get(self._job.metric, math.nan)
             if result.status != OK:
-                runner.failure = runner.failure or result.reason
+                candidate.failure = candidate.failure or result.reason
             elif not math.isfinite(score):
-                runner.failure = runner.failure or f"{self._job.metric} is not defined"
+                candidate.failure = candidate.failure or f"{self._job.metric} is not defined"
             else:
-                runner.scores.append(score)
+                candidate.scores.append(score)
             # A fit counts once for each trial that rests on it, as for rows that share one.
             fits[trial_id] = max(fits.get(trial_id, 0.0), result.fit_seconds or 0.0)
-            self._spend(trial_id, result.eval_seconds or 0.0)
+            self._add_seconds(trial_id, result.eval_seconds or 0.0)
         for trial_id, seconds in fits.items():
-            self._spend(trial_id, seconds)
+            self._add_seconds(trial_id, seconds)
 
-    def _spend(self, trial_id: str, seconds: float) -> None:
+    def _add_seconds(self, trial_id: str, seconds: float) -> None:
         self._seconds[trial_id] = self._seconds.get(trial_id, 0.0) + seconds
 
-    def losses(self) -> list[TrialResult]:
+    def failures(self) -> list[TrialResult]:
         """Return the results of trials none of whose candidates has a score on every fold."""
         return [
             TrialResult(
@@ -91,18 +91,18 @@ class Race:
                 f"no setting could be scored on every inner fold: {self._first_failure(trial_id)}",
                 tune_seconds=self._seconds[trial_id],
             )
-            for trial_id in self._runners
+            for trial_id in self._candidates
             if self._choice(trial_id) is None
         ]
 
-    def finals(self) -> Iterator[FitJob]:
+    def final_fits(self) -> Iterator[FitJob]:
         """Yield the fits of the chosen settings on the whole training part, each of its width."""
         found: dict[str, list[tuple[FitJob, Evaluation]]] = {}
-        for trial_id, runners in self._runners.items():
+        for trial_id, candidates in self._candidates.items():
             choice = self._choice(trial_id)
             if choice is None:
                 continue
-            fit, one = runners[choice.number].job, runners[choice.number].evaluation
+            fit, one = candidates[choice.number].job, candidates[choice.number].evaluation
             params = dict(fit.params)
             if one.width is not None:
                 params["n_components"] = one.width
@@ -112,13 +112,13 @@ class Race:
         for shared in found.values():
             yield replace(shared[0][0], evaluations=tuple(own for _, own in shared))
 
-    def told(self, results: Sequence[TrialResult]) -> list[TrialResult]:
+    def with_choice(self, results: Sequence[TrialResult]) -> list[TrialResult]:
         """Return results of final fits with what was chosen, its score and what that took."""
-        told = []
+        found = []
         for result in results:
             choice = self._choice(result.trial_id)
             assert choice is not None
-            told.append(
+            found.append(
                 replace(
                     result,
                     chosen=choice.number,
@@ -126,18 +126,20 @@ class Race:
                     tune_seconds=self._seconds[result.trial_id],
                 )
             )
-        return told
+        return found
 
     def _choice(self, trial_id: str) -> Choice | None:
         lower = get_scale(self._job.metric).better == "lower"
         best: Choice | None = None
-        for number, runner in sorted(self._runners[trial_id].items()):
-            if runner.failure or len(runner.scores) < self._job.n_folds:
+        for number, candidate in sorted(self._candidates[trial_id].items()):
+            if candidate.failure or len(candidate.scores) < self._job.n_folds:
                 continue
-            score = round(math.fsum(runner.scores) / len(runner.scores), _DECIMALS)
+            score = round(math.fsum(candidate.scores) / len(candidate.scores), _DECIMALS)
             if best is None or (score < best.score if lower else score > best.score):
                 best = Choice(number, score)
         return best
 
     def _first_failure(self, trial_id: str) -> str:
-        return next(runner.failure for _, runner in sorted(self._runners[trial_id].items()))
+        return next(
+            candidate.failure for _, candidate in sorted(self._candidates[trial_id].items())
+        )

@@ -43,7 +43,7 @@ from ddr_cli.engine.scoring import (
     seeded,
 )
 from ddr_cli.engine.scratch import PointSet
-from ddr_cli.engine.tuning import Race, on_fold
+from ddr_cli.engine.tuning import SettingsSearch, on_fold
 from ddr_cli.evaluation.registry import PREPROCESSORS
 from ddr_cli.numerics.neighbors import Neighbors, kneighbors
 from ddr_cli.reducers.registry import REDUCERS, get_traits
@@ -139,22 +139,22 @@ def tune(job: TuneJob) -> JobResult:
     """Score the candidates on every inner fold, then fit and evaluate each trial's choice once."""
     results: list[TrialResult] = []
     with _collected() as collected, Trace(job.trace) as trace:
-        split, race = _load_split(job.split), Race(job)
+        split, search = _load_split(job.split), SettingsSearch(job)
 
         def ended(finished: Sequence[TrialResult]) -> None:
-            told = race.told(finished)
-            trace.finished(told)
-            results.extend(told)
+            finished = search.with_choice(finished)
+            trace.finished(finished)
+            results.extend(finished)
 
         for fold in split.folds[job.labels]:
             for candidates in job.candidates:
                 scores: list[TrialResult] = []
                 _fit_and_evaluate(on_fold(candidates), fold, trace, scores.extend)
-                race.add(scores)
-        lost = race.losses()
-        trace.finished(lost)
-        results += lost
-        for chosen in race.finals():
+                search.add(scores)
+        failed = search.failures()
+        trace.finished(failed)
+        results += failed
+        for chosen in search.final_fits():
             _fit_and_evaluate(chosen, split, trace, ended)
         return JobResult(tuple(results), collected())
 
