@@ -100,18 +100,17 @@ def run(
     from ddr_cli.engine import make_progress, run_spec
 
     with trusting(trust):
-        loaded = _as_spec(spec, name, overrides, repeats)
-    outcome = run_spec(
-        loaded,
-        out=out,
-        jobs=jobs,
-        timeout=timeout,
-        memory_limit=memory_limit,
-        fresh=fresh,
-        retry_failed=retry_failed,
-        sources=sources,
-        progress=progress or make_progress(),
-    )
+        outcome = run_spec(
+            _as_spec(spec, name, overrides, repeats),
+            out=out,
+            jobs=jobs,
+            timeout=timeout,
+            memory_limit=memory_limit,
+            fresh=fresh,
+            retry_failed=retry_failed,
+            sources=sources,
+            progress=progress or make_progress(),
+        )
     return Results(outcome.folder)
 
 

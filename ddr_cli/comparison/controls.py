@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from ddr_cli.comparison.runs import Run
-from ddr_cli.comparison.summary import AXES, TUNED, Row, Summary
+from ddr_cli.comparison.summary import AXES, TUNED_SUFFIX, Row, Summary
 from ddr_cli.core.errors import InputError
 from ddr_cli.data.card import load_card
 from ddr_cli.spec.controls import FULL_FEATURES, SEEN, STRONG
@@ -83,7 +83,7 @@ def against_controls(summary: Summary) -> AgainstControls | None:
     for index in methods.index:
         row = Row(summary, int(index))
         record: dict[str, object] = {
-            "reducer": f"{row['reducer_label']}, {TUNED}" if row.is_tuned else row["reducer_label"],
+            "reducer": row["reducer_label"] + (TUNED_SUFFIX if row.is_tuned else ""),
             "classifier": row["classifier_label"],
             "setting": row.setting,
             "mean": row["mean"],

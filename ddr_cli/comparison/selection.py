@@ -12,7 +12,7 @@ import pandas as pd
 
 from ddr_cli.comparison.names import family_name, method_name, metric_name, parameter_name, plain
 from ddr_cli.comparison.places import Place, Remarks, listed, load_places
-from ddr_cli.comparison.summary import AXES, PIECES, Row, best_index, same_value
+from ddr_cli.comparison.summary import AXES, PIECES, TUNED_SUFFIX, Row, best_index, same_value
 from ddr_cli.core.errors import InputError, did_you_mean
 from ddr_cli.core.yaml_loader import parse_value
 from ddr_cli.engine.kept import has_kept
@@ -23,7 +23,6 @@ from ddr_cli.spec.controls import SHUFFLED_LABELS
 Track = Literal["inductive", "transductive"]
 TRACKS: tuple[Track, ...] = ("inductive", "transductive")
 
-TUNED = ", tuned"
 PREDEFINED = "predefined"
 _MOST_NAMED = 4
 
@@ -259,7 +258,7 @@ def _best(
     found = []
     for key, group in rows.groupby(keys, sort=False, dropna=False):
         tuned = len(key) > len(keys[:2]) and bool(key[2])
-        name = str(key[0]) + (TUNED if tuned else "")
+        name = str(key[0]) + (TUNED_SUFFIX if tuned else "")
         for column, value in settings.items():
             group = _with_value(place, group, column, value, name, tuned, remarks)
         if group.empty:
@@ -326,7 +325,7 @@ def _named(entries: Sequence[Entry], places: Sequence[Place]) -> list[Entry]:
     named = []
     for entry in entries:
         pieces = [entry.row["reducer_label"], *([entry.row["classifier_label"]] if several else [])]
-        named.append(replace(entry, name=", ".join(pieces) + (TUNED if entry.tuned else "")))
+        named.append(replace(entry, name=", ".join(pieces) + (TUNED_SUFFIX if entry.tuned else "")))
     if any(place.tag for place in places):
         return [replace(each, name=f"{each.name} ({each.place.tag})") for each in named]
     if len({place.dataset for place in places}) > 1:

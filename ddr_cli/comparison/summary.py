@@ -36,6 +36,7 @@ KINDS = ("control",)
 """Columns that only some runs have, and by which their rows differ beside their parameters."""
 
 TUNED = "tuned"
+TUNED_SUFFIX = f", {TUNED}"
 """Whether a row's settings were chosen on inner folds; a column only of runs that tune."""
 
 AXES = (TRAIN, LABELS)
@@ -116,7 +117,7 @@ class Row:
         """The method and its setting, such as ``CCDR, k-NN at β = 0.562``."""
         name = f"{self['reducer_label']}, {self['classifier_label']}"
         if self.is_tuned:
-            name += f", {TUNED}"
+            name += TUNED_SUFFIX
         return f"{name} at {self.setting}" if self.setting else name
 
     @cached_property
@@ -148,7 +149,7 @@ def with_tuned_names(rows: pd.DataFrame) -> pd.DataFrame:
     """Return a summary's rows with the reducers of tuned ones called so: ``CCDR, tuned``."""
     if TUNED not in rows:
         return rows
-    named = rows["reducer_label"].where(~rows[TUNED], rows["reducer_label"] + f", {TUNED}")
+    named = rows["reducer_label"].where(~rows[TUNED], rows["reducer_label"] + TUNED_SUFFIX)
     return rows.assign(reducer_label=named)
 
 

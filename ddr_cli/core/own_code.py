@@ -28,7 +28,7 @@ _trusted: set[str] = set()
 
 
 class UntrustedCodeError(InputError):
-    """A spec names code that nobody has said may be run; `sources` are the texts' hashes."""
+    """A piece is named by code that nobody has said may be run; `source` tells its text."""
 
     def __init__(self, message: str, source: str) -> None:
         super().__init__(message)
@@ -76,7 +76,11 @@ def source_of(name: str) -> str:
 
 
 def load_code(name: str) -> Any:
-    """Import the piece that is named by its code; an `InputError` says why it can't be."""
+    """Import the piece that is named by its code; an `InputError` says why it can't be.
+
+    Whoever asks, a stranger's result folder too, it is only done with the user's word.
+    """
+    require_trust(name)
     place, _, attribute = name.rpartition(":")
     try:
         module = _from_file(Path(place)) if place.endswith(".py") else import_module(place)
@@ -108,7 +112,7 @@ def require_trust(name: str) -> None:
     if "*" in _trusted or source in _trusted or source in _remembered():
         return
     raise UntrustedCodeError(
-        f"The spec names code of its own, {shown(name)}. Running the spec runs that code with all "
+        f"The spec names code of its own, {shown(name)}. Reading the spec runs that code with all "
         "your rights: look at it first, then say --trust.",
         source,
     )

@@ -307,7 +307,10 @@ def _start_worker(memory_limit: int | None, environment: dict[str, str]) -> None
     from threadpoolctl import threadpool_limits
 
     import ddr_cli.engine.work  # noqa: F401  loads the libraries before memory is limited
+    from ddr_cli.core import own_code
 
+    # It is given nothing that the process that started it was not allowed to load.
+    own_code.trust()
     _thread_limits.append(threadpool_limits(1))
     import numpy
 

@@ -46,9 +46,9 @@ from ddr_cli.engine.scratch import PointSet
 from ddr_cli.engine.tuning import SettingsSearch, on_fold
 from ddr_cli.evaluation.registry import PREPROCESSORS
 from ddr_cli.numerics.neighbors import Neighbors, kneighbors
+from ddr_cli.reducers.labels import UNLABELLED
 from ddr_cli.reducers.registry import REDUCERS, get_traits
 
-_UNLABELLED = -1
 _MOST_SHOWN = 3  # dimensions that a figure can show
 # A piece that calls sys.exit fails like one that raises.
 _FAILURES = (Exception, SystemExit)
@@ -227,7 +227,7 @@ def _embed(factory: Any, job: FitJob, split: PointSet, width: int | None) -> _Em
     n = split.n_train
     if job.mode == TRANSDUCTIVE:
         y = split.labels.y.copy()
-        y[n:] = _UNLABELLED
+        y[n:] = UNLABELLED
         both = reducer.fit_transform(split.points, y, **extra)
         train, test = both[:n], both[n:]
     else:

@@ -16,7 +16,7 @@ from ddr_cli.comparison.names import (
     parameter_name,
     setting_text,
 )
-from ddr_cli.comparison.summary import TUNED, Summary, best_index, with_tuned_names
+from ddr_cli.comparison.summary import TUNED_SUFFIX, Summary, best_index, with_tuned_names
 from ddr_cli.figures.style import (
     NEUTRAL,
     PAPER_COLOUR,
@@ -79,7 +79,7 @@ class Picture:
 
     def untuned(self, method: Method) -> Method:
         """Return the method at its default setting, of one that is tuned."""
-        return method[0].removesuffix(f", {TUNED}"), method[1]
+        return method[0].removesuffix(TUNED_SUFFIX), method[1]
 
     def of(self, method: Method, rows: pd.DataFrame) -> pd.DataFrame:
         """Return the rows of one method."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -148,8 +148,12 @@ def _build(
     data = document.data
     if not isinstance(data, dict):
         raise not_a_mapping(document, ("dataset", "split", "reducers", "classifiers"))
+    base = path.parent if path else None
+    # Overrides look at the parameters that pieces have, and may themselves name code.
+    _require_trust(data, base)
     if overrides:
         apply_overrides(document, overrides)
+        _require_trust(data, base)
     if repeats is not None and isinstance(data.get("split"), dict):
         place = Place.in_option(len(overrides), f"--repeats {repeats}")
         document.put(("split", "repeats"), repeats, place)
@@ -161,22 +165,19 @@ def _build(
     document.data = {**given, "name": name, "path": path}
     swept = frozenset(given["sweep"]) if isinstance(given.get("sweep"), dict) else frozenset()
     tuned = given.get("tune", "none") != "none"
-    base = path.parent if path else None
-    for name in _code_names(given):
-        require_trust(located(name, base))
     budgets = LABELS in given or TRAIN in swept
     context = Context(base=base, swept=swept, tuned=tuned, budgets=budgets)
     return validated(document, Spec, "a spec", context)
 
 
-def _code_names(data: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the names by which a document asks for code that is not registered."""
+def _require_trust(data: Mapping[str, Any], base: Path | None) -> None:
+    """Refuse a document that names code which nobody has said may be run."""
     for section in PREFIXES:
         items = data.get(section)
         for item in items if isinstance(items, list) else ():
             name = item.get("name") if isinstance(item, dict) else item
             if isinstance(name, str) and is_code(name):
-                yield name
+                require_trust(located(name, base))
 
 
 def _default_split(dataset: str | Mapping[str, Any]) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from pydantic import (
 )
 
 from ddr_cli.core.errors import InputError
-from ddr_cli.core.own_code import class_name, located, shown
+from ddr_cli.core.own_code import class_name, is_code, located, shown
 from ddr_cli.core.parameters import parameter_model
 from ddr_cli.core.places import value_text
 from ddr_cli.core.validation import (
@@ -129,7 +129,14 @@ class Piece(StrictFrozen):
 
     @property
     def settable(self) -> list[str]:
-        """What ``--set`` and ``sweep`` may change: the parameters, and a reducer's mode."""
+        """What ``--set`` and ``sweep`` may change: the parameters, and a reducer's mode.
+
+        Of a piece that is named by its code they are told without running that: a report of
+        someone else's results must not.
+        """
+        if is_code(self.name):
+            modes = ["mode"] if self.prefix == "reducer" else []
+            return list(dict.fromkeys([*self.params, *getattr(self, "grids", ()), *modes]))
         return settable_names(self.section, self.name)
 
     def traits(self, params: Mapping[str, Any] | None = None) -> Any:

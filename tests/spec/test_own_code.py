@@ -45,6 +45,7 @@ classifiers:
 @pytest.fixture
 def spec(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(own_code, "_memory", lambda: tmp_path / "trusted")
+    monkeypatch.setattr(own_code, "_trusted", set())
     (tmp_path / "mine.py").write_text(METHOD)
     path = tmp_path / "spec.yaml"
     path.write_text(SPEC)
@@ -138,3 +139,25 @@ def test_a_file_that_fails_names_its_line(spec: Path) -> None:
     spec.with_name("mine.py").write_text("import math\n\nmath.sqrt(-1)\n")
     with own_code.trusting(True), pytest.raises(InputError, match=r"line 3: ValueError"):
         load_spec(spec)
+
+
+def test_a_strangers_results_are_read_without_running_their_code(
+    spec: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    swept = SPEC + "sweep: {reducer.n_components: [1, 2]}\n"
+    spec.write_text(swept.replace(", n_components: 3", ""))
+    out = tmp_path / "out"
+    ran = CliRunner().invoke(app, ["run", str(spec), "--out", str(out), "--trust"])
+    assert ran.exit_code == 0, ran.output
+    own_code._trusted.clear()
+    # What the manifest names stands in the reader's folder, and is not touched.
+    mark = tmp_path / "mark"
+    (tmp_path / "mine.py").write_text(f"open({str(mark)!r}, 'w')\n" + METHOD)
+    monkeypatch.chdir(tmp_path)
+    for command in (["report", str(out)], ["status", str(out / "spec")], ["compare", "out/spec"]):
+        done = CliRunner().invoke(app, command)
+        assert done.exit_code == 0, done.output
+    assert not mark.exists()
+    refused = CliRunner().invoke(app, ["validate", str(spec), "--set", "reducer.n_components=1"])
+    assert refused.exit_code == 2
+    assert not mark.exists()
