@@ -126,6 +126,8 @@ class Expect(Frozen):
     features: Annotated[int, Ge(1)] | None = None
     classes: dict[Label, Annotated[int, Ge(1)]] | None = None
     groups: Annotated[int, Ge(1)] | None = None
+    missing: Annotated[int, Ge(0)] | None = None
+    """How many values of the features are missing."""
     split: SplitSizes | None = None
     fingerprint: Fingerprint | None = None
 
@@ -239,6 +241,21 @@ class Card(Frozen):
         if any(layout.format.options.get("groups") is not None for layout in self.layouts):
             return True
         return False if set(names) <= _WITHOUT_GROUPS else None
+
+    @property
+    def has_missing(self) -> bool:
+        """Whether the card says that values of the features are missing."""
+        if self.expect.missing is not None:
+            return self.expect.missing > 0
+        return any(layout.format.options.get("missing") == "keep" for layout in self.layouts)
+
+    @property
+    def coded(self) -> tuple[str, ...]:
+        """The columns that the card says to hold codes of categories."""
+        for options in (layout.format.options for layout in self.layouts):
+            if options.get("categories") == "codes" and (columns := options.get("categorical")):
+                return (columns,) if isinstance(columns, str) else tuple(map(str, columns))
+        return ()
 
     @property
     def parts(self) -> tuple[str, ...] | None:

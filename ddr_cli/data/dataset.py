@@ -78,6 +78,8 @@ class Dataset:
         The class of each row before classes were merged, an index into `subclass_names`.
     subclass_names : tuple of str, optional
         The names of the classes before they were merged.
+    categorical : tuple of int
+        The columns of X that hold codes of categories.
     """
 
     name: str
@@ -94,6 +96,12 @@ class Dataset:
     subclass_names: tuple[str, ...] | None = None
     group_names: tuple[str, ...] | None = None
     parts: Mapping[str, PredefinedSplit] | None = None
+    categorical: tuple[int, ...] = ()
+
+    @property
+    def n_missing(self) -> int:
+        """How many values of X are missing."""
+        return int(np.isnan(self.X if isinstance(self.X, np.ndarray) else self.X.data).sum())
 
     @property
     def n_samples(self) -> int:
@@ -150,6 +158,7 @@ def assemble(card: Card, raw: RawData, files: Sequence[CardFile] = ()) -> Datase
         subclass_names=subclass_names,
         group_names=group_names,
         parts=None if raw.parts is None else _splits_by_column(card, raw.parts),
+        categorical=raw.categorical,
     )
     return replace(dataset, fingerprint=fingerprint(dataset))
 
@@ -308,6 +317,8 @@ def differences(dataset: Dataset, expect: Expect) -> list[str]:
         groups = 0 if dataset.groups is None else int(dataset.groups.max()) + 1
         if groups != expect.groups:
             found.append(f"it has {groups} groups, not {expect.groups}")
+    if expect.missing not in (None, dataset.n_missing):
+        found.append(f"{dataset.n_missing} of its values are missing, not {expect.missing}")
     if not found and expect.fingerprint not in (None, dataset.fingerprint):
         found.append(
             f"the counts are right but the values differ (fingerprint {dataset.fingerprint}, "
@@ -363,6 +374,8 @@ def fingerprint(dataset: Dataset) -> str:
     for column, given in (dataset.parts or {}).items():
         rows = _integer_bytes(given.train), _integer_bytes(given.test)
         _add(digest, "part", column.encode(), *rows)
+    if dataset.categorical:
+        _add(digest, "categorical", str(dataset.categorical).encode())
     return f"sha256:{digest.hexdigest()}"
 
 

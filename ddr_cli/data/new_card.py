@@ -10,7 +10,7 @@ from typing import Any
 from ddr_cli.core.atomic import atomic_write, clear_messages
 from ddr_cli.core.errors import InputError
 from ddr_cli.core.yaml_loader import dump
-from ddr_cli.data.card import check_card
+from ddr_cli.data.card import Card, check_card
 from ddr_cli.data.dataset import Dataset
 from ddr_cli.data.store.cache import read_found
 from ddr_cli.data.store.locate import Sources, locate
@@ -62,13 +62,13 @@ def write_new_card(
     if found is None:
         raise InputError(f"The files of {target} are not there.")
     dataset = read_found(card, found, card.choose(None), sources)
-    content["expect"] = _expect(dataset)
+    content["expect"] = _expect(card, dataset)
     with clear_messages(target):
         atomic_write(target, dump(content))
     return target, dataset
 
 
-def _expect(dataset: Dataset) -> dict[str, Any]:
+def _expect(card: Card, dataset: Dataset) -> dict[str, Any]:
     expect: dict[str, Any] = {
         "samples": dataset.n_samples,
         "features": dataset.n_features,
@@ -76,6 +76,8 @@ def _expect(dataset: Dataset) -> dict[str, Any]:
     }
     if dataset.groups is not None:
         expect["groups"] = int(dataset.groups.max()) + 1
+    if dataset.n_missing or card.has_missing:
+        expect["missing"] = dataset.n_missing
     if dataset.split is not None:
         expect["split"] = {"train": len(dataset.split.train), "test": len(dataset.split.test)}
     return expect | {"fingerprint": dataset.fingerprint}

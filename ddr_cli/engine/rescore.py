@@ -175,7 +175,8 @@ def _points_of(group: KeptGroup, data: Dataset, spec: Spec) -> tuple[Any, Labels
         seeded(PREPROCESSORS.load(step.name)(**step.params), group.seed) for step in spec.preprocess
     ]
     y = labels.y[: len(group.train)]
-    points = preprocessed(data.X[group.train], data.X[group.test], y, steps)
+    parts = data.X[group.train], data.X[group.test]
+    points = preprocessed(*parts, y, steps, data.categorical)
     return points[group.points], labels.rows(group.points)
 
 

@@ -62,7 +62,8 @@ class PointSet:
 
     `neighbors` are those that were searched of a split, by what was searched; `places` say in which
     order the training points of a class are labelled, where only some are; `folds` are the training
-    part divided once more, by how many labels of a class are known there.
+    part divided once more, by how many labels of a class are known there; `categorical` are the
+    columns of a data set that hold codes of categories.
     """
 
     points: Any
@@ -71,6 +72,7 @@ class PointSet:
     neighbors: dict[str, Neighbors] = field(default_factory=dict)
     places: NDArray[np.intp] | None = None
     folds: dict[int | None, tuple[PointSet, ...]] = field(default_factory=dict)
+    categorical: tuple[int, ...] = ()
 
     def with_shuffled_labels(self, seed: int) -> PointSet:
         """Return the points with the labels of the training part, and of the rest, permuted."""
@@ -102,18 +104,18 @@ class PointSet:
             parts = np.ascontiguousarray(points)
         found = {name: (one.indices, one.distances) for name, one in self.neighbors.items()}
         inner = {key: tuple(fold._parts() for fold in folds) for key, folds in self.folds.items()}
-        return parts, vars(self.labels), self.n_train, found, self.places, inner
+        return parts, vars(self.labels), self.n_train, found, self.places, inner, self.categorical
 
     @classmethod
     def _of(cls, stored: tuple[Any, ...]) -> Self:
-        parts, labels, n_train, found, places, inner = stored
+        parts, labels, n_train, found, places, inner, categorical = stored
         if isinstance(parts, tuple):
             *arrays, shape = parts
             parts = sparse.csr_array(tuple(arrays), shape=shape, copy=False)
             parts.has_canonical_format = True
         neighbors = {name: Neighbors(*arrays) for name, arrays in found.items()}
         folds = {key: tuple(map(PointSet._of, each)) for key, each in inner.items()}
-        return cls(parts, Labels(**labels), n_train, neighbors, places, folds)
+        return cls(parts, Labels(**labels), n_train, neighbors, places, folds, categorical)
 
 
 def _plain(value: Any) -> Any:

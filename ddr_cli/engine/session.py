@@ -34,6 +34,7 @@ from ddr_cli.engine.scratch import Labels, PointSet, Scratch
 from ddr_cli.evaluation.registry import PREPROCESSORS, evaluator_registry
 from ddr_cli.reducers.registry import REDUCERS
 from ddr_cli.spec.budgets import ALL
+from ddr_cli.spec.feasible import unprepared
 
 if TYPE_CHECKING:
     from ddr_cli.data import Dataset
@@ -111,6 +112,7 @@ class SpecRun:
             _ = executor.capacity
             # Before the folder is made or touched: without data there is nothing to put there.
             dataset = self._datasets.load(self.plan.spec, self.plan.data.options)
+            _check_prepared(self.plan.spec, dataset)
             draws = Draws(self.plan, dataset)
             with locked(self.folder):
                 if self._settings.fresh:
@@ -214,7 +216,10 @@ class _Session:
         try:
             with Scratch() as scratch, _interruptible(executor.wake) as stopped:
                 data = scratch.path / "data.joblib"
-                PointSet(self._dataset.X, self._labels).save(data)
+                points = PointSet(
+                    self._dataset.X, self._labels, categorical=self._dataset.categorical
+                )
+                points.save(data)
                 schedule = Schedule(
                     self._plan,
                     set(todo),
@@ -379,6 +384,14 @@ def _packages(spec: Spec) -> dict[str, str]:
     versions = {origin: source.removeprefix(f"{origin} ") for origin, source in found.items()}
     libraries = {piece.traits().library for piece in spec.reducers} - {None}
     return versions | {name: version(name) for name in libraries}
+
+
+def _check_prepared(spec: Spec, data: Dataset) -> None:
+    """Raise InputError if the spec's steps leave missing values or codes that the data have."""
+    names = data.feature_names or [f"x{i}" for i in range(data.n_features)]
+    coded = [names[column] for column in data.categorical]
+    for _, message in unprepared(data.name, data.n_missing > 0, coded, spec.preprocess):
+        raise InputError(message)
 
 
 @contextmanager

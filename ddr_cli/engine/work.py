@@ -44,6 +44,7 @@ from ddr_cli.engine.scoring import (
 )
 from ddr_cli.engine.scratch import PointSet
 from ddr_cli.engine.tuning import SettingsSearch, on_fold
+from ddr_cli.evaluation.preprocess import fit_step
 from ddr_cli.evaluation.registry import PREPROCESSORS
 from ddr_cli.numerics.neighbors import Neighbors, kneighbors
 from ddr_cli.reducers.labels import UNLABELLED
@@ -100,7 +101,8 @@ def _prepared(data: PointSet, division: Division, job: SplitJob) -> PointSet:
     rows, n = division.rows, division.n_train
     with _deadline(job.timeout):
         labels = data.labels.rows(rows)
-        points = preprocessed(data.points[rows[:n]], data.points[rows[n:]], labels.y[:n], steps)
+        parts = data.points[rows[:n]], data.points[rows[n:]]
+        points = preprocessed(*parts, labels.y[:n], steps, data.categorical)
         neighbors = {}
         for searched, k in job.searches.items():
             if searched == QUERIES and n == len(rows):
@@ -112,10 +114,16 @@ def _prepared(data: PointSet, division: Division, job: SplitJob) -> PointSet:
         return PointSet(points, labels, n, neighbors, division.places)
 
 
-def preprocessed(train: Any, test: Any, y: NDArray[np.int64], steps: Sequence[Any]) -> Any:
+def preprocessed(
+    train: Any,
+    test: Any,
+    y: NDArray[np.int64],
+    steps: Sequence[Any],
+    categorical: Sequence[int] = (),
+) -> Any:
     """Return the points of a split after steps that are fitted to its training part."""
     for step in steps:
-        train = step.fit_transform(train, y)
+        train, categorical = fit_step(step, train, y, categorical)
         test = step.transform(test) if test.shape[0] else train[:0]
     stack: Any = sparse.vstack if sparse.issparse(train) else np.vstack
     return stack([train, test])

@@ -7,6 +7,7 @@ none) is raised by hand whenever its numbers change, and is part of a trial's id
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal, Self
 
@@ -15,9 +16,12 @@ import scipy.sparse as sp
 from annotated_types import Ge, Gt, Lt
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import PCA, TruncatedSVD
 from sklearn.feature_extraction.text import TfidfTransformer
-from sklearn.preprocessing import Normalizer, StandardScaler
+from sklearn.feature_selection import VarianceThreshold
+from sklearn.impute import SimpleImputer
+from sklearn.preprocessing import FunctionTransformer, Normalizer, OneHotEncoder, StandardScaler
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ddr_cli.core.parameters import check_parameters
@@ -35,6 +39,7 @@ class _Step(TransformerMixin, BaseEstimator, ABC):
 
     version: ClassVar[int]
     _accepts_sparse: ClassVar[bool] = True
+    _accepts_missing: ClassVar[bool] = False
 
     @abstractmethod
     def _fitted(self, points: Any) -> Any:
@@ -53,12 +58,36 @@ class _Step(TransformerMixin, BaseEstimator, ABC):
 
     def _validated(self, X: ArrayLike, *, reset: bool) -> Any:
         accepted = ("csr", "csc") if self._accepts_sparse else False
-        return validate_data(self, X, accept_sparse=accepted, dtype=np.float64, reset=reset)
+        finite = "allow-nan" if self._accepts_missing else True
+        return validate_data(
+            self,
+            X,
+            accept_sparse=accepted,
+            dtype=np.float64,
+            ensure_all_finite=finite,
+            reset=reset,
+        )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = self._accepts_sparse
+        tags.input_tags.allow_nan = self._accepts_missing
         return tags
+
+
+class _OfColumns(_Step):
+    """A step that treats the columns with codes of categories differently from numbers.
+
+    Which they are is told to `fit`; without a word of it, all are numbers.
+    """
+
+    _accepts_missing = True
+    _categorical: Sequence[int] = ()
+
+    def fit(self, X: ArrayLike, y: object = None, categorical: Sequence[int] = ()) -> Self:
+        """Fit the step on the training part."""
+        self._categorical = tuple(categorical)
+        return super().fit(X, y)
 
 
 class _Projection(_Step):
@@ -173,6 +202,96 @@ class SingularVectors(_Projection):
         return TruncatedSVD(self.n_components, algorithm="arpack", random_state=0).fit(points)
 
 
+class Impute(OneToOneFeatureMixin, _OfColumns):
+    """Put the training part's value of a feature in the place of its missing ones.
+
+    A categorical column gets its most frequent value by any strategy, a feature without a single
+    value in the training part 0. Of equally frequent values the smallest counts.
+
+    Parameters
+    ----------
+    strategy : {"mean", "median", "most_frequent"}, default="mean"
+        Which value of the numeric features.
+    """
+
+    version = 1
+
+    def __init__(self, strategy: Literal["mean", "median", "most_frequent"] = "mean") -> None:
+        self.strategy = strategy
+
+    def _fitted(self, points: Any) -> Any:
+        imputer = SimpleImputer(strategy=self.strategy, keep_empty_features=True).fit(points)
+        if self._categorical:
+            columns = list(self._categorical)
+            codes = SimpleImputer(strategy="most_frequent", keep_empty_features=True)
+            imputer.statistics_[columns] = codes.fit(points[:, columns]).statistics_
+        return imputer
+
+
+class OneHot(_OfColumns):
+    """Make each categorical column one 0/1 column per value in the training part.
+
+    These come first, the other features after them. A value that the training part does not have
+    is 0 in all of its columns; a missing one, unless it was imputed before, is a value of its own.
+    """
+
+    version = 1
+    _accepts_sparse = False
+
+    def _fitted(self, points: Any) -> Any:
+        encoder = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
+        columns = ColumnTransformer(
+            [("one_hot", encoder, list(self._categorical))],
+            remainder="passthrough",
+            sparse_threshold=0,
+        )
+        return columns.fit(points)
+
+
+class LowVariance(_Projection):
+    """Drop features that vary little, or not at all, in the training part.
+
+    Parameters
+    ----------
+    threshold : float, default=0
+        Features of no more variance than this are dropped.
+    """
+
+    version = 1
+
+    def __init__(self, threshold: Annotated[float, Ge(0)] = 0.0) -> None:
+        self.threshold = threshold
+
+    def _fitted(self, points: Any) -> Any:
+        return VarianceThreshold(self.threshold).fit(points)
+
+
+class Log1p(OneToOneFeatureMixin, _Step):
+    """Replace each value x by ln(1 + x): counts and other sizes with a long tail."""
+
+    version = 1
+
+    def _fitted(self, points: Any) -> Any:
+        _log1p(points)
+        return FunctionTransformer(_log1p, accept_sparse=True).fit(points)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = True
+        return tags
+
+
+def _log1p(points: Any) -> Any:
+    _refuse_negative(points, "log1p")
+    return points.log1p() if _is_sparse(points) else np.log1p(points)
+
+
+def _refuse_negative(points: Any, step: str) -> None:
+    smallest = points.data.min(initial=0.0) if _is_sparse(points) else points.min()
+    if smallest < 0:
+        raise ValueError(f"Negative values in data: {step} needs counts, or sizes.")
+
+
 class Standardize(OneToOneFeatureMixin, _Step):
     """Subtract each feature's mean and divide by its standard deviation.
 
@@ -246,12 +365,19 @@ class Tfidf(OneToOneFeatureMixin, _Step):
         self.norm = norm
 
     def _fitted(self, points: Any) -> Any:
-        smallest = points.data.min(initial=0.0) if _is_sparse(points) else points.min()
-        if smallest < 0:
-            raise ValueError("Negative values in data: tfidf needs word counts.")
+        _refuse_negative(points, "tfidf")
         return TfidfTransformer(norm=None if self.norm == "none" else self.norm).fit(points)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.positive_only = True
         return tags
+
+
+def fit_step(
+    step: Any, train: Any, y: Any, categorical: Sequence[int]
+) -> tuple[Any, Sequence[int]]:
+    """Fit a step; return the training part after it, and which of its columns hold codes then."""
+    known = {"categorical": categorical} if isinstance(step, _OfColumns) else {}
+    after = step.fit_transform(train, y, **known)
+    return after, categorical if isinstance(step, OneToOneFeatureMixin) else ()

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 from pydantic import JsonValue, ValidationError
 
 from ddr_cli.core.errors import InputError
+from ddr_cli.core.own_code import is_code
+from ddr_cli.core.places import KeyPath
 from ddr_cli.data.card import Card, load_card
 from ddr_cli.spec.budgets import note_train_sizes
 from ddr_cli.spec.estimators import make
@@ -27,6 +29,10 @@ NOTHING = "none"
 """The reducer that reduces nothing."""
 
 _SPARSE_FORMATS = ("text", "svmlight")
+_KEEP_WIDTH = (
+    *("impute", "log1p", "standardize", "rescale", "unit_length", "tfidf"),
+    "variance_threshold",  # or less
+)
 # Of what a card doesn't tell, there may be any number.
 _ANY = sys.maxsize // 4
 
@@ -173,6 +179,52 @@ def takes_no_sparse(spec: Spec, card: Card | None) -> Iterator[tuple[str, int, s
             )
 
 
+def unprepared(
+    name: str, missing: bool, coded: Sequence[str], steps: Sequence[StepSpec]
+) -> Iterator[tuple[KeyPath, str]]:
+    """Yield what the steps of a spec lack for a data set with missing values or codes."""
+    for i, step in enumerate(steps):
+        if missing and not _takes_missing(step):
+            yield (
+                ("preprocess", i),
+                f"{step.name} takes no missing values, as {name} has: put impute before it.",
+            )
+            missing = False
+        if coded and step.name in ("pca", "svd", "variance_threshold"):
+            yield (
+                ("preprocess", i),
+                f"{step.name} leaves no categorical columns, as {name} has "
+                f"({', '.join(coded)}): put one_hot before it.",
+            )
+            coded = ()
+        # What a step of the user's own does is the user's to know.
+        own = is_code(step.name)
+        missing = missing and not (own or step.name == "impute")
+        coded = () if own or step.name == "one_hot" else coded
+    if missing:
+        message = f"{name} has missing values: fill them in by the step impute in preprocess."
+        yield ("preprocess",), message
+    if coded:
+        yield (
+            ("preprocess",),
+            f"{name} has categorical columns as codes ({', '.join(coded)}): make them 0/1 columns "
+            "by the step one_hot in preprocess.",
+        )
+
+
+def _takes_missing(step: StepSpec) -> bool:
+    tags = getattr(make(step.factory, step.params), "__sklearn_tags__", None)
+    return tags is None or bool(tags().input_tags.allow_nan)
+
+
+def needs_labels(step: StepSpec) -> bool:
+    """Return whether a step, one that chooses features by their class, is fitted to the labels."""
+    if step.name.startswith("sklearn.feature_selection:"):
+        return True  # their tags say that they can do without: their score decides
+    tags = getattr(make(step.factory, step.params), "__sklearn_tags__", None)
+    return tags is not None and bool(tags().target_tags.required)
+
+
 def is_sparse(card: Card, preprocess: Iterable[StepSpec]) -> bool:
     """Return whether the card tells that a reducer gets sparse points."""
     form = card.format
@@ -212,4 +264,4 @@ def _width_after(step: StepSpec, width: int | None, n_train: int | None) -> int 
         most = [width, None if n_train is None else n_train - (count == "full")]
         most += [count] if isinstance(count, int) else []
         return min((each for each in most if each is not None), default=None)
-    return width if step.name in ("standardize", "rescale", "unit_length", "tfidf") else None
+    return width if step.name in _KEEP_WIDTH else None

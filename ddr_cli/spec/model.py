@@ -47,7 +47,14 @@ from ddr_cli.spec.controls import (
     control_reducers,
     strong_classifier,
 )
-from ddr_cli.spec.feasible import WIDTH, impossible, known_limits, takes_no_sparse
+from ddr_cli.spec.feasible import (
+    WIDTH,
+    impossible,
+    known_limits,
+    needs_labels,
+    takes_no_sparse,
+    unprepared,
+)
 from ddr_cli.spec.pieces import (
     ClassifierSpec,
     Item,
@@ -438,6 +445,17 @@ class Spec(StrictFrozen):
                 problems.append(problem_at(("classifiers", i, "only_on"), message))
         for section, i, message in takes_no_sparse(self, context.card):
             problems.append(problem_at((section, i), message))
+        if (card := context.card) is not None:
+            lacks = unprepared(card.name, card.has_missing, card.coded, self.preprocess)
+            problems += [problem_at(place, message) for place, message in lacks]
+        hidden = self.labels not in ((), (ALL,)) or SHUFFLED_LABELS in self.controls
+        for i, step in enumerate(self.preprocess):
+            if hidden and needs_labels(step):
+                message = (
+                    f"{step.name} is fitted to all labels of the training part, those too that "
+                    "labels or shuffled_labels keep from the methods; leave it out, or them."
+                )
+                problems.append(problem_at(("preprocess", i), message))
         limits = known_limits(context, self.preprocess)
         if self.embeddings is not None and self.labels not in ((), (ALL,)):
             # Which points have an embedding would differ from budget to budget.

@@ -132,15 +132,33 @@ GAPS = "1,red,a\n?,blue,a\n2,?,b\n2,blue,b\n5,blue,b\n"
     ("missing", "expected"),
     [
         ("drop_rows", [[1, 0, 1], [2, 1, 0], [5, 1, 0]]),
-        ("mean", [[1, 0, 1], [2.5, 1, 0], [2, 1, 0], [2, 1, 0], [5, 1, 0]]),
-        ("most_frequent", [[1, 0, 1], [2, 1, 0], [2, 1, 0], [2, 1, 0], [5, 1, 0]]),
+        (
+            "keep",
+            [[1, 0, 0, 1], [np.nan, 0, 1, 0], [2, 1, 0, 0], [2, 0, 1, 0], [5, 0, 1, 0]],
+        ),
     ],
 )
 def test_missing_values_do_what_is_chosen(write, missing: str, expected: list) -> None:
     raw = read_csv([write(GAPS)], categorical=[1], missing=missing)
-    assert raw.feature_names == ("x0", "x1=blue", "x1=red")
+    values = ["blue", "red"] if missing == "drop_rows" else [MISSING_CATEGORY, "blue", "red"]
+    assert raw.feature_names == ("x0", *(f"x1={value}" for value in values))
     np.testing.assert_array_equal(raw.X, expected)
     assert raw.sizes == (len(expected),)
+
+
+def test_categories_as_codes_keep_their_gaps(write) -> None:
+    raw = read_csv([write(GAPS)], categorical=[1], categories="codes", missing="keep")
+    np.testing.assert_array_equal(raw.X, [[1, 1], [np.nan, 0], [2, np.nan], [2, 0], [5, 0]])
+    assert (raw.feature_names, raw.categorical) == (("x0", "x1"), (1,))
+    text = write("p,a\n?,b\n")
+    raw = read_csv([text], categorical="all", categories="codes", missing="category")
+    assert raw.X.tolist() == [[1], [0]]
+
+
+@pytest.mark.parametrize("gone", ["mean", "most_frequent"])
+def test_filling_in_over_all_rows_is_answered_with_the_step(write, gone: str) -> None:
+    with pytest.raises(InputError, match=rf"missing: keep.*name: impute, strategy: {gone}"):
+        read_csv([write(GAPS)], categorical=[1], missing=gone)
 
 
 def test_dropped_rows_leave_no_category_behind(write) -> None:
@@ -160,8 +178,8 @@ def test_missing_category_is_a_value_of_its_own(write) -> None:
 
 
 def test_numeric_codes_can_mean_missing(write) -> None:
-    raw = read_csv([write("-999,1,a\n4,-999,b\n6,3,b\n")], missing_values=["-999"], missing="mean")
-    np.testing.assert_array_equal(raw.X, [[5, 1], [4, 2], [6, 3]])
+    raw = read_csv([write("-999,1,a\n4,-999,b\n6,3,b\n")], missing_values=["-999"], missing="keep")
+    np.testing.assert_array_equal(raw.X, [[np.nan, 1], [4, np.nan], [6, 3]])
 
 
 @pytest.mark.parametrize(
@@ -180,7 +198,7 @@ def test_numeric_codes_can_mean_missing(write) -> None:
         ("1,?\n", {}, "line 1: the label is missing"),
         ("1,?,a\n?,2,b\n", {"missing": "drop_rows"}, "Every row"),
         ("1,?,a\n?,2,b\n", {"missing": "drop_columns"}, "Every column"),
-        ("1,?,a\n2,?,b\n", {"missing": "mean"}, "'x1' holds no value at all"),
+        ("1,?,a\n2,?,b\n", {"missing": "keep"}, "'x1' holds no value at all"),
         ("?,a\n", {"missing": "category"}, "numeric column 'x0'"),
         ("1,2,a\n", {"label": 3}, "no column 3; the first row has 3 cells"),
         (

@@ -10,6 +10,7 @@ from sklearn.decomposition import PCA
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from ddr_cli.core.parameters import parameter_model
+from ddr_cli.evaluation.preprocess import fit_step
 from ddr_cli.evaluation.registry import PREPROCESSORS
 
 
@@ -27,6 +28,10 @@ def make_step(name, **parameters):
         make_step("rescale", by="all"),
         make_step("unit_length"),
         make_step("tfidf"),
+        make_step("impute"),
+        make_step("one_hot"),
+        make_step("variance_threshold"),
+        make_step("log1p"),
     ]
 )
 def test_scikit_learn_contract(estimator, check):
@@ -62,6 +67,46 @@ def test_every_step_states_its_version_and_its_parameters(name):
     assert isinstance(factory.version, int)
     assert factory.version >= 1
     parameter_model(factory)()
+
+
+NAN = np.nan
+MIXED = np.array([[1, 0, 2], [NAN, 1, 3], [3, 1, NAN], [8, NAN, 3]])
+
+
+@pytest.mark.parametrize(
+    ("strategy", "first", "last"),
+    [("mean", 4, 8 / 3), ("median", 3, 3), ("most_frequent", 1, 3)],
+)
+def test_impute_fills_codes_with_the_most_frequent_one(strategy, first, last):
+    step = make_step("impute", strategy=strategy)
+    filled = step.fit_transform(MIXED, categorical=(1,))
+    np.testing.assert_allclose(filled, [[1, 0, 2], [first, 1, 3], [3, 1, last], [8, 1, 3]])
+    np.testing.assert_allclose(step.transform([[NAN, NAN, 0]]), [[first, 1, 0]])
+
+
+def test_one_hot_knows_the_values_of_the_training_part_alone():
+    step = make_step("one_hot")
+    after = step.fit_transform(MIXED[:, :2], categorical=(1,))
+    np.testing.assert_array_equal(after, [[1, 0, 0, 1], [0, 1, 0, NAN], [0, 1, 0, 3], [0, 0, 1, 8]])
+    np.testing.assert_array_equal(step.transform([[5.0, 7.0]]), [[0, 0, 0, 5]])
+
+
+def test_steps_after_one_hot_are_told_of_no_codes():
+    impute, one_hot = make_step("impute"), make_step("one_hot")
+    after, categorical = fit_step(impute, MIXED, None, (1,))
+    assert categorical == (1,)
+    after, categorical = fit_step(one_hot, after, None, categorical)
+    assert (after.shape, tuple(categorical)) == ((4, 4), ())
+
+
+def test_low_variance_and_log1p(counts):
+    dropped = make_step("variance_threshold", threshold=1).fit([[0, 0, 5], [0, 1, 9]])
+    assert dropped.transform([[1, 2, 3]]).tolist() == [[3]]
+    np.testing.assert_allclose(
+        make_step("log1p").fit_transform(counts).toarray(), np.log1p(counts.toarray())
+    )
+    with pytest.raises(ValueError, match="Negative values"):
+        make_step("log1p").fit([[1.0]]).transform([[-2.0]])
 
 
 def test_full_pca_keeps_all_but_the_null_space(parts):
@@ -181,7 +226,7 @@ def test_wrong_settings_are_named(parts, name, parameters, message):
     [
         ("pca", {"n_components": 6}, "n_components=6, but n_samples=40"),
         ("svd", {"n_components": 5}, "n_components=5 must be below"),
-        ("tfidf", {}, "tfidf needs word counts"),
+        ("tfidf", {}, "tfidf needs counts"),
     ],
 )
 def test_what_the_data_do_not_allow_is_said(parts, name, parameters, message):

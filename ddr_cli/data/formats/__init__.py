@@ -77,6 +77,8 @@ class RawData:
     """The class of each row before classes were merged."""
     parts: Mapping[str, NDArray[Any]] | None = None
     """By the name of a split, of which part each row is: ``train``, ``test`` or neither, empty."""
+    categorical: tuple[int, ...] = ()
+    """The columns of X that hold codes of categories."""
 
 
 def read_files(

@@ -18,9 +18,10 @@ from ddr_cli.core.errors import InputError, did_you_mean
 from ddr_cli.data.formats import RawData, decoded_text, numeric_labels
 
 Column = int | str
-Missing = Literal["error", "drop_rows", "drop_columns", "mean", "most_frequent", "category"]
+# The last two are answered with the step that took their place.
+Missing = Literal["error", "keep", "drop_rows", "drop_columns", "category", "mean", "most_frequent"]
 
-# The value that a missing cell of a categorical column becomes under missing="category".
+# The value that a missing cell of a categorical column becomes, unless it stays missing.
 MISSING_CATEGORY = "(missing)"
 
 _MISSING_VALUES = ("", "?", "NA", "NaN", "nan")
@@ -42,6 +43,7 @@ def read_csv(
     parts: Sequence[Column] = (),
     ignore: Sequence[Column] = (),
     categorical: Sequence[Column] | Literal["all"] = (),
+    categories: Literal["columns", "codes"] = "columns",
     missing: Missing = "error",
     missing_values: Sequence[str] = _MISSING_VALUES,
 ) -> RawData:
@@ -66,15 +68,22 @@ def read_csv(
     parts: Columns that say of each row whether it is to ``train`` or ``test``, or is left out
         (empty); no features. A spec's ``split: {kind: given, column: NAME}`` takes one.
     ignore: Columns that are not read at all.
-    categorical: Columns of text that become one 0/1 column per value, in the sorted order (by code
-        point) of the values found in all files.
-    missing: What a missing value does. ``drop_rows``, ``drop_columns``: rows or columns with one
-        are left out. ``mean``: the column's mean, in a categorical column its most frequent value.
-        ``most_frequent``: the column's most frequent value, of equally frequent ones the smallest.
-        ``category``: a value of its own in a categorical column, an error in a numeric one. Means
-        and frequencies are taken over all rows.
+    categorical: Columns of text, whose values are categories.
+    categories: What a categorical column becomes: ``columns``, one 0/1 column per value; or
+        ``codes``, one column of numbers, for the step ``one_hot`` of a spec. Both are in the sorted
+        order (by code point) of the values found in all files.
+    missing: What a missing value does. ``keep``: it stays missing, for the step ``impute`` of a
+        spec; among 0/1 columns it is a value of its own. ``drop_rows``, ``drop_columns``: rows or
+        columns with one are left out. ``category``: a value of its own in a categorical column, an
+        error in a numeric one.
     missing_values: Cells that mean a missing value.
     """
+    if missing in ("mean", "most_frequent"):
+        step = f"{{name: impute, strategy: {missing}}}"
+        raise InputError(
+            f"`missing: {missing}` looked at the rows of test parts too, and is no more: write "
+            f"`missing: keep` in the card and `preprocess: [{step}]` in the spec."
+        )
     if header is None:
         columns = [label, groups, *parts, *ignore]
         columns += [] if categorical == "all" else categorical
@@ -117,13 +126,15 @@ def read_csv(
         raise InputError(f"{paths[0]}: no column is left for the features.")
     gaps = frozenset(missing_values)
     table.settle_gaps(label_at, features, gaps, missing)
+    categorize = table.codes if categories == "codes" else table.categories
     X = pd.concat(
         [
-            table.categories(index, missing) if index in hot else table.numbers(index, missing)
+            categorize(index, missing) if index in hot else table.numbers(index, missing)
             for index in table.gaps
         ],
         axis=1,
     )
+    coded = [place for place, index in enumerate(table.gaps) if index in hot]
     of_file = X.index.get_level_values(0)
     return RawData(
         X.to_numpy(np.float64),
@@ -132,6 +143,7 @@ def read_csv(
         sizes=tuple(int((of_file == number).sum()) for number in range(len(frames))),
         groups=None if groups_at is None else table.group_values(groups_at, gaps),
         parts={table.title(index): table.part_values(index, gaps) for index in parts_at} or None,
+        categorical=tuple(coded) if categories == "codes" else (),
     )
 
 
@@ -275,7 +287,8 @@ class _Table:
             place = gaps.stack().idxmax()
             raise InputError(
                 f"{self.place(place[:2], place[2])}: the value is missing. Say with `missing:` "
-                f"what to do: drop_rows, drop_columns, mean, most_frequent or category."
+                f"what to do: keep (a spec's step impute fills it in), drop_rows, drop_columns or "
+                f"category."
             )
         empty = gaps.all()
         if missing != "category" and empty.any():
@@ -305,7 +318,7 @@ class _Table:
         return column.to_numpy(dtype=str)
 
     def numbers(self, index: int, missing: Missing) -> pd.Series[float]:
-        """Return a numeric column, its gaps filled."""
+        """Return a numeric column."""
         present = self.cells[index][~self.gaps[index]]
         try:
             known: Any = present.astype(np.float64)  # by Python's float: the nearest there is
@@ -324,21 +337,23 @@ class _Table:
             if missing == "category":
                 raise InputError(
                     f"The numeric column '{self.title(index)}' has missing values, which can't be "
-                    f"a category of their own: choose mean, most_frequent, drop_rows or "
-                    f"drop_columns."
+                    f"a category of their own: choose keep, drop_rows or drop_columns."
                 )
-            # mode: of equally frequent values the smallest comes first.
-            fill = known.to_numpy().mean() if missing == "mean" else known.mode()[0]
-            known = known.reindex(self.cells.index, fill_value=fill)
+            known = known.reindex(self.cells.index)
         column: pd.Series[float] = known.rename(self.title(index))
         return column
 
-    def categories(self, index: int, missing: Missing) -> pd.DataFrame:
-        """Return a 0/1 column for each value of a column of text."""
+    def codes(self, index: int, missing: Missing) -> pd.Series[float]:
+        """Return the place of each row's value among the sorted values of a column of text."""
         column, gaps = self.cells[index], self.gaps[index]
-        if gaps.any():
-            fill = MISSING_CATEGORY if missing == "category" else column[~gaps].mode()[0]
-            column = column.mask(gaps, fill)
+        if missing == "category":
+            column, gaps = column.mask(gaps, MISSING_CATEGORY), gaps & False
+        values = pd.Categorical(column.mask(gaps)).codes.astype(np.float64)
+        return pd.Series(np.where(gaps, np.nan, values), column.index, name=self.title(index))
+
+    def categories(self, index: int, _missing: Missing) -> pd.DataFrame:
+        """Return a 0/1 column for each value of a column of text."""
+        column = self.cells[index].mask(self.gaps[index], MISSING_CATEGORY)
         return pd.get_dummies(column, prefix=self.title(index), prefix_sep="=", dtype=np.float64)
 
 

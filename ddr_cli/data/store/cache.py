@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 _FORM = 1
 _META = (
     *("target_names", "fingerprint", "image_shape", "feature_names", "subclass_names"),
-    "group_names",
+    *("group_names", "categorical"),
 )
 _SMALL_TYPES = (np.uint8, np.int16, np.float32)
 _warned: set[Path] = set()
