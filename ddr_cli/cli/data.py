@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ddr_cli.cli import completion
 from ddr_cli.cli.options import AsJson, DataDir, Offline, sources
 from ddr_cli.core.errors import DataUnavailableError, InputError
 
@@ -22,7 +23,11 @@ app = typer.Typer(
 
 Names = Annotated[
     list[str] | None,
-    typer.Argument(metavar="NAME...", help="Data sets, or paths of cards of your own."),
+    typer.Argument(
+        metavar="NAME...",
+        help="Data sets, or paths of cards of your own.",
+        autocompletion=completion.datasets,
+    ),
 ]
 All = Annotated[bool, typer.Option("--all", help="All data sets that ddr knows.")]
 

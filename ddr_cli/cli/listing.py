@@ -27,6 +27,7 @@ class Kind(StrEnum):
     preprocessors = "preprocessors"
     formats = "formats"
     generators = "generators"
+    papers = "papers"
     configs = "configs"
 
 
@@ -57,6 +58,10 @@ def _names_and_summaries(kind: Kind) -> Iterable[tuple[str, str]]:
         from ddr_cli.evaluation.splits import SPLITS
 
         return SPLITS.items()
+    if kind is Kind.papers:
+        from ddr_cli.papers.schema import load_paper, paper_names
+
+        return [(name, load_paper(name).reference.title) for name in paper_names()]
     module, name = _REGISTRIES[kind]
     registry: Registry = getattr(import_module(module), name)
     return [(entry.name, entry.summary) for entry in registry.entries()]

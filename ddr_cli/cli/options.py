@@ -9,10 +9,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
 
 import typer
 
+from ddr_cli.cli import completion
 from ddr_cli.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -20,12 +21,23 @@ if TYPE_CHECKING:
     from ddr_cli.engine import RunSettings
     from ddr_cli.spec import Spec
 
+Made = TypeVar("Made")
+
 SpecName = Annotated[
-    str, typer.Argument(metavar="SPEC", help="A spec's path, or the name of a shipped one.")
+    str,
+    typer.Argument(
+        metavar="SPEC",
+        help="A spec's path, or the name of a shipped one.",
+        autocompletion=completion.specs,
+    ),
 ]
 SpecNames = Annotated[
     list[str],
-    typer.Argument(metavar="SPEC...", help="Paths of specs, or names of shipped ones."),
+    typer.Argument(
+        metavar="SPEC...",
+        help="Paths of specs, or names of shipped ones.",
+        autocompletion=completion.specs,
+    ),
 ]
 Overrides = Annotated[
     list[str] | None,
@@ -62,8 +74,8 @@ def sources(data_dirs: list[Path] | None, offline: bool) -> Sources:
     return Sources.from_environment(data_dirs=data_dirs, offline=offline or None)
 
 
-def allowed(trust: bool, make: Callable[[], Spec]) -> Spec:
-    """Return the spec that is made; at a terminal the user is asked about code that it names."""
+def allowed(trust: bool, make: Callable[[], Made]) -> Made:
+    """Return what is made of a spec; at a terminal the user is asked about code that it names."""
     from ddr_cli.core import own_code
 
     if trust:

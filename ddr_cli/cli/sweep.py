@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from ddr_cli.cli import completion
 from ddr_cli.cli.options import RunOptions, allowed, load, takes_run_options
 from ddr_cli.core.errors import InputError
 
@@ -20,6 +21,7 @@ def sweep(
         typer.Argument(
             metavar="[SPEC]",
             help=f"A spec's path or name; {DEFAULT_SPEC} unless --dataset is given.",
+            autocompletion=completion.specs,
         ),
     ] = None,
     params: Annotated[
@@ -40,14 +42,28 @@ def sweep(
         ),
     ] = None,
     dataset: Annotated[
-        str | None, typer.Option("--dataset", help="Sweep on this data set, without a spec.")
+        str | None,
+        typer.Option(
+            "--dataset",
+            help="Sweep on this data set, without a spec.",
+            autocompletion=completion.datasets,
+        ),
     ] = None,
     reducers: Annotated[
-        list[str] | None, typer.Option("--reducer", help="With --dataset: the reducer.")
+        list[str] | None,
+        typer.Option(
+            "--reducer",
+            help="With --dataset: the reducer.",
+            autocompletion=completion.reducers,
+        ),
     ] = None,
     classifiers: Annotated[
         list[str] | None,
-        typer.Option("--classifier", help=f"With --dataset: {DEFAULT_CLASSIFIER} if not given."),
+        typer.Option(
+            "--classifier",
+            help=f"With --dataset: {DEFAULT_CLASSIFIER} if not given.",
+            autocompletion=completion.classifiers,
+        ),
     ] = None,
     *,
     options: RunOptions,

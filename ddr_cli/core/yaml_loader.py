@@ -238,3 +238,20 @@ def dump(value: Any) -> str:
     """
     text: str = yaml.dump(value, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
     return text
+
+
+def flow(value: Any) -> str:
+    """Return mappings, lists and scalars as YAML on one line.
+
+    >>> flow({"name": "lfda", "reg": 0.0, "mode": "null", "gamma": None})
+    "{name: lfda, reg: 0.0, mode: 'null', gamma: null}"
+    """
+    text: str = yaml.dump(
+        value,
+        Dumper=_Dumper,
+        sort_keys=False,
+        allow_unicode=True,
+        width=math.inf,
+        default_flow_style=True,
+    )
+    return text.strip()

@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args
 from pydantic import JsonValue, ValidationError
 
 from ddr_cli.core.errors import InputError, did_you_mean, nearest
-from ddr_cli.core.own_code import is_code, shown
+from ddr_cli.core.own_code import is_code, load_code, shown
 from ddr_cli.core.parameters import parameter_model
 from ddr_cli.core.places import KeyPath, dotted, value_text
 from ddr_cli.core.registry import Registry
@@ -77,6 +77,32 @@ def load_factory(section: str, name: str) -> Factory:
     return factory
 
 
+def sections_of(name: str) -> list[str]:
+    """Return the lists of a spec that a piece can stand in; InputError if there is none."""
+    if not is_code(name):
+        found = [section for section in PREFIXES if name in registry_of(section).names()]
+        known = [each for section in PREFIXES for each in registry_of(section).names()]
+        if not found:
+            raise InputError(
+                f"There is no reducer, classifier, measure or preprocessing step called '{name}'."
+                f"{did_you_mean(name, known)} 'ddr list reducers' shows the first."
+            )
+        return found
+    factory = load_code(name)
+    # A transformer of one's own is a reducer first; it can be a preprocessing step just as well.
+    found = [
+        section
+        for section in ("reducers", "classifiers", "measures")
+        if all(hasattr(factory, method) for method in _METHODS[section])
+    ]
+    if not found:
+        raise InputError(
+            f"{shown(name)} is no piece of a spec: a reducer has fit and fit_transform, a "
+            "classifier fit and predict, a measure score_many."
+        )
+    return found
+
+
 def own_keys(section: str) -> tuple[str, ...]:
     """Return the keys that an item of a list has beside its name and parameters."""
     return _OWN_KEYS.get(section, ())
@@ -107,6 +133,12 @@ def has_default(factory: Factory, parameter: str) -> bool:
     """Return whether a parameter need not be given; one that there isn't need not."""
     field = parameter_model(factory).model_fields.get(parameter)
     return field is None or not field.is_required()
+
+
+def usual(factory: Factory) -> dict[str, JsonValue]:
+    """Return the defaults of an estimator that a spec could state, as its signature has them."""
+    fields = parameter_model(factory).model_fields.items()
+    return {n: f.default for n, f in fields if not f.is_required() and _is_plain(f.default)}
 
 
 def complete(factory: Factory, given: Mapping[str, Any]) -> dict[str, JsonValue]:

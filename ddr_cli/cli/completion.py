@@ -1,0 +1,62 @@
+"""What the shell completes (`ddr --install-completion`): names of specs, data sets and methods.
+
+A path is left to the shell. Nothing heavy is imported for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+def specs(incomplete: str) -> list[str]:
+    """Return the shipped specs that begin so."""
+    from ddr_cli.core.registry import shipped_yaml
+
+    return _beginning(incomplete, shipped_yaml("configs"))
+
+
+def datasets(incomplete: str) -> list[str]:
+    """Return the data sets that begin so."""
+    from ddr_cli.data.card import card_names
+
+    return _beginning(incomplete, card_names())
+
+
+def reducers(incomplete: str) -> list[str]:
+    """Return the reducers that begin so."""
+    from ddr_cli.reducers.registry import REDUCERS
+
+    return _beginning(incomplete, REDUCERS.names())
+
+
+def classifiers(incomplete: str) -> list[str]:
+    """Return the classifiers that begin so."""
+    from ddr_cli.evaluation.registry import CLASSIFIERS
+
+    return _beginning(incomplete, CLASSIFIERS.names())
+
+
+def pieces(incomplete: str) -> list[str]:
+    """Return the reducers and classifiers that begin so."""
+    return [*reducers(incomplete), *classifiers(incomplete)]
+
+
+def describable(incomplete: str) -> list[str]:
+    """Return what `ddr describe` knows and that begins so."""
+    from ddr_cli.core.registry import shipped_yaml
+    from ddr_cli.data.formats import FORMATS
+    from ddr_cli.data.synthetic import GENERATORS
+    from ddr_cli.evaluation.metrics import metric_names
+    from ddr_cli.evaluation.registry import MEASURES, PREPROCESSORS
+    from ddr_cli.evaluation.splits import SPLITS
+
+    more = [
+        name for table in (MEASURES, PREPROCESSORS, FORMATS, GENERATORS) for name in table.names()
+    ]
+    known = [*more, *metric_names(), *SPLITS, *shipped_yaml("configs")]
+    found = [*datasets(incomplete), *pieces(incomplete), *_beginning(incomplete, known)]
+    return list(dict.fromkeys(found))
+
+
+def _beginning(incomplete: str, names: Iterable[str]) -> list[str]:
+    return [name for name in names if name.startswith(incomplete)]

@@ -1,0 +1,207 @@
+"""What a name stands for, as text: a data set, a piece of a spec or of a card, a paper, a spec."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from ddr_cli.core.errors import InputError, did_you_mean
+from ddr_cli.core.own_code import is_code, shown
+from ddr_cli.core.parameters import parameter_model
+from ddr_cli.core.plain_text import plain_text
+from ddr_cli.core.registry import Registry, shipped_yaml
+from ddr_cli.core.yaml_loader import flow, read_document
+from ddr_cli.data.card import card_names, load_card
+from ddr_cli.data.formats import FORMATS
+from ddr_cli.data.synthetic import GENERATORS
+from ddr_cli.evaluation.metrics import VALUED, get_scale, metric_names
+from ddr_cli.evaluation.registry import get_evaluator_traits
+from ddr_cli.evaluation.splits import SPLITS
+from ddr_cli.papers.schema import load_paper, paper_names
+from ddr_cli.reducers.registry import get_traits
+from ddr_cli.spec.estimators import PREFIXES, load_factory, registry_of, sections_of, usual
+
+_SPLIT_EXAMPLES = {
+    "predefined": ("",),
+    "resample": (", repeats: 50, seed: 0", ", repeats: 50, predefined: true"),
+    "per_class": (", train: 20, repeats: 10",),
+    "fraction": (", train: 0.7, repeats: 10",),
+    "labelled": (", train: 500, repeats: 10",),
+    "kfold": (", folds: 5, repeats: 2",),
+    "grouped": (", folds: 5, repeats: 2", ", folds: leave_one_out", ", train: 0.8, repeats: 20"),
+    "given": (", file: splits.csv", ", column: part"),
+    "whole": (", repeats: 10",),
+}
+_SPLIT_NOTES = {
+    "grouped": "The card's format names the column of the groups: 'ddr data new ... --groups "
+    "subject'. Groups are\ndrawn such that every training part has all classes.",
+    "given": "The file is a CSV table beside the spec: its first line names the splits, and below "
+    "it stands a\nline for each row of the data set, each cell train, test or, for a row of "
+    "neither part, empty. A\ncolumn of the data's own table has the same values; the card's "
+    "format names it in 'parts'.",
+}
+
+
+def describe(name: str) -> str:
+    """Return what a name or a path stands for; all of it, if it is the name of several things."""
+    if is_code(name):
+        return "\n\n\n".join(_piece(section, name) for section in sections_of(name))
+    if name.endswith((".yaml", ".yml")):
+        data = read_document(Path(name)).data if Path(name).is_file() else None
+        return _spec(name) if isinstance(data, dict) and "reducers" in data else _dataset(name)
+    tables = _tables()
+    found = [described(name) for names, described in tables if name in names]
+    if not found:
+        known = list(dict.fromkeys(each for names, _ in tables for each in names))
+        raise InputError(
+            f"Unknown name {name!r}.{did_you_mean(name, known)} 'ddr list datasets', '... "
+            "reducers', '... classifiers', '... formats' and '... configs' show the names."
+        )
+    return "\n\n\n".join(found)
+
+
+def _tables() -> list[tuple[Iterable[str], Callable[[str], str]]]:
+    return [
+        (card_names(), _dataset),
+        *((registry_of(section).names(), partial(_piece, section)) for section in PREFIXES),
+        (metric_names(), _metric),
+        (SPLITS, _split),
+        (FORMATS.names(), partial(_reader, FORMATS)),
+        (GENERATORS.names(), partial(_reader, GENERATORS)),
+        (paper_names(), _paper),
+        (shipped_yaml("configs"), _spec),
+    ]
+
+
+def _piece(section: str, name: str) -> str:
+    factory, kind = load_factory(section, name), registry_of(section).kind
+    head = f"{shown(name)} ({kind})\n\n{_documentation(factory)}\n\nIn a spec:\n"
+    head += f"  {flow({'name': shown(name), **usual(factory)})}"
+    required = [
+        key for key, field in parameter_model(factory).model_fields.items() if field.is_required()
+    ]
+    facts: dict[str, Any] = {"needs": ", ".join(required)}
+    if kind != "preprocessor" and not required:
+        facts |= _traits(section, factory())
+    return _with_facts(head, facts)
+
+
+def _traits(section: str, piece: Any) -> dict[str, Any]:
+    if section != "reducers":
+        traits = get_evaluator_traits(piece)
+        grids = ", ".join(traits.grids)
+        return {"paper": traits.paper, "version": traits.version, "default grids": grids}
+    reducer = get_traits(piece)
+    labels = "uses the labels" if reducer.supervised else "ignores the labels"
+    if reducer.semi_supervised:
+        labels += ", and learns from points without one (y = -1)"
+    modes = [mode for mode in ("out_of_sample", "transductive") if getattr(reducer, mode)]
+    return {
+        "paper": reducer.paper,
+        "version": reducer.version,
+        "labels": labels,
+        "modes": ", ".join(modes),
+        "dimensions": "nested: a wider fit contains the narrower ones" if reducer.nested else None,
+        "usually after": ", ".join(reducer.preprocess),
+        "library": reducer.library,
+        "default grids": ", ".join(reducer.grids),
+    }
+
+
+def _metric(name: str) -> str:
+    scale = get_scale(name)
+    needs = VALUED[name].needs if name in VALUED else ()
+    return _with_facts(
+        f"{name} (metric)\n\n{scale.title}",
+        {
+            "better": scale.better,
+            "range": "0 to 1, shown in percent" if scale.rate else None,
+            "classifiers": f"those with {' or '.join(needs)}" if needs else None,
+            "in a spec": f"metrics: [{name}]",
+        },
+    )
+
+
+def _split(kind: str) -> str:
+    examples = [f"  split: {{kind: {kind}{rest}}}" for rest in _SPLIT_EXAMPLES[kind]]
+    lines = [f"{kind} (split)", "", SPLITS[kind], "", "In a spec:", *examples]
+    return "\n".join([*lines, *(["", _SPLIT_NOTES[kind]] if kind in _SPLIT_NOTES else [])])
+
+
+def _reader(registry: Registry, name: str) -> str:
+    """Describe a format or a generator: a function whose keywords are a card's options."""
+    function = registry.load(name)
+    kind, key = registry.kind, "format" if registry is FORMATS else "generate"
+    options = inspect.signature(function).parameters.values()
+    own = [each for each in options if each.kind is each.KEYWORD_ONLY]
+    defaults = {each.name: each.default for each in own if each.default is not each.empty}
+    required = [each.name for each in own if each.default is each.empty]
+    return _with_facts(
+        f"{name} ({kind})\n\n{_documentation(function)}\n\nIn a card:\n"
+        f"  {key}: {flow({'name': name, **defaults})}",
+        {"needs": ", ".join(required)},
+    )
+
+
+def _paper(name: str) -> str:
+    paper = load_paper(name)
+    reference = paper.reference
+    head = f'{name} (paper)\n\n{", ".join(reference.authors)}, "{reference.title}", '
+    head += f"{reference.venue}, {reference.year}\n\n{paper.asked.strip()}\n\nIts specs:"
+    width = max(len(item.id) for item in paper.artefacts)
+    lines = [f"  {item.id:<{width}}  {', '.join(item.specs)}" for item in paper.artefacts]
+    return "\n".join([head, *lines])
+
+
+def _spec(name: str) -> str:
+    from ddr_cli.spec import expand, load_spec
+
+    spec = load_spec(name)
+    text = (spec.path or Path(name)).read_text(encoding="utf-8")
+    facts = {
+        "description": spec.description,
+        "paper": f"{spec.paper.name}, {spec.paper.artefact}" if spec.paper else None,
+        "data set": spec.dataset.name,
+        "trials": len(expand(spec)),
+        "run it": f"ddr run {name}",
+    }
+    head = _with_facts(f"{name} (spec)\n\n{spec.title}", facts)
+    return f"{head}\n\n{text.rstrip()}"
+
+
+def _dataset(name: str) -> str:
+    card = load_card(name)
+    expect = card.expect
+    facts = {
+        "samples x features": f"{expect.samples} x {expect.features}",
+        "images": " x ".join(map(str, card.image_shape)) if card.image_shape else None,
+        "split": f"{expect.split.train} train, {expect.split.test} test" if expect.split else None,
+        "classes": ", ".join(f"{label} {n}" for label, n in (expect.classes or {}).items()),
+        "groups": expect.groups,
+        "papers": ", ".join(card.papers),
+        "citation": card.citation,
+        "licence": card.licence,
+        "home": card.home,
+        "version": card.version,
+        "fingerprint": expect.fingerprint,
+    }
+    for option, meaning in card.options.items():
+        shown_values = " | ".join(
+            f"{value} (default)" if value == meaning.default else str(value)
+            for value in meaning.choices or (meaning.default,)
+        )
+        facts[f"option {option}"] = f"{shown_values}; {meaning.summary}"
+    head = f"{card.name} (data set)\n\n{card.title}\n\n{plain_text(card.description)}".rstrip()
+    return _with_facts(head, facts)
+
+
+def _documentation(piece: object) -> str:
+    return plain_text(inspect.getdoc(piece) or "No description.").rstrip()
+
+
+def _with_facts(head: str, facts: dict[str, Any]) -> str:
+    lines = [f"{label}: {value}" for label, value in facts.items() if value not in (None, "")]
+    return "\n".join([head, *(["", *lines] if lines else [])])
