@@ -15,6 +15,7 @@ from ddr_cli.cli import (
     compare,
     data,
     describe,
+    embed,
     listing,
     plan,
     report,
@@ -92,6 +93,7 @@ def _help(command: Callable[..., None]) -> str:
 _COMMANDS: dict[str, Callable[..., None]] = {
     "run": run.run,
     "sweep": sweep.sweep,
+    "embed": embed.embed,
     "report": report.report,
     "compare": compare.compare,
     "score": score.score,

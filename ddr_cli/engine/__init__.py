@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ddr_cli.engine.identity import Datasets
     from ddr_cli.engine.journal import read_trials
     from ddr_cli.engine.local import LocalExecutor
+    from ddr_cli.engine.look import Look, first_looks
     from ddr_cli.engine.pilot import Pilot, run_pilot
     from ddr_cli.engine.plan import Plan, make_plan
     from ddr_cli.engine.progress import Progress, make_progress
@@ -28,6 +29,7 @@ else:
             "identity": ["Datasets"],
             "journal": ["read_trials"],
             "local": ["LocalExecutor"],
+            "look": ["Look", "first_looks"],
             "pilot": ["Pilot", "run_pilot"],
             "plan": ["Plan", "make_plan"],
             "progress": ["Progress", "make_progress"],
@@ -42,6 +44,7 @@ else:
 __all__ = [
     "Datasets",
     "LocalExecutor",
+    "Look",
     "Pilot",
     "Plan",
     "PlanFacts",
@@ -51,6 +54,7 @@ __all__ = [
     "RunSettings",
     "RunStatus",
     "describe_plan",
+    "first_looks",
     "make_executor",
     "make_plan",
     "make_progress",

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from ddr_cli.core.errors import DdrError
 from ddr_cli.engine.jobs import (
     QUERIES,
     TRANSDUCTIVE,
@@ -85,7 +86,7 @@ def prepare_split(job: SplitJob) -> JobResult:
     # Loading a piece's module, here and below, is no trial's cost and has no deadline.
     for name, _ in job.steps:
         PREPROCESSORS.load(name)
-    with _collected() as collected, Trace(job.trace):
+    with collected() as warned, Trace(job.trace):
         data = PointSet.load(job.data)
         prepared = _prepared(data, job.whole, job)
         folds = {
@@ -93,7 +94,7 @@ def prepare_split(job: SplitJob) -> JobResult:
             for budget, inner in job.folds.items()
         }
         replace(prepared, folds=folds).save(job.split)
-        return JobResult(warnings=collected())
+        return JobResult(warnings=warned())
 
 
 def _prepared(data: PointSet, division: Division, job: SplitJob) -> PointSet:
@@ -132,7 +133,7 @@ def preprocessed(
 def fit_and_evaluate(job: FitJob) -> JobResult:
     """Fit one embedding and evaluate its trials; a failure is the result of the trials it fails."""
     results: list[TrialResult] = []
-    with _collected() as collected, Trace(job.trace) as trace:
+    with collected() as warned, Trace(job.trace) as trace:
 
         def ended(finished: Sequence[TrialResult]) -> None:
             trace.finished(finished)
@@ -140,13 +141,13 @@ def fit_and_evaluate(job: FitJob) -> JobResult:
 
         embedding = _fit_and_evaluate(job, _load_split(job.split), trace, ended)
         kept = _kept(embedding, job) if embedding is not None else {}
-        return JobResult(tuple(results), collected(), kept=kept)
+        return JobResult(tuple(results), warned(), kept=kept)
 
 
 def tune(job: TuneJob) -> JobResult:
     """Score the candidates on every inner fold, then fit and evaluate each trial's choice once."""
     results: list[TrialResult] = []
-    with _collected() as collected, Trace(job.trace) as trace:
+    with collected() as warned, Trace(job.trace) as trace:
         split, search = _load_split(job.split), SettingsSearch(job)
 
         def ended(finished: Sequence[TrialResult]) -> None:
@@ -164,12 +165,12 @@ def tune(job: TuneJob) -> JobResult:
         results += failed
         for chosen in search.final_fits():
             _fit_and_evaluate(chosen, split, trace, ended)
-        return JobResult(tuple(results), collected())
+        return JobResult(tuple(results), warned())
 
 
 def _fit_and_evaluate(
     job: FitJob, split: PointSet, trace: Trace, ended: Callable[[Sequence[TrialResult]], object]
-) -> _Embedding | None:
+) -> EmbeddedSplit | None:
     """Do a fit and its evaluations, telling `ended` of each as it ends; return the embedding."""
     if job.shuffled:
         split = split.with_shuffled_labels(job.seed)
@@ -182,7 +183,7 @@ def _fit_and_evaluate(
         trace.fitting()
         try:
             with _deadline(job.timeout):
-                embedding = _embed(factory, job, split, width)
+                embedding = embed_split(factory, job, split, width)
             break
         except _FAILURES as error:
             # A width that can't be fitted fails its own trials only.
@@ -205,7 +206,9 @@ def _load_split(path: Path) -> PointSet:
 
 
 @dataclass(frozen=True)
-class _Embedding:
+class EmbeddedSplit:
+    """The places of a split's points, and of its classes where the method has such."""
+
     train: Any
     test: Any
     prototypes: NDArray[Any] | None
@@ -223,7 +226,8 @@ class _Embedding:
         return train, test
 
 
-def _embed(factory: Any, job: FitJob, split: PointSet, width: int | None) -> _Embedding:
+def embed_split(factory: Any, job: FitJob, split: PointSet, width: int | None) -> EmbeddedSplit:
+    """Fit a job's reducer to a split, and place both of its parts."""
     cpu, wall = time.process_time(), time.perf_counter()
     params = dict(job.params) if width is None else {**job.params, "n_components": width}
     reducer = seeded(factory(**params), job.seed)
@@ -247,7 +251,7 @@ def _embed(factory: Any, job: FitJob, split: PointSet, width: int | None) -> _Em
             test = train[:0]
     for part, size in ((train, n), (test, len(split.labels.y) - n)):
         _check(part, size)
-    return _Embedding(
+    return EmbeddedSplit(
         train,
         test,
         _prototypes(reducer, len(split.labels.classes)),
@@ -277,12 +281,12 @@ def _prototypes(reducer: Any, n_classes: int) -> NDArray[Any] | None:
     return None
 
 
-def _kept(embedding: _Embedding, job: FitJob) -> dict[int | None, tuple[Points, Points | None]]:
+def _kept(embedding: EmbeddedSplit, job: FitJob) -> dict[int | None, tuple[Points, Points | None]]:
     if not job.kept_widths:
         return {}
     parts = (embedding.train, embedding.test)
     leading = [part[:, : min(_MOST_SHOWN, part.shape[1])] for part in parts]
-    chosen = np.vstack([_dense(part) for part in leading])[list(job.kept_rows)]
+    chosen = np.vstack([dense(part) for part in leading])[list(job.kept_rows)]
     own = embedding.prototypes
     return {
         width: (
@@ -293,7 +297,8 @@ def _kept(embedding: _Embedding, job: FitJob) -> dict[int | None, tuple[Points, 
     }
 
 
-def _dense(part: Any) -> NDArray[Any]:
+def dense(part: Any) -> NDArray[Any]:
+    """Return points as a dense array."""
     sparse_part: bool = sparse.issparse(part)
     return np.asarray(part.toarray() if sparse_part else part)
 
@@ -322,7 +327,7 @@ def _check_width(part: Any, asked: object) -> None:
 
 
 def _evaluate(
-    batch: list[Evaluation], embedding: _Embedding, split: PointSet, job: FitJob
+    batch: list[Evaluation], embedding: EmbeddedSplit, split: PointSet, job: FitJob
 ) -> list[TrialResult]:
     width = batch[0].width
     seconds = None if job.timeout is None else job.timeout - embedding.wall_seconds
@@ -356,7 +361,7 @@ def _evaluate(
 
 
 def _with_places(
-    results: list[TrialResult], embedding: _Embedding, split: PointSet, job: FitJob
+    results: list[TrialResult], embedding: EmbeddedSplit, split: PointSet, job: FitJob
 ) -> list[TrialResult]:
     """Give the places of points to the first trial that ended well."""
     first = next((i for i, result in enumerate(results) if result.status == OK), None)
@@ -365,7 +370,7 @@ def _with_places(
     rows = list(job.placed_rows)
     n = split.n_train
     chosen = [
-        _dense(part[np.asarray([row - start for row in rows if start <= row < end], dtype=int)])
+        dense(part[np.asarray([row - start for row in rows if start <= row < end], dtype=int)])
         for part, start, end in (
             (embedding.train, 0, n),
             (embedding.test, n, len(split.labels.y)),
@@ -373,7 +378,7 @@ def _with_places(
     ]
     places, own = np.vstack(chosen), embedding.prototypes
     if places.shape[1] == split.points.shape[1] and np.array_equal(
-        places, _dense(split.points[rows])
+        places, dense(split.points[rows])
     ):
         places = places[:0]
     text = packed(places=places, prototypes=np.empty((0, 0)) if own is None else own)
@@ -387,6 +392,19 @@ def _failure(
     eval_seconds: float | None = None,
 ) -> TrialResult:
     return TrialResult(one.trial_id, FAILED, _reason(error), {}, fit_seconds, eval_seconds)
+
+
+class MethodError(DdrError):
+    """A method failed that was to be fitted here and now."""
+
+
+@contextmanager
+def failing_of(name: str) -> Iterator[None]:
+    """Turn what goes wrong in a piece within the block into a `MethodError` of its name."""
+    try:
+        yield
+    except _FAILURES as error:
+        raise MethodError(f"{name} failed: {_reason(error)}.") from error
 
 
 def _reason(error: BaseException) -> str:
@@ -422,7 +440,7 @@ def _deadline(seconds: float | None) -> Iterator[None]:
 
 
 @contextmanager
-def _collected() -> Iterator[Any]:
+def collected() -> Iterator[Any]:
     """Collect warnings, which would garble the parent's display; each counts once."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")

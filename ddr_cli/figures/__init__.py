@@ -7,16 +7,19 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from ddr_cli.comparison.names import method_name, number
 from ddr_cli.comparison.summary import AXES, Summary, swept_columns
 from ddr_cli.figures.curves import draw_curves, draw_heat_maps
 from ddr_cli.figures.dot_plot import draw_category_plot, draw_dot_plot
-from ddr_cli.figures.embeddings import draw_embeddings, read_embeddings
+from ddr_cli.figures.embeddings import draw_embeddings, drawable, read_embeddings
 from ddr_cli.figures.picture import Picture
-from ddr_cli.figures.style import house_style, new_figure
+from ddr_cli.figures.style import house_style, new_figure, run_title
 from ddr_cli.verdicts.printed import QuotedNumber
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from ddr_cli.engine import Look
 
 _MOST_PANELS = 4
 
@@ -34,7 +37,7 @@ def draw(summary: Summary, quoted: Sequence[QuotedNumber] = ()) -> Figure:
     picture = Picture(summary, summary.run.spec.plot.y, quoted)
     with house_style():
         if embeddings:
-            return draw_embeddings(summary.run, embeddings)
+            return draw_embeddings(run_title(summary.run), embeddings)
         if picture.rows.empty:
             figure = new_figure(6.4, 1.6)
             picture.finish(figure)
@@ -52,6 +55,20 @@ def draw(summary: Summary, quoted: Sequence[QuotedNumber] = ()) -> Figure:
         if second is None or picture.rows[second].nunique() <= _MOST_PANELS:
             return draw_curves(picture, x, second)
         return draw_heat_maps(picture, x, second)
+
+
+def draw_looks(title: str, looks: Sequence[Look]) -> Figure:
+    """Draw where reducers place a split's points, a panel for each."""
+    panels = [
+        drawable(
+            look.kept,
+            [method_name(look.label)],
+            [f"error on the test points {number(look.error, 'error')}"],
+        )
+        for look in looks
+    ]
+    with house_style():
+        return draw_embeddings(title, panels)
 
 
 def _words_of(summary: Summary, rows: pd.DataFrame) -> str | None:

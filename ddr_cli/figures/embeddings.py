@@ -18,10 +18,10 @@ from ddr_cli.engine.records import KeptEmbedding
 from ddr_cli.figures.style import (
     NEUTRAL,
     class_look,
+    in_lines,
     legend_below,
     legend_entry,
     new_figure,
-    run_title,
 )
 
 if TYPE_CHECKING:
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
-    from ddr_cli.comparison.runs import Run
 
 # Beyond this many points in a figure they become a picture inside the drawing: as shapes of their
 # own they would make it megabytes.
@@ -79,21 +78,26 @@ def read_embeddings(summary: Summary) -> list[Embedding]:
 
 
 def _embedding(summary: Summary, item: Item, kept: KeptEmbedding) -> Embedding:
-    coordinates = np.asarray(kept.coordinates, dtype=float)
-    # Three of many directions are no space of their own; the first two are the plane that the
-    # method thinks most of.
-    shown = coordinates.shape[1] if kept.n_components <= 3 else 2
     swept = [
         f"{parameter_name(name, short=True)} = {plain(kept.params[key])}"
         for name in swept_columns(summary.run)
         if (key := name.partition(".")[2]) in kept.params and name.startswith("reducer.")
     ]
+    return drawable(kept, [method_name(item.label), *swept], _scores(summary, item, kept))
+
+
+def drawable(kept: KeptEmbedding, titles: Sequence[str], scores: Sequence[str] = ()) -> Embedding:
+    """Return an embedding as it is drawn, under titles and what was measured."""
+    coordinates = np.asarray(kept.coordinates, dtype=float)
+    # Three of many directions are no space of their own; the first two are the plane that the
+    # method thinks most of.
+    shown = coordinates.shape[1] if kept.n_components <= 3 else 2
     partial = shown < kept.n_components
     left_out = [f"first {shown} of {kept.n_components} dimensions"] if partial else []
     prototypes = kept.prototypes
     return Embedding(
-        ", ".join([method_name(item.label), *swept, *left_out]),
-        tuple(_scores(summary, item, kept)),
+        ", ".join([*titles, *left_out]),
+        tuple(scores),
         kept,
         np.asarray(kept.y, dtype=np.int64),
         np.asarray([part == "test" for part in kept.part]),
@@ -138,7 +142,7 @@ class _PointGroup:
     members: NDArray[np.bool_]
 
 
-def draw_embeddings(run: Run, embeddings: Sequence[Embedding]) -> Figure:
+def draw_embeddings(title: str, embeddings: Sequence[Embedding]) -> Figure:
     """Draw a panel per embedding: one dimension as strips, two as a plane, three in perspective.
 
     Training points are pale where test points are there too; prototypes are stars.
@@ -160,7 +164,7 @@ def draw_embeddings(run: Run, embeddings: Sequence[Embedding]) -> Figure:
         axes: Any = figure.add_subplot(lines, columns, place, **flat)
         _panel(axes, each, rasterized=points > _MOST_SHAPES, size=3.4 if small else 4.2)
         _heading(axes, each, width / columns)
-    figure.suptitle(run_title(run, width), fontsize=11, weight="bold")
+    figure.suptitle(in_lines(title, width), fontsize=11, weight="bold")
     legend_below(figure, _handles(embeddings, several=several))
     return figure
 

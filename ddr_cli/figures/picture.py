@@ -22,6 +22,7 @@ from ddr_cli.figures.style import (
     PAPER_COLOUR,
     PAPER_FILL,
     Look,
+    in_lines,
     legend_below,
     legend_entry,
     look,
@@ -155,7 +156,7 @@ class Picture:
         """Add the title, how far an unfinished run is, and a legend below that hides nothing."""
         reducers = {name for name, _ in self.methods}
         extra = next(iter(reducers)) if len(reducers) == 1 else ""
-        title = run_title(self.run, figure.get_figwidth(), extra)
+        title = in_lines(run_title(self.run, extra), figure.get_figwidth())
         figure.suptitle(title, fontsize=11, weight="bold")
         legend_below(figure, handles)
 

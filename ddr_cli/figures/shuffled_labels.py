@@ -9,6 +9,7 @@ from ddr_cli.comparison.runs import Run
 from ddr_cli.figures.style import (
     NEUTRAL,
     house_style,
+    in_lines,
     legend_below,
     legend_entry,
     look,
@@ -51,6 +52,7 @@ def draw_shuffled_labels(run: Run, found: AgainstControls) -> Figure:
         if share is not None:
             axes.axvline(100 * share, color=NEUTRAL, linestyle="--", linewidth=0.9)
             handles.append(legend_entry("the largest class", color=NEUTRAL, linestyle="--"))
-        figure.suptitle(run_title(run, figure.get_figwidth()), fontsize=11, weight="bold")
+        title = in_lines(run_title(run), figure.get_figwidth())
+        figure.suptitle(title, fontsize=11, weight="bold")
         legend_below(figure, handles)
         return figure

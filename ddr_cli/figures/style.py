@@ -125,8 +125,13 @@ def new_figure(width: float, height: float) -> Figure:
     return figure
 
 
-def run_title(run: Run, width: float, method: str = "") -> str:
-    """Return the title of a run's figure, in lines that fit its width in inches.
+def in_lines(title: str, width: float) -> str:
+    """Return a title in lines that fit a figure's width in inches."""
+    return "\n".join(textwrap.wrap(title, int(width * 10)))
+
+
+def run_title(run: Run, method: str = "") -> str:
+    """Return the title of a run's figure.
 
     It names the method, if one is given and the title doesn't, and says how far an unfinished run
     is.
@@ -136,7 +141,7 @@ def run_title(run: Run, width: float, method: str = "") -> str:
         title += f" ({method})"
     if not run.is_complete or run.failed:
         title += f" [{run.progress}]"
-    return "\n".join(textwrap.wrap(title, int(width * 10)))
+    return title
 
 
 def legend_below(figure: Figure, handles: Sequence[Any]) -> None:

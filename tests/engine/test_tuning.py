@@ -114,14 +114,14 @@ def test_test_labels_have_no_say(
     parts = ["test" if row % 2 else "train" for row in range(150)]
     given.write_text("part\n" + "\n".join(parts) + "\n")
     embeddings: list[bytes] = []
-    embed = work._embed
+    embed = work.embed_split
 
     def remembered(*given: Any) -> Any:
         found = embed(*given)
         embeddings.append(found.train.tobytes() + found.test.tobytes())
         return found
 
-    monkeypatch.setattr(work, "_embed", remembered)
+    monkeypatch.setattr(work, "embed_split", remembered)
     spec = make_spec(
         split={"kind": "given", "file": "splits.csv"},
         reducers=[reducer],
