@@ -119,6 +119,14 @@ def test_a_job_that_crashes_or_hangs_costs_its_own_trials(
     assert set(cluster.scheduler_info["workers"]) == before
 
 
+def is_alive(pid: int | None) -> bool:
+    try:
+        os.kill(pid or 0, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
 def processes(cluster: Any) -> dict[int, Path]:
     """Return where each worker keeps its files, by the number of its process."""
 
@@ -215,6 +223,30 @@ def test_an_executor_goes_on_after_jobs_were_discarded(
     dask.discard()
     outcome = run_spec(make_spec(reducers=["none"]), out=tmp_path, executor=dask)
     assert (outcome.done, outcome.failed) == (outcome.planned, 0)
+
+
+def test_a_run_that_is_interrupted_ends_the_jobs_of_the_workers(
+    make_spec: MakeSpec, cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    executor = DaskExecutor(cluster.scheduler_address)
+    folders = processes(cluster).values()
+    fitting: list[int | None] = []
+
+    def wait_for_a_fit(seconds: float) -> list[Any]:
+        seen = [last_seen(path) for folder in folders for path in folder.glob("ddr-*/trace")]
+        fitting.extend(each.pid for each in seen if each.fitting)
+        if fitting:
+            raise RuntimeError("interrupted")
+        return DaskExecutor.wait(executor, min(seconds, 0.05))
+
+    monkeypatch.setattr(executor, "wait", wait_for_a_fit)
+    spec = make_spec(reducers=[{"name": "faulty", "does": "spin"}])
+    try:
+        with pytest.raises(RuntimeError, match="interrupted"):
+            run_spec(spec, out=tmp_path, executor=executor)
+        wait_for(lambda: not any(is_alive(pid) for pid in fitting))
+    finally:
+        executor.stop()
 
 
 def test_a_worker_has_a_process_for_each_thread_and_a_lost_scheduler_ends_the_run(

@@ -22,8 +22,7 @@ from ddr_cli.engine.records import number_versions
 
 # Jobs per thread of the cluster that are submitted at a time: one to run and one to have ready.
 _DEPTH = 2
-_CONNECT_SECONDS = 5.0
-_CHECK_SECONDS = 5.0
+_ANSWER_SECONDS = 5.0
 _ALONE_SECONDS = 120.0
 _LOST = (
     "The connection to the dask scheduler {} was lost ({}). What had ended is saved: run the same "
@@ -32,35 +31,26 @@ _LOST = (
 
 
 class DaskExecutor:
-    """Runs jobs on the workers of the running dask cluster of the scheduler at `address`.
-
-    Each thread of each worker has one job at a time, in a process of its own (see
-    `ddr_cli.engine.dask.worker`). A job whose *worker* dies is given to another one by dask; after
-    as many deaths as ``distributed.scheduler.allowed-failures`` says, the job is ``killed``. Data
-    sets and prepared splits are values of tasks: dask sends them to the workers that have a job on
-    them, and makes them again if those die. Nothing but the connection is shared with the machine
-    that ddr runs on.
-
-    An `InputError` says if the scheduler can't be reached or has no workers, or if a worker has
-    other versions of what numbers depend on.
-    """
+    """Runs jobs on the workers of the dask cluster whose scheduler is at `address`."""
 
     def __init__(self, address: str, *, memory_limit: int | None = None) -> None:
         self._address = address
         self._context = RunContext(uuid.uuid4().hex, memory_limit, number_versions())
         self._submitted: dict[int, tuple[Job, Any]] = {}
-        # The data sets and prepared splits on the cluster, by their file here.
+        # Data sets and prepared splits, by their file here, are values of tasks: dask sends them to
+        # the workers that have a job on them, and makes them again if those die.
         self._values: dict[Path, Any] = {}
         self._tasks = 0
         self._completions = Completions()
+        self._threads = 0
+        self._last_with_workers = time.monotonic()
         self._client = _connect(address)
         try:
-            self._threads = self._count_threads()
             self._check_workers()
+            self._count_threads()
         except BaseException:
             self._client.close()
             raise
-        self._checked = self._last_with_workers = time.monotonic()
 
     @property
     def capacity(self) -> int:
@@ -88,15 +78,14 @@ class DaskExecutor:
             if number not in self._submitted:
                 continue
             job, future = self._submitted[number]
-            end = self._end_of(job, future)
-            if end is None:
+            if (end := self._end_of(job, future)) is None:
                 self._completions.put(number)
                 continue
             # Were it kept, dask would do the job again if the worker with its result died.
             del self._submitted[number]
             future.release()
             ends.append(end)
-        self._look_after_workers()
+        self._count_threads()
         return ends
 
     def release(self, path: Path) -> None:
@@ -112,21 +101,19 @@ class DaskExecutor:
         futures = [*(future for _, future in self._submitted.values()), *self._values.values()]
         self._submitted.clear()
         self._values.clear()
-        ended, self._context = self._context, replace(self._context, token=uuid.uuid4().hex)
-        # Without a connection there is nothing to forget; idle processes end by themselves.
+        # Without a connection there is nothing to forget.
         with suppress(Exception):
-            if self._client.status == "running":
-                self._client.cancel(futures, force=True)
-                self._client.run(worker.end_run, ended.token, on_error="ignore")
+            self._check_connection()
+            self._client.cancel(futures, force=True)
+            self._client.run(worker.end_idle, on_error="ignore")
 
     def stop(self) -> None:
         """End all processes at once; the cluster goes on."""
         self.discard()
-        self._client.close(timeout=_CHECK_SECONDS)
+        self._client.close(timeout=_ANSWER_SECONDS)
 
     def _task(self, function: Callable[..., object], *args: object) -> Any:
-        if self._client.status != "running":
-            raise ExecutorError(_LOST.format(self._address, self._client.status))
+        self._check_connection()
         self._tasks += 1
         key = f"ddr-{self._context.token}-{function.__name__}-{self._tasks}"
         # It warns of arguments of many bytes: a data set is one.
@@ -138,48 +125,48 @@ class DaskExecutor:
         if future.status in ("cancelled", "lost"):
             raise ExecutorError(_LOST.format(self._address, "it has dropped the jobs"))
         try:
-            end: JobEnd = future.result(timeout=_CHECK_SECONDS)
+            end: JobEnd = future.result(timeout=_ANSWER_SECONDS)
             return replace(end, job=job)
         except TimeoutError:
             return None
         except DdrError:
             raise
         except KilledWorker as error:
-            address = getattr(error.last_worker, "address", error.last_worker)
-            reason = f"the dask worker {address} died while it had the job"
+            reason = f"the dask worker {error.last_worker.address} died while it had the job"
         except Exception as error:
             reason = f"the dask worker failed: {type(error).__name__}: {error}"
         return JobEnd(job, death="killed", reason=reason)
 
-    def _look_after_workers(self) -> None:
-        now = time.monotonic()
-        if now - self._checked < _CHECK_SECONDS:
-            return
-        self._checked = now
-        self._threads = self._count_threads()
+    def _count_threads(self) -> None:
+        self._check_connection()
+        try:
+            self._threads = sum(self._client.nthreads().values())
+        except (OSError, TimeoutError) as error:
+            raise ExecutorError(_LOST.format(self._address, error)) from error
         if self._threads:
-            self._last_with_workers = now
-        elif now - self._last_with_workers > _ALONE_SECONDS:
+            self._last_with_workers = time.monotonic()
+        elif time.monotonic() - self._last_with_workers > _ALONE_SECONDS:
             raise ExecutorError(
                 f"The dask scheduler {self._address} has had no workers for {_ALONE_SECONDS:g} s. "
                 "What had ended is saved: start workers and run the same command again."
             )
 
-    def _count_threads(self) -> int:
-        try:
-            if self._client.status == "running":
-                return sum(self._client.nthreads().values())
-        except (OSError, TimeoutError) as error:
-            raise ExecutorError(_LOST.format(self._address, error)) from error
-        raise ExecutorError(_LOST.format(self._address, self._client.status))
+    def _check_connection(self) -> None:
+        if self._client.status != "running":
+            raise ExecutorError(_LOST.format(self._address, self._client.status))
 
     def _check_workers(self) -> None:
-        problems = self._client.run(worker.unfit, self._context, on_error="return")
+        try:
+            self._client.wait_for_workers(1, timeout=_ANSWER_SECONDS)
+        except TimeoutError:
+            raise InputError(
+                f"The dask scheduler {self._address!r} has no workers; start some with "
+                f"`dask worker {self._address}`."
+            ) from None
+        problems = self._client.run(worker.unfit, self._context.versions, on_error="return")
         for address, problem in problems.items():
-            if isinstance(problem, ModuleNotFoundError):
-                problem = f"has no {problem.name}; install ddr there, in the same version"
-            elif isinstance(problem, BaseException):
-                problem = f"can't run ddr: {type(problem).__name__}: {problem}"
+            if isinstance(problem, BaseException):
+                problem = f"can't run ddr ({problem}); install the same version there"
             if problem:
                 raise InputError(f"The dask worker {address} {problem}.")
 
@@ -189,16 +176,9 @@ def _connect(address: str) -> Any:
     logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
     make: Any = Client  # partly untyped
     try:
-        client = make(address, timeout=_CONNECT_SECONDS, set_as_default=False)
+        return make(address, timeout=_ANSWER_SECONDS, set_as_default=False)
     except (OSError, ValueError, TimeoutError) as error:
         raise InputError(
             f"The dask scheduler {address!r} can't be reached ({error}); start one with "
             "`dask scheduler`, and give the address that it prints."
         ) from error
-    with suppress(TimeoutError):
-        client.wait_for_workers(1, timeout=_CONNECT_SECONDS)
-        return client
-    client.close()
-    raise InputError(
-        f"The dask scheduler {address!r} has no workers; start some with `dask worker {address}`."
-    )

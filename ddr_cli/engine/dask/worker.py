@@ -1,7 +1,6 @@
-"""What runs in a dask worker: each job goes to a process of its own, which can be ended.
+"""Jobs in a dask worker, which can't end one that hangs, and dies with one that crashes.
 
-A dask worker can't end a task that hangs, and dies with one that crashes. So each of its threads
-hands its jobs on to a process of `ddr_cli.engine.local`, and only waits.
+So each of its threads hands its jobs on to a process of `ddr_cli.engine.local`, and only waits.
 """
 
 from __future__ import annotations
@@ -33,14 +32,12 @@ class RunContext:
     versions: dict[str, str | None]
 
 
-def unfit(context: RunContext) -> str:
-    """Return why this worker can't do jobs of a run, or an empty string."""
-    own, other = number_versions(), context.versions
-    differing = [
-        f"{name} {own[name]} instead of {other[name]}" for name in other if own[name] != other[name]
-    ]
-    advice = "and numbers may depend on it; install the same versions there"
-    return f"has {', '.join(differing)}, {advice}" if differing else ""
+def unfit(versions: dict[str, str | None]) -> str:
+    """Return why this worker can't do jobs of a run with these versions, or an empty string."""
+    own = number_versions()
+    differing = sorted(versions.items() - own.items())
+    names = ", ".join(f"{name} {own[name]} instead of {other}" for name, other in differing)
+    return f"has {names}: numbers may depend on it, install the same versions" if names else ""
 
 
 def prepare(context: RunContext, job: SplitJob, data: bytes) -> tuple[JobEnd, bytes]:
@@ -48,8 +45,7 @@ def prepare(context: RunContext, job: SplitJob, data: bytes) -> tuple[JobEnd, by
     with _folder() as folder:
         split = folder / "split"
         (folder / "data").write_bytes(data)
-        here = replace(job, data=folder / "data", split=split, trace=folder / "trace")
-        end = _done(context, here)
+        end = _done(context, replace(job, data=folder / "data", split=split), folder)
         good = end.result is not None and not end.result.error
         return end, split.read_bytes() if good else b""
 
@@ -67,14 +63,7 @@ def fit(context: RunContext, job: FitJob | TuneJob, prepared: tuple[JobEnd, byte
         return end
     with _folder() as folder:
         (folder / "split").write_bytes(split)
-        return _done(context, replace(job, split=folder / "split", trace=folder / "trace"))
-
-
-def end_run(token: str) -> None:
-    """End the processes of a run; jobs of it that come later are not done."""
-    _ended.add(token)
-    # The caller may be the worker's event loop, which must not wait for processes to end.
-    threading.Thread(target=_stop, args=(_idle.pop(token, []),), daemon=True).start()
+        return _done(context, replace(job, split=folder / "split"), folder)
 
 
 @contextmanager
@@ -86,15 +75,17 @@ def _folder() -> Iterator[Path]:
 _lock = threading.Lock()
 # The processes that have no job, by the token of their run.
 _idle: dict[str, list[LocalExecutor]] = {}
-_ended: set[str] = set()
 
 
-def _done(context: RunContext, job: Job) -> JobEnd:
-    if problem := unfit(context):
+def _done(context: RunContext, job: Job, folder: Path) -> JobEnd:
+    if problem := unfit(context.versions):
         raise InputError(f"A dask worker {problem}.")
+    dask_worker = get_worker()
+    task = dask_worker.state.tasks[dask_worker.get_current_task()]
     executor = _process_for(context)
-    executor.submit(job)
-    while context.token not in _ended:
+    executor.submit(replace(job, trace=folder / "trace"))
+    # dask can't interrupt a task that was cancelled, or whose run was killed; but it says so.
+    while task.state == "executing":
         if ends := executor.wait(_WAIT_SECONDS):
             _idle.setdefault(context.token, []).append(executor)
             return ends[0]
@@ -104,11 +95,10 @@ def _done(context: RunContext, job: Job) -> JobEnd:
 
 def _process_for(context: RunContext) -> LocalExecutor:
     with _lock:
+        # A run that was killed has not ended its own.
+        end_idle(besides=context.token)
         if idle := _idle.get(context.token):
             return idle.pop()
-        # A run that was killed can't say that it has ended.
-        for token in set(_idle) - {context.token}:
-            _stop(_idle.pop(token, []))
         # dask marks its workers as daemons, which Python forbids to have processes. Ours end with
         # their parent, which is what the ban is to ensure.
         multiprocessing.current_process().daemon = False
@@ -117,6 +107,9 @@ def _process_for(context: RunContext) -> LocalExecutor:
     return executor
 
 
-def _stop(executors: list[LocalExecutor]) -> None:
-    for executor in executors:
-        executor.stop()
+def end_idle(besides: str = "") -> None:
+    """End the processes that have no job, but for one run's."""
+    for token in set(_idle) - {besides}:
+        for executor in _idle.pop(token, []):
+            # The caller may be the worker's event loop, which must not wait for processes to end.
+            threading.Thread(target=executor.stop, daemon=True).start()
