@@ -18,6 +18,7 @@ SPEC: dict[str, Any] = {
     "split": {"kind": "fraction", "train": 0.5, "repeats": 3},
     "reducers": ["none", {"name": "lda", "n_components": 1}],
     "classifiers": ["knn"],
+    "controls": [],
 }
 
 

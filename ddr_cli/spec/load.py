@@ -252,6 +252,7 @@ def _as_document(spec: Spec, sweep: dict[str, Any]) -> dict[str, Any]:
     kept: dict[str, Any] = {
         key: resolved[key] for key in ("split", "labels", "embeddings", "tune") if key in resolved
     }
+    kept["controls"] = list(spec.controls)
     if TRAIN in sweep:
         kept["split"] = {key: value for key, value in kept["split"].items() if key != "train"}
     if spec.classifiers:

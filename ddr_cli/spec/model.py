@@ -228,7 +228,7 @@ class Spec(StrictFrozen):
         if context_of(info) is None:
             return value
         empty: dict[str, Any] = {"title": value["name"], "metrics": None, "plot": {}}
-        if value.get("tune", "none") != "none":
+        if _compares(value):
             empty["controls"] = list(get_args(Control))
         if "classifiers" not in value and "measures" not in value:
             empty["classifiers"] = []
@@ -538,6 +538,18 @@ class Spec(StrictFrozen):
             place = ".".join(map(str, first["loc"]))
             raise InputError(f"This is not a resolved spec: {place}: {first['msg']}.") from None
         return spec.model_copy(update={"path": path})
+
+
+def _compares(value: dict[str, Any]) -> bool:
+    """Return whether a spec compares methods, so that it has controls by default.
+
+    One that names a paper repeats what the paper ran.
+    """
+    if value.get("tune", "none") != "none":
+        return True
+    reducers = value.get("reducers")
+    several = isinstance(reducers, list) and len(reducers) > 1
+    return several and bool(value.get("classifiers")) and value.get("paper") is None
 
 
 def _added(info: ValidationInfo, items: Sequence[Item]) -> Sequence[Item]:

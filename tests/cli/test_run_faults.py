@@ -22,6 +22,7 @@ dataset: iris
 split: {kind: fraction, train: 0.5, repeats: 3}
 reducers: [none, {name: pca, n_components: 2}]
 classifiers: [{name: knn, n_neighbors: 3}]
+controls: []
 """
 
 _CAPABILITY_VERSION = 0x20080522

@@ -13,6 +13,7 @@ dataset: iris
 split: {kind: fraction, train: 0.5, repeats: 2}
 reducers: [none, {name: pca, n_components: 2}]
 classifiers: [{name: knn, n_neighbors: 3}]
+controls: []
 """
 
 

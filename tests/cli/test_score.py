@@ -11,6 +11,7 @@ reducers: [none, {name: pca}]
 sweep: {reducer.n_components: [1, 2]}
 classifiers: [{name: knn, n_neighbors: 3}]
 keep: {predictions: true, embeddings: 50}
+controls: []
 """
 
 

@@ -403,6 +403,7 @@ def test_one_budget_of_labels_is_compared(tmp_path):
         "split": {"kind": "per_class", "train": 10, "repeats": 2},
         "reducers": ["none", "lda"],
         "labels": [2, "all"],
+        "controls": [],
     }
     folder = ddr_cli.run(spec, out=tmp_path, name="labels").folder
     means = ddr_cli.Results(folder).summary.set_index(["reducer", "labels"])["mean"]

@@ -17,6 +17,7 @@ split: {kind: fraction, train: 0.5, repeats: 1}
 reducers: [{name: pca, n_components: 1}, lda]
 classifiers: [linear]
 keep: {predictions: true}
+controls: []
 """
 
 

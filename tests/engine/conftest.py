@@ -170,6 +170,7 @@ SPEC = {
     "split": {"kind": "fraction", "train": 0.5, "repeats": 3, "seed": 0},
     "classifiers": [{"name": "knn", "n_neighbors": 3}, {"name": "linear"}],
     "metrics": ["error"],
+    "controls": [],
 }
 
 

@@ -36,6 +36,7 @@ preprocess: [standardize]
 reducers: [none, {name: pca}, {name: ccdr, mode: transductive}]
 classifiers: [{name: knn}, linear]
 sweep: {reducer.n_components: [1, 2], classifier.n_neighbors: [1, 5]}
+controls: []
 """
 
 SCRIPT = """

@@ -33,6 +33,7 @@ def spec_of(name="labels", **changes):
         "classifiers": [{"name": "knn", "n_neighbors": 1}],
         "split": {"kind": "per_class", "train": 12, "repeats": 2},
         "labels": [2, 5, "all"],
+        "controls": [],
     }
     return make_spec(**{**given, **changes})
 

@@ -26,6 +26,7 @@ def spec_of(**changes) -> Spec:
         "measures": MEASURES,
         "split": {"kind": "whole", "repeats": 1},
         "embeddings": {"points": 40},
+        "controls": [],
     }
     return make_spec(**{**given, **changes})
 

@@ -28,6 +28,7 @@ sweep:
   reducer.beta: {log: [0.01, 10, 7]}
 metrics: [error]
 plot: {x: reducer.beta, interval: 0.80}
+controls: []
 """
 
 

@@ -15,6 +15,7 @@ split: {kind: per_class, train: 20, repeats: 3}
 reducers: [lda, none]
 classifiers: [{name: knn, n_neighbors: 1}]
 labels: [1, 5, all]
+controls: []
 """
 SWEPT = SPEC.replace("train: 20, ", "").replace(
     "labels: [1, 5, all]", "sweep: {split.train: [10, 40]}"

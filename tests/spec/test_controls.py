@@ -103,9 +103,24 @@ def test_the_error_on_training_points_stands_beside_shuffled_labels(edit: Edit) 
     assert _load(edit, (", shuffled_labels", "")).metrics == ("error",)
 
 
-def test_controls_are_the_default_where_a_spec_tunes(edit: Edit) -> None:
+@pytest.mark.parametrize(
+    ("reducers", "more", "expected"),
+    [
+        ("[lda, lfda]", "", 5),
+        ("[lda]", "", 0),
+        ("[lda]", "\ntune: {folds: 3}", 5),
+        ("[lda, lfda]", "\npaper: {name: lfda, artefact: toys}", 0),
+    ],
+)
+def test_controls_are_the_default_of_a_comparison(
+    edit: Edit, reducers: str, more: str, expected: int
+) -> None:
+    spec = _load(edit, (CONTROLS + "\n", ""), (LDA, reducers), ("[error]", f"[error]{more}"))
+    assert len(spec.controls) == expected
+
+
+def test_controls_can_be_switched_off(edit: Edit) -> None:
     tuned = ("metrics: [error]", "metrics: [error]\ntune: {folds: 3}")
-    assert len(_load(edit, (CONTROLS + "\n", ""), tuned).controls) == 5
     off = _load(edit, (CONTROLS, "controls: []"), tuned)
     assert {cell.reducer.name for cell in expand(off)} == {"lda"}
     assert _load(edit, (CONTROLS + "\n", "")).controls == ()

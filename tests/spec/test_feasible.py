@@ -18,6 +18,7 @@ reducers:
   - pca
 classifiers: [knn]
 sweep: {}
+controls: []
 """
 
 Edit = Callable[..., str]

@@ -39,6 +39,7 @@ reducers:
   - {name: ./mine.py:Leading, n_components: 3}
 classifiers:
   - {name: "sklearn.neighbors:KNeighborsClassifier", n_neighbors: 3}
+controls: []
 """
 
 

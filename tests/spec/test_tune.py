@@ -96,7 +96,7 @@ def test_without_grids_the_declared_ones_are_tuned_but_for_what_is_swept() -> No
 
 
 def test_without_tune_a_grid_is_a_sweep_of_its_item(right: Callable[..., str]) -> None:
-    spec = load_spec(right(("tune: {folds: 3, budget: 16}\n", ""), ("controls: []\n", "")))
+    spec = load_spec(right(("tune: {folds: 3, budget: 16}\n", "")))
     cells = [cell for cell in expand(spec) if cell.split.index == 0]
     assert len(cells) == (3 * 3 + 1) * 2
     assert list(spec.axes) == [
