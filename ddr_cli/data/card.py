@@ -19,8 +19,9 @@ from ddr_cli.core.yaml_loader import read_document
 Scalar = bool | int | float | str
 Options = Mapping[str, Scalar]
 
+_TABLES = ("csv", "table")
 # Of these, rows have groups only where the card's format has the option.
-_WITHOUT_GROUPS = frozenset({"csv", "npz", "mat", "mat_cells", "libsvm", "images", "text"})
+_WITHOUT_GROUPS = frozenset({*_TABLES, "npz", "mat", "mat_cells", "libsvm", "images", "text"})
 
 _TYPE_NAMES: dict[type, str] = {
     bool: "true or false",
@@ -263,7 +264,7 @@ class Card(Frozen):
         if not self.layouts:
             return ()
         found = self.layouts[0].format.options.get("parts") or ()
-        if self.layouts[0].format.name == "csv" and not all(isinstance(c, str) for c in found):
+        if self.layouts[0].format.name in _TABLES and not all(isinstance(c, str) for c in found):
             return None
         return tuple(found)
 

@@ -49,7 +49,7 @@ def test_npz_keeps_what_scipy_saves_sparse(tmp_path: Path, kind: type) -> None:
 @pytest.mark.parametrize(
     ("arrays", "message"),
     [
-        ({"X": X, "labels": Y}, "no array 'y'; it holds X, labels"),
+        ({"X": X, "labels": Y}, "no array 'y'; it holds X, labels.*options data and label"),
         ({"x": X, "y": Y}, "Did you mean 'x'"),
         ({"X": X, "y": Y[:3]}, "'y' has 3 values for 4 samples"),
         ({"X": X.ravel(), "y": Y}, "has 1 dimensions"),

@@ -53,7 +53,7 @@ def test_libsvm_width_and_first_index_can_be_stated(write) -> None:
         ("1 1:1\n1 2:a\n", {}, "line 2: '2:a' is not index:number"),
         ("1 1:1\nyes 1:1\n", {}, "line 2: the label 'yes' is not a number"),
         ("1 2:1 1:1\n", {}, "line 1: '1:1' is not index:number with an index of at least 3"),
-        ("1 0:1\n", {}, "line 1: '0:1' .*indices ascend, from 1"),
+        ("1 0:1\n", {"first_index": 1}, "line 1: '0:1' .*indices ascend, from 1"),
         ("1 1:nan\n", {}, "not a finite number"),
         ("1 7:1\n", {"n_features": 6}, "n_features is 6, but the files hold a feature 7"),
     ],
@@ -93,3 +93,9 @@ def test_letor_grades_and_threshold(write) -> None:
 def test_letor_refusals(write, text: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         read_letor([write(text)])
+
+
+def test_libsvm_counts_features_from_zero_if_a_file_does(write) -> None:
+    first, second = write("1 1:1 3:2 # 0:9\n", "a"), write("2 0:5 3:1\n", "b")
+    assert read_libsvm([first], dense=True).X.tolist() == [[1, 0, 2]]
+    assert read_libsvm([first, second], dense=True).X.tolist() == [[0, 1, 0, 2], [5, 0, 0, 1]]

@@ -34,9 +34,10 @@ UNPACKED_LIMIT = 2 * 1024**3
 # Name: module and function in this package, summary.
 _OURS = {
     "csv": (
-        "tables:read_csv",
+        "text_tables:read_csv",
         "text table: separated by commas, tabs, blanks or another sign; plain or gz",
     ),
+    "table": ("frames:read_table", "Excel, Parquet, Feather or ARFF file, by its ending"),
     "npz": ("npz:read_npz", "NumPy archive of X and y"),
     "mat": ("mat:read_mat", "MATLAB file, v5 or v7.3"),
     "mat_cells": (
@@ -210,6 +211,6 @@ def find_named(path: Path, found: Mapping[str, Any], name: str, kind: str) -> An
     if name not in found:
         raise InputError(
             f"{path}: there is no {kind} '{name}'; it holds {', '.join(found) or 'none'}."
-            f"{did_you_mean(name, found)}"
+            f"{did_you_mean(name, found)} The format's options data and label name another."
         )
     return found[name]

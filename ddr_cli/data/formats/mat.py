@@ -21,6 +21,7 @@ def read_mat(
     *,
     data: str = "fea",
     label: str | int = "gnd",
+    groups: str | None = None,
     ignore: Sequence[int] = (),
     samples_in_columns: bool = False,
     columnwise_image: tuple[int, int] | None = None,
@@ -36,6 +37,7 @@ def read_mat(
     data: The variable that holds the features, a row per sample.
     label: The variable that holds the classes, or the column of `data` that does (from 0, negative
         ones from the end).
+    groups: The variable that says what belongs together, such as a subject.
     ignore: Columns of `data` that are no features (from 0, negative ones from the end).
     samples_in_columns: `data` has a column per sample; it is transposed first.
     columnwise_image: Each row is an image of this height and width with its pixels column by
@@ -55,14 +57,16 @@ def read_mat(
             labels = _dense(matrix[:, [place]]).ravel()
         else:
             labels = _labels(path, variables, label)
-        if len(labels) != n_samples:
-            raise InputError(f"{path}: there are {len(labels)} labels for {n_samples} samples.")
+        together = None if groups is None else _labels(path, variables, groups)
+        for values, what in ((labels, "labels"), (together, "groups")):
+            if values is not None and len(values) != n_samples:
+                raise InputError(f"{path}: there are {len(values)} {what} for {n_samples} samples.")
         features: Any = matrix
         if left_out:
             features = matrix[:, [index for index in range(width) if index not in left_out]]
         if columnwise_image is not None:
             features = _rowwise(path, features, columnwise_image)
-        return RawData(features, labels, image_shape=columnwise_image)
+        return RawData(features, labels, image_shape=columnwise_image, groups=together)
 
     return concatenate_rows([read_one(Path(path)) for path in paths])
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -20,7 +21,7 @@ def read_libsvm(
     paths: Sequence[Path],
     *,
     n_features: Annotated[int, Ge(1)] | None = None,
-    first_index: Literal[0, 1] = 1,
+    first_index: Literal[0, 1] | None = None,
     dense: bool = False,
 ) -> RawData:
     """Read svmlight / LIBSVM files, plain or gzip: ``label index:value ...`` on each line.
@@ -28,7 +29,7 @@ def read_libsvm(
     Options
     -------
     n_features: The number of features, when the largest index of the files is not the last one.
-    first_index: The index of the first feature.
+    first_index: The index of the first feature: if not said, 0 if a file has one of it, else 1.
     dense: Return an ordinary array instead of a sparse one.
     """
     blocks = _read_pairs(paths, n_features, first_index)
@@ -69,11 +70,16 @@ def read_letor(
     return concatenate_rows(parts)
 
 
+_ZERO = re.compile(rb"^[^#\n]*\s0:", re.MULTILINE)
 _Block = tuple[Any, NDArray[np.float64], NDArray[np.int64]]
 
 
-def _read_pairs(paths: Sequence[Path], n_features: int | None, first_index: int) -> list[_Block]:
+def _read_pairs(
+    paths: Sequence[Path], n_features: int | None, first_index: int | None
+) -> list[_Block]:
     """Return features, labels and queries (-1 where not stated) of each file."""
+    if first_index is None:
+        first_index = 0 if any(_ZERO.search(read_bytes(Path(path))) for path in paths) else 1
     blocks = [_read_file(Path(path), first_index) for path in paths]
     largest = max((X.shape[1] for X, _, _ in blocks), default=0)
     if n_features is not None and largest > n_features:

@@ -1,21 +1,18 @@
-"""The `csv` format: text tables with one sample per line, read by pandas."""
+"""What the columns of a table are, whatever file it stands in: class, group, part, number, text."""
 
 from __future__ import annotations
 
-import csv
-import io
-import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
-from annotated_types import Ge, MinLen
 from numpy.typing import NDArray
 
 from ddr_cli.core.errors import InputError, did_you_mean
-from ddr_cli.data.formats import RawData, decoded_text, numeric_labels
+from ddr_cli.data.formats import RawData, numeric_labels
 
 Column = int | str
 # The last two are answered with the step that took their place.
@@ -23,76 +20,106 @@ Missing = Literal["error", "keep", "drop_rows", "drop_columns", "category", "mea
 
 # The value that a missing cell of a categorical column becomes, unless it stays missing.
 MISSING_CATEGORY = "(missing)"
-
-_MISSING_VALUES = ("", "?", "NA", "NaN", "nan")
-_BLANKS = r"\s+"
-_SEPARATORS = {"comma": ",", "tab": "\t", "semicolon": ";", "whitespace": _BLANKS, " ": _BLANKS}
+MISSING_VALUES = ("", "?", "NA", "NaN", "nan")
 
 
-def read_csv(
-    paths: Sequence[Path],
+@dataclass(frozen=True)
+class Columns:
+    """What the columns are, as the options of `ddr_cli.data.formats.text_tables.read_csv` say."""
+
+    label: Column
+    groups: Column | None
+    parts: Sequence[Column]
+    ignore: Sequence[Column]
+    categorical: Sequence[Column] | Literal["all"]
+    categories: Literal["columns", "codes"]
+    missing: Missing
+    missing_values: Sequence[str]
+
+    @property
+    def named(self) -> bool:
+        """Whether a column is told by its name."""
+        columns = [self.label, self.groups, *self.parts, *self.ignore]
+        columns += [] if self.categorical == "all" else self.categorical
+        return any(isinstance(column, str) for column in columns)
+
+
+@dataclass(frozen=True)
+class Cells:
+    """A file's cells as text, by their lines in it; `titles` where the file tells them apart."""
+
+    path: Path
+    frame: pd.DataFrame
+    titles: tuple[str, ...] = ()
+
+
+def read_columns(
+    files: Sequence[Cells],
+    columns: Columns,
     *,
-    separator: Annotated[str, MinLen(1)] = "comma",
     header: bool | None = None,
     names: Sequence[str] = (),
-    comment: Annotated[str, MinLen(1)] | None = None,
-    skip_lines: Annotated[int, Ge(0)] = 0,
-    encoding: str = "utf-8-sig",
-    label: Column = -1,
-    groups: Column | None = None,
-    parts: Sequence[Column] = (),
-    ignore: Sequence[Column] = (),
-    categorical: Sequence[Column] | Literal["all"] = (),
-    categories: Literal["columns", "codes"] = "columns",
-    missing: Missing = "error",
-    missing_values: Sequence[str] = _MISSING_VALUES,
 ) -> RawData:
-    """Read one or more text tables, plain or gzip, with the same columns.
-
-    A column is named by its name or by its index; indices count from 0, negative ones from the
-    end. Blank lines are passed over. Numbers are read to the nearest float64.
-
-    Options
-    -------
-    separator: ``comma``, ``tab``, ``semicolon``, ``whitespace`` (any run of blanks and tabs), or
-        the one sign itself.
-    header: The first line that is not skipped holds the column names. If not said, it does when
-        `label`, `groups`, `parts`, `ignore` or `categorical` names a column and `names` is not
-        given.
-    names: The column names, the label's included, when the file doesn't state them.
-    comment: From this sign to the end of the line nothing is read.
-    skip_lines: Lines at the start of each file that are not read.
-    encoding: The text encoding.
-    label: The column of the class. When every label is a number, labels are compared as numbers.
-    groups: The column that says what belongs together, such as a subject; no feature.
-    parts: Columns that say of each row whether it is to ``train`` or ``test``, or is left out
-        (empty); no features. A spec's ``split: {kind: given, column: NAME}`` takes one.
-    ignore: Columns that are not read at all.
-    categorical: Columns of text, whose values are categories.
-    categories: What a categorical column becomes: ``columns``, one 0/1 column per value; or
-        ``codes``, one column of numbers, for the step ``one_hot`` of a spec. Both are in the sorted
-        order (by code point) of the values found in all files.
-    missing: What a missing value does. ``keep``: it stays missing, for the step ``impute`` of a
-        spec; among 0/1 columns it is a value of its own. ``drop_rows``, ``drop_columns``: rows or
-        columns with one are left out. ``category``: a value of its own in a categorical column, an
-        error in a numeric one.
-    missing_values: Cells that mean a missing value.
-    """
+    """Return what is in the cells of files, whose first rows hold the titles if `header` is so."""
+    label, missing = columns.label, columns.missing
     if missing in ("mean", "most_frequent"):
         step = f"{{name: impute, strategy: {missing}}}"
         raise InputError(
             f"`missing: {missing}` looked at the rows of test parts too, and is no more: write "
             f"`missing: keep` in the card and `preprocess: [{step}]` in the spec."
         )
-    if header is None:
-        columns = [label, groups, *parts, *ignore]
-        columns += [] if categorical == "all" else categorical
-        header = not names and any(isinstance(column, str) for column in columns)
-    titles = list(names)
+    paths = [file.path for file in files]
+    table = _table(files, names, not names and columns.named if header is None else header)
+    label_at = table.index_of(label)
+    groups_at = None if columns.groups is None else table.index_of(columns.groups)
+    parts_at = [table.index_of(column) for column in columns.parts]
+    special = [label_at, *parts_at, *([] if groups_at is None else [groups_at])]
+    if len(set(special)) < len(special):
+        raise InputError(f"{paths[0]}: one column can't be two of label, groups and parts.")
+    left_out = {*special, *map(table.index_of, columns.ignore)}
+    features = [index for index in range(table.cells.shape[1]) if index not in left_out]
+    hot = (
+        set(features)
+        if columns.categorical == "all"
+        else set(map(table.index_of, columns.categorical))
+    )
+    if hot & left_out:
+        raise InputError(
+            f"{paths[0]}: column {min(hot & left_out)} is named as categorical, but it is the "
+            f"label, groups, one of parts or ignored."
+        )
+    if not features:
+        raise InputError(f"{paths[0]}: no column is left for the features.")
+    gaps = frozenset(columns.missing_values)
+    table.settle_gaps(label_at, features, gaps, missing)
+    categorize = table.codes if columns.categories == "codes" else table.categories
+    X = pd.concat(
+        [
+            categorize(index, missing) if index in hot else table.numbers(index, missing)
+            for index in table.gaps
+        ],
+        axis=1,
+    )
+    coded = [place for place, index in enumerate(table.gaps) if index in hot]
+    of_file = X.index.get_level_values(0)
+    return RawData(
+        X.to_numpy(np.float64),
+        numeric_labels(table.cells[label_at].tolist()),
+        feature_names=tuple(X.columns) if table.titles or hot else None,
+        sizes=tuple(int((of_file == number).sum()) for number in range(len(files))),
+        groups=None if groups_at is None else table.group_values(groups_at, gaps),
+        parts={table.title(index): table.part_values(index, gaps) for index in parts_at} or None,
+        categorical=tuple(coded) if columns.categories == "codes" else (),
+    )
+
+
+def _table(files: Sequence[Cells], names: Sequence[str], header: bool) -> _Table:
+    titles = list(names) or list(files[0].titles)
     frames: list[pd.DataFrame] = []
-    for path in map(Path, paths):
-        frame = _read_cells(path, _sign(separator), comment, skip_lines, encoding)
-        if header:
+    for path, frame, own in ((file.path, file.frame, list(file.titles)) for file in files):
+        if own and own != titles:
+            raise InputError(f"{path}: other column names than in the first file.")
+        if header and not own:
             line, found = _column_names(path, frame)
             frame = frame.iloc[1:]
             titles = titles or found
@@ -106,113 +133,8 @@ def read_csv(
         if frame.shape[1] != width:
             raise InputError(f"{path}: {frame.shape[1]} columns, the first file has {width}.")
         frames.append(frame)
-
-    table = _Table(paths, pd.concat(frames, keys=range(len(frames))), titles, header=header)
-    label_at = table.index_of(label)
-    groups_at = None if groups is None else table.index_of(groups)
-    parts_at = [table.index_of(column) for column in parts]
-    special = [label_at, *parts_at, *([] if groups_at is None else [groups_at])]
-    if len(set(special)) < len(special):
-        raise InputError(f"{paths[0]}: one column can't be two of label, groups and parts.")
-    left_out = {*special, *map(table.index_of, ignore)}
-    features = [index for index in range(table.cells.shape[1]) if index not in left_out]
-    hot = set(features) if categorical == "all" else set(map(table.index_of, categorical))
-    if hot & left_out:
-        raise InputError(
-            f"{paths[0]}: column {min(hot & left_out)} is named as categorical, but it is the "
-            f"label, groups, one of parts or ignored."
-        )
-    if not features:
-        raise InputError(f"{paths[0]}: no column is left for the features.")
-    gaps = frozenset(missing_values)
-    table.settle_gaps(label_at, features, gaps, missing)
-    categorize = table.codes if categories == "codes" else table.categories
-    X = pd.concat(
-        [
-            categorize(index, missing) if index in hot else table.numbers(index, missing)
-            for index in table.gaps
-        ],
-        axis=1,
-    )
-    coded = [place for place, index in enumerate(table.gaps) if index in hot]
-    of_file = X.index.get_level_values(0)
-    return RawData(
-        X.to_numpy(np.float64),
-        numeric_labels(table.cells[label_at].tolist()),
-        feature_names=tuple(X.columns) if titles or hot else None,
-        sizes=tuple(int((of_file == number).sum()) for number in range(len(frames))),
-        groups=None if groups_at is None else table.group_values(groups_at, gaps),
-        parts={table.title(index): table.part_values(index, gaps) for index in parts_at} or None,
-        categorical=tuple(coded) if categories == "codes" else (),
-    )
-
-
-def _sign(separator: str) -> str:
-    if separator in _SEPARATORS:
-        return _SEPARATORS[separator]
-    if len(separator) != 1:
-        named = [name for name in _SEPARATORS if name.isalpha()]
-        raise InputError(
-            f"The separator '{separator}' is neither one sign nor one of {', '.join(named)}."
-            f"{did_you_mean(separator, named)}"
-        )
-    return separator
-
-
-def _read_cells(
-    path: Path, sign: str, comment: str | None, skip_lines: int, encoding: str
-) -> pd.DataFrame:
-    """Return a file's cells as text, a row for each line that holds something.
-
-    The index holds the lines' numbers in the file, from 1.
-    """
-    text = re.sub(r"\r\n?", "\n", decoded_text(path, encoding))
-    if comment is not None:
-        text = re.sub(f"{re.escape(comment)}.*", "", text)
-    lines = text.removesuffix("\n").split("\n")
-
-    def split(line: str) -> list[str]:
-        if sign == _BLANKS:
-            return line.split()
-        return next(csv.reader([line], delimiter=sign, skipinitialspace=True))
-
-    first = next((line for line in lines[skip_lines:] if line.strip()), None)
-    if first is None:
-        return pd.DataFrame()
-    width = len(split(first))
-    try:
-        cells = pd.read_csv(
-            io.StringIO(text),
-            sep=sign,
-            header=None,
-            names=range(width),
-            index_col=False,
-            dtype=object,
-            na_filter=False,
-            skiprows=skip_lines,
-            skip_blank_lines=False,
-            skipinitialspace=True,
-            quoting=csv.QUOTE_NONE if sign == _BLANKS else csv.QUOTE_MINIMAL,
-        )
-    except pd.errors.ParserError as error:
-        many = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", str(error))
-        if many is None:
-            raise InputError(f"{path}: {str(error).rpartition(': ')[2].strip()}.") from None
-        expected, number, there = many.groups()
-        raise InputError(
-            f"{path}, line {number}: {there} cells where {expected} were expected."
-        ) from None
-    cells.index = pd.RangeIndex(skip_lines + 1, skip_lines + 1 + len(cells))
-    if sign != _BLANKS:
-        cells = cells.apply(lambda column: column.str.strip())
-    short = cells.index[cells[width - 1] == ""]
-    cells = cells[(cells != "").any(axis=1)]
-    # pandas fills a short row with empty cells. (A quoted cell of several lines moves the numbers.)
-    for number in short.intersection(cells.index) if '"' not in text else ():
-        there = len(split(lines[number - 1]))
-        if there < width:
-            raise InputError(f"{path}, line {number}: {there} cells where {width} were expected.")
-    return cells
+    paths = [file.path for file in files]
+    return _Table(paths, pd.concat(frames, keys=range(len(frames))), titles, header=header)
 
 
 def _column_names(path: Path, frame: pd.DataFrame) -> tuple[int, list[str]]:

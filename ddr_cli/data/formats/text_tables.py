@@ -1,0 +1,155 @@
+"""The `csv` format: text tables with one sample per line, read by pandas."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Literal
+
+import pandas as pd
+from annotated_types import Ge, MinLen
+
+from ddr_cli.core.errors import InputError, did_you_mean
+from ddr_cli.data.formats import RawData, decoded_text
+from ddr_cli.data.formats.tables import (
+    MISSING_VALUES,
+    Cells,
+    Column,
+    Columns,
+    Missing,
+    read_columns,
+)
+
+_BLANKS = r"\s+"
+SEPARATORS = {"comma": ",", "tab": "\t", "semicolon": ";", "whitespace": _BLANKS, " ": _BLANKS}
+
+
+def read_csv(
+    paths: Sequence[Path],
+    *,
+    separator: Annotated[str, MinLen(1)] = "comma",
+    header: bool | None = None,
+    names: Sequence[str] = (),
+    comment: Annotated[str, MinLen(1)] | None = None,
+    skip_lines: Annotated[int, Ge(0)] = 0,
+    encoding: str = "utf-8-sig",
+    label: Column = -1,
+    groups: Column | None = None,
+    parts: Sequence[Column] = (),
+    ignore: Sequence[Column] = (),
+    categorical: Sequence[Column] | Literal["all"] = (),
+    categories: Literal["columns", "codes"] = "columns",
+    missing: Missing = "error",
+    missing_values: Sequence[str] = MISSING_VALUES,
+) -> RawData:
+    """Read one or more text tables, plain or gzip, with the same columns.
+
+    A column is named by its name or by its index; indices count from 0, negative ones from the
+    end. Blank lines are passed over. Numbers are read to the nearest float64.
+
+    Options
+    -------
+    separator: ``comma``, ``tab``, ``semicolon``, ``whitespace`` (any run of blanks and tabs), or
+        the one sign itself.
+    header: The first line that is not skipped holds the column names. If not said, it does when
+        `label`, `groups`, `parts`, `ignore` or `categorical` names a column and `names` is not
+        given.
+    names: The column names, the label's included, when the file doesn't state them.
+    comment: From this sign to the end of the line nothing is read.
+    skip_lines: Lines at the start of each file that are not read.
+    encoding: The text encoding.
+    label: The column of the class. When every label is a number, labels are compared as numbers.
+    groups: The column that says what belongs together, such as a subject; no feature.
+    parts: Columns that say of each row whether it is to ``train`` or ``test``, or is left out
+        (empty); no features. A spec's ``split: {kind: given, column: NAME}`` takes one.
+    ignore: Columns that are not read at all.
+    categorical: Columns of text, whose values are categories.
+    categories: What a categorical column becomes: ``columns``, one 0/1 column per value; or
+        ``codes``, one column of numbers, for the step ``one_hot`` of a spec. Both are in the sorted
+        order (by code point) of the values found in all files.
+    missing: What a missing value does. ``keep``: it stays missing, for the step ``impute`` of a
+        spec; among 0/1 columns it is a value of its own. ``drop_rows``, ``drop_columns``: rows or
+        columns with one are left out. ``category``: a value of its own in a categorical column, an
+        error in a numeric one.
+    missing_values: Cells that mean a missing value.
+    """
+    columns = Columns(
+        label, groups, parts, ignore, categorical, categories, missing, missing_values
+    )
+    sign = _sign(separator)
+    files = [
+        Cells(Path(path), read_cells(Path(path), sign, comment, skip_lines, encoding))
+        for path in paths
+    ]
+    return read_columns(files, columns, header=header, names=names)
+
+
+def _sign(separator: str) -> str:
+    if separator in SEPARATORS:
+        return SEPARATORS[separator]
+    if len(separator) != 1:
+        named = [name for name in SEPARATORS if name.isalpha()]
+        raise InputError(
+            f"The separator '{separator}' is neither one sign nor one of {', '.join(named)}."
+            f"{did_you_mean(separator, named)}"
+        )
+    return separator
+
+
+def read_cells(
+    path: Path, sign: str, comment: str | None, skip_lines: int, encoding: str
+) -> pd.DataFrame:
+    """Return a file's cells as text, a row for each line that holds something.
+
+    The index holds the lines' numbers in the file, from 1.
+    """
+    text = re.sub(r"\r\n?", "\n", decoded_text(path, encoding))
+    if comment is not None:
+        text = re.sub(f"{re.escape(comment)}.*", "", text)
+    lines = text.removesuffix("\n").split("\n")
+
+    def split(line: str) -> list[str]:
+        if sign == _BLANKS:
+            return line.split()
+        return next(csv.reader([line], delimiter=sign, skipinitialspace=True))
+
+    first = next((line for line in lines[skip_lines:] if line.strip()), None)
+    if first is None:
+        return pd.DataFrame()
+    width = len(split(first))
+    try:
+        cells = pd.read_csv(
+            io.StringIO(text),
+            sep=sign,
+            header=None,
+            names=range(width),
+            index_col=False,
+            dtype=object,
+            na_filter=False,
+            skiprows=skip_lines,
+            skip_blank_lines=False,
+            skipinitialspace=True,
+            quoting=csv.QUOTE_NONE if sign == _BLANKS else csv.QUOTE_MINIMAL,
+        )
+    except pd.errors.ParserError as error:
+        many = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", str(error))
+        if many is None:
+            raise InputError(f"{path}: {str(error).rpartition(': ')[2].strip()}.") from None
+        expected, number, there = many.groups()
+        raise InputError(
+            f"{path}, line {number}: {there} cells where {expected} were expected."
+        ) from None
+    cells.index = pd.RangeIndex(skip_lines + 1, skip_lines + 1 + len(cells))
+    if sign != _BLANKS:
+        cells = cells.apply(lambda column: column.str.strip())
+    short = cells.index[cells[width - 1] == ""]
+    cells = cells[(cells != "").any(axis=1)]
+    # pandas fills a short row with empty cells. (A quoted cell of several lines moves the numbers.)
+    for number in short.intersection(cells.index) if '"' not in text else ():
+        there = len(split(lines[number - 1]))
+        if there < width:
+            raise InputError(f"{path}, line {number}: {there} cells where {width} were expected.")
+    return cells
