@@ -7,6 +7,7 @@ per pair.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,6 +40,23 @@ def laplacian_form(X: Floats, graph: Any) -> Floats:
     moved to the origin first: a distance between components that is large against those inside
     them then costs no digits.
     """
+    moved, difference = _moved_and_multiplied(X, graph)
+    return symmetric(moved.T @ difference)
+
+
+def laplacian_form_of_parts(X: Floats, parts: Iterable[tuple[Any, Any]]) -> Floats:
+    """Return the `laplacian_form` of a graph that is given part by part: its rows, and the graph.
+
+    No edge leads from part to part. Only one of them has to exist at a time.
+    """
+    moved, difference = np.zeros(X.shape), np.zeros(X.shape)
+    for rows, graph in parts:
+        moved[rows], difference[rows] = _moved_and_multiplied(X[rows], graph)
+    return symmetric(moved.T @ difference)
+
+
+def _moved_and_multiplied(X: Floats, graph: Any) -> tuple[Floats, Floats]:
+    """Return the points with each component at the origin, and the Laplacian times them."""
     weights = sp.csr_array(graph)
     degree = np.asarray(weights.sum(axis=1)).ravel()
     parts, part = connected_components(weights, directed=False)
@@ -47,7 +65,7 @@ def laplacian_form(X: Floats, graph: Any) -> Floats:
     )
     centre = (sums @ X) / np.bincount(part, minlength=parts)[:, None]
     moved = X - centre[part]
-    return symmetric(moved.T @ (degree[:, None] * moved - weights @ moved))
+    return moved, degree[:, None] * moved - weights @ moved
 
 
 def scatter_matrices(X: Floats, y: NDArray[Any]) -> tuple[Floats, Floats]:

@@ -8,6 +8,7 @@ one says so.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from typing import Any, Literal
 
 import numpy as np
@@ -16,7 +17,15 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 from scipy.spatial.distance import cdist
 
-from ddr_cli.numerics.neighbors import CsrArray, Floats, Indices, Neighbors, Points, kneighbors
+from ddr_cli.numerics.neighbors import (
+    CsrArray,
+    Floats,
+    Indices,
+    Neighbors,
+    Points,
+    kneighbors,
+    nearest_members,
+)
 
 Codes = NDArray[np.intp]
 Weights = Literal["binary", "heat"]
@@ -162,20 +171,30 @@ def warn_of_few(k: int, most: int, whose: str) -> None:
         )
 
 
-def within_class_graph(X: Points, code: Codes, k: int | Literal["half"]) -> CsrArray:
-    """Return the directed graph of the `k` nearest (or `half_of_class`) of one's own class.
+def class_graphs(
+    X: Points, code: Codes, k: int | Literal["half"]
+) -> Iterator[tuple[Indices, CsrArray]]:
+    """Yield the rows of each class, and the directed graph of their `k` nearest among themselves.
 
-    In a class of fewer points it is all others, with a warning.
+    With "half" it is `half_of_class`. In a class of fewer points it is all others, with a warning.
     """
     if k != "half":
         warn_of_few(k, int(np.bincount(code).min()) - 1, "the smallest class")
-    starts, ends = [np.empty(0, dtype=np.intp)], [np.empty(0, dtype=np.intp)]
     for rows in class_members(code):
-        count = half_of_class(len(rows)) if k == "half" else min(k, len(rows) - 1)
-        if count:
-            nearest = kneighbors(X[rows], count).indices
-            starts.append(np.repeat(rows, count))
-            ends.append(rows[nearest].ravel())
+        n = len(rows)
+        count = half_of_class(n) if k == "half" else min(k, n - 1)
+        nearest = nearest_members(X[rows], count) if count else np.empty((n, 0), dtype=np.intp)
+        ends = count * np.arange(n + 1)
+        yield rows, sp.csr_array((np.ones(nearest.size), nearest.ravel(), ends), shape=(n, n))
+
+
+def within_class_graph(X: Points, code: Codes, k: int | Literal["half"]) -> CsrArray:
+    """Return the directed graph that `class_graphs` gives class by class."""
+    starts, ends = [], []
+    for rows, graph in class_graphs(X, code, k):
+        start, end = graph.nonzero()
+        starts.append(rows[start])
+        ends.append(rows[end])
     return _graph(np.concatenate(starts), np.concatenate(ends), X.shape[0])
 
 

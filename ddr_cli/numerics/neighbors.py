@@ -69,33 +69,13 @@ def kneighbors(X: Points, k: int, *, queries: Points | None = None) -> Neighbors
     >>> kneighbors(np.array([[0.0], [1.0], [2.0], [1.0]]), 2).indices.tolist()
     [[1, 3], [3, 0], [1, 3], [1, 0]]
     """
-    if k < 1:
-        raise ValueError(f"The number of neighbours must be at least 1, not {k}.")
-    most = X.shape[0] - (queries is None)
-    if k > most:
-        raise ValueError(
-            f"{k} nearest neighbours are asked for, but n_samples = {X.shape[0]}: "
-            f"there can be at most {most}."
-        )
-    base = _as_float(X, sparse=_is_sparse(X))
-    asked = base if queries is None else _as_float(queries, sparse=_is_sparse(X))
-    n, d = base.shape
-    centre = np.zeros(d) if _is_sparse(base) else base.mean(axis=0)
-    table, square = _product_table(base, centre)
-    if not np.isfinite(square).all():
-        raise ValueError("The squared distances overflow; rescale the data.")
-
-    indices = np.empty((asked.shape[0], k), dtype=np.intp)
-    distances = np.empty((asked.shape[0], k))
-    for rows in _blocks(asked.shape[0], max(1, _CHUNK // n)):
-        gap, own_square = _gaps(asked[rows], centre, table)
-        if queries is None:
-            gap[np.arange(gap.shape[0]), np.arange(rows.start, rows.stop)] = np.inf
-        # Rounding of the product, of the centring and of the distance itself, with room to spare.
-        slack = 8 * (d + 8) * np.finfo(float).eps * (own_square + square.max())
+    search = _Search(X, k, queries)
+    indices = np.empty((search.count, k), dtype=np.intp)
+    distances = np.empty((search.count, k))
+    for rows, gap, slack in search.blocks():
         bound = _bound_on_kth(gap, k) + slack
-        row, column = np.divmod(np.flatnonzero(gap <= bound[:, None]), n)
-        exact = _squared_distances(asked, row + rows.start, base, column)
+        row, column = np.divmod(np.flatnonzero(gap <= bound[:, None]), gap.shape[1])
+        exact = search.squared_distances(row + rows.start, column)
         order = np.lexsort((column, exact, row))
         first = np.searchsorted(row, np.arange(gap.shape[0]))
         best = order[first[:, None] + np.arange(k)]
@@ -104,6 +84,73 @@ def kneighbors(X: Points, k: int, *, queries: Points | None = None) -> Neighbors
     indices.flags.writeable = False  # shared between fits
     distances.flags.writeable = False
     return Neighbors(indices, distances)
+
+
+def nearest_members(X: Points, k: int, *, queries: Points | None = None) -> Indices:
+    """Return which `k` rows of `X` are nearest, as `kneighbors` does, but by ascending index.
+
+    Only distances that rounding leaves undecided are computed again and ordered, so that a large
+    `k`, such as half of the points, costs little more than the matrix product.
+    """
+    search = _Search(X, k, queries)
+    members = np.empty((search.count, k), dtype=np.intp)
+    for rows, gap, slack in search.blocks():
+        kth = np.partition(gap, k - 1, axis=1)[:, k - 1]
+        chosen = gap < (kth - slack)[:, None]
+        close = (gap <= (kth + slack)[:, None]) & ~chosen
+        lacking = k - np.count_nonzero(chosen, axis=1)
+        undecided = np.flatnonzero(np.count_nonzero(close, axis=1) > lacking)
+        place, column = np.nonzero(close[undecided])
+        row = undecided[place]
+        order = np.lexsort((column, search.squared_distances(row + rows.start, column), place))
+        rank = np.arange(len(place)) - np.searchsorted(place, place)
+        out = order[rank >= lacking[row]]
+        close[row[out], column[out]] = False
+        members[rows] = np.nonzero(chosen | close)[1].reshape(-1, k)
+    return members
+
+
+class _Search:
+    """What there is to search, and how far each query is from every point, to within rounding."""
+
+    def __init__(self, X: Points, k: int, queries: Points | None) -> None:
+        if k < 1:
+            raise ValueError(f"The number of neighbours must be at least 1, not {k}.")
+        most = X.shape[0] - (queries is None)
+        if k > most:
+            raise ValueError(
+                f"{k} nearest neighbours are asked for, but n_samples = {X.shape[0]}: "
+                f"there can be at most {most}."
+            )
+        self._base = _as_float(X, sparse=_is_sparse(X))
+        self._own = queries is None
+        self._asked = self._base if queries is None else _as_float(queries, sparse=_is_sparse(X))
+        self._centre = np.zeros(X.shape[1]) if _is_sparse(self._base) else self._base.mean(axis=0)
+        self._table, self._square = _product_table(self._base, self._centre)
+        if not np.isfinite(self._square).all():
+            raise ValueError("The squared distances overflow; rescale the data.")
+
+    @property
+    def count(self) -> int:
+        return int(self._asked.shape[0])
+
+    def blocks(self) -> Iterator[tuple[slice, Floats, Floats]]:
+        """Yield rows, their ``|q - x|^2 - |q|^2`` for every point, and the bound on its rounding.
+
+        Two that differ by more than the bound, each row's own, are in their true order.
+        """
+        n, d = self._base.shape
+        for rows in _blocks(self.count, max(1, _CHUNK // n)):
+            gap, own_square = _gaps(self._asked[rows], self._centre, self._table)
+            if self._own:
+                gap[np.arange(gap.shape[0]), np.arange(rows.start, rows.stop)] = np.inf
+            # Of the product, of the centring and of the distance itself, with room to spare.
+            scale = own_square + self._square.max()
+            yield rows, gap, 8 * (d + 8) * np.finfo(float).eps * scale
+
+    def squared_distances(self, queries: Indices, points: Indices) -> Floats:
+        """Return exact squared distances, pair by pair."""
+        return _squared_distances(self._asked, queries, self._base, points)
 
 
 def _is_sparse(X: Any) -> bool:

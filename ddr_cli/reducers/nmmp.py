@@ -8,8 +8,8 @@ from typing import Annotated, Any, Literal, Self
 
 from annotated_types import Ge
 
-from ddr_cli.numerics.graph_embedding import Span, laplacian_form
-from ddr_cli.numerics.graphs import between_class_graph, symmetrized, within_class_graph
+from ddr_cli.numerics.graph_embedding import Span, laplacian_form, laplacian_form_of_parts
+from ddr_cli.numerics.graphs import between_class_graph, class_graphs, symmetrized
 from ddr_cli.numerics.trace_ratio import trace_ratio
 from ddr_cli.reducers.discriminant import LinearDiscriminant, above_rounding
 from ddr_cli.reducers.reducer import Codes, Floats
@@ -60,7 +60,7 @@ class NMMP(LinearDiscriminant):
 
     For n points, d features and rank r of the data: :math:`O(n^2 d)` for the neighbours,
     :math:`O(n r (k + r))` for the scatter matrices and :math:`O(r^3)` for each of Newton's 5 or
-    so steps.
+    so steps. In memory there is the graph of one class at a time.
 
     References
     ----------
@@ -87,9 +87,10 @@ class NMMP(LinearDiscriminant):
         self.solver = solver
 
     def _directions(self, points: Any, Z: Floats, code: Codes) -> Floats:
-        own = within_class_graph(points, code, self.n_neighbors_within)
+        classes = class_graphs(points, code, self.n_neighbors_within)
+        own = ((rows, symmetrized(graph, "mutual")) for rows, graph in classes)
         other = between_class_graph(points, code, self.n_neighbors_between)
-        S_w = laplacian_form(Z, symmetrized(own, "mutual"))
+        S_w = laplacian_form_of_parts(Z, own)
         S_b = laplacian_form(Z, symmetrized(other, "mutual"))
         self._scatters = S_b, above_rounding(S_w, S_b)
         return self._maximised()

@@ -13,6 +13,7 @@ from numpy.testing import assert_allclose
 from ddr_cli.numerics.graph_embedding import (
     data_span,
     laplacian_form,
+    laplacian_form_of_parts,
     leading_span,
     scatter_matrices,
 )
@@ -51,6 +52,16 @@ def test_components_far_apart_cost_no_digits():
     far[10:] += 2.0**30  # a power of two, so that the differences stay exact
     rounded = far - np.repeat([[0.0], [2.0**30]], 10, axis=0)
     assert_allclose(laplacian_form(far, sp.csr_array(G)), pairwise(rounded, G), rtol=1e-12)
+
+
+def test_the_form_is_the_same_part_by_part():
+    rng = np.random.default_rng(4)
+    X, G = rng.standard_normal((30, 4)), np.zeros((30, 30))
+    parts = [np.arange(0, 30, 2), np.arange(1, 30, 2)]
+    for rows in parts:
+        G[np.ix_(rows, rows)] = random_graph(rng, 15)
+    found = laplacian_form_of_parts(X, ((rows, G[np.ix_(rows, rows)]) for rows in parts))
+    np.testing.assert_array_equal(found, laplacian_form(X, G))
 
 
 def test_the_form_is_exactly_symmetric():

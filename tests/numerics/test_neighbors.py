@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from ddr_cli.numerics.neighbors import Neighbors, kneighbors
+from ddr_cli.numerics.neighbors import Neighbors, kneighbors, nearest_members
 
 
 def by_definition(X, k, queries=None):
@@ -59,6 +59,16 @@ def test_queries_may_be_points_of_the_data_and_then_find_themselves_first(conver
 def test_any_integer_data(X):
     k = max(1, len(X) // 2)
     assert_same(kneighbors(X, k), by_definition(X, k))
+
+
+@pytest.mark.parametrize("convert", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("k", [1, 5, 80])
+def test_members_are_the_nearest_by_ascending_index(monkeypatch, convert, k):
+    monkeypatch.setattr("ddr_cli.numerics.neighbors._CHUNK", 150 * 7)
+    X, asked = convert(TIES), convert(np.vstack([TIES[:20], TIES[:20] + 1e-3]))
+    for queries in (None, asked):
+        found = kneighbors(X, k, queries=queries).indices
+        np.testing.assert_array_equal(nearest_members(X, k, queries=queries), np.sort(found))
 
 
 def test_no_point_is_its_own_neighbour_among_identical_points():
