@@ -80,6 +80,8 @@ class Dataset:
         The names of the classes before they were merged.
     categorical : tuple of int
         The columns of X that hold codes of categories.
+    categories : tuple of tuple of str
+        What the codes of each of these columns stand for.
     """
 
     name: str
@@ -97,6 +99,7 @@ class Dataset:
     group_names: tuple[str, ...] | None = None
     parts: Mapping[str, PredefinedSplit] | None = None
     categorical: tuple[int, ...] = ()
+    categories: tuple[tuple[str, ...], ...] = ()
 
     @property
     def n_missing(self) -> int:
@@ -159,6 +162,7 @@ def assemble(card: Card, raw: RawData, files: Sequence[CardFile] = ()) -> Datase
         group_names=group_names,
         parts=None if raw.parts is None else _splits_by_column(card, raw.parts),
         categorical=raw.categorical,
+        categories=raw.categories,
     )
     return replace(dataset, fingerprint=fingerprint(dataset))
 

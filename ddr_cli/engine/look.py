@@ -16,6 +16,7 @@ from ddr_cli.engine.plan import Fit, make_plan
 from ddr_cli.engine.records import KeptEmbedding
 from ddr_cli.engine.scoring import seeded
 from ddr_cli.engine.scratch import Labels, PointSet
+from ddr_cli.engine.session import check_prepared
 from ddr_cli.engine.work import collected, dense, embed_split, failing_of, preprocessed
 from ddr_cli.evaluation.metrics import METRICS
 from ddr_cli.evaluation.registry import CLASSIFIERS, PREPROCESSORS
@@ -64,11 +65,11 @@ def first_looks(
 ) -> Iterator[Look]:
     """Yield what each reducer of a spec makes of its first split; `note` is told their warnings.
 
-    The numbers are those that a run of the spec has. Raises
-    MethodError if a fit fails.
+    The numbers are those that a run of the spec has. Raises MethodError if a fit fails.
     """
     plan = make_plan(spec, datasets=datasets)
     dataset = datasets.load(spec, plan.data.options)
+    check_prepared(spec, dataset)
     key, fits = next(iter(plan.fits.items()))
     split, seed, _ = Draws(plan, dataset)(key)
     rows, n = np.concatenate([split.train, split.test]), len(split.train)
@@ -79,7 +80,8 @@ def first_looks(
         ]
         X: Any = dataset.X
         with failing_of("The preprocessing"):
-            points = preprocessed(X[split.train], X[split.test], labels.y[:n], steps)
+            parts = X[split.train], X[split.test]
+            points = preprocessed(*parts, labels.y[:n], steps, dataset.categorical)
         for fit in fits:
             yield _look(fit, PointSet(points, labels, n), rows, seed, key.name, split.hash)
         for text in warned():

@@ -112,7 +112,7 @@ class SpecRun:
             _ = executor.capacity
             # Before the folder is made or touched: without data there is nothing to put there.
             dataset = self._datasets.load(self.plan.spec, self.plan.data.options)
-            _check_prepared(self.plan.spec, dataset)
+            check_prepared(self.plan.spec, dataset)
             draws = Draws(self.plan, dataset)
             with locked(self.folder):
                 if self._settings.fresh:
@@ -386,7 +386,7 @@ def _packages(spec: Spec) -> dict[str, str]:
     return versions | {name: version(name) for name in libraries}
 
 
-def _check_prepared(spec: Spec, data: Dataset) -> None:
+def check_prepared(spec: Spec, data: Dataset) -> None:
     """Raise InputError if the spec's steps leave missing values or codes that the data have."""
     names = data.feature_names or [f"x{i}" for i in range(data.n_features)]
     coded = [names[column] for column in data.categorical]

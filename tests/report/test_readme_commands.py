@@ -27,6 +27,7 @@ NOT_RUN = {
     "usps": "needs a data set that is downloaded",
     "ddr sweep --param": "sweeps on Landsat, which is downloaded",
     "my_run": "stands for a run of the reader's; tests/cli/test_score.py scores one",
+    "model.skops": "needs a run and rows of the reader's; tests/cli/test_fit.py has some",
     "ddr report": "takes a minute for all results; tests/report/test_report.py runs it on a few",
 }
 NEEDS_NO_DATA = ("ddr compare",)

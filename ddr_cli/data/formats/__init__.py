@@ -80,6 +80,8 @@ class RawData:
     """By the name of a split, of which part each row is: ``train``, ``test`` or neither, empty."""
     categorical: tuple[int, ...] = ()
     """The columns of X that hold codes of categories."""
+    categories: tuple[tuple[str, ...], ...] = ()
+    """What the codes of each of these columns stand for."""
 
 
 def read_files(

@@ -110,10 +110,11 @@ def read_columns(
         groups=None if groups_at is None else table.group_values(groups_at, gaps),
         parts={table.title(index): table.part_values(index, gaps) for index in parts_at} or None,
         categorical=tuple(coded) if columns.categories == "codes" else (),
+        categories=tuple(table.values[index] for index in table.gaps if index in table.values),
     )
 
 
-def _table(files: Sequence[Cells], names: Sequence[str], header: bool) -> _Table:
+def _table(files: Sequence[Cells], names: Sequence[str], header: bool) -> Table:
     titles = list(names) or list(files[0].titles)
     frames: list[pd.DataFrame] = []
     for path, frame, own in ((file.path, file.frame, list(file.titles)) for file in files):
@@ -134,7 +135,7 @@ def _table(files: Sequence[Cells], names: Sequence[str], header: bool) -> _Table
             raise InputError(f"{path}: {frame.shape[1]} columns, the first file has {width}.")
         frames.append(frame)
     paths = [file.path for file in files]
-    return _Table(paths, pd.concat(frames, keys=range(len(frames))), titles, header=header)
+    return Table(paths, pd.concat(frames, keys=range(len(frames))), titles, header=header)
 
 
 def _column_names(path: Path, frame: pd.DataFrame) -> tuple[int, list[str]]:
@@ -148,7 +149,7 @@ def _column_names(path: Path, frame: pd.DataFrame) -> tuple[int, list[str]]:
     return line, found
 
 
-class _Table:
+class Table:
     """The cells of all files as text, by (number of the file, line in it) and column."""
 
     def __init__(
@@ -159,6 +160,7 @@ class _Table:
         self.titles = titles
         self.header = header
         self.gaps: Any = None
+        self.values: dict[int, tuple[str, ...]] = {}
 
     def index_of(self, column: Column) -> int:
         """Return a column's index from 0."""
@@ -270,8 +272,9 @@ class _Table:
         column, gaps = self.cells[index], self.gaps[index]
         if missing == "category":
             column, gaps = column.mask(gaps, MISSING_CATEGORY), gaps & False
-        values = pd.Categorical(column.mask(gaps)).codes.astype(np.float64)
-        return pd.Series(np.where(gaps, np.nan, values), column.index, name=self.title(index))
+        values = self.values.setdefault(index, tuple(sorted(set(column[~gaps]))))
+        codes = pd.Index(values).get_indexer(pd.Index(column)).astype(np.float64)
+        return pd.Series(np.where(gaps, np.nan, codes), column.index, name=self.title(index))
 
     def categories(self, index: int, _missing: Missing) -> pd.DataFrame:
         """Return a 0/1 column for each value of a column of text."""

@@ -79,12 +79,19 @@ def read_csv(
     columns = Columns(
         label, groups, parts, ignore, categorical, categories, missing, missing_values
     )
-    sign = _sign(separator)
-    files = [
-        Cells(Path(path), read_cells(Path(path), sign, comment, skip_lines, encoding))
-        for path in paths
-    ]
+    files = [read_text(Path(path), separator, comment, skip_lines, encoding) for path in paths]
     return read_columns(files, columns, header=header, names=names)
+
+
+def read_text(
+    path: Path,
+    separator: str,
+    comment: str | None = None,
+    skip_lines: int = 0,
+    encoding: str = "utf-8-sig",
+) -> Cells:
+    """Return the cells of a text table; see `read_csv`."""
+    return Cells(path, read_cells(path, _sign(separator), comment, skip_lines, encoding))
 
 
 def _sign(separator: str) -> str:

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 _FORM = 1
 _META = (
     *("target_names", "fingerprint", "image_shape", "feature_names", "subclass_names"),
-    *("group_names", "categorical"),
+    *("group_names", "categorical", "categories"),
 )
 _SMALL_TYPES = (np.uint8, np.int16, np.float32)
 _warned: set[Path] = set()
@@ -245,6 +245,8 @@ def _unpack(stored: Mapping[str, Any], card: Card) -> Dataset:
         for name, value in json.loads(stored["meta"].tobytes()).items()
     }
     shape = meta.pop("shape")
+    # What was kept before there were any is read anew where it has codes.
+    meta["categories"] = tuple(map(tuple, meta["categories"] if meta.get("categorical") else ()))
     parts = {
         name: PredefinedSplit(stored[f"train_{number}"], stored[f"test_{number}"])
         for number, name in enumerate(meta.pop("parts", ()))

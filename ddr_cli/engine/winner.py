@@ -1,0 +1,174 @@
+"""Which method of a spec is the one to keep: named by hand, or the best of its run."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ddr_cli.core.errors import InputError, did_you_mean
+from ddr_cli.engine.journal import FILE_NAME, OK, parameter_text, read_rows
+from ddr_cli.evaluation.metrics import get_scale
+from ddr_cli.evaluation.registry import MEASURES
+
+if TYPE_CHECKING:
+    from ddr_cli.engine.plan import Plan
+    from ddr_cli.spec import Cell, Setting
+
+_PREDEFINED = "predefined"
+
+
+@dataclass(frozen=True)
+class Winner:
+    """A reducer's and a classifier's setting, and a sentence on how they were chosen."""
+
+    reducer: Setting
+    classifier: Setting
+    chosen: str
+
+    @property
+    def title(self) -> str:
+        """The two by their labels, with the parameters that the classifier and reducer have."""
+        return " with ".join(
+            f"{one.label}({', '.join(f'{name}={value}' for name, value in one.params.items())})"
+            for one in (self.reducer, self.classifier)
+        )
+
+
+@dataclass
+class _Method:
+    """A reducer with a classifier at one setting, or tuned, and its trials."""
+
+    cell: Cell
+    trials: list[str] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        tuned = ", tuned" if self.cell.tuning is not None else ""
+        return f"{self.cell.reducer.label} with {self.cell.evaluator.label}{tuned}"
+
+
+def choose_winner(
+    plan: Plan, folder: Path, *, reducer: str | None = None, classifier: str | None = None
+) -> Winner:
+    """Return the method of a spec that is asked for or, among several, that was best in its run.
+
+    In a spec that tunes it is the method with the best inner score, which no test point has a say
+    in, at the setting that it took most often; in others, the best mean over test parts. Methods
+    that can't place new points are no candidates.
+    """
+    methods = _methods(plan, reducer, classifier)
+    tunes = plan.spec.tune is not None
+    if len(methods) == 1 and not tunes:
+        only = methods[0].cell
+        return Winner(only.reducer, only.evaluator, "the only one that was asked for")
+    rows = _rows(folder, plan, methods)
+    metric = str(plan.spec.tune.metric) if plan.spec.tune is not None else plan.spec.metrics[0]
+    column = "inner_score" if tunes else metric
+    scored = [(_mean(method, rows, column), method) for method in methods]
+    lower = get_scale(metric).better == "lower"
+    known = [(score, method) for score, method in scored if math.isfinite(score)]
+    if not known:
+        raise InputError(f"No method that could be fitted ended well on every split of {folder}.")
+    score, best = (min if lower else max)(known, key=lambda pair: pair[0])
+    n = len(best.trials)
+    if not tunes:
+        return Winner(
+            best.cell.reducer,
+            best.cell.evaluator,
+            f"the best of {len(known)} by the mean {metric} over the test parts of {n} splits, "
+            f"{score:.4g}, which is too good for it, as it was chosen by that",
+        )
+    setting, times = _taken_most_often(best, rows)
+    return Winner(
+        *setting,
+        f"the best of {len(known)} by the mean inner {metric} over {n} splits, {score:.4g}, in "
+        f"which no test point had a say; its setting was taken in {times} of them",
+    )
+
+
+def _methods(plan: Plan, reducer: str | None, classifier: str | None) -> list[_Method]:
+    spec, found = plan.spec, dict[tuple[str, str], _Method]()
+    most = max((cell.labels or math.inf for cell in plan.trials.values()), default=math.inf)
+    refused: dict[str, str] = {}
+    for trial_id, cell in plan.trials.items():
+        is_own = (cell.split.name == _PREDEFINED) == (spec.split.kind == _PREDEFINED)
+        wanted = _is_called(cell.reducer, reducer) and _is_called(cell.evaluator, classifier)
+        tuned = cell.tuning is not None or spec.tune is None
+        has_labels = (cell.labels or math.inf) == most
+        measured = cell.evaluator.name in MEASURES.names()
+        if cell.control or measured or not (is_own and wanted and tuned and has_labels):
+            continue
+        if cell.reducer.mode == "transductive":
+            refused[cell.reducer.label] = cell.reducer.label
+            continue
+        key = cell.reducer.text, cell.evaluator.text
+        found.setdefault(key, _Method(cell)).trials.append(trial_id)
+    if found:
+        return list(found.values())
+    if refused:
+        raise InputError(
+            f"{', '.join(refused)} is transductive here: it places only points that are there when "
+            "it is fitted, so there is no map to keep for others. Where the method has one, "
+            "--set reducer.mode=out_of_sample takes that."
+        )
+    for asked, items in ((reducer, spec.reducers), (classifier, spec.classifiers)):
+        names = [text for item in items for text in (item.label, item.name)]
+        if asked is not None and asked.casefold() not in map(str.casefold, names):
+            hint = did_you_mean(asked, names) or f" It has {', '.join(dict.fromkeys(names))}."
+            raise InputError(f"{spec.name} has no method called '{asked}'.{hint}")
+    raise InputError(f"{spec.name} has no reducer with a classifier that could be fitted.")
+
+
+def _is_called(setting: Setting, asked: str | None) -> bool:
+    return asked is None or asked.casefold() in (setting.name.casefold(), setting.label.casefold())
+
+
+def _rows(folder: Path, plan: Plan, methods: Sequence[_Method]) -> Mapping[str, Mapping[str, str]]:
+    """Return the rows of the methods' trials by id; all of them must be there."""
+    asked = f"{plan.spec.name} has {len(methods)} methods and settings to choose among"
+    by_hand = "name one with --reducer, --classifier and --set"
+    if plan.spec.tune is not None:
+        asked, by_hand = f"{plan.spec.name} tunes", f"--set tune=none and {by_hand}"
+    if not (folder / FILE_NAME).is_file():
+        raise InputError(f"{asked}, and {folder} holds no run of it: run it first, or {by_hand}.")
+    _, rows = read_rows(folder)
+    found = {row["trial_id"]: row for row in rows}
+    needed = [trial_id for method in methods for trial_id in method.trials]
+    missing = len(set(needed) - found.keys())
+    if missing:
+        raise InputError(
+            f"{asked}, and {folder} lacks {missing} of the {len(needed)} trials that tell: run the "
+            f"spec to its end, or {by_hand}."
+        )
+    return found
+
+
+def _mean(method: _Method, rows: Mapping[str, Mapping[str, str]], column: str) -> float:
+    """Return the mean score over all splits, NaN unless every one of them ended well."""
+    own = [rows[trial_id] for trial_id in method.trials]
+    if any(row["status"] != OK or not row.get(column) for row in own):
+        return math.nan
+    return math.fsum(float(row[column]) for row in own) / len(own)
+
+
+def _taken_most_often(
+    method: _Method, rows: Mapping[str, Mapping[str, str]]
+) -> tuple[tuple[Setting, Setting], int]:
+    """Return the setting that a tuned method took on most splits, of equals the first candidate."""
+    assert method.cell.tuning is not None
+    candidates = method.cell.tuning.candidates
+    texts = [_cells("reducer", one) | _cells("classifier", other) for one, other in candidates]
+    taken = Counter(
+        next(i for i, cells in enumerate(texts) if cells.items() <= rows[trial_id].items())
+        for trial_id in method.trials
+    )
+    number = min(taken, key=lambda i: (-taken[i], i))
+    return candidates[number], taken[number]
+
+
+def _cells(kind: str, setting: Setting) -> dict[str, str]:
+    return {f"{kind}.{name}": parameter_text(value) for name, value in setting.params.items()}
