@@ -165,6 +165,15 @@ class RunOptions:
     retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Re-run failed trials.")] = (
         False
     )
+    rerun: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--rerun",
+            metavar="NAME",
+            help="Re-run the trials of this reducer, classifier or measure; the old rows are kept "
+            "in <folder>/previous/. May be repeated.",
+        ),
+    ] = None
     data_dir: DataDir = None
     offline: Offline = False
     trust: Trust = False
@@ -174,7 +183,8 @@ class RunOptions:
         """Return those that say how specs are run."""
         from ddr_cli.engine import RunSettings
 
-        return RunSettings(**{one.name: getattr(self, one.name) for one in fields(RunSettings)})
+        own = {one.name: getattr(self, one.name) for one in fields(RunSettings)}
+        return RunSettings(**own | {"rerun": tuple(self.rerun or ())})
 
     def sources(self) -> Sources:
         """Return where data sets are looked for."""

@@ -92,8 +92,8 @@ def _show(outcome: RunOutcome, options: RunOptions, *, one_of_several: bool) -> 
                 _show_next(options.out)
     if outcome.failed:
         typer.echo(
-            f"{outcome.failed} of {outcome.planned} trials failed; 'ddr status {outcome.folder}' "
-            "says why, the same command with --retry-failed runs them again.",
+            f"{outcome.failed} of {outcome.planned} trials failed; 'ddr status {outcome.folder} "
+            "--reasons' says why, the same command with --retry-failed runs them again.",
             err=True,
         )
 
@@ -144,6 +144,12 @@ def _is_derived(folder: Path) -> bool:
 
 
 def _this_command() -> str:
-    # `--fresh` would put aside what the run has just kept.
-    words = [word for word in sys.argv[1:] if word != "--fresh"]
-    return shlex.join(["ddr", *words])
+    # `--fresh` and `--rerun NAME` would put aside what the run has just kept.
+    words = sys.argv[1:]
+    named = [i for i, word in enumerate(words) if word == "--rerun"]
+    left = [
+        word
+        for i, word in enumerate(words)
+        if word != "--fresh" and not word.startswith("--rerun") and i - 1 not in named
+    ]
+    return shlex.join(["ddr", *left])

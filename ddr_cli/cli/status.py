@@ -16,6 +16,10 @@ def status(
         Path, typer.Argument(help="A run's folder, or the folder that holds the runs'.")
     ] = Path("results"),
     as_json: AsJson = False,
+    reasons: Annotated[
+        bool,
+        typer.Option("--reasons", help="Show where in its code each reason of a failure arose."),
+    ] = False,
 ) -> None:
     """Show how far runs are: done, failed and why, to do, and the time that is left."""
     import json
@@ -27,7 +31,7 @@ def status(
         raise InputError(
             f"There is no run in {results}; 'ddr run SPEC' makes one, --out says where."
         )
-    runs = [run_status(folder) for folder in folders]
+    runs = [run_status(folder, reasons=reasons) for folder in folders]
     if as_json:
         typer.echo(json.dumps([run.as_dict() for run in runs], indent=2))
     else:

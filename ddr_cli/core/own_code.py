@@ -86,7 +86,7 @@ def load_code(name: str) -> Any:
         module = _from_file(Path(place)) if place.endswith(".py") else import_module(place)
     except InputError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise InputError(f"{shown(name)} can't be imported: {_told(error, place)}.") from error
     if not hasattr(module, attribute):
         known = [
@@ -186,11 +186,11 @@ def load_file(path: Path, module: str, source: str) -> None:
         sys.modules[module] = _from_file(path)
     except InputError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise InputError(f"{path} can't be imported: {_told(error, str(path))}.") from error
 
 
-def _told(error: Exception, place: str) -> str:
+def _told(error: BaseException, place: str) -> str:
     """Return an error with the line of the user's own file that it came from."""
     if isinstance(error, SyntaxError):
         return f"line {error.lineno}: {error.msg}"

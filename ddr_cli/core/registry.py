@@ -63,7 +63,7 @@ class Entry:
         module, _, attribute = self.target.partition(":")
         try:
             return getattr(import_module(module), attribute)
-        except Exception as error:  # another package's module may fail in any way
+        except (Exception, SystemExit) as error:  # another package's module may fail in any way
             raise InputError(
                 f"'{self.name}' (from {self.origin}) can't be imported from {self.target}: "
                 f"{type(error).__name__}: {error}."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -82,21 +83,33 @@ def check_same_version(journal: Journal, plan: Plan) -> None:
         )
 
 
-def set_aside(folder: Path) -> None:
-    """Move what the folder holds to ``previous/<time>`` in it."""
+def set_aside(folder: Path) -> Path | None:
+    """Move what the folder holds to ``previous/<time>`` in it, which is returned."""
     with clear_messages(folder):
         kept = [path for path in folder.iterdir() if path.name not in (PREVIOUS, LOCK)]
         if not kept:
-            return
-        stamp = datetime.now(UTC).strftime("%Y-%m-%dT%H-%M-%SZ")
-        target = folder / PREVIOUS / stamp
-        number = 1
-        while target.exists():
-            number += 1
-            target = folder / PREVIOUS / f"{stamp}-{number}"
-        target.mkdir(parents=True)
+            return None
+        target = _previous(folder)
         for path in kept:
             path.rename(target / path.name)
+        return target
+
+
+def set_aside_copy(path: Path) -> None:
+    """Copy a file of a result folder to ``previous/<time>``."""
+    with clear_messages(path):
+        shutil.copy2(path, _previous(path.parent))
+
+
+def _previous(folder: Path) -> Path:
+    stamp = datetime.now(UTC).strftime("%Y-%m-%dT%H-%M-%SZ")
+    target = folder / PREVIOUS / stamp
+    number = 1
+    while target.exists():
+        number += 1
+        target = folder / PREVIOUS / f"{stamp}-{number}"
+    target.mkdir(parents=True)
+    return target
 
 
 def _what_changed(folder: Path, plan: Plan) -> str:

@@ -176,9 +176,9 @@ def candidate_of(evaluation_id: str) -> tuple[str, int]:
 class TrialResult:
     """How a trial ended; the seconds are CPU time, see `ddr_cli.engine.journal.read_trials`.
 
-    Of a tuned trial, `chosen` is the number of the candidate that was taken. `predicted` and
-    `placed`, where they are kept, are arrays as text (see `ddr_cli.engine.kept`); the places of an
-    embedding are those of the first trial on it.
+    `traceback` is that of what failed. Of a tuned trial, `chosen` is the number of the candidate
+    that was taken. `predicted` and `placed`, where they are kept, are arrays as text (see
+    `ddr_cli.engine.kept`); the places of an embedding are those of the first trial on it.
     """
 
     trial_id: str
@@ -192,21 +192,23 @@ class TrialResult:
     tune_seconds: float | None = None
     predicted: str = ""
     placed: str = ""
+    traceback: str = ""
 
 
 @dataclass(frozen=True)
 class JobResult:
     """What a job returns.
 
-    `error` is what kept the whole job from being done, and `disk_full` whether that was a lack of
-    space, which no other job would get around either. `cpu_seconds` is the CPU time of the process
-    since its last result, `kept` by width the coordinates of points and, where the method places
-    them, of the classes.
+    `error` is what kept the whole job from being done, with its `traceback`, and `disk_full`
+    whether that was a lack of space, which no other job would get around either. `cpu_seconds` is
+    the CPU time of the process since its last result, `kept` by width the coordinates of points
+    and, where the method places them, of the classes.
     """
 
     results: tuple[TrialResult, ...] = ()
     warnings: tuple[str, ...] = ()
     error: str = ""
+    traceback: str = ""
     disk_full: bool = False
     cpu_seconds: float = 0.0
     kept: Mapping[int | None, tuple[Points, Points | None]] = field(default_factory=dict)
@@ -214,7 +216,9 @@ class JobResult:
 
 def places_by_neighbors(reducer: Any) -> bool:
     """Return whether a reducer's ``transform`` takes the neighbours of the new points too."""
-    return "neighbors" in signature(reducer.transform).parameters
+    # One without the method fails where it is fitted.
+    transform = getattr(reducer, "transform", None)
+    return transform is not None and "neighbors" in signature(transform).parameters
 
 
 class Trace:

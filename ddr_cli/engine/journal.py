@@ -31,6 +31,18 @@ OK, FAILED, TIMEOUT, KILLED = "ok", "failed", "timeout", "killed"
 Row = Mapping[str, object]
 
 _REASON_LENGTH = 500
+_FIRST = ",".join(IDENTITY_COLUMNS).encode()
+
+
+class UnreadableJournalError(InputError):
+    """What stands in a journal's place is no text of ours, so that nothing of it can be kept."""
+
+    def __init__(self, path: Path, reason: str) -> None:
+        super().__init__(
+            f"{path} is not a journal: {reason}. Restore the file; 'ddr run' moves it to previous/ "
+            "and starts over."
+        )
+        self.reason = reason
 
 
 def journal_columns(
@@ -68,7 +80,7 @@ class Journal:
     Only one process may have it open: its owner holds the folder's lock. `columns` is the header
     that the run needs. A file with other columns is then rewritten: its rows keep what they have in
     columns of the same name. An `InputError` says if the file is damaged in its middle or can't be
-    read or written.
+    read or written, an `UnreadableJournalError` that it isn't a journal at all.
     """
 
     def __init__(self, path: Path, columns: Sequence[str]) -> None:
@@ -117,12 +129,12 @@ class Journal:
         """
         last = {row[0]: row for row in self._rows}
         settled = [last[trial] for trial in dict.fromkeys([*order, *last]) if trial in last]
-        if settled == self._rows:
-            return
-        with clear_messages(self.path):
-            self._rewrite(settled)
-            os.close(self._file)
-            self._file = os.open(self.path, os.O_RDWR | os.O_APPEND)
+        if settled != self._rows:
+            self._replace(settled)
+
+    def drop(self, trials: Collection[str]) -> None:
+        """Rewrite the file without the rows of these trials."""
+        self._replace([row for row in self._rows if row[0] not in trials])
 
     def __enter__(self) -> Self:
         with clear_messages(self.path):
@@ -143,6 +155,12 @@ class Journal:
         with clear_messages(self.path):
             self._stamp = _stamp(self.path)
             self.header, self._rows, self._end = _read(self.path)
+
+    def _replace(self, rows: list[list[str]]) -> None:
+        with clear_messages(self.path):
+            self._rewrite(rows)
+            os.close(self._file)
+            self._file = os.open(self.path, os.O_RDWR | os.O_APPEND)
 
     def _rewrite(self, rows: list[list[str]]) -> None:
         content = "".join(map(_line, [self.columns, *rows])).encode()
@@ -263,25 +281,70 @@ def _typed(cells: pd.Series[Any]) -> pd.Series[Any]:
 def _read(path: Path) -> tuple[tuple[str, ...], list[list[str]], int]:
     """Return the header (empty if there is none yet), the rows and where the whole lines end."""
     content = path.read_bytes() if path.exists() else b""
+    *whole, torn = content.split(b"\n")
+    if not whole:
+        begun = torn.rstrip(b"\0")
+        if _FIRST.startswith(begun[: len(_FIRST)]) and b"\r" not in begun:
+            return (), [], 0
+        raise UnreadableJournalError(path, "it has no line that ends")
+    header = _header(path, whole[0])
     # A power cut can leave a tail of zero bytes where the last rows should be.
-    whole = content.split(b"\0", 1)[0]
-    end = whole.rfind(b"\n") + 1
+    while b"\0" in whole[-1]:
+        whole.pop()
+    end = sum(map(len, whole)) + len(whole)
+    rows = _parsed(content[:end])
+    whole_rows = len(rows) == len(whole) and all(len(row) == len(header) for row in rows)
+    if not whole_rows or b"\0" in content[:end]:
+        raise _damage(path, whole, len(header))
+    return header, rows[1:], end
+
+
+def _parsed(content: bytes) -> list[list[str]]:
+    """Return the cells of lines, none if some are not text."""
     try:
-        lines = list(csv.reader(io.StringIO(whole[:end].decode(), newline="")))
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise InputError(f"{path} is damaged ({error}); --fresh starts over.") from None
-    if not lines:
-        return (), [], 0
-    header = tuple(lines[0])
-    if header[: len(IDENTITY_COLUMNS)] != IDENTITY_COLUMNS:
-        raise InputError(f"{path} is not a journal of ddr: its first line is another header.")
-    for number, row in enumerate(lines[1:], start=2):
-        if len(row) != len(header):
-            raise InputError(
-                f"{path}, line {number}: {len(row)} cells where the header has {len(header)}; "
-                "restore the file or start over with --fresh."
-            )
-    return header, lines[1:], end
+        return list(csv.reader(io.StringIO(content.decode(), newline="")))
+    except (UnicodeDecodeError, csv.Error):
+        return []
+
+
+def _damage(path: Path, lines: Sequence[bytes], columns: int) -> InputError:
+    """Name the first line that is no row of so many cells."""
+    wrongs = (_wrong(line, columns) for line in lines)
+    number, wrong = next((i, wrong) for i, wrong in enumerate(wrongs, start=1) if wrong)
+    return InputError(
+        f"{path}, line {number}: {wrong}; restore the file or start over with --fresh."
+    )
+
+
+def _wrong(line: bytes, columns: int) -> str:
+    rows = _parsed(line)
+    if line.startswith((b"<<<<<<<", b"|||||||", b"=======", b">>>>>>>")):
+        return f"it is a mark of an unfinished merge ({one_line(line.decode(), 40)})"
+    if not line.strip():
+        return "it is empty"
+    if b"\0" in line or not rows:
+        return "it is not text"
+    if line.count(b'"') % 2:
+        return "a quotation mark is missing"
+    if len(rows) > 1:
+        return "it holds other line ends"
+    cells = len(rows[0])
+    return f"{cells} cells where the header has {columns}" if cells != columns else ""
+
+
+def _header(path: Path, line: bytes) -> tuple[str, ...]:
+    """Return the names of the columns, if this is a journal's first line."""
+    header = tuple(next(iter(_parsed(line)), ()))
+    if b"\0" in line or not header:
+        raise UnreadableJournalError(path, "its first line is not text")
+    if header[: len(IDENTITY_COLUMNS)] == IDENTITY_COLUMNS:
+        return header
+    if header[0].startswith(("\ufeff", "trial_id;")):
+        raise InputError(
+            f"{path} was written by a spreadsheet, which may have changed ids and digits: restore "
+            "the file or start over with --fresh."
+        )
+    raise InputError(f"{path} is not a journal of ddr: its first line is another header.")
 
 
 def _line(cells: Sequence[str]) -> str:

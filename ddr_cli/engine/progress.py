@@ -28,6 +28,10 @@ class Progress:
     def note(self, text: str) -> None:
         """Hear something worth a line, such as a warning of a method."""
 
+    def problem(self, text: str) -> None:
+        """Hear something that nobody may miss, also who wants to see nothing."""
+        sys.stderr.write(f"{text}\n")
+
     def end(self) -> None:
         """Hear that the run has ended."""
 

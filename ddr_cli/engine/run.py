@@ -28,6 +28,7 @@ def run_spec(
     timeout: float | None = None,
     fresh: bool = False,
     retry_failed: bool = False,
+    rerun: Sequence[str] = (),
     memory_limit: int | None = None,
     sources: Sources | None = None,
     progress: Progress | None = None,
@@ -54,6 +55,9 @@ def run_spec(
         Move what the result folder holds to ``previous/<time>`` in it, and run everything.
     retry_failed : bool
         Run the trials again that failed, timed out or were killed.
+    rerun : sequence of str
+        Reducers, classifiers and measures whose trials are run again; the old rows are kept below
+        ``previous``.
     memory_limit : int, optional
         Bytes of address space that each process may use.
     sources : Sources, optional
@@ -80,9 +84,16 @@ def run_spec(
         If what runs the jobs is lost; all trials that had ended are kept.
     """
     settings = RunSettings(
-        Path(out), jobs, timeout, memory_limit, fresh=fresh, retry_failed=retry_failed
+        Path(out),
+        jobs,
+        timeout,
+        memory_limit,
+        fresh=fresh,
+        retry_failed=retry_failed,
+        rerun=tuple(rerun),
     )
     run = SpecRun(spec, settings, datasets or Datasets(sources))
+    _refuse_unknown(rerun, [run])
     own = LocalExecutor(jobs, memory_limit)
     try:
         return run.run(executor or own, progress or Progress())
@@ -127,6 +138,7 @@ def run_specs(
                 runs.append(SpecRun(spec, settings, datasets))
             except DdrError as error:
                 give_up(spec, error)
+        _refuse_unknown(settings.rerun, runs)
         progress = make_progress(quiet=settings.quiet, totals=_totals(runs))
         for run in runs:
             try:
@@ -141,6 +153,17 @@ def run_specs(
     finally:
         executor.stop()
     return endings
+
+
+def _refuse_unknown(names: Sequence[str], runs: Sequence[SpecRun]) -> None:
+    """Refuse to run again what is in none of the runs."""
+    known = set().union(*(run.names for run in runs))
+    for name in names:
+        if runs and name not in known:
+            raise InputError(
+                f"--rerun {name}: there is no reducer, classifier or measure of that name."
+                f"{did_you_mean(name, sorted(known))}"
+            )
 
 
 def _totals(runs: Sequence[SpecRun]) -> BatchTotals | None:

@@ -293,9 +293,10 @@ class Schedule:
             self._submit_split(opened)
             return []
         reason = f"while the split was prepared: {error or end.reason}"
+        traceback = end.result.traceback if end.result is not None else ""
         results = []
         for pending in list(opened.pending):
-            results += _give_up(pending, end.death or FAILED, reason)
+            results += _give_up(pending, end.death or FAILED, reason, traceback)
             self._close_fit(opened, pending)
         return results
 
@@ -305,7 +306,7 @@ class Schedule:
             results = list(end.result.results)
             _remove(pending, results)
             # Only a fault of the scratch folder or the like leaves trials without a result.
-            return results + _give_up(pending, FAILED, end.result.error)
+            return results + _give_up(pending, FAILED, end.result.error, end.result.traceback)
         results = list(end.seen.finished)
         _remove(pending, results)
         results += _blame(pending, end)
@@ -367,14 +368,16 @@ def _blame(pending: PendingFit, end: JobEnd) -> list[TrialResult]:
     return _lose(pending, list(pending.left)[:1], status, reason) if seen.fitting else []
 
 
-def _give_up(pending: PendingFit, status: str, reason: str) -> list[TrialResult]:
-    return _lose(pending, list(pending.left), status, reason)
+def _give_up(
+    pending: PendingFit, status: str, reason: str, traceback: str = ""
+) -> list[TrialResult]:
+    return _lose(pending, list(pending.left), status, reason, traceback)
 
 
 def _lose(
-    pending: PendingFit, trials: Sequence[str], status: str, reason: str
+    pending: PendingFit, trials: Sequence[str], status: str, reason: str, traceback: str = ""
 ) -> list[TrialResult]:
-    results = [TrialResult(trial, status, reason) for trial in trials]
+    results = [TrialResult(trial, status, reason, traceback=traceback) for trial in trials]
     _remove(pending, results)
     return results
 

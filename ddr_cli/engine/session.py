@@ -18,10 +18,17 @@ import numpy as np
 from ddr_cli.core.errors import InputError
 from ddr_cli.core.own_code import class_name, shown
 from ddr_cli.engine.draws import Drawn, Draws
-from ddr_cli.engine.folder import check_same_version, journal_of, locked, set_aside
+from ddr_cli.engine.folder import (
+    check_same_version,
+    journal_of,
+    locked,
+    set_aside,
+    set_aside_copy,
+)
 from ddr_cli.engine.identity import Datasets
 from ddr_cli.engine.jobs import Division, Executor, Points, TrialResult
-from ddr_cli.engine.journal import OK, Journal, parameter_text
+from ddr_cli.engine.journal import FILE_NAME as JOURNAL
+from ddr_cli.engine.journal import OK, Journal, UnreadableJournalError, parameter_text
 from ddr_cli.engine.keeper import Keeper
 from ddr_cli.engine.kept import is_merged, merge_parts
 from ddr_cli.engine.majority import majority_scores
@@ -31,6 +38,7 @@ from ddr_cli.engine.records import EMBEDDINGS, KeptEmbedding, SessionRecord, man
 from ddr_cli.engine.schedule import OpenSplit, Schedule
 from ddr_cli.engine.scoring import is_measure, load_evaluator
 from ddr_cli.engine.scratch import Labels, PointSet, Scratch
+from ddr_cli.engine.tracebacks import Tracebacks
 from ddr_cli.evaluation.registry import PREPROCESSORS, evaluator_registry
 from ddr_cli.reducers.registry import REDUCERS
 from ddr_cli.spec.budgets import ALL
@@ -56,6 +64,7 @@ class RunSettings:
     scheduler: str | None = None
     fresh: bool = False
     retry_failed: bool = False
+    rerun: tuple[str, ...] = ()
     quiet: bool = False
 
 
@@ -80,7 +89,9 @@ class SpecRun:
     """A spec, its plan or a part of it, and its result folder's journal, which is read at once.
 
     With `fresh`, what the folder holds is moved aside first and everything is run; without, an
-    `InputError` says if it holds another version's trials.
+    `InputError` says if it holds another version's trials. So it is, with a sentence, where a
+    journal should be and what is there can't be read. The trials of pieces that `rerun` names are
+    run again; their rows are kept in a copy.
     """
 
     def __init__(
@@ -92,16 +103,26 @@ class SpecRun:
         self._datasets = datasets
         self._journal: Journal | None = None
         self._before: dict[str, str] = {}
+        self._again = {
+            trial_id
+            for trial_id, trial in self.plan.trials.items()
+            if not names_of(trial).isdisjoint(settings.rerun)
+        }
+        self._unreadable = ""
         if not settings.fresh:
-            self._look()
+            try:
+                self._look()
+            except UnreadableJournalError as error:
+                self._unreadable = error.reason
 
     @property
     def todo(self) -> list[str]:
-        """The ids of the trials that have no row or, if those are run again, no good one."""
+        """The ids of the trials that have no row, or one that is to be replaced."""
         return [
             trial
             for trial in self.plan.trials
             if trial not in self._before
+            or trial in self._again
             or (self._settings.retry_failed and self._before[trial] != OK)
         ]
 
@@ -117,7 +138,17 @@ class SpecRun:
             with locked(self.folder):
                 if self._settings.fresh:
                     set_aside(self.folder)
+                elif self._unreadable:
+                    progress.problem(
+                        f"{self.folder / JOURNAL} is not a journal: {self._unreadable}. It is in "
+                        f"{set_aside(self.folder)} now, and all trials are run."
+                    )
                 with self._look() as journal:
+                    if self._again & self._before.keys():
+                        set_aside_copy(journal.path)
+                        journal.drop(self._again)
+                        self._before = journal.status
+                    self._again = set()
                     record = SessionRecord(
                         started=now(),
                         finished=None,
@@ -152,6 +183,11 @@ class SpecRun:
         self._before = self._journal.status
         return self._journal
 
+    @property
+    def names(self) -> set[str]:
+        """The names of the pieces in its trials, as `rerun` may have them."""
+        return set().union(*map(names_of, self.plan.trials.values()))
+
     def _missing_embeddings(self) -> set[str]:
         """Return the ids of embeddings that have no file though one of their trials ended well."""
         return {
@@ -173,6 +209,13 @@ class SpecRun:
             skipped=skipped,
             interrupted=interrupted,
         )
+
+
+def names_of(trial: Cell) -> set[str]:
+    """Return what a trial's reducer and its classifier or measure are called."""
+    pieces = (trial.reducer, trial.evaluator)
+    names = [(one.name, shown(one.name), class_name(one.name), one.label) for one in pieces]
+    return set().union(*names)
 
 
 class _Session:
@@ -197,6 +240,7 @@ class _Session:
         self._keeper = (
             Keeper(plan, draws, self._labels, journal.path.parent) if plan.spec.keep else None
         )
+        self._tracebacks = Tracebacks(journal.path.parent)
         self._split_hashes: dict[str, str] = {}
         self._parameter_cells: dict[int, dict[str, str]] = {}
         self._ended = 0
@@ -265,6 +309,7 @@ class _Session:
     def _record_results(self, results: Sequence[TrialResult]) -> None:
         if self._keeper is not None:
             self._keeper.keep(results)
+        self._tracebacks.keep(results)
         self._journal.append([self._row(result) for result in results])
         failed = sum(result.status != OK for result in results)
         self._ended += len(results)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +16,7 @@ from ddr_cli.engine.journal import FILE_NAME, OK, parameter_text, read_rows
 from ddr_cli.engine.plan import Plan, make_plan
 from ddr_cli.engine.progress import duration, seconds_left
 from ddr_cli.engine.records import Manifest, read_manifest
+from ddr_cli.engine.tracebacks import read_tracebacks
 
 if TYPE_CHECKING:
     from ddr_cli.engine.identity import Datasets
@@ -143,7 +144,10 @@ def _candidates(plan: Plan) -> list[str]:
 
 @dataclass(frozen=True)
 class RunStatus:
-    """How far a run is: of its planned trials those that ended well, and the others by reason."""
+    """How far a run is: of its planned trials those that ended well, and the others by reason.
+
+    `tracebacks` say by reason where the first trial failed, if they were asked for.
+    """
 
     name: str
     planned: int
@@ -151,6 +155,7 @@ class RunStatus:
     failures: Mapping[str, int]
     running: bool
     seconds_left: float | None
+    tracebacks: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def failed(self) -> int:
@@ -172,18 +177,24 @@ class RunStatus:
             f"{self.name}: {self.done} of {self.planned} trials done, {self.failed} failed, "
             f"{self.remaining} to do ({state})"
         ]
-        lines += [f"  {count} x {reason}" for reason, count in self.failures.items()]
+        for reason, count in self.failures.items():
+            lines.append(f"  {count} x {reason}")
+            lines += [f"      {line}" for line in self.tracebacks.get(reason, "").splitlines()]
         if self.seconds_left is not None:
             lines.append(f"  about {duration(self.seconds_left)} left")
         return "\n".join(lines)
 
 
-def run_status(folder: str | Path) -> RunStatus:
-    """Return how far the run of a result folder is; an `InputError` says if it holds none."""
+def run_status(folder: str | Path, *, reasons: bool = False) -> RunStatus:
+    """Return how far the run of a result folder is; an `InputError` says if it holds none.
+
+    With `reasons`, the tracebacks of what failed are read too.
+    """
     folder = Path(folder)
     manifest = read_manifest(folder)
     _, rows = read_rows(folder)
     failures = Counter(f"{row['status']}: {row['reason']}" for row in rows if row["status"] != OK)
+    known = read_tracebacks(folder) if reasons else {}
     return RunStatus(
         name=str(manifest.spec.get("name", folder.name)),
         planned=manifest.planned,
@@ -191,6 +202,9 @@ def run_status(folder: str | Path) -> RunStatus:
         failures=dict(failures.most_common()),
         running=is_running(folder),
         seconds_left=_seconds_left(folder, len(rows), manifest.planned - len(rows), manifest),
+        tracebacks={
+            key: known[reason] for key in failures if (reason := key.partition(": ")[2]) in known
+        },
     )
 
 

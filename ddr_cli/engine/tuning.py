@@ -38,6 +38,7 @@ class _Candidate:
     evaluation: Evaluation
     scores: list[float] = field(default_factory=list)
     failure: str = ""
+    traceback: str = ""
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,7 @@ class SettingsSearch:
             score = result.metrics.get(self._job.metric, math.nan)
             if result.status != OK:
                 candidate.failure = candidate.failure or result.reason
+                candidate.traceback = candidate.traceback or result.traceback
             elif not math.isfinite(score):
                 candidate.failure = candidate.failure or f"{self._job.metric} is not defined"
             else:
@@ -84,15 +86,17 @@ class SettingsSearch:
 
     def failures(self) -> list[TrialResult]:
         """Return the results of trials none of whose candidates has a score on every fold."""
+        failed = [trial_id for trial_id in self._candidates if self._choice(trial_id) is None]
+        first = {trial_id: min(self._candidates[trial_id].items())[1] for trial_id in failed}
         return [
             TrialResult(
                 trial_id,
                 FAILED,
-                f"no setting could be scored on every inner fold: {self._first_failure(trial_id)}",
+                f"no setting could be scored on every inner fold: {candidate.failure}",
                 tune_seconds=self._seconds[trial_id],
+                traceback=candidate.traceback,
             )
-            for trial_id in self._candidates
-            if self._choice(trial_id) is None
+            for trial_id, candidate in first.items()
         ]
 
     def final_fits(self) -> Iterator[FitJob]:
@@ -138,8 +142,3 @@ class SettingsSearch:
             if best is None or (score < best.score if lower else score > best.score):
                 best = Choice(number, score)
         return best
-
-    def _first_failure(self, trial_id: str) -> str:
-        return next(
-            candidate.failure for _, candidate in sorted(self._candidates[trial_id].items())
-        )

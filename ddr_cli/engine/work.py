@@ -44,6 +44,7 @@ from ddr_cli.engine.scoring import (
     seeded,
 )
 from ddr_cli.engine.scratch import PointSet
+from ddr_cli.engine.tracebacks import traceback_of
 from ddr_cli.engine.tuning import SettingsSearch, on_fold
 from ddr_cli.evaluation.preprocess import fit_step
 from ddr_cli.evaluation.registry import PREPROCESSORS
@@ -52,8 +53,9 @@ from ddr_cli.reducers.labels import UNLABELLED
 from ddr_cli.reducers.registry import REDUCERS, get_traits
 
 _MOST_SHOWN = 3  # dimensions that a figure can show
-# A piece that calls sys.exit fails like one that raises.
-_FAILURES = (Exception, SystemExit)
+# A piece that calls sys.exit fails like one that raises. Ctrl-C doesn't reach this process, so a
+# KeyboardInterrupt is a piece's own, too.
+_FAILURES = BaseException
 
 
 def do(job: Job) -> JobResult:
@@ -68,7 +70,7 @@ def do(job: Job) -> JobResult:
             result = tune(job) if isinstance(job, TuneJob) else fit_and_evaluate(job)
     except _FAILURES as error:
         full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
-        result = JobResult(error=_reason(error), disk_full=full)
+        result = JobResult(error=_reason(error), traceback=traceback_of(error), disk_full=full)
     return replace(result, cpu_seconds=_cpu_seconds_since_last())
 
 
@@ -391,7 +393,15 @@ def _failure(
     fit_seconds: float | None = None,
     eval_seconds: float | None = None,
 ) -> TrialResult:
-    return TrialResult(one.trial_id, FAILED, _reason(error), {}, fit_seconds, eval_seconds)
+    return TrialResult(
+        one.trial_id,
+        FAILED,
+        _reason(error),
+        {},
+        fit_seconds,
+        eval_seconds,
+        traceback=traceback_of(error),
+    )
 
 
 class MethodError(DdrError):
@@ -410,7 +420,11 @@ def failing_of(name: str) -> Iterator[None]:
 def _reason(error: BaseException) -> str:
     if isinstance(error, MemoryError):
         return one_line(f"out of memory ({_memory_limit_text()} per worker): {error}")
-    return one_line(f"{type(error).__name__}: {error}").rstrip(": ")
+    try:
+        text = str(error)
+    except _FAILURES:
+        text = "its message can't be told"
+    return one_line(f"{type(error).__name__}: {text}").rstrip(": ")
 
 
 def _memory_limit_text() -> str:

@@ -68,7 +68,7 @@ def load_factory(section: str, name: str) -> Factory:
     """Return the estimator of that name; InputError says why there is none that can be used."""
     factory: Factory = registry_of(section).load(name)
     needed = [method for method in _METHODS[section] if not hasattr(factory, method)]
-    if is_code(name) and needed:
+    if needed:
         raise InputError(f"{shown(name)} can't be used in {section}: it has no {needed[0]}.")
     try:
         parameter_model(factory)

@@ -56,6 +56,31 @@ def test_a_fresh_run_keeps_the_old_one(ddr_here, small):
     assert len(statuses(small)) == 2
 
 
+def test_a_piece_is_run_again_and_what_is_no_journal_is_set_aside(ddr_here, small):
+    assert ddr_here("run", "small.yaml", "--quiet").returncode == 0
+    done = ddr_here("run", "small.yaml", "--rerun", "knm")
+    assert done.returncode == 2
+    assert "Did you mean 'knn'?" in done.stderr
+    done = ddr_here("run", "small.yaml", "--rerun", "knn", "--quiet")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert len(list((small / "previous").iterdir())) == 1
+    whole = (small / "trials.csv").read_bytes()
+    (small / "trials.csv").write_bytes(whole.decode().encode("utf-16"))
+    for command in (["plan", "small.yaml"], ["report", "results", "--check"]):
+        assert "is not a journal" in "".join(ddr_here(*command).stdout + ddr_here(*command).stderr)
+    done = ddr_here("run", "small.yaml", "--quiet")
+    assert done.returncode == 0
+    assert "is not a journal: its first line is not text. It is in" in done.stderr
+    assert len((small / "trials.csv").read_bytes().splitlines()) == len(whole.splitlines())
+
+
+@pytest.mark.usefixtures("small")
+def test_the_reasons_of_failures_are_asked_for(ddr_here):
+    assert ddr_here("run", "small.yaml", "--timeout", "0.001", "--quiet").returncode == 1
+    done = ddr_here("status", "--reasons")
+    assert (done.returncode, "took longer than" in done.stdout) == (0, True)
+
+
 def test_results_go_where_out_says(ddr_here, small, work):
     options = ("--param", "n_components", "--values", "1", "--out", "elsewhere", "--data-dir", ".")
     done = ddr_here("sweep", "small.yaml", *options, "--repeats", "1", "--backend", "local", "-q")

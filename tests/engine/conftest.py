@@ -35,7 +35,8 @@ from ddr_cli.evaluation.registry import EvaluatorTraits
 from ddr_cli.reducers.registry import Traits
 
 Does = Literal[
-    "nothing", "raise", "exit", "exit0", "die", "die_once", "hang", "spin", "gorge", "nan", "warn"
+    "nothing", "raise", "exit", "exit0", "die", "die_once", "hang", "spin", "gorge", "nan", "warn",
+    "interrupt", "base",
 ]
 
 
@@ -52,6 +53,10 @@ def act(does, log):
         raise OddError("can't be", "unpickled")
     if does == "exit":
         sys.exit(3)
+    if does == "interrupt":
+        raise KeyboardInterrupt
+    if does == "base":
+        raise BaseException("neither caught nor told")
     if does == "exit0":
         os._exit(0)
     if does == "die":
@@ -126,6 +131,20 @@ class Noisy(TransformerMixin, BaseEstimator):
         return X @ self.matrix_
 
 
+class NoTransform(TransformerMixin, BaseEstimator):
+    """Can be fitted, and no more."""
+
+    def fit(self, X, y=None):
+        return self
+
+
+no_class = 3
+
+
+def function(X):
+    return X
+
+
 class FaultyClassifier(ClassifierMixin, BaseEstimator):
     """Says the first label, after doing what it is told to; shares its work over `k`."""
 
@@ -157,6 +176,9 @@ _ENTRY_POINTS = """
 faulty = ddr_test_plugin:Faulty
 picky = ddr_test_plugin:Picky
 noisy = ddr_test_plugin:Noisy
+no_transform = ddr_test_plugin:NoTransform
+no_class = ddr_test_plugin:no_class
+function = ddr_test_plugin:function
 [ddr.classifiers]
 faulty = ddr_test_plugin:FaultyClassifier
 """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import re
 import signal
 import sys
 import tempfile
@@ -17,7 +18,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ddr_cli.core.errors import DdrError
+from ddr_cli.core.errors import DdrError, InputError
 from ddr_cli.engine import local, read_trials, run_spec, run_status
 from ddr_cli.engine.jobs import last_seen
 from ddr_cli.engine.local import LocalExecutor
@@ -38,6 +39,8 @@ FAULTS = {
     "die": ("killed", "SIGKILL"),
     "spin": ("timeout", "took longer than 2 s"),
     "exit0": ("killed", "ended itself"),
+    "interrupt": ("failed", "KeyboardInterrupt"),
+    "base": ("failed", "BaseException: neither caught nor told"),
 }
 ONE_SPLIT = {"kind": "fraction", "train": 0.5, "repeats": 1}
 
@@ -67,6 +70,48 @@ def test_a_fault_in_a_fit_fails_the_trials_of_that_fit(make_spec: MakeSpec, run:
         assert set(bad["status"]) == {status}, does
         assert bad["reason"].str.contains(reason, regex=False).all(), does
     assert set(table[table["reducer.does"] == "nothing"]["status"]) == {"ok"}
+
+
+def test_where_a_trial_failed_is_kept_with_file_and_line(make_spec: MakeSpec, run: Run) -> None:
+    sweep = {"reducer.does": ["nothing", "raise"]}
+    outcome = run(make_spec(split=ONE_SPLIT, reducers=["faulty"], sweep=sweep))
+    status = run_status(outcome.folder, reasons=True)
+    ((reason, text),) = status.tracebacks.items()
+    assert reason == "failed: OddError: odd"
+    assert re.search(r'ddr_test_plugin.py", line \d+, in act\n +raise OddError', text)
+    assert "/engine/work.py" not in text
+    assert "raise OddError" in str(status)
+    assert "raise OddError" not in str(run_status(outcome.folder))
+
+
+def test_a_piece_that_is_no_transformer_is_refused_or_fails_its_own_trials(
+    make_spec: MakeSpec, run: Run
+) -> None:
+    for name in ("function", "no_class"):
+        with pytest.raises(InputError, match="it has no fit"):
+            make_spec(reducers=["pca", name])
+    table = outcome_of(make_spec(split=ONE_SPLIT, reducers=["pca", "no_transform"]), run)
+    bad = table[table["status"] != "ok"]
+    assert set(bad["reducer"]) == {"no_transform"}
+    assert bad["reason"].str.contains("no attribute 'transform'").all()
+
+
+def test_a_piece_is_run_again_by_its_name_and_its_old_rows_are_kept(
+    make_spec: MakeSpec, run: Run, tmp_path: Path
+) -> None:
+    log = tmp_path / "log"
+    reducers = ["pca", {"name": "faulty", "log": str(log)}]
+    spec = make_spec(split=ONE_SPLIT, reducers=reducers)
+    folder = run(spec).folder
+    before = read_trials(folder)
+    assert run(spec, rerun=["faulty"]).done == 2
+    assert log.read_text() == "1.0\n" * 2
+    again = read_trials(folder)
+    assert again["trial_id"].tolist() == before["trial_id"].tolist()
+    assert again["error"].tolist() == before["error"].tolist()
+    (kept,) = (folder / "previous").iterdir()
+    pd.testing.assert_frame_equal(read_trials(kept), before)
+    assert run(spec).skipped == 4
 
 
 def test_a_fault_in_a_classifier_fails_its_own_trials(make_spec: MakeSpec, run: Run) -> None:

@@ -1,13 +1,23 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import os
+from collections.abc import Callable
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from ddr_cli.core.errors import InputError
-from ddr_cli.engine.journal import Journal, journal_columns, one_line, parameter_text, read_trials
+from ddr_cli.engine.journal import (
+    Journal,
+    UnreadableJournalError,
+    journal_columns,
+    one_line,
+    parameter_text,
+    read_trials,
+)
 
 COLUMNS = journal_columns(
     ["reducer.beta", "classifier.n_neighbors", "reducer.mode", "reducer.flag"], ["error"]
@@ -128,6 +138,58 @@ def test_a_damaged_middle_is_named(tmp_path: Path) -> None:
     path.write_text("".join(lines))
     with pytest.raises(InputError, match="line 3: 3 cells"):
         read_trials(tmp_path)
+
+
+def _second_line(line: bytes) -> Callable[[bytes], bytes]:
+    return lambda whole: whole.replace(whole.split(b"\n")[2], line)
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (_second_line(b""), "line 3: it is empty"),
+        (_second_line(b"<<<<<<< HEAD"), "line 3: it is a mark of an unfinished merge"),
+        (lambda whole: whole.replace(b"resample-1", b"resampl\0-1"), "line 3: it is not text"),
+        (lambda whole: whole.replace(b"resample-1", b"resample\xff1"), "line 3: it is not text"),
+        (lambda whole: whole.replace(b"resample-1", b'"resample-1'), "line 3: a quotation mark"),
+        (lambda whole: whole.replace(b",", b";"), "written by a spreadsheet"),
+        (lambda whole: b"\xef\xbb\xbf" + whole, "written by a spreadsheet"),
+    ],
+)
+def test_a_change_by_hand_is_named(
+    tmp_path: Path, change: Callable[[bytes], bytes], says: str
+) -> None:
+    path = write(tmp_path, [row(0), row(1), row(2)])
+    path.write_bytes(change(path.read_bytes()))
+    with pytest.raises(InputError, match=says):
+        read_trials(tmp_path)
+
+
+def test_quotes_and_other_line_ends_are_read(tmp_path: Path) -> None:
+    path = write(tmp_path, [row(0), row(1)])
+    before = read_trials(tmp_path)
+    path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n").replace(b"iris", b'"iris"'))
+    pd.testing.assert_frame_equal(read_trials(tmp_path), before)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda whole: whole.decode().encode("utf-16"),
+        lambda whole: whole.replace(b"\n", b"\r"),
+        gzip.compress,
+        lambda whole: bytes(range(256)) + whole,
+        lambda whole: whole.partition(b",")[2].replace(b"\n", b""),
+    ],
+)
+def test_what_is_no_journal_is_never_overwritten(
+    tmp_path: Path, change: Callable[[bytes], bytes]
+) -> None:
+    path = write(tmp_path, [row(0)])
+    path.write_bytes(content := change(path.read_bytes()))
+    with pytest.raises(UnreadableJournalError, match="is not a journal"):
+        Journal(path, COLUMNS)
+    assert path.read_bytes() == content
 
 
 def test_another_csv_is_not_taken_for_a_journal(tmp_path: Path) -> None:
