@@ -12,6 +12,7 @@ from typer.core import TyperGroup
 
 from ddr_cli import __version__
 from ddr_cli.cli import (
+    check,
     compare,
     data,
     describe,
@@ -103,6 +104,7 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "status": status.status,
     "plan": plan.plan,
     "validate": validate.validate,
+    "check": check.check,
     "list": listing.list_names,
     "describe": describe.describe,
 }

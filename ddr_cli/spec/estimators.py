@@ -172,6 +172,20 @@ def make(factory: Factory, params: Mapping[str, Any]) -> Any:
         raise InputError(f"{name} can't be made with these parameters: {error}.") from error
 
 
+def make_checked(factory: Factory, params: Mapping[str, Any]) -> Any:
+    """Return an estimator; one whose signature doesn't say what it takes may say so by itself.
+
+    scikit-learn's have constraints, which they otherwise check in `fit`.
+    """
+    made = make(factory, params)
+    if hasattr(made, "_parameter_constraints") and not is_annotated(factory):
+        try:
+            made._validate_params()
+        except ValueError as error:
+            raise InputError(f"{error}") from None
+    return made
+
+
 def is_annotated(factory: Factory) -> bool:
     """Return whether the signature says of every parameter what it may be."""
     return all(

@@ -43,7 +43,7 @@ from ddr_cli.spec.estimators import (
     has_default,
     is_annotated,
     load_factory,
-    make,
+    make_checked,
     own_keys,
     registry_of,
     settable_names,
@@ -218,10 +218,7 @@ class Piece(StrictFrozen):
         """Make a third party's estimator whose signature doesn't say what it takes."""
         if context_of(info) and not is_annotated(self.factory):
             with as_problem():
-                made = make(self.factory, self.params)
-            if hasattr(made, "_parameter_constraints"):
-                # As scikit-learn's own estimators check theirs, which is otherwise not before fit.
-                made._validate_params()
+                make_checked(self.factory, self.params)
         return self
 
 

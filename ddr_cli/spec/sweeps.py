@@ -11,13 +11,15 @@ from pydantic import JsonValue, ValidationError
 from pydantic_core import InitErrorDetails
 
 from ddr_cli.core.errors import InputError, did_you_mean
-from ddr_cli.core.places import KeyPath, value_text
+from ddr_cli.core.places import KeyPath, as_clause, value_text
 from ddr_cli.core.validation import field_problems, problem_at, refuse
 from ddr_cli.core.yaml_loader import parse_value
 from ddr_cli.spec.estimators import (
     MODES,
     complete,
     did_you_mean_setting,
+    is_annotated,
+    make_checked,
     nobody_has,
     wrong_mode,
 )
@@ -179,9 +181,14 @@ def checked_value(
     found: list[str] = []
     for item in items:
         try:
-            forms.append(complete(item.factory, {**item.params, parameter: value})[parameter])
+            params = complete(item.factory, {**item.params, parameter: value})
+            forms.append(params[parameter])
+            if not is_annotated(item.factory):
+                make_checked(item.factory, params)
         except ValidationError as error:
             found += [text for _, text, _ in field_problems(error, item.name, ())]
+        except InputError as error:
+            found.append(as_clause(error))
     return forms[0] if forms else value, found
 
 

@@ -127,6 +127,8 @@ def test_a_run_shows_no_folder_of_this_machine(spec: Path, tmp_path: Path) -> No
         ("mine.py:Leading", "gone.py:Leading", r"gone\.py can't be read: it is not there"),
         ("n_components: 3", "n_component: 3", r"spec\.yaml:6.*'n_component'.*'n_components'"),
         ("n_neighbors: 3", "n_neighbors: 0", r"spec\.yaml:8.*n_neighbors.*Got 0"),
+        ("n_neighbors: 3", "n_neighbors: {grid: [3, 0]}", r"spec\.yaml:8:.*n_neighbors.*Got 0"),
+        ("n_neighbors: 3", "weights: {grid: [even]}", r"spec\.yaml:8:.*weights.*Got 'even'"),
         ("KNeighborsClassifier", "KNeighborsTransformer", r"spec\.yaml:8.*it has no predict"),
     ],
 )
@@ -134,6 +136,18 @@ def test_what_is_wrong_is_said_with_its_line(spec: Path, old: str, new: str, say
     spec.write_text(SPEC.replace(old, new))
     with own_code.trusting(True), pytest.raises(InputError, match=f"(?s){says}"):
         load_spec(spec)
+
+
+def test_a_swept_parameter_of_scikit_learns_is_held_against_its_constraints(spec: Path) -> None:
+    spec.write_text(SPEC + "sweep: {classifier.n_neighbors: [1, -3]}\n")
+    says = r"spec\.yaml:9:.*n_neighbors.*Got -3"
+    with own_code.trusting(True), pytest.raises(InputError, match=says):
+        load_spec(spec)
+    with (
+        own_code.trusting(True),
+        pytest.raises(InputError, match=r"--set sweep\.classifier.*Got -4"),
+    ):
+        load_spec(spec, overrides=["sweep.classifier.n_neighbors=[-4]"])
 
 
 def test_a_file_that_fails_names_its_line(spec: Path) -> None:

@@ -1,0 +1,91 @@
+"""`ddr check`: which of the things that a run relies on hold for a method, on tiny data."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ddr_cli.cli import completion
+from ddr_cli.cli.options import AsJson, Trust, allowed
+from ddr_cli.core.errors import InputError
+from ddr_cli.core.own_code import located
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from ddr_cli.engine.contracts import Checked
+
+_EXIT_CHECK_SAID_NO = 1
+
+
+def check(
+    name: Annotated[
+        str,
+        typer.Argument(
+            help="A reducer or classifier: its name, ./mine.py:MyMethod or package.module:Class.",
+            autocompletion=completion.pieces,
+        ),
+    ],
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="PARAMETER=VALUE", help="Set a parameter. May be repeated."),
+    ] = None,
+    as_json: AsJson = False,
+    trust: Trust = False,
+) -> None:
+    """Check in seconds what a run relies on: shapes, determinism, unlabelled points and so on.
+
+    What fails is told with what it means for a run. The exit code is 1 if anything does.
+    """
+    from ddr_cli.core.yaml_loader import parse_value
+    from ddr_cli.engine.contracts import check_piece
+
+    given = {}
+    for setting in settings or ():
+        parameter, equals, value = setting.partition("=")
+        if not equals:
+            raise InputError(f"--set {setting} is not a setting; write PARAMETER=VALUE.")
+        given[parameter] = parse_value(value)
+    found = allowed(trust, lambda: check_piece(located(name, None), given))
+    if as_json:
+        import json
+        from dataclasses import asdict
+
+        typer.echo(json.dumps([asdict(checked) for checked in found], indent=2))
+    else:
+        for checked in found:
+            _show(checked)
+    if any(checked.failing for checked in found):
+        raise typer.Exit(_EXIT_CHECK_SAID_NO)
+
+
+def _show(checked: Checked) -> None:
+    from rich.console import Console
+
+    Console().print(_table(checked))
+    for finding in checked.failing:
+        typer.echo(f"{finding.contract}: {finding.meaning}")
+    held = sum(finding.holds is True for finding in checked.findings)
+    typer.echo(f"{held} hold, {len(checked.failing)} fail.\n")
+
+
+def _table(checked: Checked) -> Table:
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    what = "a reducer" if checked.section == "reducers" else "a classifier"
+    table = Table(
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+        title=Text(f"{checked.name} as {what}"),
+        title_justify="left",
+    )
+    table.add_column("contract", no_wrap=True)
+    table.add_column("holds", no_wrap=True)
+    table.add_column("how", overflow="fold")
+    words = {True: Text("yes", "green"), False: Text("no", "bold red"), None: Text("-", "dim")}
+    for finding in checked.findings:
+        table.add_row(finding.contract, words[finding.holds], Text(finding.note))
+    return table

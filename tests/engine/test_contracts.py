@@ -1,0 +1,140 @@
+"""`ddr check`: what ships keeps its contracts; a method of one's own that breaks one is told so."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from ddr_cli.cli.app import app
+from ddr_cli.core import own_code
+from ddr_cli.engine.contracts import check_piece
+
+# A right method; each case below replaces a line of it.
+METHOD = """
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+from ddr_cli.reducers.registry import Traits
+
+
+class Mine(TransformerMixin, BaseEstimator):
+    def __init__(self, n_components: int = 2, random_state: int | None = None) -> None:
+        self.n_components = n_components
+        self.random_state = random_state
+
+    def fit(self, X, y):
+        means = np.array([X[y == label].mean(axis=0) for label in np.unique(y[y >= 0])])
+        _, _, axes = np.linalg.svd(means - means.mean(axis=0))
+        self.axes_ = axes[: self.n_components]
+        return self
+
+    def transform(self, X):
+        return np.asarray(X) @ self.axes_.T
+
+    def __ddr_traits__(self):
+        return Traits(nested=True, transductive=True)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        return tags
+"""
+WRONG = {
+    "shapes": ("@ self.axes_.T", "@ self.axes_.T[:, :1]"),
+    "input unchanged": ("means = np", "X -= X.mean(axis=0)\n        means = np"),
+    "determinism": ("np.asarray(X)", "np.random.random() * np.asarray(X)"),
+    "sees no test labels": (
+        "self.axes_ = axes[: self.n_components]",
+        "Mine.seen = max(getattr(Mine, 'seen', 0), len(y))\n"
+        "        self.axes_ = Mine.seen * axes[: self.n_components]",
+    ),
+    "labels of -1": ("np.unique(y[y >= 0])", "np.unique(y)"),
+    "widths": ("axes[: self.n_components]", "axes[self.n_components - 1 :: -1]"),
+    "neighbours given": ("nested=True,", "nested=True, neighbors=True,"),
+    "transform(X_train)": (
+        "    def transform(self, X):",
+        "    def transform(self, X):\n        self.axes_ = 2 * self.axes_",
+    ),
+    "float32": ("return np.as", "assert X.dtype == float\n        return np.as"),
+    "sparse": ("return tags", "tags.input_tags.sparse = True\n        return tags"),
+    "clone": ("self.random_state = random_state", "self.random_state = None"),
+    "pickle": ("return self\n", "self.map_ = lambda X: X\n        return self\n"),
+}
+# One wrong line can break two contracts.
+ALSO = {
+    "input unchanged": {"transform(X_train)"},
+    "determinism": {"transform(X_train)", "pickle", "widths"},
+    "transform(X_train)": {"determinism", "pickle"},
+}
+
+
+@pytest.fixture(autouse=True)
+def trusted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(own_code, "_trusted", {"*"})
+
+
+def failing(name: str) -> dict[str, str]:
+    return {f.contract: f.note for checked in check_piece(name) for f in checked.failing}
+
+
+@pytest.mark.parametrize("name", ["none", "pca", "ccdr", "lda", "lle", "knn", "linear", "svc"])
+def test_what_ships_keeps_its_contracts(name: str) -> None:
+    assert failing(name) == {}
+
+
+def test_a_class_that_is_both_is_checked_as_both() -> None:
+    name = "sklearn.discriminant_analysis:LinearDiscriminantAnalysis"
+    assert [checked.section for checked in check_piece(name)] == ["reducers", "classifiers"]
+    assert failing(name) == {}
+
+
+def test_a_right_method_of_ones_own_keeps_them(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(METHOD)
+    (checked,) = check_piece(f"{tmp_path}/mine.py:Mine")
+    assert checked.failing == []
+    assert {f.contract for f in checked.findings if f.holds is None} == {
+        "neighbours given",
+        "sparse",
+    }
+
+
+@pytest.mark.parametrize("contract", WRONG)
+def test_a_broken_contract_is_seen(contract: str, tmp_path: Path) -> None:
+    old, new = WRONG[contract]
+    assert METHOD.count(old) == 1
+    (tmp_path / "mine.py").write_text(METHOD.replace(old, new))
+    found = set(failing(f"{tmp_path}/mine.py:Mine"))
+    assert contract in found
+    assert found <= {contract} | ALSO.get(contract, set())
+
+
+def test_the_command_says_what_a_failure_means(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(METHOD.replace(*WRONG["pickle"]))
+    name = f"{tmp_path}/mine.py:Mine"
+    run = CliRunner().invoke
+    done = run(app, ["check", name, "--trust", "--set", "n_components=3"])
+    assert done.exit_code == 1
+    assert "44 points in 6 dimensions become 3 wide" in done.output
+    assert "pickle: It can't be saved after a fit" in done.output
+    assert str(tmp_path) not in done.output
+    done = run(app, ["check", "none", "--json"])
+    assert done.exit_code == 0
+    assert json.loads(done.output)[0]["findings"][0]["contract"] == "shapes"
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["topology"], "'topology' is neither a reducer nor a classifier"),
+        (["knm"], "There is no .* called 'knm'. Did you mean 'knn'?"),
+        (["knn", "--set", "n_neighbors=0"], "n_neighbors must be greater than or equal to 1"),
+        (["sklearn.svm:SVC", "--set", "C=-1"], "'C' parameter of SVC must be"),
+        (["knn", "--set", "five"], "write PARAMETER=VALUE"),
+    ],
+)
+def test_what_is_wrong_is_one_sentence(words: list[str], says: str) -> None:
+    done = CliRunner().invoke(app, ["check", *words])
+    assert done.exit_code == 2
+    assert re.search(says, done.output)
