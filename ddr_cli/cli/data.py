@@ -106,17 +106,23 @@ def fetch(
 ) -> None:
     """Download data sets that are neither in a mirror nor in the cache, and verify them."""
     from ddr_cli.data.status import fetch_missing
+    from ddr_cli.data.store.fetch import advice
 
-    places = sources(data_dir, offline)
+    places, cards = sources(data_dir, offline), _cards(names, everything=everything)
     failed = []
-    for card in _cards(names, everything=everything):
+    for card in cards:
         try:
             typer.echo(f"{card.name}: {fetch_missing(card, places)}")
         except DataUnavailableError as error:
-            typer.echo(f"{error}", err=True)
+            if len(cards) == 1:
+                raise
+            typer.echo(error.short, err=True)
             failed.append(card.name)
     if failed:
-        raise DataUnavailableError(f"Unavailable data sets: {', '.join(failed)}.")
+        what_to_do = advice("NAME", "where the lines above say")
+        raise DataUnavailableError(
+            "\n".join([f"Unavailable data sets: {', '.join(failed)}.", *what_to_do])
+        )
 
 
 @app.command("verify")

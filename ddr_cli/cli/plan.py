@@ -72,6 +72,9 @@ def plan(
         for each in facts:
             for line in each.left_out:
                 typer.echo(f"{each.name}: {line}")
+        for dataset, what in {each.dataset: each.what_is_missing for each in facts}.items():
+            if what:
+                typer.echo(f"{dataset} is {what}")
     for found in pilots if not as_json else ():
         typer.echo(f"{found.name}:\n{found}" if len(pilots) > 1 else str(found))
 

@@ -23,9 +23,16 @@ class InputError(DdrError):
 
 
 class DataUnavailableError(DdrError):
-    """A data set is in no mirror and no cache, and can't be downloaded."""
+    """A data set is in no mirror and no cache, and can't be downloaded.
+
+    `short` says so in a line, for who is told of several and has the advice once.
+    """
 
     exit_code = 3
+
+    def __init__(self, message: str, short: str = "") -> None:
+        super().__init__(message)
+        self.short = short or message
 
 
 def nearest(word: str, choices: Iterable[str]) -> str | None:

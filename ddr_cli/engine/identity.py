@@ -72,6 +72,17 @@ class Datasets:
             name=card.name, fingerprint=fingerprint, version=card.version, options=options
         )
 
+    def missing(self, spec: Spec) -> tuple[str, ...]:
+        """Return the files of a spec's data set that are neither in a mirror nor in the cache."""
+        from ddr_cli.data import Sources, load_card
+        from ddr_cli.data.store.locate import locate, missing
+
+        card = load_card(spec.card)
+        sources = self._sources or Sources.from_environment()
+        if card.embedded or locate(card, sources) is not None:
+            return ()
+        return tuple(file.path for file in missing(card, sources))
+
     def load(self, spec: Spec, options: Mapping[str, Any]) -> Dataset:
         """Return a spec's data set with these options of its card."""
         from ddr_cli.data import load_dataset

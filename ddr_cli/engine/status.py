@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ddr_cli.core.errors import InputError
 from ddr_cli.engine.folder import check_same_version, is_running, journal_of
+from ddr_cli.engine.identity import Datasets
 from ddr_cli.engine.journal import FILE_NAME, OK, parameter_text, read_rows
 from ddr_cli.engine.plan import Plan, make_plan
 from ddr_cli.engine.progress import duration, seconds_left
@@ -19,7 +20,6 @@ from ddr_cli.engine.records import Manifest, read_manifest
 from ddr_cli.engine.tracebacks import read_tracebacks
 
 if TYPE_CHECKING:
-    from ddr_cli.engine.identity import Datasets
     from ddr_cli.spec import Spec
 
 
@@ -32,6 +32,7 @@ class PlanFacts:
     `conflict` says why a run would refuse the result folder as it is: what it holds is then not
     counted; `left_out` what the sweep asks of reducers that can't offer it; and of a spec that
     tunes, `inner_fits` counts the fits on inner folds, and `candidates` has a line per method.
+    `missing` are files of the data set that are not here.
     """
 
     name: str
@@ -49,11 +50,22 @@ class PlanFacts:
     left_out: tuple[str, ...] = ()
     inner_fits: int = 0
     candidates: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
 
     @property
     def remaining(self) -> int:
         """Trials that have no row."""
         return self.trials - self.done - self.failed
+
+    @property
+    def what_is_missing(self) -> str:
+        """What of the data set is not here, and what gets it; empty if nothing is needed."""
+        if not self.missing or not self.remaining:
+            return ""
+        return (
+            f"not here: {', '.join(self.missing)}; 'ddr data fetch {self.dataset}' downloads it or "
+            "says what can be done"
+        )
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything as JSON has it."""
@@ -79,6 +91,8 @@ class PlanFacts:
         elif self.remaining:
             lines.append("  time       unknown until some trials are done")
         lines.append(f"  results    {self.conflict or self.folder}")
+        if self.what_is_missing:
+            lines.append(f"  data       {self.what_is_missing}")
         return "\n".join(lines)
 
 
@@ -88,6 +102,7 @@ def describe_plan(
     """Return what a run of a spec would do; the data is read only to know its fingerprint."""
     from ddr_cli.spec import left_out
 
+    datasets = datasets or Datasets()
     plan = make_plan(spec, datasets=datasets)
     folder = Path(out) / spec.name
     status: Mapping[str, str] = {}
@@ -117,6 +132,7 @@ def describe_plan(
         left_out=tuple(left_out(spec)),
         inner_fits=plan.n_inner_fits,
         candidates=tuple(_candidates(plan)),
+        missing=datasets.missing(spec),
     )
 
 

@@ -110,6 +110,16 @@ def test_plan_and_status_estimate_the_same_time(ddr_here, small):
     assert said.group() in ddr_here("status").stdout
 
 
+def test_a_plan_says_what_data_is_missing(ddr_here, small):
+    done = ddr_here("plan", "landsat_ccdr")
+    assert done.returncode == 0
+    assert "not here: landsat/sat.trn, landsat/sat.tst; 'ddr data fetch landsat'" in done.stdout
+    assert "not here" not in ddr_here("plan", "small.yaml").stdout
+    several = ddr_here("plan", "landsat_ccdr", "small.yaml").stdout
+    assert several.count("landsat is not here") == 1
+    assert not small.exists()
+
+
 def test_a_scheduler_that_is_not_there_is_a_mistake(ddr_here, small):
     address = "tcp://127.0.0.1:1"
     done = ddr_here("run", "small.yaml", "--backend", "dask", "--scheduler", address)

@@ -95,6 +95,10 @@ def test_offline_option_and_variable(
     ddr: Callable[..., Result], toy: Path, server: FaultyServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert ddr("fetch", toy, "--offline").exit_code == 3
+    several = ddr("fetch", toy, "landsat", "letter", "--offline")
+    assert several.exit_code == 3
+    assert several.output.count("What you can do") == 1
+    assert several.output.count("downloads are off; its files are from http") == 2
     monkeypatch.setenv("DDR_OFFLINE", "1")
     assert ddr("fetch", toy).exit_code == 3
     assert server.asked == []

@@ -78,26 +78,32 @@ def unavailable(card: Card, sources: Sources, failures: Sequence[str]) -> DataUn
         for place in places(card, sources)
     ]
     name = card.name if card.shipped or card.path is None else str(card.path)
-    advice = [
-        f"put the files (from {card.home or 'their distributor'}) into the cache: "
-        f"ddr data import {name} PATH...",
-        "or name a folder that has them, laid out as <folder>/<file>: DDR_DATA=FOLDER",
-    ]
     fate = "downloads are off" if sources.offline else "could not be downloaded"
-    embedded = [name for name, path in shipped_yaml("configs").items() if _is_embedded(path)]
-    if embedded:
-        advice.append(f"or run a spec that needs no download: {', '.join(embedded)}")
+    home = card.home or "their distributor"
+    reasons = "; ".join(failures) or f"{fate}; its files are from {home}"
     return DataUnavailableError(
         "\n".join(
             [
                 f"The data set '{card.name}' is not available locally and {fate}. Tried:",
                 *looked,
                 *(f"  {line}" for line in failures),
-                "What you can do:",
-                *(f"  - {line}" for line in advice),
+                *advice(name, home),
             ]
-        )
+        ),
+        f"{card.name}: not available; {reasons}",
     )
+
+
+def advice(name: str, home: str) -> list[str]:
+    """Return the lines that say what can be done where a data set can't be had."""
+    lines = [
+        f"put the files (from {home}) into the cache: ddr data import {name} PATH...",
+        "or name a folder that has them, laid out as <folder>/<file>: DDR_DATA=FOLDER",
+    ]
+    embedded = [name for name, path in shipped_yaml("configs").items() if _is_embedded(path)]
+    if embedded:
+        lines.append(f"or run a spec that needs no download: {', '.join(embedded)}")
+    return ["What you can do:", *(f"  - {line}" for line in lines)]
 
 
 def _found(card: Card, place: Place) -> str:
