@@ -10,11 +10,13 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter, NullLoc
 
 from ddr_cli.comparison.names import plain
 from ddr_cli.comparison.summary import AXES
-from ddr_cli.figures.picture import Picture
+from ddr_cli.figures.picture import Method, Picture
 from ddr_cli.figures.style import (
     NEUTRAL,
+    OTHERS,
     PAPER_COLOUR,
     Look,
+    in_lines,
     is_steep,
     legend_entry,
     new_figure,
@@ -26,9 +28,12 @@ from ddr_cli.verdicts.printed import QuotedNumber
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from numpy.typing import NDArray
 
 _DASHED = (0, (4, 2))
 _FEW = 3
+_MOST_TOGETHER = 6
+_PANEL_WIDTH = 2.9
 
 # Where most of a steep curve is flat, a second row of panels shows the flat part: the values up to
 # this factor above the smallest.
@@ -39,8 +44,10 @@ def draw_curves(picture: Picture, x: str, second: str | None = None) -> Figure:
     """Draw the metric against a swept parameter, a panel per value of a second one.
 
     There is a column per family of splits (or per value of `second`, where there is one family); a
-    second row enlarges the flat part of a steep curve.
+    second row enlarges the flat part of a steep curve. Many methods have a panel each instead.
     """
+    if second is None and len(picture.methods) > _MOST_TOGETHER:
+        return _draw_small_multiples(picture, x)
     families = picture.families
     levels = [None] if second is None else sorted(picture.rows[second].dropna().unique())
     # How a method improves with labels or points is all of the curve, not its flat end.
@@ -78,6 +85,41 @@ def draw_curves(picture: Picture, x: str, second: str | None = None) -> Figure:
     return figure
 
 
+def _draw_small_multiples(picture: Picture, x: str) -> Figure:
+    """Draw a panel per method, with all the others behind it in grey."""
+    methods = picture.methods
+    columns = 4 if len(methods) > 9 else 3
+    lines = -(-len(methods) // columns)
+    figure = new_figure(_PANEL_WIDTH * columns, 1.3 + 2.0 * lines)
+    grid = figure.subplots(lines, columns, sharex=True, sharey=True, squeeze=False)
+    of_family = {
+        family: picture.rows[picture.rows["split"] == family] for family in picture.families
+    }
+    everyone = of_family[picture.families[-1]]
+    for place, axes in enumerate(grid.flat):
+        if place >= len(methods):
+            axes.remove()
+            continue
+        for method in methods:
+            at, own = _curve(picture, everyone, method, x)
+            axes.plot(at, own["mean"].to_numpy(), color=OTHERS, lw=0.9, zorder=1.2)
+        for family, rows in of_family.items():
+            _panel(picture, axes, rows, x, family, methods[place])
+        axes.set_title(in_lines(picture.name(methods[place]), _PANEL_WIDTH), loc="left")
+        if place + columns >= len(methods):
+            axes.tick_params(labelbottom=True)
+            axes.set_xlabel(picture.axis_of(x))
+    figure.supylabel(picture.axis, fontsize="medium")
+    value_axis(grid[0, 0], picture.rows["mean"], "y", picture.metric)
+    _parameter_axis(picture, grid[0, 0], x)
+    shown = [picture.family_title(family) for family in picture.families]
+    handles = [legend_entry(shown[-1], color=NEUTRAL, marker="o", linestyle="-")]
+    handles += _predefined_handle(picture)
+    handles += [legend_entry("the other methods", color=OTHERS, linestyle="-"), *_stars(picture)]
+    picture.finish(figure, [*handles, *picture.interval_handle()])
+    return figure
+
+
 def _flat_top(picture: Picture) -> float | None:
     """Return up to where to enlarge, None if the values are all of one size anyway."""
     means = picture.rows["mean"]
@@ -85,35 +127,53 @@ def _flat_top(picture: Picture) -> float | None:
     return top if is_steep(means) and (means <= top).mean() >= 0.5 else None
 
 
-def _panel(picture: Picture, axes: Axes, rows: pd.DataFrame, x: str, family: str) -> None:
-    places = np.sort(picture.rows[x].dropna().unique().astype(float))
+def _curve(
+    picture: Picture, rows: pd.DataFrame, method: Method, x: str
+) -> tuple[NDArray[np.float64], pd.DataFrame]:
+    """Return a method's places on the axis and its rows there.
+
+    A method without the parameter is the same everywhere: it has its row at both ends.
+    """
+    own = picture.of(method, rows)
+    if own.empty or own[x].notna().any():
+        own = own[own[x].notna()].sort_values(x)
+        return own[x].to_numpy(dtype=float), own
+    places = picture.rows[x].dropna().astype(float)
+    return np.array([places.min(), places.max()]), own.loc[[own.index[0]] * 2]
+
+
+def _panel(
+    picture: Picture,
+    axes: Axes,
+    rows: pd.DataFrame,
+    x: str,
+    family: str,
+    alone: Method | None = None,
+) -> None:
+    """Draw the curves of all methods over a family of splits, or of one that has its own panel."""
     hollow = family == "predefined"
-    for method in picture.methods:
-        own = picture.of(method, rows)
+    for method in picture.methods if alone is None else [alone]:
+        at, own = _curve(picture, rows, method, x)
         if own.empty:
             continue
         style = picture.look(method)
         line: dict[str, Any] = {
             "color": style.colour,
-            "linestyle": _DASHED if hollow else _line(picture, style),
+            "linestyle": _DASHED if hollow else "-" if alone else _line(picture, style),
             "marker": style.marker,
             "markerfacecolor": "white" if hollow else style.colour,
         }
-        if own[x].notna().any():
-            own = own[own[x].notna()].sort_values(x)
-            at = own[x].to_numpy(dtype=float)
-        else:
-            # A method without the parameter is the same everywhere: a level line.
-            own = own.loc[[own.index[0]] * 2]
-            at = places[[0, -1]]
-            line |= {"marker": "", "linestyle": style.line, "linewidth": 1.2}
+        if own[x].isna().all():
+            line |= {"marker": "", "linestyle": "-" if alone else style.line, "linewidth": 1.2}
         axes.plot(at, own["mean"].to_numpy(), **line)
         if own["low"].notna().any():
             axes.fill_between(at, own["low"], own["high"], color=style.colour, alpha=0.14, lw=0)
             for end in ("low", "high"):
-                axes.plot(at, own[end], color=style.colour, linestyle=style.line, lw=0.7)
+                ends = "-" if alone else style.line
+                axes.plot(at, own[end], color=style.colour, linestyle=ends, lw=0.7)
     for quoted in picture.quoted:
-        _quoted(picture, axes, quoted, x, family)
+        if alone in (None, picture.method_of(quoted)):
+            _quoted(picture, axes, quoted, x, family)
 
 
 def _line(picture: Picture, style: Look) -> Any:
@@ -166,13 +226,24 @@ def _handles(picture: Picture, x: str) -> list[Any]:
         line, marker = (style.line, "") if level else (_line(picture, style), style.marker)
         look = {"color": style.colour, "marker": marker, "linestyle": line}
         handles.append(legend_entry(picture.name(method), **look))
-    if "predefined" in picture.families:
-        look = {"color": NEUTRAL, "marker": "o", "linestyle": _DASHED, "markerfacecolor": "white"}
-        handles.append(legend_entry("predefined split", **look))
-    for quoted in picture.quoted:
-        text = f"{quoted.text} ({picture.name(picture.method_of(quoted))})"
-        handles.append(legend_entry(text, **_star(picture, quoted)))
-    return [*handles, *picture.interval_handle()]
+    handles += _predefined_handle(picture)
+    return [*handles, *_stars(picture), *picture.interval_handle()]
+
+
+def _predefined_handle(picture: Picture) -> list[Any]:
+    if "predefined" not in picture.families:
+        return []
+    look = {"color": NEUTRAL, "marker": "o", "linestyle": _DASHED, "markerfacecolor": "white"}
+    return [legend_entry("predefined split", **look)]
+
+
+def _stars(picture: Picture) -> list[Any]:
+    return [
+        legend_entry(
+            f"{quoted.text} ({picture.name(picture.method_of(quoted))})", **_star(picture, quoted)
+        )
+        for quoted in picture.quoted
+    ]
 
 
 def _tick(picture: Picture, name: str, value: Any) -> str:

@@ -50,6 +50,7 @@ _CLASS_MARKERS = ("o", "D", "s", "^", "v", "P", "X", "h", "<", "p")
 PAPER_COLOUR = "#333333"
 PAPER_FILL = "#bbbbbb"
 NEUTRAL = "#666666"
+OTHERS = "#d0d0d0"
 DPI = 144
 _PALETTE = 128
 
