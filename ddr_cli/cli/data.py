@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,6 +17,8 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from ddr_cli.data.card import Card
+    from ddr_cli.data.dataset import Dataset
+    from ddr_cli.data.look import Question
 
 app = typer.Typer(
     help="Data sets: where they are, getting and checking them, adding your own.",
@@ -169,14 +173,26 @@ def import_(
     )
 
 
+Columns = list[str] | None
+
+
 @app.command("new")
 def new(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="What the data set is called.")],
-    format_name: Annotated[
+    file: Annotated[
         str,
-        typer.Option("--format", help="csv, npz, mat, libsvm, letor, images, text, ..."),
+        typer.Argument(
+            metavar="FILE",
+            help="A file or folder; or what the data set is called, with --path; or a card whose "
+            "files have changed.",
+        ),
     ],
-    path: Annotated[list[Path], typer.Option("--path", help="A file or folder. May be repeated.")],
+    format_name: Annotated[
+        str | None,
+        typer.Option("--format", help="csv, table, npz, mat, libsvm, ...; else it is looked for."),
+    ] = None,
+    path: Annotated[
+        list[Path] | None, typer.Option("--path", help="A file or folder. May be repeated.")
+    ] = None,
     test: Annotated[
         list[Path] | None,
         typer.Option("--test", help="A file of the test part, if the data set comes split."),
@@ -192,6 +208,27 @@ def new(
             help="The column (or array) that says what belongs together, such as a subject.",
         ),
     ] = None,
+    categorical: Annotated[
+        Columns, typer.Option("--categorical", help="A column of text. May be repeated.")
+    ] = None,
+    ignore: Annotated[
+        Columns, typer.Option("--ignore", help="A column that is not read. May be repeated.")
+    ] = None,
+    feature: Annotated[
+        Columns, typer.Option("--feature", help="A column of numbers to keep. May be repeated.")
+    ] = None,
+    missing_value: Annotated[
+        Columns,
+        typer.Option("--missing-value", help="A cell that means a missing value. May be repeated."),
+    ] = None,
+    unlabelled: Annotated[
+        bool | None,
+        typer.Option(
+            "--unlabelled/--no-unlabelled",
+            help="Rows without a label, or with -1, are training points of unknown class.",
+        ),
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Take what is proposed.")] = False,
     option: Annotated[
         list[str] | None,
         typer.Option(
@@ -199,38 +236,113 @@ def new(
         ),
     ] = None,
     title: Annotated[str | None, typer.Option("--title", help="A title for tables.")] = None,
-    out: Annotated[Path, typer.Option("--out", help="The folder of the card.")] = Path(),
+    out: Annotated[Path | None, typer.Option("--out", help="The folder of the card.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a card that is there.")] = False,
 ) -> None:
-    """Write a card for files of your own, with counts and fingerprint filled in."""
-    from ddr_cli.data.new_card import write_new_card
+    """Look at files of your own, and write a card with their counts and fingerprint.
 
-    options = {}
+    What can't be seen is asked for at a terminal; `--yes` takes what is proposed.
+    """
+    from ddr_cli.data.formats import FORMATS
+    from ddr_cli.data.look import format_of, legal_name, settled_look
+    from ddr_cli.data.new_card import renew_card, write_new_card
+
+    where = sources(None, offline=True)
+    if file.endswith((".yaml", ".yml")) and not path:
+        _say_new(*renew_card(Path(file), force=force, sources=where))
+        return
+    paths = path or [Path(file)]
+    for each in (*paths, *(test or ())):
+        if not each.exists():
+            raise InputError(f"There is no file or folder {each}.")
+    given: dict[str, Any] = {}
     for text in option or ():
         key, sign, value = text.partition("=")
         if not sign:
             raise InputError(f"--option {text}: write it as KEY=VALUE.")
-        options[key] = _value(f"--option {text}", value)
-    if label is not None:
-        options["label"] = _value(f"--label {label}", label)
-    if groups is not None:
-        options["groups"] = _value(f"--groups {groups}", groups)
-    card, dataset = write_new_card(
-        name,
-        format_name=format_name,
-        paths=path,
-        test_paths=test or (),
-        options=options,
-        title=title,
-        folder=out,
-        force=force,
-        sources=sources(None, offline=True),
+        given[key] = _value(f"--option {text}", value)
+    given["raw"] = list(given)
+    for key, one in (("label", label), ("groups", groups)):
+        if one is not None:
+            given[key] = _value(f"--{key} {one}", one)
+    for key, several in (("categorical", categorical), ("ignore", ignore), ("feature", feature)):
+        if several:
+            given[key] = [_value(f"--{key} {one}", one) for one in several]
+    if missing_value:
+        given["missing_values"] = missing_value
+    if unlabelled is not None:
+        given["unlabelled"] = unlabelled
+    name = format_name or format_of(paths[0])
+    FORMATS.get(name)
+    look = settled_look(paths[0], name, given, lambda questions: _answer(file, questions, yes))
+    if look.seen:
+        typer.echo(f"Seen: {'; '.join(look.seen)}.")
+    called = legal_name(file if path else Path(paths[0].name.removesuffix(".gz")).stem)
+    _say_new(
+        *write_new_card(
+            called,
+            format_name=name,
+            paths=paths,
+            test_paths=test or (),
+            options=look.options,
+            title=title or (file if path else paths[0].stem),
+            unlabelled=look.unlabelled,
+            folder=out or Path(),
+            force=force,
+            sources=where,
+        )
     )
+
+
+def _answer(file: str, questions: Sequence[Question], yes: bool) -> str:
+    """Return the answer to the first question: the user's, or what is proposed."""
+    first = questions[0]
+    if yes and first.proposal is not None:
+        typer.echo(f"Taken: {first.flags if first.flags != '--yes' else first.text}")
+        return first.proposal
+    if yes or not sys.stdin.isatty():
+        lines = [f"  {one.flags}    ({one.text})" for one in questions]
+        n = len(questions)
+        what = "This can't be seen" if n == 1 else f"{n} things can't be seen"
+        raise InputError(
+            f"{file}: {what}. Say it, or --yes for what is proposed:\n" + "\n".join(lines)
+        )
+    if len(first.answers) == 1:
+        typer.confirm(first.text, default=True, abort=True)
+        return next(iter(first.answers))
+
+    def one_of(text: str) -> str:
+        if text not in first.answers:
+            raise typer.BadParameter(f"answer {' or '.join(first.answers)}")
+        return text
+
+    answers = " / ".join(first.answers)
+    answer: str = typer.prompt(f"{first.text} {answers}", default=first.proposal, value_proc=one_of)
+    return answer
+
+
+def _say_new(card: Path, dataset: Dataset) -> None:
+    """Say what is in a new card, and what to do with it."""
     counts = ", ".join(f"{key} {count}" for key, count in dataset.class_counts.items())
+    if dataset.n_unlabelled:
+        counts += f", without a label {dataset.n_unlabelled}"
     if dataset.group_names is not None:
         counts += f"; {len(dataset.group_names)} groups"
+    if dataset.n_missing:
+        counts += f"; {dataset.n_missing} values missing"
     typer.echo(f"{card}: {dataset.n_samples} samples x {dataset.n_features} features; {counts}.")
-    typer.echo(f"In a spec beside it: 'dataset: ./{card.name}'.")
+    split = "{kind: fraction, train: 0.7}"
+    if dataset.split is not None:
+        split = "{kind: predefined}"
+    elif dataset.group_names is not None:
+        split = "{kind: grouped, train: 0.7}"
+    steps = ["impute"] if dataset.n_missing else []
+    steps += ["one_hot"] if dataset.categorical else []
+    typer.echo(f"In a spec beside it:\n  dataset: ./{card.name}\n  split: {split}")
+    if steps:
+        typer.echo(f"  preprocess: [{', '.join(steps)}]")
+    words = " ".join(f"--preprocess {step}" for step in steps)
+    typer.echo(f"A first look: ddr embed ./{card} --reducer lfda {words}".rstrip())
 
 
 def _value(option: str, text: str) -> Any:

@@ -35,8 +35,8 @@ def fit(
     """
     from ddr_cli.data.card import load_card
     from ddr_cli.engine import Datasets, make_plan
+    from ddr_cli.engine.draws import check_prepared
     from ddr_cli.engine.model import fit_model, save_model
-    from ddr_cli.engine.session import check_prepared
     from ddr_cli.engine.winner import choose_winner
 
     loaded = load(spec, trust, overrides)

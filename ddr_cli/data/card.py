@@ -127,6 +127,7 @@ class Expect(Frozen):
     features: Annotated[int, Ge(1)] | None = None
     classes: dict[Label, Annotated[int, Ge(1)]] | None = None
     groups: Annotated[int, Ge(1)] | None = None
+    unlabelled: Annotated[int, Ge(0)] | None = None
     missing: Annotated[int, Ge(0)] | None = None
     """How many values of the features are missing."""
     split: SplitSizes | None = None
@@ -164,6 +165,8 @@ class Card(Frozen):
     """Only rows of these classes are kept."""
     merge: dict[Label, tuple[Label, ...]] | None = None
     """New classes, each with the classes it is made of; other rows are left out."""
+    unlabelled: Literal["keep"] | None = None
+    """Rows without a label, or with the label -1, are training points of unknown class."""
     names: dict[Label, Label] | None = None
     """The classes' names for the labels of the files, in the order of the classes."""
     image_shape: tuple[Annotated[int, Ge(1)], Annotated[int, Ge(1)]] | None = None

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 # Part of the hash: a change of the canonical form must change every fingerprint.
 _FORM = b"ddr data set, canonical form 1"
 _BLOCK_ROWS = 1024
+_NONE = "\x00none"  # stands for the class of a row without a label
 
 
 class DataMismatchError(DataUnavailableError):
@@ -56,7 +57,7 @@ class Dataset:
     X : ndarray or csr_array of shape (n_samples, n_features), float64
         The features. A CSR array has sorted indices, no duplicates and no stored zeros.
     y : ndarray of shape (n_samples,), int64
-        The class of each row, an index into `target_names`.
+        The class of each row, an index into `target_names`; -1 of a row without a label.
     target_names : tuple of str
         The classes' names.
     fingerprint : str
@@ -102,6 +103,11 @@ class Dataset:
     categories: tuple[tuple[str, ...], ...] = ()
 
     @property
+    def n_unlabelled(self) -> int:
+        """How many rows have no label."""
+        return int((self.y < 0).sum())
+
+    @property
     def n_missing(self) -> int:
         """How many values of X are missing."""
         return int(np.isnan(self.X if isinstance(self.X, np.ndarray) else self.X.data).sum())
@@ -119,14 +125,14 @@ class Dataset:
     @property
     def class_counts(self) -> dict[str, int]:
         """How many rows each class has."""
-        counts = np.bincount(self.y, minlength=len(self.target_names)).tolist()
+        counts = np.bincount(self.y[self.y >= 0], minlength=len(self.target_names)).tolist()
         return dict(zip(self.target_names, counts, strict=True))
 
 
 def assemble(card: Card, raw: RawData, files: Sequence[CardFile] = ()) -> Dataset:
     """Return the data set that a card makes of a source's arrays."""
     _check_shapes(card, raw)
-    raw = replace(raw, labels=label_names(raw.labels))
+    raw = replace(raw, labels=_class_names(card, raw))
     if card.names is not None:
         raw = replace(raw, labels=_renamed(raw.labels, card.names, card.name))
     if card.keep is not None:
@@ -183,6 +189,25 @@ def _check_shapes(card: Card, raw: RawData) -> None:
         )
 
 
+def _class_names(card: Card, raw: RawData) -> NDArray[np.str_]:
+    """Return the class of each row, of one without a label `_NONE`."""
+    names = label_names(raw.labels)
+    unknown = np.zeros(len(names), dtype=bool) if raw.unlabelled is None else raw.unlabelled
+    if raw.labels.dtype.kind == "f":
+        unknown = unknown | np.isnan(raw.labels)
+    if card.unlabelled:
+        unknown = unknown | (names == "-1")
+    elif unknown.any():
+        place = raw.first_unlabelled or f"The data set '{card.name}'"
+        raise InputError(
+            f"{place}: the label is missing; `unlabelled: keep` in the card keeps such rows as "
+            "training points of unknown class."
+        )
+    if unknown.all():
+        raise InputError(f"The data set '{card.name}' has no row with a label.")
+    return np.where(unknown, _NONE, names)
+
+
 def label_names(labels: NDArray[Any]) -> NDArray[np.str_]:
     """Return labels of any type as text: 1, 1.0 and "1" are all "1"."""
     values, inverse = np.unique(labels, return_inverse=True)
@@ -191,6 +216,7 @@ def label_names(labels: NDArray[Any]) -> NDArray[np.str_]:
 
 
 def _renamed(names: NDArray[np.str_], new: Mapping[str, str], card_name: str) -> NDArray[np.str_]:
+    new = {_NONE: _NONE, **new}
     unnamed = set(np.unique(names).tolist()) - new.keys()
     if unnamed:
         raise InputError(
@@ -203,14 +229,14 @@ def _renamed(names: NDArray[np.str_], new: Mapping[str, str], card_name: str) ->
 def keep_classes(raw: RawData, classes: Collection[str]) -> RawData:
     """Return only the rows of some classes, in their order; labels are compared as text."""
     names = label_names(raw.labels)
-    present = np.unique(names).tolist()
+    present = [name for name in np.unique(names).tolist() if name != _NONE]
     for name in classes:
         if name not in present:
             raise InputError(
                 f"There is no class '{name}' in the data.{did_you_mean(name, present)} "
                 f"Its classes are {', '.join(present[:40])}."
             )
-    kept = np.isin(names, list(classes))
+    kept = np.isin(names, [*classes, _NONE])
     sizes = raw.sizes
     if sizes is not None:
         sizes = tuple(int(part.sum()) for part in np.split(kept, np.cumsum(sizes)[:-1]))
@@ -239,6 +265,7 @@ def merge_classes(raw: RawData, groups: Mapping[str, Collection[str]]) -> RawDat
                 )
             new_name[member] = group
     kept = keep_classes(raw, new_name)
+    new_name[_NONE] = _NONE
     merged = np.array([new_name[name] for name in kept.labels.tolist()], dtype=str)
     return replace(kept, labels=merged, subclasses=kept.labels)
 
@@ -247,7 +274,7 @@ def _encode(
     names: NDArray[np.str_], order: Collection[str] = ()
 ) -> tuple[NDArray[np.int64], tuple[str, ...]]:
     """Return each row's class as an index, and the classes: in `order`, or by value or text."""
-    there = np.unique(names).tolist()
+    there = [name for name in np.unique(names).tolist() if name != _NONE]
     if order:
         classes = [name for name in dict.fromkeys(order) if name in there]
     else:
@@ -255,7 +282,7 @@ def _encode(
             classes = sorted(there, key=float)
         except ValueError:
             classes = sorted(there)
-    index = {name: position for position, name in enumerate(classes)}
+    index = {name: position for position, name in enumerate(classes)} | {_NONE: -1}
     return np.array([index[name] for name in names.tolist()], dtype=np.int64), tuple(classes)
 
 
@@ -289,9 +316,18 @@ def verify(card: Card, dataset: Dataset, chosen: Options, source: str) -> Datase
     if found:
         raise DataMismatchError(
             f"The {source} are not the data set that the card '{card.name}' describes: "
-            f"{'; '.join(found)}."
+            f"{'; '.join(found)}.{_remedy(card)}"
         )
     return dataset
+
+
+def _remedy(card: Card) -> str:
+    if card.shipped or card.path is None or card.embedded:
+        return ""
+    return (
+        f" If the files were changed on purpose, 'ddr data new {card.path} --force' has the card "
+        "say what they hold now."
+    )
 
 
 def differences(dataset: Dataset, expect: Expect) -> list[str]:
@@ -321,6 +357,8 @@ def differences(dataset: Dataset, expect: Expect) -> list[str]:
         groups = 0 if dataset.groups is None else int(dataset.groups.max()) + 1
         if groups != expect.groups:
             found.append(f"it has {groups} groups, not {expect.groups}")
+    if expect.unlabelled not in (None, dataset.n_unlabelled):
+        found.append(f"{dataset.n_unlabelled} rows have no label, not {expect.unlabelled}")
     if expect.missing not in (None, dataset.n_missing):
         found.append(f"{dataset.n_missing} of its values are missing, not {expect.missing}")
     if not found and expect.fingerprint not in (None, dataset.fingerprint):

@@ -9,7 +9,7 @@ from typing import Any
 
 from ddr_cli.core.atomic import atomic_write, clear_messages
 from ddr_cli.core.errors import InputError
-from ddr_cli.core.yaml_loader import dump
+from ddr_cli.core.yaml_loader import dump, read_document
 from ddr_cli.data.card import Card, check_card
 from ddr_cli.data.dataset import Dataset
 from ddr_cli.data.store.cache import read_found
@@ -24,6 +24,7 @@ def write_new_card(
     test_paths: Sequence[Path] = (),
     options: Mapping[str, Any] | None = None,
     title: str | None = None,
+    unlabelled: bool = False,
     folder: Path = Path(),
     force: bool = False,
     sources: Sources | None = None,
@@ -53,6 +54,25 @@ def write_new_card(
     }
     if test_paths:
         content["split"] = "by_file"
+    if unlabelled:
+        content["unlabelled"] = "keep"
+    return target, _write(content, target, sources)
+
+
+def renew_card(
+    target: Path, *, force: bool = False, sources: Sources | None = None
+) -> tuple[Path, Dataset]:
+    """Have a user's card say what its files hold now; return its path and the data set."""
+    if not force:
+        raise InputError(f"{target} is there already; --force has it say what its files hold now.")
+    content = dict(read_document(target).data)
+    content.pop("expect", None)
+    return target, _write(content, target, sources)
+
+
+def _write(content: dict[str, Any], target: Path, sources: Sources | None) -> Dataset:
+    """Write a card with what its files hold; return the data set."""
+    folder = target.parent
     card = check_card(content, target)
     # The files are found from the card's folder, which must be there for that.
     with clear_messages(folder):
@@ -65,7 +85,7 @@ def write_new_card(
     content["expect"] = _expect(card, dataset)
     with clear_messages(target):
         atomic_write(target, dump(content))
-    return target, dataset
+    return dataset
 
 
 def _expect(card: Card, dataset: Dataset) -> dict[str, Any]:
@@ -76,6 +96,8 @@ def _expect(card: Card, dataset: Dataset) -> dict[str, Any]:
     }
     if dataset.groups is not None:
         expect["groups"] = int(dataset.groups.max()) + 1
+    if dataset.n_unlabelled:
+        expect["unlabelled"] = dataset.n_unlabelled
     if dataset.n_missing or card.has_missing:
         expect["missing"] = dataset.n_missing
     if dataset.split is not None:

@@ -12,14 +12,15 @@ from ddr_cli.core.errors import InputError
 from ddr_cli.engine.jobs import Division
 from ddr_cli.evaluation.given import read_given
 from ddr_cli.evaluation.inner_folds import inner_folds
-from ddr_cli.evaluation.splits import Split, inner_keys, label_places, make_split, method_seed
+from ddr_cli.evaluation.splits import Split, inner_keys, label_places, method_seed, split_labelled
 from ddr_cli.reducers.labels import UNLABELLED
 from ddr_cli.spec.budgets import ALL
+from ddr_cli.spec.feasible import unprepared
 
 if TYPE_CHECKING:
     from ddr_cli.data import Dataset
     from ddr_cli.engine.plan import Plan
-    from ddr_cli.spec import SplitKey, Tuning
+    from ddr_cli.spec import Spec, SplitKey, Tuning
 
 # Their parts differ in size from split to split, and some of them may be impossible.
 _UNEQUAL = ("kfold", "grouped", "given")
@@ -36,11 +37,12 @@ class Drawn(NamedTuple):
 class Draws:
     """Draws each split of a plan; `sizes` are those of its parts, by family, on average.
 
-    Making it raises an InputError if a split is impossible, so that nothing is run of a spec that
-    can't be run to its end.
+    Making it raises an InputError if a split is impossible, or the data need steps that the spec
+    lacks, so that nothing is run of a spec that can't be run to its end.
     """
 
     def __init__(self, plan: Plan, dataset: Dataset) -> None:
+        check_prepared(plan.spec, dataset)
         self._plan = plan
         self._dataset = dataset
         self._given = self._given_splits()
@@ -59,7 +61,7 @@ class Draws:
             predefined = data.split.train, data.split.test
         own = key.kind == "predefined"
         stream: Any = {"seed": spec.seed, "dataset": data.name, "index": key.index}
-        split = make_split(
+        split = split_labelled(
             key.kind,
             data.y,
             **stream,
@@ -72,6 +74,7 @@ class Draws:
         )
         places = None
         if any(budget != ALL for budget in self._plan.spec.labels):
+            # Those of points without a label are their own, and hide nobody else's.
             places = label_places(data.y, split.train, **stream)
         return Drawn(split, method_seed(**stream), places)
 
@@ -140,6 +143,14 @@ class Draws:
             "train": _mean([len(split.train) for split in splits]),
             "test": _mean([len(split.test) for split in splits]),
         }
+
+
+def check_prepared(spec: Spec, data: Dataset) -> None:
+    """Raise InputError if the spec's steps leave missing values or codes that the data have."""
+    names = data.feature_names or [f"x{i}" for i in range(data.n_features)]
+    coded = [names[column] for column in data.categorical]
+    for _, message in unprepared(data.name, data.n_missing > 0, coded, spec.preprocess):
+        raise InputError(message)
 
 
 def _mean(sizes: Sequence[int]) -> int | float:

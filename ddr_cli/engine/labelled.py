@@ -18,11 +18,18 @@ from ddr_cli.reducers.labels import UNLABELLED
 from ddr_cli.reducers.registry import Traits
 
 
-def labelled_rows(split: PointSet, budget: int) -> NDArray[np.intp]:
-    """Return the training points that are labelled with so many labels per class."""
-    assert split.places is not None
+def is_partial(split: PointSet, budget: int | None) -> bool:
+    """Return whether some training points are not labelled, by a budget or in the data set."""
+    return budget is not None or bool((split.labels.y[: split.n_train] == UNLABELLED).any())
+
+
+def labelled_rows(split: PointSet, budget: int | None) -> NDArray[np.intp]:
+    """Return the training points that are labelled with so many labels per class, or at all."""
     y = split.labels.y[: split.n_train]
-    sizes = np.bincount(y, minlength=len(split.labels.classes))
+    if budget is None:
+        return np.flatnonzero(y != UNLABELLED)
+    assert split.places is not None
+    sizes = np.bincount(y[y != UNLABELLED], minlength=len(split.labels.classes))
     # A class without any training point is none of this split's.
     short = np.flatnonzero((sizes > 0) & (sizes < budget))
     if len(short):
@@ -30,10 +37,10 @@ def labelled_rows(split: PointSet, budget: int) -> NDArray[np.intp]:
             f"{budget} labelled points per class are more than there are: class "
             f"'{split.labels.classes[short[0]]}' has {sizes[short[0]]} in the training part"
         )
-    return np.flatnonzero(split.places < budget)
+    return np.flatnonzero((split.places < budget) & (y != UNLABELLED))
 
 
-def points_to_fit(split: PointSet, budget: int, traits: Traits) -> PointSet:
+def points_to_fit(split: PointSet, budget: int | None, traits: Traits) -> PointSet:
     """Return the split as a reducer with these traits gets it."""
     rows = labelled_rows(split, budget)
     if traits.semi_supervised:
@@ -49,14 +56,14 @@ def points_to_fit(split: PointSet, budget: int, traits: Traits) -> PointSet:
     return replace(labels_to_score(split, budget), points=split.points[kept], neighbors={})
 
 
-def labels_to_score(split: PointSet, budget: int) -> PointSet:
+def labels_to_score(split: PointSet, budget: int | None) -> PointSet:
     """Return the split with the labels of its labelled training points and of its test part."""
     rows = labelled_rows(split, budget)
     own = split.labels.rows(_with_test_part(split, rows))
     return replace(split, labels=own, n_train=len(rows))
 
 
-def labelled_part(train: Any, split: PointSet, budget: int) -> Any:
+def labelled_part(train: Any, split: PointSet, budget: int | None) -> Any:
     """Return the labelled points' rows of an embedding of all training points, or of them alone."""
     rows = labelled_rows(split, budget)
     return train if train.shape[0] == len(rows) else train[rows]

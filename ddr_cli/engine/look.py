@@ -16,10 +16,10 @@ from ddr_cli.engine.plan import Fit, make_plan
 from ddr_cli.engine.records import KeptEmbedding
 from ddr_cli.engine.scoring import seeded
 from ddr_cli.engine.scratch import Labels, PointSet
-from ddr_cli.engine.session import check_prepared
 from ddr_cli.engine.work import collected, dense, embed_split, failing_of, preprocessed
 from ddr_cli.evaluation.metrics import METRICS
 from ddr_cli.evaluation.registry import CLASSIFIERS, PREPROCESSORS
+from ddr_cli.reducers.labels import UNLABELLED
 from ddr_cli.reducers.registry import REDUCERS
 
 if TYPE_CHECKING:
@@ -69,10 +69,11 @@ def first_looks(
     """
     plan = make_plan(spec, datasets=datasets)
     dataset = datasets.load(spec, plan.data.options)
-    check_prepared(spec, dataset)
     key, fits = next(iter(plan.fits.items()))
     split, seed, _ = Draws(plan, dataset)(key)
-    rows, n = np.concatenate([split.train, split.test]), len(split.train)
+    # A look is at points whose class is known.
+    train = split.train[dataset.y[split.train] != UNLABELLED]
+    rows, n = np.concatenate([train, split.test]), len(train)
     labels = Labels.of(dataset).rows(rows)
     with threadpool_limits(1), collected() as warned:
         steps = [
@@ -80,7 +81,7 @@ def first_looks(
         ]
         X: Any = dataset.X
         with failing_of("The preprocessing"):
-            parts = X[split.train], X[split.test]
+            parts = X[train], X[split.test]
             points = preprocessed(*parts, labels.y[:n], steps, dataset.categorical)
         for fit in fits:
             yield _look(fit, PointSet(points, labels, n), rows, seed, key.name, split.hash)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ddr_cli.evaluation.metrics import METRICS, RANKINGS, TRAINING, VALUED
+from ddr_cli.reducers.labels import UNLABELLED
 
 Codes = NDArray[np.int64]
 
@@ -26,6 +27,7 @@ def majority_scores(
     With `labels` of each class, all are equally large there. Of equally large classes it is the
     first. `groups` are those of the test points.
     """
+    y_train = y_train[y_train != UNLABELLED]
     sizes = np.bincount(y_train)
     sizes = sizes if labels is None else np.minimum(sizes, labels)
     largest = int(np.argmax(sizes))

@@ -42,7 +42,6 @@ from ddr_cli.engine.tracebacks import Tracebacks
 from ddr_cli.evaluation.registry import PREPROCESSORS, evaluator_registry
 from ddr_cli.reducers.registry import REDUCERS
 from ddr_cli.spec.budgets import ALL
-from ddr_cli.spec.feasible import unprepared
 
 if TYPE_CHECKING:
     from ddr_cli.data import Dataset
@@ -133,7 +132,6 @@ class SpecRun:
             _ = executor.capacity
             # Before the folder is made or touched: without data there is nothing to put there.
             dataset = self._datasets.load(self.plan.spec, self.plan.data.options)
-            check_prepared(self.plan.spec, dataset)
             draws = Draws(self.plan, dataset)
             with locked(self.folder):
                 if self._settings.fresh:
@@ -429,14 +427,6 @@ def _packages(spec: Spec) -> dict[str, str]:
     versions = {origin: source.removeprefix(f"{origin} ") for origin, source in found.items()}
     libraries = {piece.traits().library for piece in spec.reducers} - {None}
     return versions | {name: version(name) for name in libraries}
-
-
-def check_prepared(spec: Spec, data: Dataset) -> None:
-    """Raise InputError if the spec's steps leave missing values or codes that the data have."""
-    names = data.feature_names or [f"x{i}" for i in range(data.n_features)]
-    coded = [names[column] for column in data.categorical]
-    for _, message in unprepared(data.name, data.n_missing > 0, coded, spec.preprocess):
-        raise InputError(message)
 
 
 @contextmanager

@@ -35,7 +35,7 @@ from ddr_cli.engine.jobs import (
 )
 from ddr_cli.engine.journal import FAILED, OK, one_line
 from ddr_cli.engine.kept import packed
-from ddr_cli.engine.labelled import labelled_part, labels_to_score, points_to_fit
+from ddr_cli.engine.labelled import is_partial, labelled_part, labels_to_score, points_to_fit
 from ddr_cli.engine.scoring import (
     batches,
     evaluators_of,
@@ -234,7 +234,7 @@ def embed_split(factory: Any, job: FitJob, split: PointSet, width: int | None) -
     params = dict(job.params) if width is None else {**job.params, "n_components": width}
     reducer = seeded(factory(**params), job.seed)
     traits = get_traits(reducer)
-    if job.labels is not None:
+    if is_partial(split, job.labels):
         split = points_to_fit(split, job.labels, traits)
     k = params.get("n_neighbors")
     extra = _neighbors(reducer, split.neighbors.get(job.mode), k)
@@ -340,7 +340,7 @@ def _evaluate(
             train, test = embedding.at(width)
             _check_width(train, job.params.get("n_components") if width is None else width)
             labels, scored = batch[0].labels, split
-            if labels is not None:
+            if is_partial(split, labels):
                 train = labelled_part(train, split, labels)
                 scored = labels_to_score(split, labels)
             evaluators = evaluators_of(batch, job.seed)

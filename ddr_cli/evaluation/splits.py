@@ -12,6 +12,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -40,6 +41,7 @@ SPLITS = MappingProxyType(
 SPLIT_KINDS = tuple(SPLITS)
 LEAVE_ONE_OUT = "leave_one_out"
 
+_UNLABELLED = -1
 _SPLIT_STREAM = 0
 _METHOD_STREAM = 1
 _LABEL_STREAM = 2
@@ -181,6 +183,46 @@ def make_split(
         in_train = _marked(codes, _training_counts(kind, train, class_sizes, names), draw)
     chosen, rest = pool[in_train], pool[~in_train]
     return Split(f"{kind}-{index}", chosen, rest, split_hash(chosen, rest))
+
+
+def split_labelled(
+    kind: str,
+    y: NDArray[np.int64],
+    *,
+    predefined: tuple[ArrayLike, ArrayLike] | None = None,
+    groups: NDArray[np.int64] | None = None,
+    **rest: Any,
+) -> Split:
+    """Return a split, as `make_split`, of points of which some have no label, -1.
+
+    They are drawn by nobody and never tested. They stand at the end of the training part: all of
+    them, or in a split that is the data set's own or a given one, those that it trains on; and
+    none whose group is tested.
+    """
+    labelled = np.flatnonzero(y != _UNLABELLED)
+    if len(labelled) == len(y):
+        return make_split(kind, y, predefined=predefined, groups=groups, **rest)
+    others = np.flatnonzero(y == _UNLABELLED)
+    if predefined is not None:
+        place = np.full(len(y), -1, dtype=np.intp)
+        place[labelled] = np.arange(len(labelled))
+        own = [np.asarray(part, dtype=np.intp) for part in predefined]
+        if kind != "resample":
+            others = own[0][y[own[0]] == _UNLABELLED]
+        own = [place[part] for part in own]
+        predefined = own[0][own[0] >= 0], own[1][own[1] >= 0]
+    found = make_split(
+        kind,
+        y[labelled],
+        predefined=predefined,
+        groups=None if groups is None else groups[labelled],
+        **rest,
+    )
+    test = labelled[found.test]
+    if kind == "grouped" and groups is not None:
+        others = others[~np.isin(groups[others], groups[test])]
+    train = np.concatenate([labelled[found.train], others])
+    return Split(found.name, train, test, split_hash(train, test))
 
 
 def check_folds(kind: str, folds: int | str | None) -> None:

@@ -448,6 +448,15 @@ class Spec(StrictFrozen):
         if (card := context.card) is not None:
             lacks = unprepared(card.name, card.has_missing, card.coded, self.preprocess)
             problems += [problem_at(place, message) for place, message in lacks]
+        if context.card is not None and context.card.unlabelled:
+            message = (
+                f"{context.card.name} has rows without a label, and this looks at the classes of "
+                "all points; leave it out."
+            )
+            kept = self.keep is not None and self.keep.embeddings is not None
+            looks = {"measures": bool(self.measures), "keep": kept}
+            looks["embeddings"] = self.embeddings is not None
+            problems += [problem_at((name,), message) for name, used in looks.items() if used]
         hidden = self.labels not in ((), (ALL,)) or SHUFFLED_LABELS in self.controls
         for i, step in enumerate(self.preprocess):
             if hidden and needs_labels(step):

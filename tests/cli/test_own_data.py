@@ -2,22 +2,37 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from ddr_cli.core import own_code
 from ddr_cli.core.errors import InputError
+from ddr_cli.data import load_dataset
 from ddr_cli.engine import run_spec
 from ddr_cli.spec import load_spec
+from tests.cli.conftest import Ddr
 
+COUNTING = """
+from pathlib import Path
+from sklearn.decomposition import PCA
+
+class Counting(PCA):
+    def fit_transform(self, X, y=None):
+        with (Path(__file__).parent / "seen").open("a") as file:
+            print(len(X), file=file)
+        return super().fit_transform(X)
+"""
 SPEC = """
 dataset: ./mixed.yaml
 split: {kind: fraction, train: 0.5, repeats: 2}
 preprocess: STEPS
 reducers: [none]
 classifiers: [{name: knn, n_neighbors: 3}]
+controls: []
 """
 
 
@@ -109,3 +124,73 @@ def test_a_step_that_is_fitted_to_labels_sees_none_that_are_hidden(work: Path) -
     )
     with pytest.raises(InputError, match="SelectKBest is fitted to all labels"):
         load_spec(work / "spec.yaml")
+
+
+def test_rows_without_a_label_train_and_are_never_tested(work: Path) -> None:
+    rng = np.random.default_rng(1)
+    kind = np.tile(["a", "b", "", "-1"], 30)
+    frame = pd.DataFrame(
+        {
+            "x": np.where(kind == "a", 0.0, 4.0) + rng.normal(size=120),
+            "y": rng.normal(size=120),
+            "who": np.repeat(np.arange(12), 10),
+            "kind": kind,
+        }
+    )
+    frame.to_csv(work / "half.csv", index=False)
+    text = (
+        "name: half\ntitle: Half\nfiles: [{path: half.csv}]\n"
+        "format: {name: csv, label: kind, groups: who}\n"
+    )
+    (work / "half.yaml").write_text(text)
+    with pytest.raises(InputError, match=r"half\.csv, line 4: the label is missing; `unlabelled"):
+        load_dataset(work / "half.yaml")
+    (work / "half.yaml").write_text(text + "unlabelled: keep\n")
+    data = load_dataset(work / "half.yaml")
+    assert (data.class_counts, data.n_unlabelled) == ({"a": 30, "b": 30}, 60)
+
+    (work / "mine.py").write_text(COUNTING)
+    (work / "spec.yaml").write_text(
+        "dataset: ./half.yaml\nsplit: {kind: SPLIT}\nclassifiers: [knn]\nmetrics: [error]\n"
+        "controls: []\n"
+        "reducers: [{name: lda, n_components: 1}, pca, {name: ccdr, n_neighbors: 3, mode: "
+        "transductive}, {name: './mine.py:Counting'}]\n"
+    )
+    for split, train, test in (
+        ("fraction, train: 0.5, repeats: 1", 90, 30),
+        ("grouped, folds: 3", 80, 20),
+        ("kfold, folds: 3", 100, 20),
+    ):
+        spec = work / "spec.yaml"
+        spec.write_text(spec.read_text().replace("SPLIT", split))
+        with own_code.trusting(True):
+            outcome = run_spec(load_spec(spec), out=work / "out" / split[:4])
+        spec.write_text(spec.read_text().replace(split, "SPLIT"))
+        assert outcome.failed == 0
+        rows = pd.read_csv(outcome.folder / "trials.csv")
+        assert rows["error"].max() < 0.3
+        sizes = json.loads((outcome.folder / "manifest.json").read_text())["sizes"]
+        assert next(iter(sizes.values())) == {"train": train, "test": test}
+        # What learns from labels alone is fitted to the labelled points.
+        seen = (work / "seen").read_text().split()
+        assert set(seen) == {str(train - 60 if split[:4] != "grou" else train - 40)}
+        (work / "seen").unlink()
+
+
+def test_the_whole_way_from_a_table_to_a_journal(mixed: Path, ddr: Ddr) -> None:
+    made = ddr("data", "new", "mixed.csv", "--yes")
+    assert made.returncode == 0, made.stderr
+    lines = made.stdout.splitlines()
+    spec = [line.strip() for line in lines if line.startswith("  ")]
+    assert spec == [
+        "dataset: ./mixed.yaml",
+        "split: {kind: grouped, train: 0.7}",
+        "preprocess: [impute, one_hot]",
+    ]
+    rest = ["reducers: [none, {name: lfda, n_components: 2}]", "classifiers: [knn]"]
+    mixed.with_name("own.yaml").write_text("\n".join([*spec, *rest, "controls: []"]))
+    ran = ddr("run", "own.yaml", "--repeats", "2")
+    assert ran.returncode == 0, ran.stderr
+    rows = pd.read_csv(mixed.with_name("results") / "own" / "trials.csv")
+    assert rows["reducer"].tolist() == ["none", "lfda"] * 2
+    assert rows["error"].max() < 0.3

@@ -78,6 +78,10 @@ class RawData:
     """The class of each row before classes were merged."""
     parts: Mapping[str, NDArray[Any]] | None = None
     """By the name of a split, of which part each row is: ``train``, ``test`` or neither, empty."""
+    unlabelled: NDArray[np.bool_] | None = None
+    """The rows that the source has no label of; what `labels` says of them means nothing."""
+    first_unlabelled: str = ""
+    """Where the first of them stands, for messages."""
     categorical: tuple[int, ...] = ()
     """The columns of X that hold codes of categories."""
     categories: tuple[tuple[str, ...], ...] = ()

@@ -45,7 +45,7 @@ def read_mat(
     """
 
     def read_one(path: Path) -> RawData:
-        variables = _load(path)
+        variables = load_mat(path)
         matrix = _matrix(path, variables, data)
         if samples_in_columns:
             matrix = matrix.T
@@ -83,7 +83,7 @@ def read_mat_cells(
     """
 
     def read_one(path: Path) -> RawData:
-        variables = _load(path)
+        variables = load_mat(path)
         cells = np.asarray(find_named(path, variables, data, "variable"))
         names = _labels(path, variables, label)
         if cells.dtype != object or cells.ndim != 2 or len(names) != len(cells):
@@ -101,7 +101,8 @@ def read_mat_cells(
     return concatenate_rows([read_one(Path(path)) for path in paths])
 
 
-def _load(path: Path) -> dict[str, Any]:
+def load_mat(path: Path) -> dict[str, Any]:
+    """Return the variables in a MATLAB file, by name."""
     content = read_bytes(path)
     # A v7.3 file is an HDF5 file behind 512 bytes of text.
     if content[512:520] == b"\x89HDF\r\n\x1a\n":

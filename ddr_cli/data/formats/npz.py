@@ -40,7 +40,7 @@ def read_npz(
 
 
 def _read_one(path: Path, data: str, label: str, groups: str | None) -> RawData:
-    arrays = _load(path)
+    arrays = load_npz(path)
     features, shape = _features(path, arrays, data)
     return RawData(
         features,
@@ -50,7 +50,8 @@ def _read_one(path: Path, data: str, label: str, groups: str | None) -> RawData:
     )
 
 
-def _load(path: Path) -> dict[str, NDArray[Any]]:
+def load_npz(path: Path) -> dict[str, NDArray[Any]]:
+    """Return the arrays in a NumPy archive, by name."""
     try:
         with zipfile.ZipFile(path) as archive:
             total = sum(member.file_size for member in archive.infolist())

@@ -101,14 +101,17 @@ def read_columns(
         axis=1,
     )
     coded = [place for place, index in enumerate(table.gaps) if index in hot]
+    without_label = table.unlabelled.any()
     of_file = X.index.get_level_values(0)
     return RawData(
         X.to_numpy(np.float64),
-        numeric_labels(table.cells[label_at].tolist()),
+        table.label_values(label_at),
         feature_names=tuple(X.columns) if table.titles or hot else None,
         sizes=tuple(int((of_file == number).sum()) for number in range(len(files))),
         groups=None if groups_at is None else table.group_values(groups_at, gaps),
         parts={table.title(index): table.part_values(index, gaps) for index in parts_at} or None,
+        unlabelled=table.unlabelled.to_numpy() if without_label else None,
+        first_unlabelled=table.place(table.unlabelled.idxmax()) if without_label else "",
         categorical=tuple(coded) if columns.categories == "codes" else (),
         categories=tuple(table.values[index] for index in table.gaps if index in table.values),
     )
@@ -161,6 +164,7 @@ class Table:
         self.header = header
         self.gaps: Any = None
         self.values: dict[int, tuple[str, ...]] = {}
+        self.unlabelled: Any = None
 
     def index_of(self, column: Column) -> int:
         """Return a column's index from 0."""
@@ -200,9 +204,7 @@ class Table:
             if not whole.any():
                 raise InputError("Every row has a missing value: `drop_rows` leaves none.")
             self.cells, gaps = self.cells[whole], gaps[whole]
-        if gaps.pop(label).any():
-            row = self.cells[label].isin(values).idxmax()
-            raise InputError(f"{self.place(row)}: the label is missing.")
+        self.unlabelled = gaps.pop(label)
         if missing == "drop_columns":
             gaps = gaps.loc[:, ~gaps.any()]
             if gaps.empty:
@@ -221,6 +223,13 @@ class Table:
                 f"`ignore`."
             )
         self.gaps = gaps
+
+    def label_values(self, index: int) -> NDArray[Any]:
+        """Return each row's label; of a row without one, another's."""
+        known = self.cells[index][~self.unlabelled]
+        if known.empty:
+            raise InputError(f"{self.paths[0]}: no row has a label.")
+        return numeric_labels(self.cells[index].mask(self.unlabelled, known.iloc[0]).tolist())
 
     def group_values(self, index: int, gaps: frozenset[str]) -> NDArray[Any]:
         """Return each row's group."""

@@ -172,6 +172,7 @@ def _parsed_path(
     options, and the content (not the place or date) of the files.
     """
     said = {"name", "version", "keep", "merge", "names", "decimals", "split", "image_shape"}
+    said |= {"unlabelled"} if card.unlabelled else set()
     key = {
         "form": _FORM,
         "ddr": __version__,

@@ -1,0 +1,201 @@
+"""`ddr data new`: what is seen of a file, what is asked, and the card that comes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.io
+from typer.testing import CliRunner, Result
+
+from ddr_cli.cli import data as data_commands
+from ddr_cli.cli.app import app
+from ddr_cli.data import load_dataset
+from ddr_cli.data.look import look_at
+
+N = 60
+
+
+@pytest.fixture
+def new(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
+    """Return a function that runs `ddr data new` in an empty folder."""
+    monkeypatch.setenv("DDR_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("DDR_DATA", "")
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: object, answers: str = "") -> Result:
+        return CliRunner().invoke(app, ["data", "new", *map(str, arguments)], input=answers)
+
+    return run
+
+
+def table(**columns: object) -> pd.DataFrame:
+    """Return a table of a number, a text and a class; further columns come between."""
+    kind = np.repeat(["ill", "well"], N // 2)
+    base = {"dose": np.arange(N) * 0.37 % 5, "site": np.tile(["north", "south", "east"], N // 3)}
+    return pd.DataFrame({**base, **columns, "state": kind})
+
+
+def test_what_can_be_seen_needs_no_word(new: Callable[..., Result], tmp_path: Path) -> None:
+    frame = table(
+        sample_id=[f"s{i}" for i in range(N)],
+        version=3,
+        subject=np.arange(N) % 10,
+        half=np.where(np.arange(N) % 2, "train", "test"),
+    )
+    frame.loc[::9, "dose"] = np.nan
+    frame.to_csv(tmp_path / "My data (1).tsv", sep="\t", index=False)
+    result = new("My data (1).tsv")
+    assert result.exit_code == 0, result.output
+    for part in (
+        "Seen: classes in state; groups in subject, which is no feature; site categorical "
+        "(3 values); sample_id ignored (an id); version ignored (constant); half is a split",
+        "7 missing values (dose)",
+        "My_data_1.yaml: 60 samples x 2 features; ill 30, well 30; 10 groups; 7 values missing.",
+        "dataset: ./My_data_1.yaml",
+        "preprocess: [impute, one_hot]",
+        "ddr embed ./My_data_1.yaml --reducer lfda --preprocess impute --preprocess one_hot",
+    ):
+        assert part in " ".join(result.output.split("\n"))
+    dataset = load_dataset(tmp_path / "My_data_1.yaml")
+    assert dataset.feature_names == ("dose", "site")
+    assert (dataset.categorical, dataset.n_missing) == ((1,), 7)
+    assert list(dataset.parts or ()) == ["half"]
+
+
+@pytest.fixture
+def unclear(tmp_path: Path) -> Path:
+    """A table in which nothing is called a class, a row number and odd values stand about."""
+    frame = table(
+        note=[f"text {i}" for i in range(N)],
+        order=np.arange(N),
+        temp=np.where(np.arange(N) % 20, np.arange(N) % 7 + 0.5, -999),
+        weight=["low" if i % 20 == 3 else f"{i / 7:.3f}" for i in range(N)],
+    )
+    frame = frame.rename(columns={"state": "first"})
+    frame["second"] = np.tile([1, 2], N // 2)
+    path = tmp_path / "unclear.csv"
+    frame.to_csv(path, index=False)
+    return path
+
+
+def test_all_that_is_unclear_is_said_at_once(new: Callable[..., Result], unclear: Path) -> None:
+    result = new(unclear)
+    assert result.exit_code == 2
+    for part in (
+        "5 things can't be seen",
+        "--label second    (which column is the class?)",
+        "--ignore note    (note: text with 60 different values)",
+        "--ignore order    (order: it numbers the rows; is it a feature?)",
+        "--missing-value -999.0    (temp: does -999.0 mean that the value is missing?)",
+        "--missing-value low    (weight: numbers, and low: are these missing?)",
+    ):
+        assert part in result.output
+    assert not unclear.with_suffix(".yaml").exists()
+
+
+def test_yes_takes_what_is_proposed(new: Callable[..., Result], unclear: Path) -> None:
+    result = new(unclear, "--yes")
+    assert result.exit_code == 0, result.output
+    assert "Taken: --label second" in result.output
+    dataset = load_dataset(unclear.with_suffix(".yaml"))
+    assert dataset.class_counts == {"1": 30, "2": 30}
+    assert dataset.feature_names == ("dose", "site", "temp", "weight", "first")
+    assert dataset.n_missing == 6
+
+
+def test_what_the_command_line_says_is_no_question(
+    new: Callable[..., Result], unclear: Path
+) -> None:
+    result = new(
+        *(unclear, "--label", "first", "--ignore", "note", "--feature", "order"),
+        *("--missing-value", "-999.0", "--categorical", "weight", "--categorical", "second"),
+        *("--groups", "site", "--title", "Unclear"),
+    )
+    assert result.exit_code == 0, result.output
+    dataset = load_dataset(unclear.with_suffix(".yaml"))
+    assert dataset.feature_names == ("dose", "order", "temp", "weight", "second")
+    assert dataset.categorical == (3, 4)
+    assert (dataset.title, dataset.group_names) == ("Unclear", ("east", "north", "south"))
+
+
+def test_a_terminal_is_asked_one_thing_after_the_other(
+    new: Callable[..., Result], unclear: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    terminal = SimpleNamespace(stdin=SimpleNamespace(isatty=lambda: True))
+    monkeypatch.setattr(data_commands, "sys", terminal)
+    result = new(unclear, answers="frist\nfirst\n\nfeature\nmissing\ncategorical\n")
+    assert result.exit_code == 0, result.output
+    assert "answer site or first or second" in result.output
+    names = load_dataset(unclear.with_suffix(".yaml")).feature_names
+    assert names == ("dose", "site", "order", "temp", "weight", "second")
+
+
+def test_hundreds_of_numbers_are_hardly_classes(new: Callable[..., Result], tmp_path: Path) -> None:
+    table(price=np.arange(N) * 1.5 + 3).to_csv(tmp_path / "a.csv", index=False)
+    result = new("a.csv", "--label", "price", "--ignore", "state")
+    assert result.exit_code == 2
+    assert "price has 60 different numbers: are these classes?" in result.output
+    assert new("a.csv", "--label", "price", "--ignore", "state", "--yes").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("flags", "unlabelled", "classes"),
+    [
+        (["--yes"], 20, {"0": 20, "1": 20}),
+        (["--unlabelled"], 20, {"0": 20, "1": 20}),
+        (["--no-unlabelled"], 0, {"-1": 20, "0": 20, "1": 20}),
+    ],
+)
+def test_minus_one_is_asked_about(
+    new: Callable[..., Result], tmp_path: Path, flags: list[str], unlabelled: int, classes: dict
+) -> None:
+    frame = table().assign(state=np.arange(N) % 3 - 1)
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    assert "--unlabelled    (does -1 in state mean" in new("a.csv").output
+    result = new("a.csv", *flags)
+    assert result.exit_code == 0, result.output
+    dataset = load_dataset(tmp_path / "a.yaml")
+    assert (dataset.n_unlabelled, dataset.class_counts) == (unlabelled, classes)
+
+
+def test_one_against_minus_one_are_two_classes(tmp_path: Path) -> None:
+    table().assign(state=np.arange(N) % 2 * 2 - 1).to_csv(tmp_path / "a.csv", index=False)
+    look = look_at(tmp_path / "a.csv", "csv", {})
+    assert (look.questions, look.unlabelled) == ([], False)
+
+
+def test_arrays_are_found_by_their_shapes(new: Callable[..., Result], tmp_path: Path) -> None:
+    X, y = np.arange(24.0).reshape(8, 3), np.arange(8) % 2
+    np.savez(tmp_path / "a.npz", points=X, kind=y, who=np.arange(8) // 2)
+    result = new("a.npz")
+    assert result.exit_code == 2
+    assert "--label kind or --label who    (which of its arrays are the classes" in result.output
+    assert new("a.npz", "--label", "kind", "--groups", "who").exit_code == 0
+    assert load_dataset(tmp_path / "a.yaml").X.shape == (8, 3)
+    scipy.io.savemat(tmp_path / "b.mat", {"points": X.T, "kind": y})
+    assert new("b.mat").exit_code == 0
+    assert load_dataset(tmp_path / "b.yaml").X.shape == (8, 3)
+
+
+def test_a_file_that_was_edited_names_the_remedy(
+    new: Callable[..., Result], tmp_path: Path
+) -> None:
+    table().to_csv(tmp_path / "a.csv", index=False)
+    assert new("a.csv").exit_code == 0
+    table().iloc[1:].to_csv(tmp_path / "a.csv", index=False)
+    with pytest.raises(Exception, match=r"59 samples, not 60.*'ddr data new .*a\.yaml --force'"):
+        load_dataset(tmp_path / "a.yaml")
+    assert "--force has it say" in new("a.yaml").output
+    assert new("a.yaml", "--force").exit_code == 0
+    assert load_dataset(tmp_path / "a.yaml").n_samples == 59
+
+
+def test_svmlight_is_told_from_a_table(new: Callable[..., Result], tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("1 0:0.5 3:1\n2 1:4\n")
+    assert new("a.txt").exit_code == 0
+    assert load_dataset(tmp_path / "a.yaml").X.shape == (2, 4)
