@@ -19,9 +19,11 @@ from ddr_cli.cli import (
     embed,
     fit,
     listing,
+    new,
     plan,
     report,
     run,
+    schema,
     score,
     status,
     sweep,
@@ -105,6 +107,7 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "plan": plan.plan,
     "validate": validate.validate,
     "check": check.check,
+    "schema": schema.schema,
     "list": listing.list_names,
     "describe": describe.describe,
 }
@@ -112,6 +115,7 @@ for _name, _command in _COMMANDS.items():
     app.command(_name, help=_help(_command))(_command)
 app.callback(help=_help(root))(root)
 app.add_typer(data.app, name="data")
+app.add_typer(new.app, name="new")
 
 
 def main() -> None:

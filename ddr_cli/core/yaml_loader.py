@@ -245,6 +245,8 @@ def flow(value: Any) -> str:
 
     >>> flow({"name": "lfda", "reg": 0.0, "mode": "null", "gamma": None})
     "{name: lfda, reg: 0.0, mode: 'null', gamma: null}"
+    >>> flow("no")
+    "'no'"
     """
     text: str = yaml.dump(
         value,
@@ -254,4 +256,4 @@ def flow(value: Any) -> str:
         width=math.inf,
         default_flow_style=True,
     )
-    return text.strip()
+    return text.removesuffix("...\n").strip()

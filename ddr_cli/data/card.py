@@ -36,7 +36,7 @@ def _as_label(value: object) -> object:
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
-Label = Annotated[str, BeforeValidator(_as_label)]
+Label = Annotated[str, BeforeValidator(_as_label, json_schema_input_type=str | int)]
 Fingerprint = Annotated[str, Field(pattern=r"^sha256:[0-9a-f]{64}$")]
 
 
@@ -66,7 +66,9 @@ class CardFile(Frozen):
     """Other paths under which the same content comes, such as unpacked."""
     role: Literal["train", "test"] | None = None
     """Its part of a predefined split."""
-    urls: tuple[Annotated[Url, BeforeValidator(_as_url)], ...] = ()
+    urls: tuple[
+        Annotated[Url, BeforeValidator(_as_url, json_schema_input_type=str | Url)], ...
+    ] = ()
     """Where it can be downloaded, the best first."""
     sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] | None = None
     """The checksum of the file at `urls`, where the distributor's bytes are known."""
@@ -95,7 +97,7 @@ def _as_call(value: object) -> object:
     return {"name": value} if isinstance(value, str) else value
 
 
-AsCall = Annotated[Call, BeforeValidator(_as_call)]
+AsCall = Annotated[Call, BeforeValidator(_as_call, json_schema_input_type=str | Call)]
 
 
 class Layout(Frozen):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
@@ -168,6 +169,8 @@ def _spec(name: str) -> str:
         "trials": len(expand(spec)),
         "run it": f"ddr run {name}",
     }
+    # The line by which editors find the schema is none of the spec.
+    text = re.sub(r"\A# yaml-language-server:.*\n", "", text)
     head = _with_facts(f"{name} (spec)\n\n{spec.title}", facts)
     return f"{head}\n\n{text.rstrip()}"
 

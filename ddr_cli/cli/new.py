@@ -1,0 +1,107 @@
+"""`ddr new`: a file to begin with, for a method or a spec of one's own."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated, Any
+
+import typer
+
+from ddr_cli.cli import completion
+from ddr_cli.cli.options import Trust, allowed
+from ddr_cli.core.errors import InputError
+
+app = typer.Typer(help="Begin a method or a spec of your own.", no_args_is_help=True)
+
+
+@app.command("method")
+def method(
+    name: Annotated[str, typer.Argument(help="The file's name without .py, such as my_method.")],
+) -> None:
+    """Write a method of about 40 lines that works as it stands, and a test of it."""
+    from ddr_cli.spec.new_method import write_method
+
+    code, test, called = write_method(name)
+    typer.echo(f"Wrote {code} and {test}. Next:")
+    typer.echo(f"  ddr check {called}")
+    typer.echo(f"  ddr new spec my_spec --dataset iris --reducer {called} --reducer lda")
+
+
+@app.command("spec")
+def spec(
+    name: Annotated[str, typer.Argument(help="The file's name without .yaml.")],
+    dataset: Annotated[
+        str | None,
+        typer.Option(
+            "--dataset",
+            help="A data set's name, or the path of a card.",
+            autocompletion=completion.datasets,
+        ),
+    ] = None,
+    reducers: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--reducer",
+            help="A reducer, also ./mine.py:MyMethod. May be repeated.",
+            autocompletion=completion.reducers,
+        ),
+    ] = None,
+    classifiers: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--classifier",
+            help="A classifier, also sklearn.svm:SVC (default: knn). May be repeated.",
+            autocompletion=completion.classifiers,
+        ),
+    ] = None,
+    sweep: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--sweep",
+            metavar="PARAMETER=VALUES",
+            help="Sweep a parameter, such as reducer.n_components=1,2,3. May be repeated.",
+        ),
+    ] = None,
+    tune: Annotated[
+        bool, typer.Option("--tune", help="Tune each method inside every training part.")
+    ] = False,
+    trust: Trust = False,
+) -> None:
+    """Write a commented spec that is ready to run, and the schema by which editors check it.
+
+    At a terminal, what isn't given is asked for.
+    """
+    from ddr_cli.spec.new_spec import write_spec
+
+    dataset = dataset or _asked("data set", "--dataset", "iris")
+    reducers = reducers or _asked("reducers", "--reducer", "lda pca").split()
+    found = allowed(
+        trust,
+        lambda: write_spec(
+            name,
+            dataset=dataset,
+            reducers=reducers,
+            classifiers=classifiers or ["knn"],
+            sweep=dict(map(_swept, sweep or ())),
+            tuned=tune,
+        ),
+    )
+    path, trials = found
+    typer.echo(f"Wrote {path}: {trials} trials. Next:\n  ddr run {path} --jobs 2")
+
+
+def _asked(what: str, option: str, default: str) -> str:
+    if not sys.stdin.isatty():
+        raise InputError(f"Name the {what}, such as {option} {default.split()[0]}.")
+    listed = "datasets" if option == "--dataset" else what
+    answer: str = typer.prompt(f"Which {what} ('ddr list {listed}')", default)
+    return answer
+
+
+def _swept(text: str) -> tuple[str, Any]:
+    from ddr_cli.spec import parse_values
+
+    parameter, equals, values = text.partition("=")
+    if not equals:
+        raise InputError(f"--sweep {text} is not a sweep; write reducer.n_components=1,2,3.")
+    return parameter, parse_values(values)

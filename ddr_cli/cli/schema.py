@@ -1,0 +1,26 @@
+"""`ddr schema`: the JSON Schema by which an editor completes and checks specs and cards."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+
+class Kind(StrEnum):
+    """What has a schema."""
+
+    spec = "spec"
+    card = "card"
+
+
+def schema(kind: Annotated[Kind, typer.Argument(help="What the schema is of.")]) -> None:
+    """Print the JSON Schema of specs or of cards, made from the models that check them.
+
+    An editor that knows YAML completes and checks a file whose first line names it, as that of each
+    shipped spec does. It knows the methods of all installed packages.
+    """
+    from ddr_cli.spec.schema import schema_text
+
+    typer.echo(schema_text(kind.value), nl=False)

@@ -1,0 +1,185 @@
+"""The JSON Schemas of specs and cards, made from the models, by which editors complete and check.
+
+They say what a file may hold before anything is known of its data set; `ddr validate` says more.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Literal, NoReturn, get_args
+
+from pydantic import BaseModel
+from pydantic.json_schema import GenerateJsonSchema
+from pydantic_core import PydanticOmit
+
+from ddr_cli.core.atomic import atomic_write, clear_messages
+from ddr_cli.core.parameters import parameter_model
+from ddr_cli.core.registry import Entry, shipped_yaml
+from ddr_cli.data.card import Card, card_names
+from ddr_cli.evaluation.metrics import metric_names
+from ddr_cli.spec.controls import Control
+from ddr_cli.spec.estimators import MODES, PREFIXES, registry_of
+from ddr_cli.spec.model import EmbeddingsSpec, KeepSpec, PaperRef, PlotSpec
+from ddr_cli.spec.split import SplitSpec
+from ddr_cli.spec.tune import TuneSpec
+
+Document = Literal["spec", "card"]
+Schema = dict[str, Any]
+
+FIRST_LINE = "# yaml-language-server: $schema=spec.schema.json"
+"""By which an editor finds the schema beside a spec."""
+
+_TEXT: Schema = {"type": "string", "minLength": 1}
+_CODE: Schema = {"type": "string", "pattern": ":"}
+_THREE_NUMBERS: Schema = {
+    "type": "array",
+    "items": {"type": "number"},
+    "minItems": 3,
+    "maxItems": 3,
+}
+_RULES = dict.fromkeys(("log", "linear", "range"), _THREE_NUMBERS)
+_VALUES: Schema = {"type": "array", "minItems": 1}
+
+
+def schema_of(document: Document, *, installed: bool = True) -> Schema:
+    """Return the schema of a spec or a card; with the names of all installed packages, or ours."""
+    schema = _spec(installed) if document == "spec" else _model(Card)
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
+
+
+def schema_text(document: Document, *, installed: bool = True) -> str:
+    """Return a schema as the text of a file."""
+    return json.dumps(schema_of(document, installed=installed), indent=1, ensure_ascii=False) + "\n"
+
+
+def write_schema(folder: Path) -> None:
+    """Write the schema of specs where the first line of a spec in a folder names it."""
+    path = folder / "spec.schema.json"
+    if not path.exists():
+        with clear_messages(path):
+            atomic_write(path, schema_text("spec"))
+
+
+class _Generator(GenerateJsonSchema):
+    """Leaves out of a choice what no file can hold, such as a function or a random state."""
+
+    def handle_invalid_for_json_schema(self, schema: Any, error_info: str) -> NoReturn:  # noqa: ARG002
+        raise PydanticOmit
+
+
+def _model(model: type[BaseModel], *, optional: tuple[str, ...] = ()) -> Schema:
+    schema: Schema = _without_titles(model.model_json_schema(schema_generator=_Generator))
+    schema["required"] = [name for name in schema.get("required", ()) if name not in optional]
+    return schema
+
+
+def _without_titles(schema: Any) -> Any:
+    if isinstance(schema, list):
+        return [_without_titles(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {
+        key: _without_titles(value)
+        for key, value in schema.items()
+        if not (key == "title" and isinstance(value, str))
+    }
+
+
+def _spec(installed: bool) -> Schema:
+    properties = {
+        "title": {"type": "string"},
+        "description": {"type": "string"},
+        "paper": _model(PaperRef),
+        "dataset": _dataset(installed),
+        "split": _model(SplitSpec),
+        **{section: _list(section, installed) for section in PREFIXES},
+        "controls": {"type": "array", "items": {"enum": list(get_args(Control))}},
+        "sweep": {
+            "type": "object",
+            "patternProperties": {
+                r"^((reducer|classifier)\.[A-Za-z_]\w*|split\.train)$": {
+                    "anyOf": [_VALUES, _one_of(_RULES)]
+                }
+            },
+            "additionalProperties": False,
+        },
+        "labels": {
+            "anyOf": [
+                {
+                    "type": "array",
+                    "minItems": 1,
+                    "items": {"anyOf": [{"const": "all"}, {"type": "integer", "minimum": 1}]},
+                },
+                _one_of(_RULES),
+            ]
+        },
+        "metrics": {"type": "array", "minItems": 1, "items": {"enum": list(metric_names())}},
+        "tune": {"anyOf": [{"const": "none"}, _model(TuneSpec)]},
+        "plot": _model(PlotSpec, optional=("x", "y")),
+        "embeddings": _model(EmbeddingsSpec),
+        "keep": _model(KeepSpec),
+    }
+    required = ["dataset", "split", "reducers"]
+    for name in properties.keys() - set(required):
+        # A key with nothing after it is as good as absent.
+        properties[name] = {"anyOf": [properties[name], {"type": "null"}]}
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": required,
+        "additionalProperties": False,
+        "$defs": {"grid": _one_of({"grid": {"anyOf": [_VALUES, _one_of(_RULES)]}, **_RULES})},
+    }
+
+
+def _dataset(installed: bool) -> Schema:
+    known = card_names() if installed else list(shipped_yaml("datasets"))
+    name = {"anyOf": [{"enum": known}, {"type": "string", "pattern": r"[/:]|\.ya?ml$"}]}
+    return {"anyOf": [name, {"type": "object", "properties": {"name": name}, "required": ["name"]}]}
+
+
+def _list(section: str, installed: bool) -> Schema:
+    registry = registry_of(section)
+    entries = [each for each in registry.entries() if installed or each.origin == "ddr"]
+    names = {"anyOf": [{"enum": [entry.name for entry in entries]}, _CODE]}
+    code = {"type": "object", "properties": {"name": _CODE}, "required": ["name"]}
+    least = 0 if section == "preprocess" else 1
+    items = [names, *(_piece(section, entry) for entry in entries), code]
+    return {"type": "array", "minItems": least, "items": {"anyOf": items}}
+
+
+def _piece(section: str, entry: Entry) -> Schema:
+    """Return what a mapping in a list may hold: a name, parameters, the list's own keys."""
+    own: dict[str, Schema] = {"name": {"const": entry.name, "description": entry.summary}}
+    if section != "preprocess":
+        own["label"] = _TEXT
+    if section == "reducers":
+        own["mode"] = {"enum": list(MODES)}
+    if section == "classifiers":
+        own["only_on"] = {"type": "string"}
+    model = parameter_model(entry.load())
+    schema = _model(model)
+    given: dict[str, Schema] = {}
+    for name in model.model_fields:
+        # What is given in Python only, such as a function, is not left out as a whole.
+        parameter = schema.get("properties", {}).get(name, {})
+        choices = [parameter] if section == "preprocess" else [parameter, {"$ref": "#/$defs/grid"}]
+        given[name] = {"anyOf": choices} if parameter else {}
+    required = schema["required"] if section == "preprocess" else []
+    return {
+        "type": "object",
+        "properties": {**own, **given},
+        "required": ["name", *required],
+        "additionalProperties": False,
+    }
+
+
+def _one_of(forms: dict[str, Schema]) -> Schema:
+    return {
+        "type": "object",
+        "properties": forms,
+        "minProperties": 1,
+        "maxProperties": 1,
+        "additionalProperties": False,
+    }

@@ -1,0 +1,113 @@
+"""`ddr new` and `ddr schema`: files to begin with, that work as they stand."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from typer.testing import CliRunner
+
+from ddr_cli.cli import new
+from ddr_cli.cli.app import app
+from ddr_cli.core import own_code
+from ddr_cli.spec import load_spec
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(own_code, "_trusted", set())
+    return tmp_path
+
+
+def ddr(*words: str, code: int = 0, **given: str) -> str:
+    done = CliRunner().invoke(app, [*words], **given)  # type: ignore[arg-type]
+    assert done.exit_code == code, done.output
+    return done.output
+
+
+def test_a_new_method_keeps_its_contracts_and_passes_its_test(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = ddr("new", "method", "next_paper")
+    assert "ddr check ./next_paper.py:NextPaper" in said
+    assert "0 fail" in ddr("check", "./next_paper.py:NextPaper", "--trust")
+    monkeypatch.setattr(sys, "path", [str(folder), *sys.path])
+    test = importlib.import_module("test_next_paper")
+    functions = [each for name, each in vars(test).items() if name.startswith("test_")]
+    assert len(functions) == 2
+    for function in functions:
+        function()
+    # What was printed makes a spec, which is right.
+    words = said.splitlines()[-1].split()[1:]
+    assert "trials. Next:\n  ddr run my_spec.yaml" in ddr(*words, "--trust")
+    assert "valid" in ddr("validate", "my_spec.yaml", "--trust")
+
+
+@pytest.mark.parametrize(
+    ("name", "says"), [("mine", "mine.py is there already"), ("my-method", "can't be a Python")]
+)
+def test_a_method_is_not_written_over_another_file(name: str, says: str, folder: Path) -> None:
+    (folder / "mine.py").write_text("kept")
+    assert says in ddr("new", "method", name, code=2)
+    assert [path.name for path in folder.iterdir()] == ["mine.py"]
+    assert (folder / "mine.py").read_text() == "kept"
+
+
+def test_a_new_spec_is_commented_right_and_checked_by_editors(folder: Path) -> None:
+    ddr(
+        *("new", "spec", "first", "--dataset", "mushroom", "--reducer", "lda"),
+        *("--reducer", "pca", "--classifier", "knn", "--classifier", "sklearn.svm:SVC"),
+    )
+    text = (folder / "first.yaml").read_text()
+    assert text.startswith("# yaml-language-server: $schema=spec.schema.json\n")
+    assert json.loads((folder / "spec.schema.json").read_text())["required"]
+    spec = load_spec(folder / "first.yaml")
+    # Two classes offer one dimension.
+    widths = {item.name: item.params.get("n_components") for item in spec.reducers[:2]}
+    assert widths == {"lda": 1, "pca": 2}
+    assert "shuffled_labels" in spec.controls
+    words = ("--dataset", "iris", "--reducer", "pca")
+    assert "is there already" in ddr("new", "spec", "first", *words, code=2)
+
+
+def test_a_new_spec_sweeps_or_tunes(folder: Path) -> None:
+    words = ("--dataset", "iris", "--reducer", "pca")
+    ddr("new", "spec", "swept.yaml", *words, "--sweep", "reducer.n_components=1,2,3")
+    assert load_spec(folder / "swept.yaml").sweep == {"reducer.n_components": (1, 2, 3)}
+    ddr("new", "spec", "tuned", *words, "--tune")
+    assert load_spec(folder / "tuned.yaml").tune is not None
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--dataset", "irs", "--reducer", "pca"], "Did you mean 'iris'"),
+        (["--dataset", "iris", "--reducer", "pka"], "Did you mean 'pca'"),
+        (["--dataset", "iris", "--reducer", "pca", "--sweep", "beta"], "is not a sweep"),
+        (["--dataset", "iris", "--reducer", "pca", "--sweep", "reducer.x=1"], "parameter 'x'"),
+        (["--reducer", "pca"], "Name the data set, such as --dataset iris"),
+    ],
+)
+def test_what_makes_no_right_spec_is_not_written(words: list[str], says: str, folder: Path) -> None:
+    assert says in ddr("new", "spec", "wrong", *words, code=2)
+    assert list(folder.iterdir()) == []
+
+
+def test_a_terminal_is_asked(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = SimpleNamespace(stdin=SimpleNamespace(isatty=lambda: True))
+    monkeypatch.setattr(new, "sys", terminal)
+    said = ddr("new", "spec", "asked", input="digits\nlda pca\n")
+    assert "'ddr list datasets'" in said
+    spec = load_spec(folder / "asked.yaml")
+    assert spec.dataset.name == "digits"
+    assert [item.name for item in spec.reducers][:2] == ["lda", "pca"]
+
+
+def test_the_schema_is_printed() -> None:
+    assert "dataset" in json.loads(ddr("schema", "spec"))["properties"]
+    assert "files" in json.loads(ddr("schema", "card"))["properties"]

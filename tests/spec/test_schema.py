@@ -1,0 +1,127 @@
+"""The JSON Schemas take what the loader takes, and are those of the models."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ddr_cli.core.registry import shipped, shipped_yaml
+from ddr_cli.core.yaml_loader import parse, read_document
+from ddr_cli.data.card import load_card
+from ddr_cli.engine import make_plan
+from ddr_cli.spec import load_spec
+from ddr_cli.spec.schema import FIRST_LINE, schema_of, schema_text
+
+jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is not installed")
+
+HOMES = {"spec": "configs", "card": "datasets"}
+FILES = [(kind, path) for kind, folder in HOMES.items() for path in shipped_yaml(folder).values()]
+RIGHT = {
+    "dataset": "iris",
+    "split": {"kind": "fraction", "train": 0.5},
+    "reducers": ["none"],
+    "classifiers": ["knn"],
+}
+
+
+@pytest.fixture(scope="module")
+def validators() -> dict[str, Any]:
+    return {
+        kind: jsonschema.Draft202012Validator(schema_of(kind, installed=False))  # type: ignore[arg-type]
+        for kind in HOMES
+    }
+
+
+@pytest.mark.parametrize("kind", HOMES)
+def test_the_committed_schema_is_that_of_the_models(kind: str) -> None:
+    path = shipped(HOMES[kind]) / f"{kind}.schema.json"
+    how = f"'ddr schema {kind} > {HOMES[kind]}/{path.name}' writes it anew"
+    assert path.read_text(encoding="utf-8") == schema_text(kind, installed=False), how  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("kind", "path"), FILES, ids=lambda part: getattr(part, "stem", part))
+def test_every_shipped_file_names_its_schema_and_follows_it(
+    kind: str, path: Path, validators: dict[str, Any]
+) -> None:
+    first = FIRST_LINE.replace("spec.", f"{kind}.")
+    assert path.read_text(encoding="utf-8").partition("\n")[0] == first
+    validators[kind].validate(read_document(path).data)
+
+
+@pytest.mark.parametrize(
+    "yaml",
+    [
+        "preprocess: [standardize, {name: pca, n_components: 0.9}]",
+        "reducers: [ccdr, {name: lda, label: Fisher, mode: out_of_sample}]",
+        "reducers: [{name: ccdr, beta: {log: [0.1, 1, 3]}, epsilon: mean}]",
+        "reducers: [{name: pca, n_components: {grid: [1, 2]}}]",
+        "reducers: [{name: pca, n_components: {grid: {range: [1, 3, 1]}}}]",
+        "classifiers: ['sklearn.svm:SVC', {name: 'sklearn.svm:SVC', C: 10.0}]",
+        "classifiers: [{name: linear, only_on: none}]",
+        "dataset: {name: iris, source: fisher}",
+        "sweep: {classifier.n_neighbors: [1, 3]}\nplot: {interval: 0.9}",
+        "sweep: {split.train: [0.3, 0.5]}",
+        "labels: [1, 2, all]",
+        "tune: none\npreprocess:\nsweep:\n",
+        "tune: {folds: 2}\ncontrols: [none, pca]\nmetrics: [error, f1_macro]",
+        "measures: [{name: topology, n_neighbors: 2}]\nkeep: {predictions: true}",
+    ],
+)
+def test_the_short_forms_that_the_loader_takes(
+    yaml: str, tmp_path: Path, validators: dict[str, Any]
+) -> None:
+    from ddr_cli.core.yaml_loader import dump
+
+    document = {**RIGHT, **parse(yaml.encode(), "given").data}
+    if "labels" in document:
+        document["classifiers"] = [{"name": "knn", "n_neighbors": 1}]
+    path = tmp_path / "x.yaml"
+    path.write_text(dump(document))
+    load_spec(path)
+    validators["spec"].validate(document)
+
+
+@pytest.mark.parametrize(
+    "yaml",
+    [
+        "titel: x",
+        "title: 3",
+        "dataset: irs",
+        "split: {kind: fracton, train: 0.5}",
+        "split: {kind: fraction, train: half}",
+        "reducers: []",
+        "reducers: [ldaa]",
+        "reducers: [{name: ccdr, betta: 1}]",
+        "reducers: [{name: ccdr, beta: -1}]",
+        "reducers: [{name: ccdr, weights: warm}]",
+        "reducers: [{name: ccdr, mode: both}]",
+        "reducers: [{name: ccdr, beta: {log: [1, 2]}}]",
+        "preprocess: pca",
+        "sweep: {beta: [1]}",
+        "sweep: {reducer.beta: 1}",
+        "tune: {fold: 3}",
+        "controls: [nothing]",
+        "metrics: [eror]",
+        "labels: [0]",
+    ],
+)
+def test_a_mistake_is_seen(yaml: str, validators: dict[str, Any]) -> None:
+    document = {**RIGHT, **parse(yaml.encode(), "given").data}
+    assert not validators["spec"].is_valid(document)
+
+
+def test_the_first_line_changes_nothing(tmp_path: Path) -> None:
+    text = shipped_yaml("configs")["digits_ccdr_beta"].read_text(encoding="utf-8")
+    plans, cards = [], []
+    for i, first in enumerate(["", f"{FIRST_LINE}\n"]):
+        path = tmp_path / str(i) / "x.yaml"
+        path.parent.mkdir()
+        path.write_text(first + text.partition("\n")[2])
+        spec = load_spec(path)
+        plans.append((spec.resolved(), list(make_plan(spec).trials)))
+        path.write_text(first + "name: own\ntitle: rings\ngenerate: rings\n")
+        cards.append(load_card(path).model_dump())
+    assert plans[0] == plans[1]
+    assert cards[0] == cards[1]
