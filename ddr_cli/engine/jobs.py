@@ -106,7 +106,8 @@ class FitJob:
     The fit sees the labels of `labels` training points per class, None for all.
     With `shuffled`, the labels of either part are permuted before anything sees them.
     `predictions` says whether predictions are sent back, `placed_rows` of which points the whole
-    places are.
+    places are. With `across_widths` a classifier may score all widths at once, equal to one by one
+    but for rounding.
     """
 
     split: Path
@@ -126,6 +127,7 @@ class FitJob:
     shuffled: bool = False
     predictions: bool = False
     placed_rows: tuple[int, ...] = ()
+    across_widths: bool = False
 
     @property
     def stages(self) -> int:

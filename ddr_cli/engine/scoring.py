@@ -36,16 +36,23 @@ def is_measure(factory: Any) -> bool:
     return hasattr(factory, "score_many")
 
 
-def batches(evaluations: Sequence[Evaluation]) -> list[list[Evaluation]]:
-    """Put together what one call to ``predict_many`` or ``score_many`` can answer."""
+def batches(
+    evaluations: Sequence[Evaluation], *, across_widths: bool = False
+) -> list[list[Evaluation]]:
+    """Put together what one call to ``predict_many`` or ``score_many`` can answer.
+
+    With `across_widths`, also what one to ``predict_widths`` can.
+    """
     found: dict[object, list[Evaluation]] = {}
     for one in evaluations:
-        found.setdefault(_batch_key(one), []).append(one)
+        found.setdefault(_batch_key(one, across_widths=across_widths), []).append(one)
     return list(found.values())
 
 
-def _batch_key(one: Evaluation) -> object:
+def _batch_key(one: Evaluation, *, across_widths: bool) -> object:
     factory = load_evaluator(one.evaluator)
+    if across_widths and one.width is not None and hasattr(factory, "predict_widths"):
+        return one.labels, one.evaluator, repr(sorted(one.params.items()))
     shared = get_evaluator_traits(factory(**one.params)).shared
     if shared is None or not (is_measure(factory) or hasattr(factory, "predict_many")):
         return one.trial_id
@@ -74,12 +81,13 @@ def scores_of(
     metrics: Sequence[str],
     prototypes: NDArray[Any] | None = None,
     kept: list[NDArray[Any]] | None = None,
+    widths: Sequence[int] | None = None,
 ) -> list[Scores]:
     """Return the scores of evaluators of one class on the embedded parts of a split.
 
-    They differ in what they share. Classifiers are scored by the metrics of the spec, a measure by
-    its own alone. `prototypes` are the places that the reducer gives to the classes themselves.
-    To `kept`, what classifiers predict is appended.
+    They differ in what they share, or in which of `widths` they see. Classifiers are scored by the
+    metrics of the spec, a measure by its own alone. `prototypes` are the places that the reducer
+    gives to the classes themselves. To `kept`, what classifiers predict is appended.
     """
     factory = type(evaluators[0])
     settings = [evaluator.get_params(deep=False) for evaluator in evaluators]
@@ -115,7 +123,9 @@ def scores_of(
             | _valued(one, test, y_test, split.labels.classes, valued)
             for one, predicted in zip(fitted, predictions, strict=True)
         ]
-    if len(evaluators) == 1:
+    if widths is not None:
+        predictions = evaluators[0].predict_widths(train, y_train, test, widths)
+    elif len(evaluators) == 1:
         predictions = [evaluators[0].fit(train, y_train).predict(test)]
     else:
         predictions = factory.predict_many(train, y_train, test, settings)

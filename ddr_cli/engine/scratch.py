@@ -10,6 +10,7 @@ import tempfile
 import time
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -20,6 +21,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ddr_cli.numerics.neighbors import Neighbors
+from ddr_cli.numerics.shared import Shared
 
 if TYPE_CHECKING:
     from ddr_cli.data import Dataset
@@ -73,6 +75,11 @@ class PointSet:
     places: NDArray[np.intp] | None = None
     folds: dict[int | None, tuple[PointSet, ...]] = field(default_factory=dict)
     categorical: tuple[int, ...] = ()
+
+    @cached_property
+    def shared(self) -> Shared:
+        """The training points, and what fits of them have in common."""
+        return Shared(self.points[: self.n_train])
 
     def with_shuffled_labels(self, seed: int) -> PointSet:
         """Return the points with the labels of the training part, and of the rest, permuted."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from ddr_cli.engine.jobs import Evaluation, FitJob, TrialResult, TuneJob, candidate_of
 from ddr_cli.engine.journal import FAILED, OK
-from ddr_cli.evaluation.metrics import get_scale
+from ddr_cli.evaluation.metrics import METRICS, get_scale
 
 # Means that differ in rounding alone are equal, and the first of equal settings is taken.
 _DECIMALS = 12
@@ -23,6 +23,7 @@ def on_fold(fit: FitJob) -> FitJob:
         evaluations=tuple(evaluations),
         predictions=False,
         placed_rows=(),
+        across_widths=all(name in METRICS for name in fit.metrics),
     )
 
 

@@ -49,6 +49,7 @@ from ddr_cli.engine.tuning import SettingsSearch, on_fold
 from ddr_cli.evaluation.preprocess import fit_step
 from ddr_cli.evaluation.registry import PREPROCESSORS
 from ddr_cli.numerics.neighbors import Neighbors, kneighbors
+from ddr_cli.numerics.shared import sharing
 from ddr_cli.reducers.labels import UNLABELLED
 from ddr_cli.reducers.registry import REDUCERS, get_traits
 
@@ -162,6 +163,7 @@ def tune(job: TuneJob) -> JobResult:
                 scores: list[TrialResult] = []
                 _fit_and_evaluate(on_fold(candidates), fold, trace, scores.extend)
                 search.add(scores)
+            fold.shared.results.clear()
         failed = search.failures()
         trace.finished(failed)
         results += failed
@@ -192,7 +194,9 @@ def _fit_and_evaluate(
             ended([_failure(one, error) for one in left if one.width == width])
             left = [one for one in left if one.width != width]
     if embedding is not None:
-        for batch in batches(left) if job.batched else [[one] for one in left]:
+        across = job.across_widths and embedding.is_nested
+        grouped = batches(left, across_widths=across) if job.batched else [[one] for one in left]
+        for batch in grouped:
             trace.evaluating([one.trial_id for one in batch])
             results = _evaluate(batch, embedding, split, job)
             if job.placed_rows and not is_placed:
@@ -217,6 +221,11 @@ class EmbeddedSplit:
     cpu_seconds: float
     wall_seconds: float
     narrower: Callable[[int], tuple[Any, Any]] | None = None
+
+    @property
+    def is_nested(self) -> bool:
+        """Whether narrower ones are its first columns."""
+        return self.narrower is None and not sparse.issparse(self.train)
 
     def at(self, width: int | None) -> tuple[Any, Any]:
         """Return both parts in so many dimensions, or in all."""
@@ -245,7 +254,8 @@ def embed_split(factory: Any, job: FitJob, split: PointSet, width: int | None) -
         both = reducer.fit_transform(split.points, y, **extra)
         train, test = both[:n], both[n:]
     else:
-        train = reducer.fit_transform(split.points[:n], split.labels.y[:n], **extra)
+        with sharing(split.shared):
+            train = reducer.fit_transform(split.shared.points, split.labels.y[:n], **extra)
         if n < len(split.labels.y):
             queries = split.neighbors.get(QUERIES) if places_by_neighbors(reducer) else None
             test = reducer.transform(split.points[n:], **_neighbors(reducer, queries, k))
@@ -331,7 +341,8 @@ def _check_width(part: Any, asked: object) -> None:
 def _evaluate(
     batch: list[Evaluation], embedding: EmbeddedSplit, split: PointSet, job: FitJob
 ) -> list[TrialResult]:
-    width = batch[0].width
+    widths = [one.width for one in batch if one.width is not None]
+    width, differ = max(widths, default=None), len(set(widths)) > 1
     seconds = None if job.timeout is None else job.timeout - embedding.wall_seconds
     started = time.process_time()
     try:
@@ -347,7 +358,14 @@ def _evaluate(
             started = time.process_time()
             predicted: list[NDArray[Any]] | None = [] if job.predictions else None
             scores = scores_of(
-                evaluators, train, test, scored, job.metrics, embedding.prototypes, predicted
+                evaluators,
+                train,
+                test,
+                scored,
+                job.metrics,
+                embedding.prototypes,
+                predicted,
+                widths if differ else None,
             )
     except _FAILURES as error:
         if len(batch) > 1:

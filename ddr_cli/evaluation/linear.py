@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Self
 
 import numpy as np
 from annotated_types import Ge
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
+from scipy.linalg import lstsq, qr
 from scipy.sparse.linalg import LinearOperator, lsmr
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.linear_model import LinearRegression, Ridge
+from sklearn.linear_model import Ridge
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -50,7 +52,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
 
     Notes
     -----
-    Dense input is solved by scikit-learn's least squares, sparse input by LSMR to machine
+    Dense input is solved by LAPACK's least squares, sparse input by LSMR to machine
     precision, centring without ever making it dense.
 
     With more features than points and ``alpha=0`` the fit passes through every indicator, and a
@@ -75,26 +77,34 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         ValueError
             If a parameter or the data is not valid.
         """
-        check_parameters(self)
-        points, labels = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
-        check_classification_targets(labels)
-        self.classes_, codes = np.unique(labels, return_inverse=True)
-        indicators = np.eye(len(self.classes_))[codes]
+        points, indicators = self._points_and_indicators(X, y)
         is_sparse: bool = sparse.issparse(points)
         solve = self._solve_sparse if is_sparse else self._solve_dense
         self.coef_, self.intercept_ = solve(points, indicators)
         return self
 
+    def _points_and_indicators(self, X: ArrayLike, y: ArrayLike) -> tuple[Any, Floats]:
+        check_parameters(self)
+        points, labels = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
+        check_classification_targets(labels)
+        self.classes_, codes = np.unique(labels, return_inverse=True)
+        return points, np.eye(len(self.classes_))[codes]
+
     def _solve_dense(self, X: Floats, indicators: Floats) -> tuple[Floats, Floats]:
         if self.alpha > 0:
             model = Ridge(self.alpha, fit_intercept=self.fit_intercept, solver="svd")
-        else:
-            # A direction without variance but for rounding would get a huge coefficient.
-            rounding = max(X.shape) * np.finfo(np.float64).eps
-            model = LinearRegression(fit_intercept=self.fit_intercept, tol=rounding)
-        model.fit(X, indicators)
-        coef = np.atleast_2d(model.coef_)
-        return coef, np.zeros(len(coef)) + model.intercept_
+            model.fit(X, indicators)
+            coef = np.atleast_2d(model.coef_)
+            return coef, np.zeros(len(coef)) + model.intercept_
+        mean, target = self._origins(X, indicators)
+        coef = _least_squares(X - mean, indicators - target, max(X.shape))
+        return coef, target - mean @ coef.T
+
+    def _origins(self, X: Any, indicators: Floats) -> tuple[Floats, Floats]:
+        """Return what points and indicators are centred by."""
+        if self.fit_intercept:
+            return np.asarray(X.mean(axis=0)).ravel(), indicators.mean(axis=0)
+        return np.zeros(X.shape[1]), np.zeros(indicators.shape[1])
 
     def _solve_sparse(self, X: CsrArray, indicators: Floats) -> tuple[Floats, Floats]:
         """Solve class by class with LSMR, which starts at 0 and so ends at the smallest solution.
@@ -102,9 +112,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         scikit-learn's LSQR stops short where the features are nearly collinear: on the digits, made
         sparse, its coefficients are off by more than a third, these by 1e-12.
         """
-        mean, target = np.zeros(X.shape[1]), np.zeros(indicators.shape[1])
-        if self.fit_intercept:
-            mean, target = np.asarray(X.mean(axis=0)).ravel(), indicators.mean(axis=0)
+        mean, target = self._origins(X, indicators)
         centred = LinearOperator(
             X.shape,
             matvec=lambda v: X @ v - mean @ v,
@@ -135,6 +143,29 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         best = self._values(X).argmax(axis=1)
         return np.asarray(self.classes_[best])
 
+    def predict_widths(
+        self, X_train: ArrayLike, y_train: ArrayLike, X_test: ArrayLike, widths: Sequence[int]
+    ) -> list[NDArray[Any]]:
+        """Return what is predicted from the first so many features, for each of `widths`.
+
+        Up to rounding these are the predictions of as many fits to dense points. The points are
+        factorised once: the leading block of R has the singular values of the leading columns.
+        """
+        points, indicators = self._points_and_indicators(X_train, y_train)
+        queries = validate_data(self, X_test, dtype=np.float64, reset=False)
+        mean, target = self._origins(points, indicators)
+        Q, R = qr(points - mean, mode="economic", check_finite=False)
+        turned = Q.T @ (indicators - target)
+        predictions = []
+        for width in widths:
+            ridge = np.sqrt(self.alpha) * np.eye(width if self.alpha > 0 else 0, width)
+            left = np.vstack([R[:width, :width], ridge])
+            right = np.vstack([turned[:width], np.zeros((len(ridge), len(target)))])
+            coef = _least_squares(left, right, max(len(points), width))
+            values = queries[:, :width] @ coef.T + (target - mean[:width] @ coef.T)
+            predictions.append(self.classes_[values.argmax(axis=1)])
+        return predictions
+
     def _values(self, X: ArrayLike) -> NDArray[np.float64]:
         check_is_fitted(self)
         points = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
@@ -152,3 +183,11 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
             grids={"alpha": (0.0, 1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0)},
             paper="Raich, Costa, Damelin, Hero, CCDR, section V-A",
         )
+
+
+def _least_squares(X: Floats, targets: Floats, size: int) -> Floats:
+    """Return the smallest coefficients that fit best, a row for each target."""
+    # A direction without variance but for rounding would get a huge coefficient.
+    rounding = size * np.finfo(np.float64).eps
+    coef: Floats = lstsq(X, targets, cond=rounding, check_finite=False)[0]
+    return coef.T

@@ -21,6 +21,7 @@ from ddr_cli.numerics.eigen import deterministic_signs
 from ddr_cli.numerics.generalized_eigen import generalized_eigenpairs, well_conditioned_order
 from ddr_cli.numerics.graph_embedding import data_span
 from ddr_cli.numerics.kernels import kernel_matrix, kernel_width
+from ddr_cli.numerics.shared import computed_once
 from ddr_cli.reducers.reducer import Codes, Floats, LinearReducer, Reducer
 from ddr_cli.reducers.registry import one_less_than_points, rank_of_centred
 
@@ -63,7 +64,7 @@ class LinearDiscriminant(Discriminant, LinearReducer):
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Find the directions that tell the classes `y` apart."""
         points, code = self._points_and_classes(X, y)
-        span = data_span(points)
+        span = computed_once(lambda: data_span(points), points, "span")
         self._check_rank(span.rank, points)
         W = self._directions(points, span.coordinates, code)
         self._keep_directions(span, W, points.dtype)

@@ -9,6 +9,7 @@ from annotated_types import Ge, Gt
 
 from ddr_cli.numerics.graphs import class_members, warn_of_few
 from ddr_cli.numerics.kernels import local_scales, local_scaling_forms
+from ddr_cli.numerics.shared import computed_once
 from ddr_cli.reducers.discriminant import (
     Discriminant,
     Kernel,
@@ -34,8 +35,11 @@ class _LocalFisher(Discriminant):
     embedding_type: EmbeddingType
     reg: float
 
-    def _directions(self, points: Any, Z: Floats, code: Codes) -> Floats:  # noqa: ARG002
-        S_w, S_b = local_scatter(Z, code, self.n_neighbors)
+    def _directions(self, points: Any, Z: Floats, code: Codes) -> Floats:
+        k = self.n_neighbors
+        S_w, S_b = computed_once(
+            lambda: local_scatter(Z, code, k), points, "lfda", code.tobytes(), k
+        )
         self.eigenvalues_, T = discriminant_directions(S_b, S_w, self.n_components, self.reg)
         if self.embedding_type == "weighted":
             return T * np.sqrt(np.maximum(self.eigenvalues_, 0.0))

@@ -10,6 +10,7 @@ from annotated_types import Ge
 
 from ddr_cli.numerics.graph_embedding import Span, laplacian_form, laplacian_form_of_parts
 from ddr_cli.numerics.graphs import between_class_graph, class_graphs, symmetrized
+from ddr_cli.numerics.shared import computed_once
 from ddr_cli.numerics.trace_ratio import trace_ratio
 from ddr_cli.reducers.discriminant import LinearDiscriminant, above_rounding
 from ddr_cli.reducers.reducer import Codes, Floats
@@ -87,11 +88,18 @@ class NMMP(LinearDiscriminant):
         self.solver = solver
 
     def _directions(self, points: Any, Z: Floats, code: Codes) -> Floats:
-        classes = class_graphs(points, code, self.n_neighbors_within)
-        own = ((rows, symmetrized(graph, "mutual")) for rows, graph in classes)
-        other = between_class_graph(points, code, self.n_neighbors_between)
-        S_w = laplacian_form_of_parts(Z, own)
-        S_b = laplacian_form(Z, symmetrized(other, "mutual"))
+        def within() -> Floats:
+            classes = class_graphs(points, code, self.n_neighbors_within)
+            mutual = ((rows, symmetrized(graph, "mutual")) for rows, graph in classes)
+            return laplacian_form_of_parts(Z, mutual)
+
+        def between() -> Floats:
+            graph = between_class_graph(points, code, self.n_neighbors_between)
+            return laplacian_form(Z, symmetrized(graph, "mutual"))
+
+        y = code.tobytes()
+        S_w = computed_once(within, points, "nmmp within", y, self.n_neighbors_within)
+        S_b = computed_once(between, points, "nmmp between", y, self.n_neighbors_between)
         self._scatters = S_b, above_rounding(S_w, S_b)
         return self._maximised()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,8 @@ from ddr_cli.engine.draws import Draws
 from ddr_cli.engine.jobs import Job, JobEnd, JobResult
 from ddr_cli.engine.session import RunOutcome
 from ddr_cli.evaluation.registry import CLASSIFIERS
+from ddr_cli.numerics.graph_embedding import data_span
+from ddr_cli.reducers import discriminant
 from ddr_cli.reducers.registry import REDUCERS
 
 if TYPE_CHECKING:
@@ -237,6 +240,35 @@ def test_settings_share_their_fits(make_spec: MakeSpec, tmp_path: Path) -> None:
     assert Counter(fits.read_text().split()) == Counter(["2", *["4"] * 6, *exact])
     # 4 widths on each of 6 embeddings.
     assert Counter(searches.read_text().split())["2"] == 24
+
+
+def test_fits_to_the_same_points_share_what_changes_nothing(
+    make_spec: MakeSpec, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spec = make_spec(
+        split={**SPLIT, "repeats": 1},
+        reducers=[
+            {"name": "lfda", "n_components": {"grid": [1, 2]}, "reg": {"grid": [0.0, 0.01]}},
+            {"name": "nmmp", "n_components": {"grid": [1, 2]}},
+        ],
+        classifiers=[{"name": "linear"}, KNN],
+        tune={"folds": 3, "budget": 4},
+        controls=[],
+    )
+    tables, counts = [], []
+    for shares in (True, False):
+        spans: list[Any] = []
+        monkeypatch.setattr(
+            discriminant, "data_span", lambda X, spans=spans: (spans.append(X), data_span(X))[1]
+        )
+        if not shares:
+            monkeypatch.setattr(work, "sharing", lambda _: nullcontext())
+        inline(spec, tmp_path / str(shares))
+        tables.append(numbers(tmp_path / str(shares) / spec.name))
+        counts.append(len(spans))
+    pd.testing.assert_frame_equal(*tables)
+    # The training part once for all methods and settings, each of 3 folds once for each method.
+    assert counts[0] == 1 + 2 * 3 < counts[1]
 
 
 @pytest.mark.usefixtures("installed")

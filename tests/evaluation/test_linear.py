@@ -86,3 +86,16 @@ def test_two_classes_decide_by_sign():
 def test_wrong_parameter_is_named():
     with pytest.raises(ValueError, match=r"alpha=-1.0 is not valid"):
         LinearClassifier(alpha=-1.0).fit(*problem())
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("alpha", [0.0, 0.5])
+def test_all_widths_from_one_factorisation_equal_a_fit_to_each(alpha, fit_intercept):
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((40, 60)) + 10, rng.integers(0, 4, 40)
+    X[:, 3] = X[:, 1]
+    new, widths = rng.standard_normal((200, 60)) + 10, [1, 4, 12, 39, 60]
+    classifier = LinearClassifier(fit_intercept, alpha)
+    for width, found in zip(widths, classifier.predict_widths(X, y, new, widths), strict=True):
+        one = LinearClassifier(fit_intercept, alpha).fit(X[:, :width], y)
+        np.testing.assert_array_equal(found, one.predict(new[:, :width]))
