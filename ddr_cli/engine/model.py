@@ -50,6 +50,7 @@ _PARTS = (
     "ddr_cli.evaluation.preprocess._log1p",
     "ddr_cli.numerics.graph_embedding.Span",
     "ddr_cli.reducers.regression_map.KernelRidgeMap",
+    "ddr_cli.reducers.regression_map.NadarayaWatsonMap",
     "numpy.dtype",
     "scipy.sparse._csr.csr_array",
     "sklearn.neural_network._stochastic_optimizers.SGDOptimizer",

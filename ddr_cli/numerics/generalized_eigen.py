@@ -5,6 +5,7 @@ from __future__ import annotations
 import bisect
 
 import numpy as np
+import scipy.linalg
 from numpy.typing import NDArray
 
 from ddr_cli.numerics.eigen import deterministic_signs, eigenpairs
@@ -27,15 +28,20 @@ def generalized_eigenpairs(
     complement of its `null_space`, so that every returned vector has a finite quotient
     ``x'Ax / x'Bx``. Of the vectors X, ``X' B X = I``; their signs are `deterministic_signs`.
     """
-    null = null_space(B, rank_tol)
-    rank = len(B) - null.shape[1]
+    per_unit, scale, axes = unit_eigenpairs(B)
+    zero = _is_zero(scale, rank_tol)
+    rank = len(B) - int(zero.sum())
     if not 1 <= m <= rank:
         raise ValueError(
             f"{m} dimensions are asked for, but the right-hand matrix has rank {rank}."
         )
-    inside = np.linalg.qr(null, mode="complete")[0][:, -rank:] if rank < len(B) else np.eye(rank)
-    per_unit, scale, axes = unit_eigenpairs(inside.T @ B @ inside)
-    whiten = inside @ (per_unit[:, None] * (axes / np.sqrt(scale)))
+    inside = None
+    if rank < len(B):
+        null = _orthonormal(per_unit[:, None] * axes[:, zero])
+        inside = np.linalg.qr(null, mode="complete")[0][:, -rank:]
+        per_unit, scale, axes = unit_eigenpairs(inside.T @ B @ inside)
+    whiten = per_unit[:, None] * (axes / np.sqrt(scale))
+    whiten = whiten if inside is None else inside @ whiten
     values, rotation = eigenpairs(symmetric(whiten.T @ A @ whiten), m, largest=largest)
     return values, deterministic_signs(whiten @ rotation)
 
@@ -47,7 +53,14 @@ def null_space(B: Floats, rank_tol: float = 1e-10) -> Floats:
     the diagonal of B is 1: in others the units of the data would decide its rank.
     """
     per_unit, sizes, axes = unit_eigenpairs(B)
-    null = per_unit[:, None] * axes[:, sizes <= rank_tol * max(sizes[-1], 0.0)]
+    return _orthonormal(per_unit[:, None] * axes[:, _is_zero(sizes, rank_tol)])
+
+
+def _is_zero(sizes: Floats, rank_tol: float) -> NDArray[np.bool_]:
+    return np.asarray(sizes <= rank_tol * max(sizes[-1], 0.0))
+
+
+def _orthonormal(null: Floats) -> Floats:
     return np.asarray(np.linalg.qr(null / np.linalg.norm(null, axis=0))[0])
 
 
@@ -113,8 +126,22 @@ def well_conditioned_order(S: Floats, *, max_condition: float = MAX_CONDITION) -
         values = np.linalg.eigvalsh(correlation[:order, :order])
         return bool(values[0] * limit <= values[-1])
 
-    if d == len(S) and not irregular(d, _SINGULAR):
+    if d == len(S) and (_surely_regular(correlation) or not irregular(d, _SINGULAR)):
         return d
     # By interlacing, a larger block has a smaller least and a larger greatest eigenvalue.
     limit = min(max_condition, _SINGULAR)
     return bisect.bisect_left(range(1, d + 1), True, key=lambda order: irregular(order, limit))
+
+
+def _surely_regular(S: Floats) -> bool:
+    """Tell by an estimate, at a tenth of the cost of the eigenvalues, that S is far from singular.
+
+    The estimate of the condition number in the 1-norm, which is no less than the spectral one, is
+    hardly ever too small by more than a factor of 3.
+    """
+    try:
+        factor = scipy.linalg.cholesky(S, check_finite=False)
+    except np.linalg.LinAlgError:
+        return False
+    reciprocal, _ = scipy.linalg.lapack.dpocon(factor, float(abs(S).sum(axis=0).max()))
+    return bool(reciprocal * _SINGULAR > 100)

@@ -84,7 +84,13 @@ def local_scales(X: Floats, k: int) -> Floats:
 
 
 def local_scaling_forms(X: Floats, scales: Floats) -> tuple[Floats, Floats]:
-    r"""Return :math:`X^T (D - A) X` and :math:`X^T D X` for the affinity A of all pairs.
+    r"""Return :math:`X^T (D - A) X` and :math:`X^T D X` for the affinity A of all pairs."""
+    laplacian, degree = local_scaling_form(X, scales)
+    return laplacian, symmetric(X.T @ (degree[:, None] * X))
+
+
+def local_scaling_form(X: Floats, scales: Floats) -> tuple[Floats, Floats]:
+    r"""Return :math:`X^T (D - A) X` for the affinity A of all pairs, and the diagonal of D.
 
     A is dense, but only a block of its rows exists at a time.
     """
@@ -93,12 +99,12 @@ def local_scaling_forms(X: Floats, scales: Floats) -> tuple[Floats, Floats]:
     difference = np.zeros_like(moved)
     degree = np.zeros(len(X))
     for rows in _blocks(np.arange(len(X)), len(X)):
-        affinity = np.exp(
-            -cdist(moved[rows], moved, "sqeuclidean") / np.outer(scales[rows], scales)
-        )
+        affinity = cdist(moved[rows], moved, "sqeuclidean")
+        affinity /= np.outer(-scales[rows], scales)
+        np.exp(affinity, out=affinity)
         degree[rows] = affinity.sum(axis=1)
         difference[rows] = degree[rows, None] * moved[rows] - affinity @ moved
-    return symmetric(moved.T @ difference), symmetric(X.T @ (degree[:, None] * X))
+    return symmetric(moved.T @ difference), degree
 
 
 def _blocks(rows: NDArray[np.intp], width: int) -> Iterator[NDArray[np.intp]]:

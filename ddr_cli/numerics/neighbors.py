@@ -97,16 +97,17 @@ def nearest_members(X: Points, k: int, *, queries: Points | None = None) -> Indi
     for rows, gap, slack in search.blocks():
         kth = np.partition(gap, k - 1, axis=1)[:, k - 1]
         chosen = gap < (kth - slack)[:, None]
-        close = (gap <= (kth + slack)[:, None]) & ~chosen
         lacking = k - np.count_nonzero(chosen, axis=1)
-        undecided = np.flatnonzero(np.count_nonzero(close, axis=1) > lacking)
-        place, column = np.nonzero(close[undecided])
-        row = undecided[place]
-        order = np.lexsort((column, search.squared_distances(row + rows.start, column), place))
-        rank = np.arange(len(place)) - np.searchsorted(place, place)
-        out = order[rank >= lacking[row]]
-        close[row[out], column[out]] = False
-        members[rows] = np.nonzero(chosen | close)[1].reshape(-1, k)
+        close = (gap <= (kth + slack)[:, None]) & ~chosen
+        row, column = np.divmod(np.flatnonzero(close), gap.shape[1])
+        undecided = (np.bincount(row, minlength=len(gap)) > lacking)[row]
+        chosen[row[~undecided], column[~undecided]] = True
+        row, column = row[undecided], column[undecided]
+        order = np.lexsort((column, search.squared_distances(row + rows.start, column), row))
+        rank = np.arange(len(row)) - np.searchsorted(row, row)
+        nearer = order[rank < lacking[row]]
+        chosen[row[nearer], column[nearer]] = True
+        members[rows] = np.flatnonzero(chosen).reshape(-1, k) % gap.shape[1]
     return members
 
 

@@ -126,24 +126,26 @@ def trace_ratio(
     # close to the null space.
     unit_a, unit_b = float(abs(left).max()) or 1.0, float(sizes[-1])
     turned, sizes = axes.T @ (left / unit_a) @ axes, np.maximum(sizes, 0.0) / unit_b
-    root = _SOLVERS[solver](turned, sizes, m)
-    V = _leading(turned - np.diag(root * sizes), m) if left.any() else np.eye(len(sizes), m)
+    root, V = _SOLVERS[solver](turned, sizes, m)
+    if V is None:
+        V = _leading(turned - np.diag(root * sizes), m) if left.any() else np.eye(len(sizes), m)
     return deterministic_signs(axes @ V), _ratio(turned, sizes, V) * (unit_a / unit_b)
 
 
-def _newton(A: Floats, b: Floats, m: int) -> float:
-    """Return the root of f for B = diag(b), b ascending."""
+def _newton(A: Floats, b: Floats, m: int) -> tuple[float, Floats | None]:
+    """Return the root of f for B = diag(b), b ascending, and W there if it is known."""
     best = float(np.trace(A) / b.sum())
     for _ in range(_MOST_STEPS):
-        reached = _ratio(A, b, _leading(A - np.diag(best * b), m))
+        W = _leading(A - np.diag(best * b), m)
+        reached = _ratio(A, b, W)
         # In exact arithmetic it rises until the root; rounding ends the rise a few ulps from it.
         if reached <= best + 2 * _EPS * abs(best):
-            return max(best, reached)
+            return (best, W) if reached <= best and A.any() else (max(best, reached), None)
         best = reached
     raise np.linalg.LinAlgError("Newton's iteration for the trace ratio did not end.")
 
 
-def _bisection(A: Floats, b: Floats, m: int) -> float:
+def _bisection(A: Floats, b: Floats, m: int) -> tuple[float, None]:
     """Return the root of f for B = diag(b), b ascending."""
     most = _largest_sum(A, m)
     low = float(np.trace(A) / b.sum())
@@ -151,7 +153,7 @@ def _bisection(A: Floats, b: Floats, m: int) -> float:
     for _ in range(_MOST_STEPS):
         middle = (low + high) / 2
         if high - low <= 2 * _EPS * max(1.0, abs(low), abs(high)):
-            return middle
+            return middle, None
         if _largest_sum(A - np.diag(middle * b), m) > 0:
             low = middle
         else:
@@ -159,7 +161,7 @@ def _bisection(A: Floats, b: Floats, m: int) -> float:
     raise np.linalg.LinAlgError("The bisection for the trace ratio did not end.")
 
 
-_SOLVERS: dict[str, Callable[[Floats, Floats, int], float]] = {
+_SOLVERS: dict[str, Callable[[Floats, Floats, int], tuple[float, Floats | None]]] = {
     "newton": _newton,
     "bisection": _bisection,
 }

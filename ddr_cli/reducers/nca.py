@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import warnings
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from annotated_types import Ge, Gt
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import NeighborhoodComponentsAnalysis
@@ -108,17 +108,20 @@ class NCA(OrderedReducer):
         points, code, span, unit = self._ordered_span(X, y)
         coordinates, same = span.coordinates / unit, code[:, None] == code
         start = self._start(coordinates, span.basis, code)
-        maps = [start]
-        NeighborhoodComponentsAnalysis(
+        maps = [start.ravel()]
+        optimiser = _Recorded(
             init=start,
             max_iter=self.max_iter,
             tol=self.tol,
-            callback=lambda flat, _: maps.append(flat.reshape(start.shape).copy()),
+            callback=lambda flat, _: maps.append(flat.copy()),
         ).fit(coordinates, code)
         self.n_iter_ = len(maps) - 1
-        self.objective_path_ = np.array([expected_errors(coordinates @ A.T, same) for A in maps])
+        found = maps[-1].reshape(start.shape)
+        self.objective_path_ = np.array(
+            [optimiser.errors(flat, coordinates, same) for flat in maps]
+        )
         self.objective_ = float(self.objective_path_[-1])
-        gradient = expected_errors_gradient(coordinates, same, maps[-1].T)
+        gradient = expected_errors_gradient(coordinates, same, found.T)
         self.gradient_norm_ = float(np.linalg.norm(gradient))
         # scikit-learn doesn't say how L-BFGS has ended.
         gains = -np.diff(self.objective_path_[-2:])
@@ -130,7 +133,7 @@ class NCA(OrderedReducer):
                 ConvergenceWarning,
                 stacklevel=2,
             )
-        self.components_ = (maps[-1] @ span.basis.T / unit).astype(points.dtype)
+        self.components_ = (found @ span.basis.T / unit).astype(points.dtype)
         self.mean_ = span.mean.astype(points.dtype)
         return self
 
@@ -170,6 +173,25 @@ class NCA(OrderedReducer):
                 "NIPS 17, 2004"
             ),
         )
+
+
+class _Recorded(NeighborhoodComponentsAnalysis):
+    """scikit-learn's optimiser, which keeps the values of the objective that it has computed."""
+
+    def fit(self, X: Floats, y: Codes) -> _Recorded:
+        self._seen: dict[bytes, float] = {}
+        super().fit(X, y)
+        return self
+
+    def _loss_grad_lbfgs(self, transformation: Floats, X: Floats, *rest: Any) -> tuple[Any, Any]:
+        loss, gradient = super()._loss_grad_lbfgs(transformation, X, *rest)
+        self._seen[transformation.tobytes()] = len(X) - abs(loss)
+        return loss, gradient
+
+    def errors(self, flat: Floats, X: Floats, same: NDArray[np.bool_]) -> float:
+        """Return the expected errors under a map of an iteration."""
+        seen = self._seen.get(flat.tobytes())
+        return expected_errors(X @ flat.reshape(-1, X.shape[1]).T, same) if seen is None else seen
 
 
 def _of_unit_variance(A: Floats, X: Floats) -> Floats:

@@ -202,7 +202,7 @@ def _relative_weights(distances: Floats, width: float) -> Floats:
 
 
 class MappedEmbedding(Embedding):
-    """An embedding that a regression carries new points into; `fit` ends with `_fit_map`."""
+    """An embedding that a regression carries new points into; `fit` ends with `_prepare_map`."""
 
     embedding_: Floats
     map: MapName
@@ -221,6 +221,15 @@ class MappedEmbedding(Embedding):
         padding = [(0, 0)] * (columns.ndim - 1) + [(0, missing)]
         return np.pad(columns[..., :m], padding)
 
-    def _fit_map(self, points: Floats) -> None:
-        chosen = KernelRidgeMap if self.map == "kernel_ridge" else NadarayaWatsonMap
-        self.map_ = chosen().fit(points, self.embedding_)
+    @property
+    def map_(self) -> KernelRidgeMap | NadarayaWatsonMap:
+        """The regression behind `transform`, fitted when it is first asked for."""
+        check_is_fitted(self, self._fitted)
+        if not hasattr(self._map, "widths_"):
+            self._map.fit(self._mapped, self.embedding_)
+        return self._map
+
+    def _prepare_map(self, points: Floats) -> None:
+        # To choose its width takes longer than many an embedding, which may be all that is wanted.
+        self._map = KernelRidgeMap() if self.map == "kernel_ridge" else NadarayaWatsonMap()
+        self._mapped = points.copy()

@@ -133,7 +133,7 @@ class SDE(MappedEmbedding):
         self.constraint_error_ = unfolding.strain
         self.solver_ = unfolding.solver
         self.n_iter_ = unfolding.n_iter
-        self._fit_map(points)
+        self._prepare_map(points)
         return self
 
     def __ddr_traits__(self) -> Traits:

@@ -110,7 +110,7 @@ class SupervisedLLE(MappedEmbedding):
         rest = sp.csr_array(sp.eye_array(n) - weights)
         self.eigenvalues_, vectors = _bottom(sp.csr_array(rest.T @ rest), points, self.n_components)
         self.embedding_ = deterministic_signs(vectors) * np.sqrt(n)
-        self._fit_map(points)
+        self._prepare_map(points)
         return self
 
     def __ddr_traits__(self) -> Traits:

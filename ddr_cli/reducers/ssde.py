@@ -142,7 +142,7 @@ class SSDE(MappedEmbedding):
         gaps = sum(part.gap * part.bound for part in parts)
         self.optimality_gap_ = gaps / self.trace_ if self.trace_ else 0.0
         self.constraint_error_ = max(part.strain for part in parts)
-        self._fit_map(points)
+        self._prepare_map(points)
         return self
 
     def _unfold_class(self, members: Floats) -> Unfolding:
