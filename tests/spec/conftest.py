@@ -58,6 +58,11 @@ def offer(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """Return a function that registers estimators beside the shipped ones, for one test."""
 
     def register(registry_name: str, **factories: Any) -> None:
+        for factory in factories.values():
+            # What every estimator has; none is fitted in these tests.
+            for method in ("fit", "fit_transform", "predict"):
+                if not hasattr(factory, method):
+                    setattr(factory, method, None)
         module = ModuleType("made_up_estimators")
         vars(module).update(factories)
         monkeypatch.setitem(sys.modules, "made_up_estimators", module)
