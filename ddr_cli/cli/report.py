@@ -12,6 +12,8 @@ from ddr_cli.report import Format
 if TYPE_CHECKING:
     from ddr_cli.report import ReportOutcome
 
+_MOST_OWN_RUNS = 5
+
 
 def report(
     results: Annotated[
@@ -23,6 +25,10 @@ def report(
     format: Annotated[
         Format, typer.Option("--format", help="Tables in one form, the page, or all of them.")
     ] = Format.all,
+    full: Annotated[
+        bool,
+        typer.Option("--full", help="Print every number and sentence, not only the totals."),
+    ] = False,
     check: Annotated[
         bool,
         typer.Option(
@@ -31,14 +37,17 @@ def report(
         ),
     ] = False,
 ) -> None:
-    """Rebuild tables, figures, verdicts and one page from the journals of all runs."""
+    """Rebuild tables, figures, verdicts and one page from the journals of all runs.
+
+    Of runs that belong to no paper: the table, paired differences and what failed.
+    """
     from ddr_cli.report import check_report, write_report
 
     if check:
         outcome = check_report(results, paper=paper)
     else:
         outcome = write_report(results, paper=paper, format=format)
-    _show(outcome)
+    _show(outcome, full=full)
     for lost in outcome.regressions:
         typer.echo(f"Lost since the record: {lost}", err=True)
     if check:
@@ -61,15 +70,32 @@ def _conclude(outcome: ReportOutcome, results: Path) -> None:
     typer.echo("No recorded verdict is lost.")
 
 
-def _show(outcome: ReportOutcome) -> None:
+def _show(outcome: ReportOutcome, *, full: bool) -> None:
     from rich.console import Console
 
-    from ddr_cli.report.terminal import paper_tables
+    from ddr_cli.report.terminal import (
+        count_tables,
+        own_run_tables,
+        paper_tables,
+        totals_table,
+    )
 
     console = Console()
-    for result in outcome.assessment.papers:
+    papers, own = outcome.assessment.papers, outcome.own
+    if papers and not full:
+        for table in count_tables(outcome.assessment):
+            console.print(table)
+    for result in papers if full else ():
         for table in paper_tables(result):
             console.print(table)
-    others = [summary.run for summary in outcome.assessment.others]
-    if others:
-        console.print("Other runs: " + "; ".join(f"{run.name} ({run.progress})" for run in others))
+    # A few runs of one's own are what was asked for; beside papers they are a line each.
+    shown = full or (not papers and len(own) <= _MOST_OWN_RUNS)
+    for run in own if shown else ():
+        for table in own_run_tables(run):
+            console.print(table)
+        for note in run.notes:
+            console.print(f"  {note}", highlight=False, markup=False)
+    if own and not shown:
+        console.print(totals_table(outcome.assessment.others))
+    if not full and (papers or not shown):
+        typer.echo("--full prints every number and sentence; the page has them all.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pandas as pd
@@ -16,6 +16,7 @@ from ddr_cli.figures.shuffled_labels import draw_shuffled_labels
 from ddr_cli.figures.style import rendered
 from ddr_cli.report import Format
 from ddr_cli.report.claim_tables import claim_table, count_text, glossary_table, reading_table
+from ddr_cli.report.own_runs import OwnRun, own_run
 from ddr_cli.report.page import page_figure, render_page
 from ddr_cli.report.tables import (
     mark_data,
@@ -52,7 +53,7 @@ _FORMS = {
 class ReportOutcome:
     """What a report found and wrote: verdicts, and those lost since the record (if there is one).
 
-    `page` is None if it was not written.
+    `page` is None if it was not written; `own` are the runs of no paper.
     """
 
     assessment: Assessment
@@ -60,6 +61,7 @@ class ReportOutcome:
     recorded: bool
     files: tuple[Path, ...] = ()
     page: Path | None = None
+    own: tuple[OwnRun, ...] = ()
 
 
 def write_run(folder: Path) -> list[Path]:
@@ -90,7 +92,8 @@ def check_report(results: Path, *, paper: str | None = None) -> ReportOutcome:
     assessment = assess(results, paper)
     recorded = read_record(results)
     lost = regressions(recorded, record_of(assessment), paper)
-    return ReportOutcome(assessment, tuple(lost), bool(recorded))
+    own = tuple(own_run(summary) for summary in assessment.others)
+    return ReportOutcome(assessment, tuple(lost), bool(recorded), own=own)
 
 
 def write_report(
@@ -129,11 +132,11 @@ def write_report(
             shown[name] = page_figure(name, svg.decode(), png)
         for result in assessment.papers:
             files += _copy_figures(target / "figures", result)
-        page = _write(target / PAGE, render_page(assessment, shown))
+        page = _write(target / PAGE, render_page(assessment, before.own, shown))
         files.append(page)
     record = read_record(results) | record_of(assessment)
     files.append(_write(results / RECORD, record_text(record)))
-    return ReportOutcome(assessment, before.regressions, before.recorded, tuple(files), page)
+    return replace(before, files=tuple(files), page=page)
 
 
 def _summaries(assessment: Assessment) -> list[Summary]:

@@ -24,7 +24,7 @@ from ddr_cli.evaluation.statistics import fewest_for_signed_ranks
 from ddr_cli.report.tables import to_latex, to_markdown
 
 _ALPHA = 0.05
-_LEFT = ("method", "first", "second")
+_LEFT = ("method", "first", "second", "reason", "run", "best")
 
 
 @dataclass(frozen=True)
@@ -54,17 +54,19 @@ def comparison_texts(found: Comparison) -> Iterator[TextTable]:
 
 def comparison_tables(found: Comparison) -> Iterator[Table]:
     """Yield the same for a terminal."""
-    for text in comparison_texts(found):
-        table = Table(title=escape(text.title), title_justify="left", caption_justify="left")
-        for name in text.frame:
-            left = name in _LEFT
-            table.add_column(
-                escape(str(name)), justify="left" if left else "right", overflow="fold"
-            )
-        for row in text.frame.itertuples(index=False):
-            table.add_row(*map(escape, row))
-        table.caption = escape("\n".join(text.below))
-        yield table
+    yield from map(terminal_table, comparison_texts(found))
+
+
+def terminal_table(text: TextTable) -> Table:
+    """Return a table of texts for a terminal."""
+    table = Table(title=escape(text.title), title_justify="left", caption_justify="left")
+    for name in text.frame:
+        left = name in _LEFT
+        table.add_column(escape(str(name)), justify="left" if left else "right", overflow="fold")
+    for row in text.frame.itertuples(index=False):
+        table.add_row(*map(escape, row))
+    table.caption = escape("\n".join(text.below))
+    return table
 
 
 def comparison_markdown(found: Comparison) -> str:
@@ -109,6 +111,8 @@ def _of_a_run(found: Comparison, run: str, track: str, rows: pd.DataFrame) -> Te
         mean = number(row["mean"], metric, unit=False)
         if not pd.isna(row["sd"]):
             mean += f" ± {number(row['sd'], metric, unit=False)}"
+        if row["failed"] and row["failed"] == row["n"]:
+            mean = "failed"
         record = {"method": name, "mean ± sd": mean + mark}
         if against:
             record |= {"difference": "", "95 % interval": "", "p": "", "p, Holm": ""}

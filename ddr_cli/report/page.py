@@ -13,6 +13,7 @@ from ddr_cli.comparison.names import metric_name, number
 from ddr_cli.comparison.summary import Row, Summary
 from ddr_cli.papers.schema import Claim, PrintedNumber, TableMark
 from ddr_cli.report.claim_tables import fixed_text, glossary_table, reading_table, threshold_text
+from ddr_cli.report.own_runs import OwnRun
 from ddr_cli.report.tables import (
     SIGN_LEGEND,
     described,
@@ -66,7 +67,9 @@ def page_figure(name: str, svg: str, png: bytes) -> dict[str, str]:
     return {"svg": re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>{name}-", body)}
 
 
-def render_page(assessment: Assessment, pictures: Mapping[str, Mapping[str, str]]) -> str:
+def render_page(
+    assessment: Assessment, own: Sequence[OwnRun], pictures: Mapping[str, Mapping[str, str]]
+) -> str:
     """Return the HTML of a report, with the figure of each run by its name."""
     environment = Environment(
         loader=PackageLoader("ddr_cli.report"),
@@ -78,7 +81,7 @@ def render_page(assessment: Assessment, pictures: Mapping[str, Mapping[str, str]
     template = environment.get_template("report.html.j2")
     return template.render(
         papers=assessment.papers,
-        others=assessment.others,
+        others=own,
         pictures=pictures,
         badges=_BADGES,
         counts=assessment.counts(),

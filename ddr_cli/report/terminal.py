@@ -26,10 +26,15 @@ from ddr_cli.comparison.summary import (
     swept_columns,
     with_tuned_names,
 )
+from ddr_cli.core.own_code import class_name
+from ddr_cli.engine.journal import OK
+from ddr_cli.report.comparison import TextTable, terminal_table
+from ddr_cli.report.controls import control_table
+from ddr_cli.report.own_runs import OwnRun, totals
 from ddr_cli.report.tables import described, ours_text, printed_text, verdict_text
 from ddr_cli.spec.budgets import LABELS
 from ddr_cli.spec.sweeps import TRAIN
-from ddr_cli.verdicts.assess import PaperResult
+from ddr_cli.verdicts.assess import Assessment, PaperResult
 from ddr_cli.verdicts.claims import ClaimResult
 from ddr_cli.verdicts.printed import MarkResult, NumberResult
 from ddr_cli.verdicts.rows import VIEWS, View
@@ -60,7 +65,11 @@ def run_table(folder: Path) -> Table:
     Classifiers are across too if that makes four columns at the most. Of more than 40 settings only
     the best of each reducer and classifier is shown.
     """
-    summary = summarize(load_run(folder))
+    return summary_table(summarize(load_run(folder)))
+
+
+def summary_table(summary: Summary) -> Table:
+    """Return `run_table` of a run that is summarised."""
     run = summary.run
     metric = run.spec.metrics[0]
     swept = swept_columns(run)
@@ -92,11 +101,19 @@ def run_table(folder: Path) -> Table:
 
 def _failures(summary: Summary, cells: pd.DataFrame) -> list[str]:
     """Return a line for each method that failed on some of its splits."""
-    if "failed" not in cells:
+    run = summary.run
+    if not run.failed:
         return []
+    bad = run.trials[
+        (run.trials["status"] != OK) & run.trials[list(run.spec.metrics)].isna().all(axis=1)
+    ]
+    lost = bad["reducer"].map(class_name).value_counts().items()
+    unscored = [f"{FAILED_MARK} failed trials of {name} without a score: {n}" for name, n in lost]
+    if "failed" not in cells:
+        return unscored
     rows = [Row(summary, int(index)) for index in cells.index[cells["failed"] > 0]]
     if not rows:
-        return []
+        return unscored
     lines = [
         f"{FAILED_MARK} {row.title} failed on {row.failed} of {row['planned']}"
         for row in rows[:_MOST_FAILURES]
@@ -105,6 +122,7 @@ def _failures(summary: Summary, cells: pd.DataFrame) -> list[str]:
         lines.append(f"{FAILED_MARK} and so did {len(rows) - _MOST_FAILURES} more")
     return [
         *lines,
+        *unscored,
         "A split on which a method failed is scored as its training part's largest class.",
     ]
 
@@ -177,11 +195,42 @@ def _head(column: str) -> str:
 
 def _cell(row: Mapping[str, Any], metric: str) -> str:
     sd, failed = row["sd"], row.get("failed", 0)
+    if failed and failed == row["n"]:
+        return "failed"
     spread = "" if pd.isna(sd) else f" ± {number(sd, metric, unit=False)}"
     return number(row["mean"], metric, unit=False) + spread + FAILED_MARK * bool(failed)
 
 
+def own_run_tables(own: OwnRun) -> Iterable[Table]:
+    """Yield a run's table, its methods against its controls and each other, and what failed."""
+    yield summary_table(own.summary)
+    if (controls := control_table(own.summary.run.folder)) is not None:
+        yield controls
+    yield from map(terminal_table, own.tables)
+
+
+def totals_table(summaries: Sequence[Summary]) -> Table:
+    """Return runs in a line each."""
+    frame = pd.DataFrame([totals(summary) for summary in summaries])
+    return terminal_table(TextTable("Other runs", frame))
+
+
 # -- verdicts -------------------------------------------------------------------------------------
+
+
+def count_tables(assessment: Assessment) -> Iterable[Table]:
+    """Yield how often each verdict was given: in the paper's own setting / over re-splits."""
+    for counts in assessment.counts():
+        records = [
+            {"": paper.paper.short}
+            | {
+                verdict: f"{own} / {over}"
+                for verdict, (own, over) in zip(counts.verdicts, found, strict=True)
+            }
+            for paper, found in counts.rows
+        ]
+        title = f"{counts.kind.capitalize()}: the paper's setting / re-splits"
+        yield terminal_table(TextTable(title, pd.DataFrame(records)))
 
 
 def paper_tables(result: PaperResult) -> Iterable[Table]:

@@ -299,7 +299,7 @@ def test_a_run_of_no_paper_is_reported_alone(tmp_path, make_spec, write_results)
     folder = write_results(tmp_path, make_spec("mine", reducers=[CCDR], repeats=2), lambda *_: 0.1)
     assert [path.name for path in write_run(folder)] == ["summary.csv", "figure.svg", "figure.png"]
     text = _Page(write_report(tmp_path).page.read_text(encoding="utf-8")).text
-    assert "Other runs" in text
+    assert "Runs" in text
     assert "At a glance" not in text
 
 
@@ -383,8 +383,33 @@ def test_the_command_shows_the_verdicts(written, tmp_path):
     assert done.exit_code == 0, done.output
     output = re.sub(r"\s+", " ", re.sub("[│┃]", "", done.output))
     assert "reproduced" in output
-    assert "Other runs: mine (3 of 3 trials done)" in output
+    assert "the paper's setting / re-splits" in output
+    assert re.search("Other runs .* mine 3 of 3", output)
     assert "files written below" in output
+    assert len(done.output.splitlines()) < 60
+    full = _run(results, "--format", "csv", "--full")
+    assert "printed numbers" in full.output
+    assert len(full.output.splitlines()) > 3 * len(done.output.splitlines())
+
+
+def test_runs_of_ones_own_get_a_report_about_them(tmp_path, make_spec, write_results):
+    reducers = [CCDR, {"name": "./mine.py:Mine"}]
+    for name, failed in (("good", []), ("bad", ["resample-3"])):
+        spec = make_spec(name, reducers=reducers, repeats=5)
+        write_results(
+            tmp_path, spec, lambda made: 0.1 * len(made.reducer) / 4, failed_splits=failed
+        )
+    done = _run(tmp_path)
+    assert done.exit_code == 0, done.output
+    page = (tmp_path / "report" / "index.html").read_text(encoding="utf-8")
+    for words in (done.output, page):
+        assert "good: error rate" in words
+        assert "Difference: less CCDR" in words
+        assert "bad: failures" in words
+        assert "failed: ValueError: made up" in words
+        assert "--reasons" in words
+    assert "The papers" not in page
+    assert "verdict" not in page.partition("<body>")[2]
 
 
 def test_the_command_names_the_page(tmp_path, make_spec, write_results):

@@ -1,0 +1,87 @@
+"""A run that belongs to no paper, in words: its methods against each other, and what failed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pandas as pd
+
+from ddr_cli.comparison.methods import Comparison, compare
+from ddr_cli.comparison.names import metric_name, number
+from ddr_cli.comparison.runs import Run
+from ddr_cli.comparison.summary import Row, Summary, best_index
+from ddr_cli.core.errors import InputError
+from ddr_cli.core.own_code import class_name
+from ddr_cli.engine.journal import OK
+from ddr_cli.report.comparison import TextTable, comparison_texts
+
+_MOST_REASONS = 20
+
+
+@dataclass(frozen=True)
+class OwnRun:
+    """A run's summary, its paired differences with their notes, and its failures by reason."""
+
+    summary: Summary
+    comparison: tuple[TextTable, ...]
+    notes: tuple[str, ...]
+    failures: TextTable | None
+
+    @property
+    def tables(self) -> Iterator[TextTable]:
+        """The tables that there are."""
+        yield from self.comparison
+        if self.failures is not None:
+            yield self.failures
+
+
+def own_run(summary: Summary) -> OwnRun:
+    """Return what is said of a run beside its table and figure."""
+    failures = _failures(summary.run)
+    found: Comparison | InputError | None = None
+    # Of two methods that were not both fitted with the test points, the first is asked for by name.
+    for against in (None, *summary.methods["reducer_label"].head(1)):
+        try:
+            found = compare([summary.run.folder], against=against)
+            break
+        except InputError as error:
+            found = found or error
+    if not isinstance(found, Comparison):
+        return OwnRun(summary, (), (f"No comparison: {found}",), failures)
+    if found.differences.empty:
+        return OwnRun(summary, (), (), failures)
+    return OwnRun(summary, tuple(comparison_texts(found)), found.notes, failures)
+
+
+def _failures(run: Run) -> TextTable | None:
+    """Return the reasons of trials that did not end well, the most frequent first."""
+    bad = run.trials[run.trials["status"] != OK]
+    if bad.empty:
+        return None
+    method = bad["reducer"].map(class_name) + ", " + bad["classifier"].map(class_name)
+    reason = bad["status"] + ": " + bad["reason"]
+    counts = Counter(zip(method, reason, strict=True))
+    records = [
+        {"method": of, "trials": str(count), "reason": why}
+        for (of, why), count in counts.most_common(_MOST_REASONS)
+    ]
+    below = [f"Where in the code: ddr status {run.folder} --reasons"]
+    if len(counts) > _MOST_REASONS:
+        below.insert(0, f"{len(counts) - _MOST_REASONS} more reasons are in trials.csv.")
+    return TextTable(f"{run.name}: failures", pd.DataFrame(records), tuple(below))
+
+
+def totals(summary: Summary) -> dict[str, str]:
+    """Return a run in a line: how far it is, and its best method."""
+    run, metric = summary.run, summary.run.spec.metrics[0]
+    cells = summary.methods[summary.methods["metric"] == metric].dropna(subset="mean")
+    best = Row(summary, best_index(cells["mean"], metric)) if len(cells) else None
+    return {
+        "run": run.name,
+        "trials": f"{len(run.ok)} of {run.planned}",
+        "failed": str(run.failed or ""),
+        "best": best.title if best else "",
+        "mean": f"{metric_name(metric)} {number(best['mean'], metric)}" if best else "",
+    }
