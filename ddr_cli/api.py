@@ -1,11 +1,14 @@
 """What a notebook uses: run a spec, and have its trials, summary, figure and comparison as objects.
 
+A spec's data may be arrays and its pieces estimator objects, a notebook's own classes among them.
+
 The command line calls the same functions underneath.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -45,7 +48,10 @@ def run(
     Parameters
     ----------
     spec : str, Path, mapping or Spec
-        A spec's path or shipped name, or its keys as a dictionary, as in YAML.
+        A spec's path or shipped name, or its keys as a dictionary, as in YAML. In a dictionary
+        ``dataset`` may also be ``(X, y)`` or a `Dataset` (see `make_dataset`), and an item of
+        ``reducers``, ``classifiers``, ``measures`` and ``preprocess``, or its ``name``, an
+        estimator object or its class.
     out : str or Path
         The folder in which the result folder, called as the spec, is made.
     name : str, optional
@@ -83,8 +89,29 @@ def run(
     DataUnavailableError
         If the data can't be had.
 
+    Notes
+    -----
+    Arrays are known by a hash of their content, so the same call resumes or repeats nothing, and
+    one with other arrays is refused where it would add to the old rows. An object becomes the name
+    of its class, in the registry or where it is imported from, with its parameters, and its rows
+    are those of a spec that names it so. A class of the notebook itself is known by a hash of its
+    code and of what it uses of the notebook; so is an object with parameters that YAML can't hold,
+    such as a pipeline, which has no columns for them in the table. It is copied to the processes
+    that run it, and `trust` is not asked for: the code is in this program already.
+
     Examples
     --------
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from ddr_cli.reducers import LFDA
+    >>> X, y = [[0.0, 1.0], [0.1, 0.9], [1.0, 0.0], [0.9, 0.1]] * 9, [0, 0, 1, 1] * 9
+    >>> results = run(
+    ...     {
+    ...         "dataset": (X, y),
+    ...         "reducers": [LFDA(n_components=1), "none"],
+    ...         "classifiers": [KNeighborsClassifier(n_neighbors=3)],
+    ...     },
+    ...     out="build",
+    ... )  # doctest: +SKIP
     >>> results = run(
     ...     {
     ...         "dataset": "iris",
@@ -98,8 +125,12 @@ def run(
     """
     from ddr_cli.core.own_code import trusting
     from ddr_cli.engine import make_progress, run_spec
+    from ddr_cli.spec.objects import in_words
 
-    with trusting(trust):
+    with ExitStack() as stack:
+        stack.enter_context(trusting(trust))
+        if isinstance(spec, Mapping):
+            spec = stack.enter_context(in_words(spec))
         outcome = run_spec(
             _as_spec(spec, name, overrides, repeats),
             out=out,
@@ -114,7 +145,7 @@ def run(
     return Results(outcome.folder)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Results:
     """The results in a run's folder, read when they are first asked for.
 
@@ -125,6 +156,12 @@ class Results:
     """
 
     folder: Path
+
+    def __repr__(self) -> str:
+        done = (self.trials["status"] == "ok").sum()
+        failed = len(self.trials) - done
+        text = f"{done} trials, {failed} failed" if failed else f"{done} trials"
+        return f"<Results {self.folder}: {text}>"
 
     @cached_property
     def trials(self) -> pd.DataFrame:

@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
+import dataclasses
+import os
+import re
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pandas as pd
 import pytest
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.datasets import load_iris
+from sklearn.decomposition import PCA
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 import ddr_cli
 from ddr_cli.core.errors import InputError
+from ddr_cli.data import load_dataset
+from ddr_cli.engine import make_plan
+from ddr_cli.reducers import LDA
+from ddr_cli.spec import make_spec
+from ddr_cli.spec.objects import in_words
 
 SPEC: dict[str, Any] = {
     "dataset": "iris",
@@ -82,3 +97,152 @@ def test_the_module_is_the_program() -> None:
         [sys.executable, "-m", "ddr_cli", "--version"], capture_output=True, text=True, check=True
     )
     assert done.stdout == f"ddr {ddr_cli.__version__}\n"
+
+
+def _no_import() -> Any:
+    class Halves(TransformerMixin, BaseEstimator):
+        """What no other process can import."""
+
+        def __init__(self, n_components: int = 1) -> None:
+            self.n_components = n_components
+
+        def fit(self, X: Any, _y: Any) -> Any:
+            self.mean_ = X.mean(axis=0)
+            return self
+
+        def transform(self, X: Any) -> Any:
+            return _halved(X - self.mean_)[:, : self.n_components]
+
+    return Halves
+
+
+def _halved(X: Any) -> Any:
+    return X / 2
+
+
+def test_arrays_and_objects_run_resume_and_are_known_by_content(tmp_path: Path) -> None:
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    spec = {
+        **SPEC,
+        "dataset": (X, y),
+        "controls": [],
+        "preprocess": [StandardScaler()],
+        "reducers": [
+            LDA(n_components=1),
+            {"name": _no_import()(), "label": "mine", "n_components": {"grid": [1, 2]}},
+            make_pipeline(PCA(2), FunctionTransformer(_halved)),
+        ],
+        "classifiers": [KNeighborsClassifier(3), "knn"],
+    }
+    found = ddr_cli.run(spec, out=tmp_path, name="a")
+    assert repr(found) == f"<Results {tmp_path / 'a'}: 24 trials>"
+    assert found.trials["reducer"].unique().tolist() == ["lda", "python:Halves", "python:Pipeline"]
+    assert found.trials["reducer.n_components"].dropna().unique().tolist() == [1, 2]
+    assert "sklearn.neighbors:KNeighborsClassifier" in set(found.trials["classifier"])
+    assert set(found.summary["reducer_label"]) == {"LDA", "mine", "Pipeline"}
+    before = (tmp_path / "a" / "trials.csv").read_bytes()
+    assert len(ddr_cli.run(spec, out=tmp_path, name="a").trials) == 24
+    assert (tmp_path / "a" / "trials.csv").read_bytes() == before
+    X.iloc[0, 0] += 1e-9
+    with pytest.raises(InputError, match="the data's fingerprint"):
+        ddr_cli.run(spec, out=tmp_path, name="a")
+
+
+def test_an_object_is_what_a_spec_calls_by_name() -> None:
+    by_name = {
+        **SPEC,
+        "controls": [],
+        "reducers": [{"name": "lda", "n_components": 1}],
+        "classifiers": [{"name": "sklearn.neighbors:KNeighborsClassifier", "n_neighbors": 3}],
+    }
+    by_object = {
+        **by_name,
+        "dataset": load_dataset("iris"),
+        "reducers": [LDA(n_components=1)],
+        "classifiers": [KNeighborsClassifier(n_neighbors=3)],
+    }
+    with in_words(by_object) as words:
+        ids = list(make_plan(make_spec(**words)).trials)
+    assert ids == list(make_plan(make_spec(**by_name)).trials)
+    other = dataclasses.replace(load_dataset("iris"), X=load_dataset("iris").X + 1)
+    with (
+        pytest.raises(InputError, match="the name of a shipped data set"),
+        in_words({"dataset": other}),
+    ):
+        pass
+
+
+EDITS = """
+import sys
+from ddr_cli.core.given_code import hash_of
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+WORDS = {"b", "a", "c"}
+FACTOR = %s
+def scale(X): return X * FACTOR
+class Mine:
+    def __init__(self, k=%s): self.k = k
+    # %s
+    def transform(self, X): return scale(X)[:, : self.k] if self.k in {"a", "b"} else X %s 1
+print(hash_of(Mine), hash_of(make_pipeline(FunctionTransformer(scale))))
+"""
+
+
+def test_code_is_told_by_what_it_does() -> None:
+    def hashes(*edits: object, seed: str = "0") -> list[str]:
+        done = subprocess.run(
+            [sys.executable, "-c", EDITS % edits],
+            capture_output=True,
+            text=True,
+            check=True,
+            env={**os.environ, "PYTHONHASHSEED": seed},
+        )
+        return done.stdout.split()
+
+    first = hashes(2, 1, "a comment", "+")
+    assert hashes(2, 1, "another", "+", seed="1") == first
+    assert hashes(2, 1, "a comment", "-")[0] != first[0]
+    assert hashes(2, 1, "a comment", "-")[1] == first[1]
+    assert hashes(2, 5, "a comment", "+")[0] != first[0]
+    both = hashes(3, 1, "a comment", "+")
+    assert both[0] != first[0]
+    assert both[1] != first[1]
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "says"),
+    [
+        ([["a"], ["b"]], [0, 1], "not a table of numbers"),
+        ([[1.0], [2.0]], [0, 1, 2], "2 rows but 3 labels"),
+        ([1.0, 2.0], [0, 1], "a row for each sample"),
+        ([[1.0], [2.0]], [0, None], "y has missing values"),
+        ([[1.0], [2.0]], [[0], [1]], "one class for each row"),
+    ],
+)
+def test_arrays_that_are_no_data_set_are_refused(X: Any, y: Any, says: str) -> None:
+    with pytest.raises(InputError, match=says):
+        ddr_cli.make_dataset(X, y)
+
+
+def test_a_data_set_is_short_to_read() -> None:
+    assert repr(load_dataset("iris")) == (
+        "<Dataset iris: 150 samples x 4 features; setosa 50, versicolor 50, virginica 50>"
+    )
+    odd = ddr_cli.make_dataset([[0.0], [1.0]], ["<b>", "&"], title="<i>")
+    assert "<table>" in odd._repr_html_()
+    assert "<b>" not in odd._repr_html_()
+
+
+def test_the_page_on_python_does_what_it_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    page = (Path(__file__).parents[1] / "docs" / "python.md").read_text(encoding="utf-8")
+    # As in a notebook, whose classes no other process can import.
+    module = ModuleType("__main__")
+    monkeypatch.setitem(sys.modules, "__main__", module)
+    for snippet in re.findall(r"^```python\n(.*?)^```", page, re.DOTALL | re.MULTILINE):
+        exec(compile(snippet, "docs/python.md", "exec"), vars(module))
+    assert (tmp_path / "first.png").stat().st_size
+    assert len(module.results.trials) == 12
+    assert module.results.trials["status"].eq("ok").all()

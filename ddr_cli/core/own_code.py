@@ -24,6 +24,7 @@ from platformdirs import user_state_path
 from ddr_cli.core.errors import InputError, did_you_mean
 
 _SAFE = "sklearn"
+GIVEN = "python"
 _trusted: set[str] = set()
 
 
@@ -65,7 +66,9 @@ def class_name(name: str) -> str:
 
 def source_of(name: str) -> str:
     """Return what changes when a piece's code does: its file's hash, or its package's version."""
-    place, _, _ = name.rpartition(":")
+    place, _, attribute = name.rpartition(":")
+    if place == GIVEN:
+        return given(attribute)[1]
     if place.endswith(".py"):
         return "sha256:" + sha256(_read(Path(place))).hexdigest()[:16]
     top = place.partition(".")[0]
@@ -75,6 +78,13 @@ def source_of(name: str) -> str:
     return "sha256:" + sha256(_read(Path(found))).hexdigest()[:16] if found else place
 
 
+def given(name: str) -> tuple[Any, str]:
+    """Return a piece that was given as an object of the running program, and its hash."""
+    from ddr_cli.core.given_code import find
+
+    return find(name)
+
+
 def load_code(name: str) -> Any:
     """Import the piece that is named by its code; an `InputError` says why it can't be.
 
@@ -82,6 +92,8 @@ def load_code(name: str) -> Any:
     """
     require_trust(name)
     place, _, attribute = name.rpartition(":")
+    if place == GIVEN:
+        return given(attribute)[0]
     try:
         module = _from_file(Path(place)) if place.endswith(".py") else import_module(place)
     except InputError:
@@ -106,7 +118,7 @@ def load_code(name: str) -> Any:
 
 def require_trust(name: str) -> None:
     """Raise UntrustedCodeError if nobody has said that this piece's code may be run."""
-    if name.partition(".")[0] == _SAFE:
+    if name.partition(".")[0] == _SAFE or name.partition(":")[0] == GIVEN:
         return
     source = source_of(name)
     if "*" in _trusted or source in _trusted or source in _remembered():

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from ddr_cli.core.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from ddr_cli.data.arrays import make_dataset
     from ddr_cli.data.card import Card, card_names, load_card
     from ddr_cli.data.dataset import Dataset, PredefinedSplit
     from ddr_cli.data.load import load_dataset
@@ -18,6 +19,7 @@ else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
+            "arrays": ["make_dataset"],
             "card": ["Card", "card_names", "load_card"],
             "dataset": ["Dataset", "PredefinedSplit"],
             "load": ["load_dataset"],
@@ -33,4 +35,5 @@ __all__ = [
     "card_names",
     "load_card",
     "load_dataset",
+    "make_dataset",
 ]

@@ -317,6 +317,13 @@ class Card(Frozen):
         return Expect()
 
 
+GIVEN = "given"
+"""The generator of a data set that a program gives as arrays."""
+
+given_cards: dict[str, Card] = {}
+"""The cards of data sets that this program gives as arrays now."""
+
+
 def card_names() -> list[str]:
     """Return the names of all data sets: the shipped ones, then other packages'."""
     return _registry().names()
@@ -356,6 +363,8 @@ def load_card(name_or_path: str | Path, *, base: Path | None = None) -> Card:
         if not path.is_file():
             raise InputError(f"There is no card at {path}.")
         return read_card(path)
+    if text in given_cards:
+        return given_cards[text]
     if text in _shipped():
         return read_card(_shipped()[text], shipped=True)
     try:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
+from html import escape
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 # Part of the hash: a change of the canonical form must change every fingerprint.
 _FORM = b"ddr data set, canonical form 1"
 _BLOCK_ROWS = 1024
+_MOST_SHOWN = 10
 _NONE = "\x00none"  # stands for the class of a row without a label
 
 
@@ -46,7 +48,7 @@ class PredefinedSplit:
     test: NDArray[np.int64]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Dataset:
     """A loaded and verified data set.
 
@@ -111,6 +113,29 @@ class Dataset:
     def n_missing(self) -> int:
         """How many values of X are missing."""
         return int(np.isnan(self.X if isinstance(self.X, np.ndarray) else self.X.data).sum())
+
+    def __repr__(self) -> str:
+        return f"<Dataset {self.name}: {self._size}; {self._classes}>"
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows."""
+        facts = {"data set": f"{self.name}: {self.title}", "size": self._size}
+        facts |= {"classes": self._classes, "fingerprint": self.fingerprint}
+        rows = "".join(
+            f"<tr><th>{key}</th><td>{escape(text)}</td></tr>" for key, text in facts.items()
+        )
+        return f"<table>{rows}</table>"
+
+    @property
+    def _size(self) -> str:
+        kind = "" if isinstance(self.X, np.ndarray) else ", sparse"
+        return f"{self.n_samples} samples x {self.n_features} features{kind}"
+
+    @property
+    def _classes(self) -> str:
+        counts = [f"{name} {count}" for name, count in self.class_counts.items()]
+        left = len(counts) - _MOST_SHOWN
+        return ", ".join(counts[:_MOST_SHOWN]) + (f" and {left} more classes" if left > 0 else "")
 
     @property
     def n_samples(self) -> int:

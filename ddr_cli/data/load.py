@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ddr_cli.data.card import Card, Options, load_card
+from ddr_cli.data.arrays import given_dataset
+from ddr_cli.data.card import GIVEN, Card, Options, load_card
 from ddr_cli.data.dataset import DataMismatchError, Dataset, assemble, verify
 from ddr_cli.data.formats import call_checked
 from ddr_cli.data.store.cache import read_found
@@ -50,6 +51,8 @@ def load_from_card(
 ) -> Dataset:
     """Return the data set of a card; as `load_dataset`."""
     chosen = card.choose(options)
+    if card.generate is not None and card.generate.name == GIVEN:
+        return given_dataset(card.name)
     if card.generate is not None:
         return generate(card, chosen)
     sources = sources or Sources.from_environment()

@@ -82,13 +82,14 @@ def _write(content: dict[str, Any], target: Path, sources: Sources | None) -> Da
     if found is None:
         raise InputError(f"The files of {target} are not there.")
     dataset = read_found(card, found, card.choose(None), sources)
-    content["expect"] = _expect(card, dataset)
+    content["expect"] = expect_of(card, dataset)
     with clear_messages(target):
         atomic_write(target, dump(content))
     return dataset
 
 
-def _expect(card: Card, dataset: Dataset) -> dict[str, Any]:
+def expect_of(card: Card, dataset: Dataset) -> dict[str, Any]:
+    """Return what a card says of a data set's arrays."""
     expect: dict[str, Any] = {
         "samples": dataset.n_samples,
         "features": dataset.n_features,

@@ -53,7 +53,7 @@ class Look:
         facts = {
             "reducer": self.label,
             "row": self.rows,
-            "label": [self.kept.classes[code] for code in self.kept.y],
+            "label": [self.kept.classes[code] if code >= 0 else "" for code in self.kept.y],
             "part": self.kept.part,
         }
         places = {f"x{i}": column for i, column in enumerate(self.coordinates.T, start=1)}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from dataclasses import dataclass
+from html import escape
 from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 _EVERY_SECONDS = 10.0
 _EVERY_SHARE = 0.1
 _LEAST_SECONDS = 1.0
+_NOTEBOOK_SECONDS = 0.3
 
 
 class Progress:
@@ -208,6 +210,46 @@ class Bar(Progress):
         )
 
 
+class Notebook(Progress):
+    """Shows a bar with time left and failures below the cell that runs, and changes it in place."""
+
+    def begin(self, name: str, total: int, done: int) -> None:
+        """Show how much there is to do."""
+        self._name, self._count = name, _Count(total, done)
+        self._last_time = time.monotonic()
+        # A kernel has it loaded, and nothing else needs it.
+        self._shown = sys.modules["IPython.display"].display(
+            self._content(), raw=True, display_id=True
+        )
+
+    def advance(self, ok: int, failed: int) -> None:
+        """Show how far it is, unless that was done just now."""
+        self._count.advance(ok, failed)
+        if time.monotonic() - self._last_time > _NOTEBOOK_SECONDS:
+            self._last_time = time.monotonic()
+            self._shown.update(self._content(), raw=True)
+
+    def note(self, text: str) -> None:
+        """Write the text below."""
+        print(text)
+
+    def end(self) -> None:
+        """Leave what came of it."""
+        self._shown.update(self._content(), raw=True)
+
+    def _content(self) -> dict[str, str]:
+        text = f"{self._name}: {self._count.text('trials')}"
+        bar = f'<progress value="{self._count.ended}" max="{self._count.total}"></progress>'
+        return {"text/plain": text, "text/html": f"{bar} {escape(text)}"}
+
+
+def _in_notebook() -> bool:
+    """Tell whether what is shown is seen in a notebook, whose kernel has no terminal."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    return type(shell).__name__ == "ZMQInteractiveShell"
+
+
 def make_progress(
     *,
     quiet: bool = False,
@@ -215,9 +257,14 @@ def make_progress(
     unit: str = "trials",
     totals: BatchTotals | None = None,
 ) -> Progress:
-    """Return what suits the stream (standard error if not given): a bar if it is a terminal."""
+    """Return what suits the stream, a bar if it is a terminal, or without one the program.
+
+    That is standard error, or in a notebook the cell that runs.
+    """
     if quiet:
         return Progress()
+    if stream is None and _in_notebook():
+        return Notebook()
     target = stream if stream is not None else sys.stderr
     return Bar(totals) if target.isatty() else Lines(target, unit, totals)
 

@@ -138,7 +138,7 @@ def has_default(factory: Factory, parameter: str) -> bool:
 def usual(factory: Factory) -> dict[str, JsonValue]:
     """Return the defaults of an estimator that a spec could state, as its signature has them."""
     fields = parameter_model(factory).model_fields.items()
-    return {n: f.default for n, f in fields if not f.is_required() and _is_plain(f.default)}
+    return {n: f.default for n, f in fields if not f.is_required() and is_plain(f.default)}
 
 
 def complete(factory: Factory, given: Mapping[str, Any]) -> dict[str, JsonValue]:
@@ -158,7 +158,7 @@ def complete(factory: Factory, given: Mapping[str, Any]) -> dict[str, JsonValue]
     for name, value in values.items():
         if isinstance(defaults.get(name), float) and type(value) is int:
             value = float(value)
-        if _is_plain(value):
+        if is_plain(value):
             plain[name] = list(value) if isinstance(value, tuple) else value
     return plain
 
@@ -205,11 +205,12 @@ def wrong_mode(mode: object) -> str:
     return f"mode must be {' or '.join(map(repr, MODES))}, but is {value_text(mode)}.{hint}"
 
 
-def _is_plain(value: object) -> bool:
+def is_plain(value: object) -> bool:
+    """Return whether JSON can hold a value."""
     if isinstance(value, list | tuple):
-        return all(_is_plain(item) for item in value)
+        return all(is_plain(item) for item in value)
     if isinstance(value, dict):
-        return all(isinstance(key, str) and _is_plain(item) for key, item in value.items())
+        return all(isinstance(key, str) and is_plain(item) for key, item in value.items())
     if isinstance(value, float):
         return math.isfinite(value)
     return value is None or isinstance(value, bool | int | str)

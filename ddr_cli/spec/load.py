@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ddr_cli.core.errors import InputError, did_you_mean, nearest
-from ddr_cli.core.own_code import is_code, located, require_trust
+from ddr_cli.core.own_code import class_name, is_code, located, require_trust
 from ddr_cli.core.places import Document, Place, value_text
 from ddr_cli.core.registry import shipped_yaml
 from ddr_cli.core.validation import not_a_mapping, unknown_key, validated
@@ -62,7 +62,7 @@ def make_spec(
     data = {key: _plain(value) for key, value in data.items() if value is not None}
     data.setdefault("split", _default_split(dataset))
     names = [item if isinstance(item, str) else item.get("name") for item in (dataset, *reducers)]
-    stems = [re.sub(r"\.ya?ml$", "", str(stem)) for stem in names]
+    stems = [re.sub(r"\.ya?ml$", "", class_name(str(stem))) for stem in names]
     made = re.sub(r"[^A-Za-z0-9.-]+", "_", "_".join(stems)).strip("_.")
     name = name or made or "unnamed"
     document = Document(f"the spec '{name}'", data, name=setting)

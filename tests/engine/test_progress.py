@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import io
+import sys
 import time
+from types import SimpleNamespace
 
 import pytest
 
@@ -111,3 +113,33 @@ def test_a_bar_can_be_drawn_for_one_run_after_the_other(
     assert "first" in shown
     assert "second" in shown
     assert ("second: 4 of 4 trials, 1 failed" in shown) == (totals is not None)
+
+
+def test_a_notebook_has_a_bar_that_changes_in_place(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shown: list[dict[str, str]] = []
+
+    class Handle:
+        def update(self, content: dict[str, str], **_: object) -> None:
+            shown.append(content)
+
+    def display(content: dict[str, str], **_: object) -> Handle:
+        shown.append(content)
+        return Handle()
+
+    shell = type("ZMQInteractiveShell", (), {})()
+    ipython = SimpleNamespace(get_ipython=lambda: shell)
+    monkeypatch.setitem(sys.modules, "IPython", ipython)
+    monkeypatch.setitem(sys.modules, "IPython.display", SimpleNamespace(display=display))
+    monkeypatch.setattr("ddr_cli.engine.progress._NOTEBOOK_SECONDS", -1)
+    progress = make_progress()
+    progress.begin("a<b", 4, 1)
+    progress.advance(1, 1)
+    progress.note("a method's warning")
+    progress.end()
+    assert shown[0]["text/plain"].startswith("a<b: 1 of 4 trials")
+    assert '<progress value="3" max="4"></progress> a&lt;b: 3 of 4' in shown[-1]["text/html"]
+    assert "1 failed" in shown[-1]["text/plain"]
+    assert len(shown) == 3
+    assert capsys.readouterr().out == "a method's warning\n"

@@ -1,0 +1,137 @@
+"""Data sets of arrays that a program has, by their content."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ddr_cli.core.errors import DataUnavailableError, InputError
+from ddr_cli.data.card import GIVEN, Card, card_names, check_card, given_cards, load_card
+from ddr_cli.data.dataset import Dataset, assemble, canonical, fingerprint
+from ddr_cli.data.formats import RawData
+from ddr_cli.data.new_card import expect_of
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+_datasets: dict[str, Dataset] = {}
+
+
+def make_dataset(
+    X: Any,
+    y: ArrayLike,
+    *,
+    name: str = "arrays",
+    title: str | None = None,
+    groups: ArrayLike | None = None,
+    unlabelled: bool = False,
+) -> Dataset:
+    """Return a data set of arrays, as `load_dataset` does of files.
+
+    Parameters
+    ----------
+    X : array, DataFrame or sparse matrix of shape (n_samples, n_features)
+        Numbers; they are copied. The columns of a DataFrame name the features. NaN is a missing
+        value, which a spec's step ``impute`` fills in.
+    y : array of shape (n_samples,)
+        The class of each row: numbers or text.
+    name, title : str, optional
+        What it is called in specs and tables. Its splits depend on the name.
+    groups : array of shape (n_samples,), optional
+        What belongs together, such as a subject, for grouped splits.
+    unlabelled : bool
+        Rows whose label is -1 or missing are training points of unknown class; without, -1 is a
+        class, and a missing one an error.
+
+    Returns
+    -------
+    Dataset
+
+    Raises
+    ------
+    InputError
+        If an array has another shape or holds something else.
+
+    Examples
+    --------
+    >>> make_dataset([[0.0, 1.0], [2.0, 3.0], [2.0, 4.0]], ["a", "b", "b"], name="tiny")
+    <Dataset tiny: 3 samples x 2 features; a 1, b 2>
+    """
+    columns = tuple(map(str, X.columns)) if hasattr(X, "columns") else None
+    labels = np.asarray(y)
+    if labels.ndim != 1:
+        raise InputError(f"y has shape {labels.shape}; one class for each row is needed.")
+    missing = np.array([each is None or each != each for each in labels.tolist()])
+    if missing.any() and not unlabelled:
+        raise InputError(
+            "y has missing values; leave these rows out, or say unlabelled=True to keep them as "
+            "training points of unknown class."
+        )
+    try:
+        points = canonical(X)
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"X is not a table of numbers ({error}); make 0/1 columns of text, as "
+            "pandas.get_dummies does."
+        ) from None
+    keep = {"unlabelled": "keep"} if unlabelled else {}
+    card = _card(name, title or name, **keep)
+    if points.ndim != 2:
+        raise InputError(f"X has shape {points.shape}; a row for each sample is needed.")
+    raw = RawData(
+        points,
+        np.where(missing, -1, labels) if missing.any() else labels,
+        feature_names=columns,
+        unlabelled=missing if unlabelled else None,
+        groups=None if groups is None else np.asarray(groups),
+    )
+    return assemble(card, raw)
+
+
+@contextmanager
+def given(dataset: Dataset) -> Iterator[str | dict[str, Any]]:
+    """Yield what a spec calls a data set within the block: its name, with its card's options.
+
+    One that is what a shipped card describes is that; others are known by their content alone.
+    """
+    dataset = replace(dataset, X=canonical(dataset.X))
+    dataset = replace(dataset, fingerprint=fingerprint(dataset))
+    if dataset.name in card_names():
+        shipped = load_card(dataset.name)
+        known = [({}, shipped.expect), *((each.options, each.expect) for each in shipped.variants)]
+        for options, expect in known:
+            if expect.fingerprint == dataset.fingerprint:
+                yield {"name": dataset.name, **options}
+                return
+        raise InputError(
+            f"'{dataset.name}' is the name of a shipped data set, and these are other arrays: give "
+            "them a name of their own."
+        )
+    bare = _card(dataset.name, dataset.title)
+    more = {} if dataset.split is None else {"split": "by_file"}
+    more |= {"unlabelled": "keep"} if dataset.n_unlabelled else {}
+    card = _card(dataset.name, dataset.title, **more, expect=expect_of(bare, dataset))
+    given_cards[card.name], _datasets[card.name] = card, dataset
+    try:
+        yield card.name
+    finally:
+        del given_cards[card.name], _datasets[card.name]
+
+
+def given_dataset(name: str) -> Dataset:
+    """Return the data set of arrays that are given by that name."""
+    if name not in _datasets:
+        raise DataUnavailableError(
+            f"The data set '{name}' was given as arrays in Python, and this is another program."
+        )
+    return _datasets[name]
+
+
+def _card(name: str, title: str, **more: Any) -> Card:
+    content = {"name": name, "title": title, "generate": GIVEN, **more}
+    return check_card(content, Path(name))

@@ -1,0 +1,68 @@
+"""A spec whose data are arrays and whose pieces are estimator objects, put into a spec's words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+from ddr_cli.core import own_code
+from ddr_cli.core.given_code import copies_of, hash_of, importable_name, offer, offering
+from ddr_cli.data.arrays import given, make_dataset
+from ddr_cli.data.dataset import Dataset
+from ddr_cli.spec.estimators import PREFIXES, is_plain, registry_of
+
+
+@contextmanager
+def in_words(spec: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield a spec as YAML could say it; what it names is there within the block.
+
+    A data set is known by its content. An object becomes its class's name, in the registry or where
+    it is imported from, with its parameters; only an object that has no such name, or parameters
+    that a spec can't hold, is copied to the processes that run it. That code is in this program, so
+    it needs no further word.
+    """
+    with ExitStack() as stack:
+        stack.enter_context(own_code.trusting(allowed=False))
+        send = stack.enter_context(offering())
+        words = dict(spec)
+        data = words.get("dataset")
+        if isinstance(data, tuple) and len(data) == 2:
+            data = make_dataset(*data)
+        if isinstance(data, Dataset):
+            words["dataset"] = stack.enter_context(given(data))
+        for section in PREFIXES:
+            if isinstance(words.get(section), Sequence) and not isinstance(words[section], str):
+                words[section] = [_item(section, item) for item in words[section]]
+        send()
+        yield words
+
+
+def _item(section: str, item: Any) -> Any:
+    """Return an item of a list with the name of the object in it, and the object's parameters."""
+    piece = item.get("name") if isinstance(item, Mapping) else item
+    if piece is None or isinstance(piece, str):
+        return item
+    given = {} if piece is item else {key: item[key] for key in item if key != "name"}
+    return {**_piece(section, piece), **given}
+
+
+def _piece(section: str, piece: Any) -> dict[str, Any]:
+    is_class = isinstance(piece, type)
+    factory = piece if is_class else type(piece)
+    if not is_class and not hasattr(piece, "get_params"):
+        params: dict[str, Any] | None = None
+    else:
+        params = {} if is_class else dict(piece.get_params(deep=False))
+    if params is None or not is_plain(params):
+        copies = copies_of(piece)
+        return {"name": offer(copies, hash_of(piece))}
+    target = f"{factory.__module__}:{factory.__qualname__}"
+    for entry in registry_of(section).entries():
+        if entry.target == target:
+            return {"name": entry.name, **params}
+    name = importable_name(factory)
+    if name is None:
+        return {"name": offer(factory, hash_of(factory)), **params}
+    own_code.trust(own_code.source_of(name))
+    return {"name": name, **params}
