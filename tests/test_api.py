@@ -246,3 +246,10 @@ def test_the_page_on_python_does_what_it_says(
     assert (tmp_path / "first.png").stat().st_size
     assert len(module.results.trials) == 12
     assert module.results.trials["status"].eq("ok").all()
+
+
+def test_rows_without_a_class_are_kept_if_asked_for() -> None:
+    for y in ([0, 1, -1], ["a", "b", None]):
+        found = ddr_cli.make_dataset([[0.0], [1.0], [2.0]], y, unlabelled=True)
+        assert found.y.tolist() == [0, 1, -1]
+    assert ddr_cli.make_dataset([[0.0], [1.0]], [1, -1]).target_names == ("-1", "1")

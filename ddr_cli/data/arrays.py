@@ -67,7 +67,7 @@ def make_dataset(
     if labels.ndim != 1:
         raise InputError(f"y has shape {labels.shape}; one class for each row is needed.")
     missing = np.array([each is None or each != each for each in labels.tolist()])
-    if missing.any() and not unlabelled:
+    if missing.all() or (missing.any() and not unlabelled):
         raise InputError(
             "y has missing values; leave these rows out, or say unlabelled=True to keep them as "
             "training points of unknown class."
@@ -85,7 +85,8 @@ def make_dataset(
         raise InputError(f"X has shape {points.shape}; a row for each sample is needed.")
     raw = RawData(
         points,
-        np.where(missing, -1, labels) if missing.any() else labels,
+        # What stands for a missing one must be of their kind, to be ordered with them.
+        np.where(missing, labels[~missing][:1], labels) if missing.any() else labels,
         feature_names=columns,
         unlabelled=missing if unlabelled else None,
         groups=None if groups is None else np.asarray(groups),
