@@ -69,7 +69,7 @@ def by_engine(spec: Spec, datasets: Datasets) -> tuple[float, list[dict[str, str
     with tempfile.TemporaryDirectory() as out:
         folder = run_spec(spec, out=out, datasets=datasets).folder
         spent = read_manifest(folder).sessions[-1].cpu_seconds
-        _, rows = read_rows(folder)
+        rows = read_rows(folder).to_dict("records")
     assert spent is not None
     return spent, [row for row in rows if row.get("tuned")]
 

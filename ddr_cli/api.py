@@ -193,14 +193,13 @@ class Results:
         """Write ``summary.csv``, ``figure.svg`` and ``figure.png`` into the folder."""
         from ddr_cli.report import write_run
 
-        return write_run(self.folder)
+        return write_run(self._summary)
 
     @cached_property
     def _summary(self) -> Summary:
-        from ddr_cli.comparison.runs import load_run
-        from ddr_cli.comparison.summary import summarize
+        from ddr_cli.comparison.summary import summary_of
 
-        return summarize(load_run(self.folder))
+        return summary_of(self.folder)
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows: the summary as a table."""

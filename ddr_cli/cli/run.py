@@ -14,6 +14,7 @@ from ddr_cli.cli.options import RunOptions, SpecNames, load, takes_run_options
 from ddr_cli.core.errors import DdrError
 
 if TYPE_CHECKING:
+    from ddr_cli.comparison.summary import Summary
     from ddr_cli.engine import RunOutcome
     from ddr_cli.spec import Spec
 
@@ -80,14 +81,21 @@ def _show(outcome: RunOutcome, options: RunOptions, *, one_of_several: bool) -> 
             f"The same command resumes:\n  {_this_command()}",
             err=True,
         )
-    if one_of_several and outcome.done == 0 and not outcome.failed and _is_derived(outcome.folder):
+    # A checkout writes all files within moments, in any order; of one spec all is made anew then.
+    is_derived = outcome.done == 0 and _is_derived(
+        outcome.folder, _CHECKOUT_SECONDS if one_of_several else 0.0
+    )
+    if is_derived and not outcome.failed and (one_of_several or options.quiet):
         return
     if kept:
+        from ddr_cli.comparison.summary import summary_of
         from ddr_cli.report import write_run
 
-        files = write_run(outcome.folder)
+        summary = summary_of(outcome.folder)
+        if not is_derived:
+            write_run(summary)
         if not options.quiet and not outcome.interrupted:
-            _show_results(outcome, files)
+            _show_results(outcome, summary)
             if not one_of_several:
                 _show_next(options.out)
     if outcome.failed:
@@ -98,7 +106,7 @@ def _show(outcome: RunOutcome, options: RunOptions, *, one_of_several: bool) -> 
         )
 
 
-def _show_results(outcome: RunOutcome, files: Sequence[Path]) -> None:
+def _show_results(outcome: RunOutcome, summary: Summary) -> None:
     if outcome.done == 0:
         typer.echo(f"{outcome.folder.name}: all {outcome.skipped} trials were done before.")
     from rich.console import Console
@@ -106,12 +114,12 @@ def _show_results(outcome: RunOutcome, files: Sequence[Path]) -> None:
     from ddr_cli.report import control_table, run_table
 
     console = Console()
-    console.print(run_table(outcome.folder))
-    if (controls := control_table(outcome.folder)) is not None:
+    console.print(run_table(summary))
+    if (controls := control_table(summary)) is not None:
         console.print(controls)
-    wrote = [outcome.folder / "trials.csv", *(path for path in files if path.suffix != ".svg")]
-    for path in wrote:
-        typer.echo(f"  {path}")
+    for name in ("trials.csv", "summary.csv", "figure.png", "shuffled_labels.png"):
+        if (outcome.folder / name).is_file():
+            typer.echo(f"  {outcome.folder / name}")
 
 
 def _show_all(outcomes: Sequence[RunOutcome], errors: Mapping[str, DdrError], out: Path) -> None:
@@ -135,12 +143,11 @@ def _show_next(out: Path) -> None:
     typer.echo(f"Next: ddr report {shlex.quote(str(out))}")
 
 
-def _is_derived(folder: Path) -> bool:
-    """Tell whether the files made from a journal are there and no older than it."""
-    # A checkout writes them all within moments, in any order.
-    written = (folder / "trials.csv").stat().st_mtime - _CHECKOUT_SECONDS
+def _is_derived(folder: Path, slack: float) -> bool:
+    """Tell whether the files made from a journal and a manifest are there and no older."""
+    written = max((folder / name).stat().st_mtime for name in ("trials.csv", "manifest.json"))
     derived = [folder / name for name in ("summary.csv", "figure.svg", "figure.png")]
-    return all(path.is_file() and path.stat().st_mtime >= written for path in derived)
+    return all(path.is_file() and path.stat().st_mtime >= written - slack for path in derived)
 
 
 def _this_command() -> str:

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ddr_cli.comparison.runs import Run, load_run
-from ddr_cli.comparison.summary import Summary, summarize
+from ddr_cli.comparison.runs import Run
+from ddr_cli.comparison.summary import Summary, summary_of
 
 _MOST_NAMED = 4
 
@@ -62,7 +62,7 @@ def load_places(folders: Sequence[Path]) -> tuple[Place, ...]:
     parents = _distinct([folder.parent for folder in given]) if twice else {}
     found = []
     for folder, as_given in given.items():
-        summary = summarize(load_run(as_given if as_given.name else folder))
+        summary = summary_of(as_given if as_given.name else folder)
         run = summary.run
         dataset = run.spec.dataset.name
         if len(run.trials):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -45,7 +46,7 @@ class Run:
         """The spec's title, or its name."""
         return self.spec.title or self.name
 
-    @property
+    @cached_property
     def ok(self) -> pd.DataFrame:
         """The trials that ended well."""
         return self.trials[self.trials["status"] == "ok"]
@@ -97,7 +98,8 @@ def load_run(folder: Path) -> Run:
             f"{path} is damaged: {reason}. Restore it, or run the spec again with --fresh."
         ) from None
     trials = read_trials(folder)
-    return Run(folder, manifest, spec, trials.assign(family=trials["split"].map(split_family)))
+    families = {split: split_family(split) for split in trials["split"].unique()}
+    return Run(folder, manifest, spec, trials.assign(family=trials["split"].map(families)))
 
 
 def find_runs(results: Path) -> dict[str, Run]:

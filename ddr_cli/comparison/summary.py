@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from ddr_cli.comparison.names import (
     method_name,
     setting_text,
 )
-from ddr_cli.comparison.runs import Run
+from ddr_cli.comparison.runs import Run, load_run
 from ddr_cli.core.errors import InputError
 from ddr_cli.engine import journal
 from ddr_cli.engine.journal import parameter_text
@@ -177,7 +178,8 @@ def summarize(run: Run) -> Summary:
     order: list[tuple[Any, ...]] = []
     members: list[Any] = []
     # Sums depend on their order in the last digit, and the journal's is that of finishing.
-    index = run.trials["split"].map(_split_index)
+    splits = run.trials["split"]
+    index = splits.map({split: _split_index(split) for split in splits.unique()})
     trials = run.trials.assign(_index=index).sort_values("_index", kind="stable")
     if tuned:
         trials = _without_chosen_values(run, trials, parameters)
@@ -221,6 +223,11 @@ def summarize(run: Run) -> Summary:
     numbers = [name for name in (*parameters, *axes) if name != LABELS]
     rows = rows.astype({name: run.trials[name].dtype for name in numbers})
     return Summary(run, rows, tuple(members[i] for i in sequence))
+
+
+def summary_of(folder: Path) -> Summary:
+    """Return the summary of a result folder, complete or partial."""
+    return summarize(load_run(folder))
 
 
 def _without_chosen_values(

@@ -90,9 +90,9 @@ class Journal:
         self._read()
 
     @property
-    def rows(self) -> dict[str, dict[str, str]]:
-        """The last row of each trial as text, by the trial's id."""
-        return {row[0]: dict(zip(self.header, row, strict=True)) for row in self._rows}
+    def rows(self) -> list[list[str]]:
+        """The last row of each trial, as text."""
+        return list({row[0]: row for row in self._rows}.values())
 
     @property
     def status(self) -> dict[str, str]:
@@ -188,13 +188,16 @@ def _stamp(path: Path) -> tuple[int, int, int] | None:
     return facts.st_size, facts.st_mtime_ns, facts.st_ino
 
 
-def read_rows(folder: Path) -> tuple[tuple[str, ...], list[dict[str, str]]]:
-    """Return the header and the last row of each trial of a folder's journal, as text."""
+def read_rows(folder: Path) -> pd.DataFrame:
+    """Return the last row of each trial of a folder's journal, all as text."""
+    import pandas as pd
+
     path = Path(folder) / FILE_NAME
     if not path.is_file():
         raise InputError(f"There is no {FILE_NAME} in {folder}; run a spec first.")
     journal = Journal(path, ())
-    return journal.header, list(journal.rows.values())
+    header = journal.header or journal_columns((), ())
+    return pd.DataFrame(journal.rows, columns=list(header), dtype=object)
 
 
 def read_trials(folder: str | Path) -> pd.DataFrame:
@@ -226,12 +229,9 @@ def read_trials(folder: str | Path) -> pd.DataFrame:
     rows share it (so don't add it up over rows); `eval_seconds` that of the row's own classifier,
     where one search served several rows its equal share.
     """
-    import pandas as pd
-
-    header, rows = read_rows(Path(folder))
-    table = pd.DataFrame(rows, columns=list(header), dtype=object)
+    table = read_rows(Path(folder))
     text = {*IDENTITY_COLUMNS, "control", "status", "reason"}
-    for column in header:
+    for column in table.columns:
         if column in text:
             continue
         cells = table[column].replace("all", "") if column == "labels" else table[column]
@@ -301,8 +301,11 @@ def _read(path: Path) -> tuple[tuple[str, ...], list[list[str]], int]:
 
 def _parsed(content: bytes) -> list[list[str]]:
     """Return the cells of lines, none if some are not text."""
+    # Most cells are equal to many others: one string for all of them is a third of the memory.
+    known: dict[str, str] = {}
+    text = io.TextIOWrapper(io.BytesIO(content), "utf-8", newline="")
     try:
-        return list(csv.reader(io.StringIO(content.decode(), newline="")))
+        return [[known.setdefault(cell, cell) for cell in row] for row in csv.reader(text)]
     except (UnicodeDecodeError, csv.Error):
         return []
 

@@ -136,7 +136,8 @@ def make_plan(
     sketches = _Sketches()
     cells = expand(spec)
     found: dict[_Whole, set[int]] = {}
-    for cell in cells:
+    # Most trials differ in their split and evaluator alone.
+    for cell in {(id(cell.reducer), id(cell.tuning)): cell for cell in cells}.values():
         for reducer, whole in _embedded(cell, sketches):
             sketch = sketches.of(reducer)
             width = sketch.width if cell.tuning is None else sketch.shared_width

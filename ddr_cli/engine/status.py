@@ -208,13 +208,14 @@ def run_status(folder: str | Path, *, reasons: bool = False) -> RunStatus:
     """
     folder = Path(folder)
     manifest = read_manifest(folder)
-    _, rows = read_rows(folder)
-    failures = Counter(f"{row['status']}: {row['reason']}" for row in rows if row["status"] != OK)
+    rows = read_rows(folder)
+    failed = rows[rows["status"] != OK]
+    failures = Counter(failed["status"] + ": " + failed["reason"])
     known = read_tracebacks(folder) if reasons else {}
     return RunStatus(
         name=str(manifest.spec.get("name", folder.name)),
         planned=manifest.planned,
-        done=sum(row["status"] == OK for row in rows),
+        done=len(rows) - len(failed),
         failures=dict(failures.most_common()),
         running=is_running(folder),
         seconds_left=_seconds_left(folder, len(rows), manifest.planned - len(rows), manifest),

@@ -135,8 +135,7 @@ def _rows(folder: Path, plan: Plan, methods: Sequence[_Method]) -> Mapping[str, 
         asked, by_hand = f"{plan.spec.name} tunes", f"--set tune=none and {by_hand}"
     if not (folder / FILE_NAME).is_file():
         raise InputError(f"{asked}, and {folder} holds no run of it: run it first, or {by_hand}.")
-    _, rows = read_rows(folder)
-    found = {row["trial_id"]: row for row in rows}
+    found = {row["trial_id"]: row for row in read_rows(folder).to_dict("records")}
     needed = [trial_id for method in methods for trial_id in method.trials]
     missing = len(set(needed) - found.keys())
     if missing:

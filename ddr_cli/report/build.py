@@ -8,8 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from ddr_cli.comparison.controls import against_controls
-from ddr_cli.comparison.runs import load_run
-from ddr_cli.comparison.summary import Summary, summarize
+from ddr_cli.comparison.summary import Summary
 from ddr_cli.core.atomic import atomic_write, clear_messages
 from ddr_cli.figures import draw
 from ddr_cli.figures.shuffled_labels import draw_shuffled_labels
@@ -64,15 +63,11 @@ class ReportOutcome:
     own: tuple[OwnRun, ...] = ()
 
 
-def write_run(folder: Path) -> list[Path]:
+def write_run(summary: Summary) -> list[Path]:
     """Derive ``summary.csv``, ``figure.svg`` and ``figure.png`` of a run, complete or partial.
 
     Of a run with shuffled labels ``shuffled_labels.svg`` and ``.png``, too.
     """
-    return _write_run(summarize(load_run(folder)))
-
-
-def _write_run(summary: Summary) -> list[Path]:
     folder = summary.run.folder
     svg, png = rendered(draw(summary, quoted_for(summary)))
     contents: dict[str, str | bytes] = {
@@ -127,7 +122,7 @@ def write_report(
         shown = {}
         for summary in _summaries(assessment):
             name = summary.run.name
-            files += _write_run(summary)
+            files += write_run(summary)
             svg, png = (_figure(summary, ending).read_bytes() for ending in (".svg", ".png"))
             shown[name] = page_figure(name, svg.decode(), png)
         for result in assessment.papers:

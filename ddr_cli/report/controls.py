@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pandas as pd
 from rich.table import Table
 
 from ddr_cli.comparison.controls import against_controls
 from ddr_cli.comparison.names import metric_axis, number
-from ddr_cli.comparison.runs import load_run
-from ddr_cli.comparison.summary import summarize
+from ddr_cli.comparison.summary import Summary
 
 _MOST_ROWS = 40
 
 
-def control_table(folder: Path) -> Table | None:
+def control_table(summary: Summary) -> Table | None:
     """Return a run's methods against its controls, None if it has none."""
-    summary = summarize(load_run(folder))
     found = against_controls(summary)
     if found is None or not {"scaled", "seen"} & set(found.rows):
         return None

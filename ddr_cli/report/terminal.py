@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -16,13 +15,11 @@ from ddr_cli.comparison.names import (
     parameter_name,
     plain,
 )
-from ddr_cli.comparison.runs import load_run
 from ddr_cli.comparison.summary import (
     AXES,
     Row,
     Summary,
     best_index,
-    summarize,
     swept_columns,
     with_tuned_names,
 )
@@ -59,17 +56,12 @@ _COLOURS = {
 # -- a run ----------------------------------------------------------------------------------------
 
 
-def run_table(folder: Path) -> Table:
+def run_table(summary: Summary) -> Table:
     """Return a run's first metric as a table: settings down, families of splits across.
 
     Classifiers are across too if that makes four columns at the most. Of more than 40 settings only
     the best of each reducer and classifier is shown.
     """
-    return summary_table(summarize(load_run(folder)))
-
-
-def summary_table(summary: Summary) -> Table:
-    """Return `run_table` of a run that is summarised."""
     run = summary.run
     metric = run.spec.metrics[0]
     swept = swept_columns(run)
@@ -203,7 +195,7 @@ def _cell(row: Mapping[str, Any], metric: str) -> str:
 
 def own_run_tables(own: OwnRun) -> Iterable[Table]:
     """Yield a run's table, its methods against its controls and each other, and what failed."""
-    yield summary_table(own.summary)
+    yield run_table(own.summary)
     if (controls := control_table(own.summary.run.folder)) is not None:
         yield controls
     yield from map(terminal_table, own.tables)

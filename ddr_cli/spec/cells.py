@@ -17,7 +17,7 @@ from ddr_cli.spec.split import SplitSpec
 from ddr_cli.spec.sweeps import TRAIN, Sweep, combinations
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class SplitKey:
     """One split of a spec: its kind, its number from 0, and its name, such as ``resample-7``.
 
@@ -36,7 +36,7 @@ class SplitKey:
         return self.kind if self.train is None else f"{self.kind}-{self.train}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Cell:
     """One trial of a spec.
 

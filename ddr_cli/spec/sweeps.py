@@ -327,7 +327,7 @@ def _range(start: float, stop: float, step: float) -> list[float]:
         raise GridError(f"a step of {step:g} does not lead from {start:g} to {stop:g}.")
     # The tolerance keeps the 0.3 of [0, 0.3, 0.1], where the quotient is 2.9999999999999996.
     steps = (stop - start) / step * (1 + 1e-12)
-    _refuse_too_many(steps + 1)
+    _refuse_too_many(math.floor(steps) + 1 if math.isfinite(steps) else steps)
     return [rounded(start + i * step) for i in range(math.floor(steps) + 1)]
 
 

@@ -242,11 +242,18 @@ def test_run_resume_status_report(ddr, ddr_here, work):
     files = {"trials.csv", "summary.csv", "figure.svg", "figure.png", "manifest.json"}
     assert files <= {path.name for path in folder.iterdir()}
     journal = (folder / "trials.csv").read_bytes()
+    drawn = (folder / "figure.svg").stat().st_mtime_ns
 
     second = ddr_here("run", "tiny.yaml")
     assert second.returncode == 0
     assert "were done before" in second.stdout
     assert (folder / "trials.csv").read_bytes() == journal
+    assert (folder / "figure.svg").stat().st_mtime_ns == drawn
+
+    (work / "tiny.yaml").write_text(TINY.replace("A tiny run", "Another title"))
+    assert ddr_here("run", "tiny.yaml").returncode == 0
+    assert "Another title" in (folder / "manifest.json").read_text()
+    assert (folder / "figure.svg").stat().st_mtime_ns > drawn
 
     status = json.loads(ddr_here("status", "--json").stdout)
     assert [(each["name"], each["done"], each["remaining"]) for each in status] == [("tiny", 8, 0)]

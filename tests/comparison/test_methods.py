@@ -13,8 +13,7 @@ from scipy import stats
 import ddr_cli
 from ddr_cli.comparison.methods import compare
 from ddr_cli.comparison.pairing import difference_interval
-from ddr_cli.comparison.runs import load_run
-from ddr_cli.comparison.summary import Row, summarize
+from ddr_cli.comparison.summary import Row, summary_of
 from ddr_cli.core.errors import InputError
 from ddr_cli.evaluation.statistics import NADEAU_BENGIO, SMALL_TRAINING
 from ddr_cli.figures.pair_matrix import draw_pairs
@@ -95,13 +94,13 @@ def test_a_small_training_part_is_allowed_for(make, metric, correction):
     half = stats.t.ppf(0.975, 19) * np.sqrt(differences.var(ddof=1) / 20 + shared)
     assert pca["interval"] == correction
     assert pca["high"] == pytest.approx(differences.mean() + half)
-    summary = summarize(load_run(folder)).rows
+    summary = summary_of(folder).rows
     assert set(summary["mean_interval"]) == {correction}
     assert summary["mean_low"].min() >= 0
 
 
 def test_a_mean_of_differences_has_one_interval(make):
-    summary = summarize(load_run(make("run", {"none": 0.3, "pca": 0.2, "lda": 0.1})))
+    summary = summary_of(make("run", {"none": 0.3, "pca": 0.2, "lda": 0.1}))
     none, pca, lda = (Row(summary, index) for index in range(3))
     both = difference_interval((none, pca), (none, lda))
     assert both is not None

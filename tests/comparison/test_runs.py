@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 
 from ddr_cli.comparison.runs import find_runs, load_run, split_family, split_sizes
-from ddr_cli.comparison.summary import Row, summarize
+from ddr_cli.comparison.summary import Row, summarize, summary_of
 from ddr_cli.core.errors import InputError
 from ddr_cli.report.tables import to_csv
 from ddr_cli.spec.model import Spec
@@ -22,7 +22,7 @@ def _error(trial):
 
 def test_a_row_per_method_setting_and_family(results, write_results, make_spec):
     spec = make_spec("run", reducers=[CCDR, NONE], sweep={"reducer.beta": BETAS}, repeats=10)
-    rows = summarize(load_run(write_results(results, spec, _error))).rows
+    rows = summary_of(write_results(results, spec, _error)).rows
     # Four values of beta and one row without any, each on the predefined split and over re-splits.
     assert len(rows) == (4 + 1) * 2
     assert list(rows["reducer_label"].unique()) == ["CCDR", "no reduction"]
@@ -32,7 +32,7 @@ def test_a_row_per_method_setting_and_family(results, write_results, make_spec):
 
 def test_statistics_of_a_known_sample(results, write_results, make_spec):
     spec = make_spec("run", reducers=[CCDR], repeats=10)
-    rows = summarize(load_run(write_results(results, spec, _error))).rows.set_index("split")
+    rows = summary_of(write_results(results, spec, _error)).rows.set_index("split")
     own, over = rows.loc["predefined"], rows.loc["resample"]
     values = np.arange(1, 11) / 100
     assert (own["n"], over["n"]) == (1, 10)
@@ -58,7 +58,7 @@ def test_the_order_of_the_journal_changes_no_byte(tmp_path, write_results, make_
     one = write_results(tmp_path / "one", spec, error)
     two = write_results(tmp_path / "two", spec, error, shuffled=True)
     assert (one / "trials.csv").read_bytes() != (two / "trials.csv").read_bytes()
-    assert to_csv(summarize(load_run(one)).rows) == to_csv(summarize(load_run(two)).rows)
+    assert to_csv(summary_of(one).rows) == to_csv(summary_of(two).rows)
 
 
 def test_failed_trials_are_no_results(results, write_results, make_spec):
@@ -82,7 +82,7 @@ def test_a_partial_run_knows_what_is_missing(results, write_results, make_spec):
 
 def test_a_run_without_a_finished_trial_has_an_empty_summary(results, write_results, make_spec):
     spec = make_spec("run", reducers=[CCDR], repeats=3)
-    summary = summarize(load_run(write_results(results, spec, _error, keep=0)))
+    summary = summary_of(write_results(results, spec, _error, keep=0))
     assert summary.rows.empty
     assert {"reducer", "mean", "interval"} <= set(summary.rows.columns)
 
@@ -90,13 +90,13 @@ def test_a_run_without_a_finished_trial_has_an_empty_summary(results, write_resu
 def test_equal_reducers_are_told_apart_by_their_labels(results, write_results, make_spec):
     heat = {**CCDR, "params": {"beta": 2.0, "n_neighbors": 4}, "label": "ccdr (beta=2)"}
     spec = make_spec("run", reducers=[CCDR, heat], repeats=2)
-    rows = summarize(load_run(write_results(results, spec, _error))).rows
+    rows = summary_of(write_results(results, spec, _error)).rows
     assert list(rows["reducer_label"].unique()) == ["CCDR", "CCDR (beta=2)"]
 
 
 def test_values_come_back_in_order_of_split(results, write_results, make_spec):
     spec = make_spec("run", reducers=[CCDR], repeats=12, predefined=False)
-    summary = summarize(load_run(write_results(results, spec, _error, shuffled=True)))
+    summary = summary_of(write_results(results, spec, _error, shuffled=True))
     row = Row(summary, 0)
     assert list(row.trials["split"]) == [f"resample-{index}" for index in range(12)]
     assert list(row.values) == pytest.approx([(index + 1) / 100 for index in range(12)])
@@ -108,7 +108,7 @@ def test_a_journal_of_another_run_is_refused(results, write_results, make_spec):
     text = (folder / "trials.csv").read_text(encoding="utf-8")
     (folder / "trials.csv").write_text(text.replace(",4,", ",5,"), encoding="utf-8")
     with pytest.raises(InputError, match="another run's"):
-        summarize(load_run(folder))
+        summary_of(folder)
 
 
 @pytest.mark.parametrize(
@@ -174,7 +174,7 @@ def test_split_sizes_of_a_run_that_recorded_none(
 
 def test_csv_reads_back(results, write_results, make_spec, tmp_path):
     spec = make_spec("run", reducers=[CCDR], sweep={"reducer.beta": BETAS}, repeats=3)
-    rows = summarize(load_run(write_results(results, spec, _error))).rows
+    rows = summary_of(write_results(results, spec, _error)).rows
     (tmp_path / "summary.csv").write_text(to_csv(rows), encoding="utf-8")
     back = pd.read_csv(tmp_path / "summary.csv")
     assert list(back.columns) == list(rows.columns)
@@ -184,6 +184,6 @@ def test_csv_reads_back(results, write_results, make_spec, tmp_path):
 def test_a_parameter_that_some_methods_lack_stays_a_number(results, write_results, make_spec):
     raw = {"name": "none", "params": {}}
     spec = make_spec("run", reducers=[raw, CCDR], repeats=2)
-    rows = summarize(load_run(write_results(results, spec, _error))).rows
+    rows = summary_of(write_results(results, spec, _error)).rows
     assert rows["reducer.n_neighbors"].isna().any()
     assert pd.api.types.is_integer_dtype(rows["reducer.n_neighbors"])

@@ -10,7 +10,7 @@ import pytest
 
 from ddr_cli.comparison.controls import against_controls, scaled
 from ddr_cli.comparison.runs import load_run
-from ddr_cli.comparison.summary import Row, summarize
+from ddr_cli.comparison.summary import Row, summary_of
 from ddr_cli.engine import RunOutcome
 from ddr_cli.report import control_table, write_run
 
@@ -35,7 +35,7 @@ def test_methods_are_held_against_the_controls_of_their_run(
     spec = make_spec(reducers=[{"name": "lda", "n_components": 2}], controls=controls)
     run(spec)
     folder = tmp_path / spec.name
-    summary = summarize(load_run(folder))
+    summary = summary_of(folder)
     found = against_controls(summary)
     assert found is not None
     rows = found.rows.set_index(["reducer", "classifier"])
@@ -53,11 +53,11 @@ def test_methods_are_held_against_the_controls_of_their_run(
     assert rows.loc[("PCA", "k-NN"), ["seen", "held_out"]].isna().all()
     assert set(summary.methods["control"]) == {""}
     assert {Row(summary, index).settings for index in summary.shuffled.index} == {"shuffled labels"}
-    assert {path.name for path in write_run(folder)} >= {
+    assert {path.name for path in write_run(summary_of(folder))} >= {
         "shuffled_labels.svg",
         "shuffled_labels.png",
     }
-    table = control_table(folder)
+    table = control_table(summary_of(folder))
     assert table is not None
     assert [str(column.header) for column in table.columns][-3:] == [
         *("scaled", "shuffled: seen", "held out")
@@ -71,5 +71,5 @@ def test_a_run_without_controls_has_no_such_table(
     spec = make_spec(reducers=[{"name": "none"}])
     run(spec)
     folder = tmp_path / spec.name
-    assert control_table(folder) is None
-    assert "shuffled_labels.svg" not in {path.name for path in write_run(folder)}
+    assert control_table(summary_of(folder)) is None
+    assert "shuffled_labels.svg" not in {path.name for path in write_run(summary_of(folder))}

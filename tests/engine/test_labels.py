@@ -7,7 +7,7 @@ import pytest
 from sklearn.datasets import load_iris
 
 from ddr_cli.comparison.runs import load_run
-from ddr_cli.comparison.summary import summarize
+from ddr_cli.comparison.summary import summarize, summary_of
 from ddr_cli.engine import make_plan, read_trials, run_spec
 from ddr_cli.engine.labelled import labelled_rows
 from ddr_cli.engine.scratch import Labels, PointSet
@@ -156,7 +156,7 @@ def test_a_swept_training_size_keeps_the_trials_of_each_size():
 
 
 def test_the_summary_has_a_row_per_number_of_labels_and_the_figure_a_place(folder):
-    summary = summarize(load_run(folder))
+    summary = summary_of(folder)
     assert summary.rows["labels"].tolist() == [2, 5, "all"] * 4
     assert summary.rows["planned"].tolist() == [2] * 12
     (axes,) = draw(summary).axes
@@ -201,7 +201,7 @@ def test_methods_with_or_without_labels_are_not_semi_supervised():
 
 
 def test_the_table_has_a_column_per_number_of_labels(folder):
-    table = run_table(folder)
+    table = run_table(summary_of(folder))
     heads = [str(column.header).split("\n")[0] for column in table.columns]
     assert heads == ["reducer", "2 labels", "5 labels", "all labels"]
     assert "error rate of k-NN" in str(table.title)

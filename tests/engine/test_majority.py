@@ -10,8 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ddr_cli.comparison.runs import load_run
-from ddr_cli.comparison.summary import summarize
+from ddr_cli.comparison.summary import summary_of
 from ddr_cli.engine import RunOutcome, read_trials
 from ddr_cli.engine.majority import majority_scores
 from ddr_cli.report import run_table, write_report
@@ -62,13 +61,13 @@ def test_failures_count_in_the_mean_and_are_counted(
     # Iris' classes are equally large, in each part of a stratified split too.
     np.testing.assert_allclose(failed[["error", "training_error"]], 2 / 3)
 
-    summary = summarize(load_run(folder))
+    summary = summary_of(folder)
     rows = summary.rows.set_index(["reducer", "classifier", "metric"])
     assert rows.loc[("isomap", "knn", "error"), ["n", "failed", "planned"]].tolist() == [3, 3, 3]
     assert rows.loc[("isomap", "knn", "error"), "mean"] == pytest.approx(2 / 3)
     assert rows.loc[("none", "knn", "error"), "failed"] == 0
 
-    table = run_table(folder)
+    table = run_table(summary_of(folder))
     text = [str(cell) for column in table.columns for cell in column.cells]
     assert sum(cell.endswith("†") for cell in text) == 2
     assert "† Isomap, k-NN failed on 3 of 3" in str(table.caption)
@@ -84,9 +83,7 @@ def test_a_papers_numbers_are_never_read_off_failures(
 ) -> None:
     spec = make_spec(reducers=[{"name": "isomap", "n_components": 70}, {"name": "none"}])
     run(spec)
-    lookup = Lookup(
-        {spec.name: summarize(load_run(tmp_path / spec.name))}, spec.name, "resplits", "error"
-    )
+    lookup = Lookup({spec.name: summary_of(tmp_path / spec.name)}, spec.name, "resplits", "error")
     assert lookup.row(Selector(reducer="none", classifier="knn"))["n"] == 3
     with pytest.raises(UnansweredError, match="0 of 3 trials ended well"):
         lookup.row(Selector(reducer="isomap", classifier="knn"))
@@ -97,7 +94,7 @@ def test_a_run_without_failures_has_no_such_column(
 ) -> None:
     spec = make_spec(reducers=[{"name": "none"}])
     run(spec)
-    assert "failed" not in summarize(load_run(tmp_path / spec.name)).rows
+    assert "failed" not in summary_of(tmp_path / spec.name).rows
 
 
 def test_empty_cells_of_older_journals_count_as_failures_without_a_score(
@@ -109,7 +106,7 @@ def test_empty_cells_of_older_journals_count_as_failures_without_a_score(
     journal = pd.read_csv(path, dtype=str, keep_default_na=False)
     journal.loc[0, ["error", "status", "reason"]] = ["", "timeout", "more than 1 s"]
     journal.to_csv(path, index=False, lineterminator="\n")
-    first = summarize(load_run(tmp_path / spec.name)).rows.iloc[0]
+    first = summary_of(tmp_path / spec.name).rows.iloc[0]
     assert (first["n"], first["failed"], first["planned"]) == (2, 1, 3)
 
 

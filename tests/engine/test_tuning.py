@@ -15,8 +15,7 @@ import pytest
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline
 
-from ddr_cli.comparison.runs import load_run
-from ddr_cli.comparison.summary import summarize
+from ddr_cli.comparison.summary import summary_of
 from ddr_cli.engine import Datasets, describe_plan, make_plan, read_trials, run_spec, work
 from ddr_cli.engine.draws import Draws
 from ddr_cli.engine.jobs import Job, JobEnd, JobResult
@@ -320,7 +319,7 @@ def test_if_no_setting_can_be_scored_the_trial_fails_with_the_reason(
     # What was to be chosen has no value, what is fixed has its own.
     assert table["reducer.n_components"].isna().all()
     assert (table["reducer.limit"] == 0).all()
-    rows = summarize(load_run(folder)).rows
+    rows = summary_of(folder).rows
     assert rows["tuned"].tolist() == [False, True]
     assert rows["failed"].tolist() == [2, 2]
 
@@ -437,7 +436,7 @@ def test_the_summary_has_tuned_rows_beside_the_default_ones(
         controls=[],
     )
     table = inline(spec, tmp_path)
-    rows = summarize(load_run(tmp_path / spec.name)).rows
+    rows = summary_of(tmp_path / spec.name).rows
     assert rows["reducer_label"].tolist() == ["no reduction"] * 2 + ["LDA"] * 2
     assert rows["tuned"].tolist() == [False, True] * 2
     assert rows["n"].tolist() == [4] * 4

@@ -5,8 +5,7 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
 
-from ddr_cli.comparison.runs import load_run
-from ddr_cli.comparison.summary import summarize
+from ddr_cli.comparison.summary import summary_of
 from ddr_cli.core.errors import InputError
 from ddr_cli.figures import draw
 from ddr_cli.figures.embeddings import read_embeddings
@@ -56,7 +55,7 @@ def made(tmp_path, write_results, make_spec):
 
 
 def _drawn(folder):
-    return draw(summarize(load_run(folder)))
+    return draw(summary_of(folder))
 
 
 def _legend(figure):
@@ -123,13 +122,13 @@ def test_of_many_dimensions_the_plane_is_drawn_and_said(made):
 def test_a_swept_dimension_has_a_panel_each(made):
     contents = [_content("lda", columns) for columns in (3, 1, 2)]
     folder = made(*contents, reducers=[LDA], sweep={"reducer.n_components": [1, 2, 3]})
-    titles = [each.title for each in read_embeddings(summarize(load_run(folder)))]
+    titles = [each.title for each in read_embeddings(summary_of(folder))]
     assert titles == ["FDA, dim = 1", "FDA, dim = 2", "FDA, dim = 3"]
 
 
 def test_what_is_of_another_setting_is_left_out(made):
     folder = made(_content("lda"), _content("lda", 3), _content("pca"))
-    assert [each.title for each in read_embeddings(summarize(load_run(folder)))] == ["FDA"]
+    assert [each.title for each in read_embeddings(summary_of(folder))] == ["FDA"]
 
 
 @pytest.mark.parametrize(
@@ -145,20 +144,20 @@ def test_what_is_of_another_setting_is_left_out(made):
 def test_a_damaged_file_is_named(made, content):
     folder = made(content)
     with pytest.raises(InputError, match=r"0\.json is damaged.*ddr run run"):
-        read_embeddings(summarize(load_run(folder)))
+        read_embeddings(summary_of(folder))
 
 
 def test_many_points_stay_below_a_megabyte_and_the_same(made, tmp_path):
     n = 6000
     contents = [_content(name, n=n) for name in ("lda", "lfda")]
     folder = made(*contents)
-    write_run(folder)
+    write_run(summary_of(folder))
     svg = (folder / "figure.svg").read_bytes()
     assert len(svg) < 1_000_000
     assert b"data:image/png" in svg
     copy = tmp_path / "copy" / "run"
     shutil.copytree(folder, copy)
-    write_run(copy)
+    write_run(summary_of(copy))
     assert (copy / "figure.svg").read_bytes() == svg
 
 

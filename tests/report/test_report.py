@@ -10,6 +10,7 @@ import typer
 from typer.testing import CliRunner
 
 from ddr_cli.cli.report import report as report_command
+from ddr_cli.comparison.summary import summary_of
 from ddr_cli.core.errors import InputError
 from ddr_cli.report import Format, check_report, write_report, write_run
 from ddr_cli.report.claim_tables import count_text
@@ -297,7 +298,11 @@ def test_a_paper_without_results_is_one_clear_message(
 
 def test_a_run_of_no_paper_is_reported_alone(tmp_path, make_spec, write_results):
     folder = write_results(tmp_path, make_spec("mine", reducers=[CCDR], repeats=2), lambda *_: 0.1)
-    assert [path.name for path in write_run(folder)] == ["summary.csv", "figure.svg", "figure.png"]
+    assert [path.name for path in write_run(summary_of(folder))] == [
+        "summary.csv",
+        "figure.svg",
+        "figure.png",
+    ]
     text = _Page(write_report(tmp_path).page.read_text(encoding="utf-8")).text
     assert "Runs" in text
     assert "At a glance" not in text

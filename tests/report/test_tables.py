@@ -1,7 +1,6 @@
 import pytest
 
-from ddr_cli.comparison.runs import load_run
-from ddr_cli.comparison.summary import summarize
+from ddr_cli.comparison.summary import summary_of
 from ddr_cli.papers.schema import Artefact
 from ddr_cli.report.tables import matrix_of, number_data, ratio_text, to_latex, to_markdown
 from ddr_cli.verdicts.assess import ArtefactResult
@@ -55,7 +54,7 @@ def result(tmp_path, write_results, make_spec):
             "printed": PRINTED,
         }
     )
-    summaries = {"iris": summarize(load_run(folder))}
+    summaries = {"iris": summary_of(folder)}
     return ArtefactResult(
         artefact, tuple(summaries.values()), tuple(judge_numbers(artefact, summaries, "nmmp"))
     )

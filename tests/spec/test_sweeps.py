@@ -32,6 +32,7 @@ from ddr_cli.spec.sweeps import MAX_VALUES, GridError, grid_values, is_geometric
         ({"linear": [5, 5, 3]}, [5]),
         ({"range": [1, 20, 1]}, list(range(1, 21))),
         ({"range": [1, 6, 2]}, [1, 3, 5]),
+        ({"range": [1, MAX_VALUES, 1]}, list(range(1, MAX_VALUES + 1))),
         ({"range": [6, 1, -2]}, [6, 4, 2]),
         ({"range": [0, 0.3, 0.1]}, [0.0, 0.1, 0.2, 0.3]),
         ({"range": [2**62, 2**62 + 2, 1]}, [2**62, 2**62 + 1, 2**62 + 2]),
@@ -65,6 +66,7 @@ def test_rules_and_their_values(rule: Any, values: list[Any]) -> None:
         ({"range": [1, 2, 0]}, "does not lead"),
         ({"range": [1, 2, -1]}, "does not lead"),
         ({"range": [0, 1e300, 1e-300]}, "at most"),
+        ({"range": [0, MAX_VALUES, 1]}, "at most"),
         (list(range(MAX_VALUES + 1)), "at most"),
     ],
 )

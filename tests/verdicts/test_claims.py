@@ -7,7 +7,7 @@ import pytest
 
 from ddr_cli.comparison.pairing import paired
 from ddr_cli.comparison.runs import load_run
-from ddr_cli.comparison.summary import summarize
+from ddr_cli.comparison.summary import summarize, summary_of
 from ddr_cli.core.errors import InputError
 from ddr_cli.papers.glossary import glossary
 from ddr_cli.papers.schema import Claim, Paper, Reading, Swap
@@ -84,7 +84,7 @@ def along_dimension(tmp_path_factory, write_results, make_spec):
 
         spec = make_spec("run", reducers=[CCDR], sweep={"reducer.n_components": DIMS}, repeats=20)
         folder = write_results(tmp_path_factory.mktemp("made"), spec, error)
-        return {"run": summarize(load_run(folder))}
+        return {"run": summary_of(folder)}
 
     return build
 
@@ -160,7 +160,7 @@ def test_one_curve_is_compared_with_a_level(
         return _valley(4)(trial.params["reducer.n_components"]) + luck
 
     spec = make_spec("run", reducers=[CCDR, NONE], sweep={"reducer.n_components": DIMS}, repeats=20)
-    summaries = {"run": summarize(load_run(write_results(tmp_path, spec, error)))}
+    summaries = {"run": summary_of(write_results(tmp_path, spec, error))}
     claim = _claim(predicate, along="reducer.n_components", than=LEVEL)
     assert _verdicts(claim, summaries) == verdicts
 
@@ -180,7 +180,7 @@ def test_two_curves_need_the_interval_of_their_average_difference(
 
     pca = {"name": "pca", "params": {"n_components": 14}}
     spec = make_spec("run", reducers=[CCDR, pca], sweep={"reducer.n_components": DIMS}, repeats=20)
-    summaries = {"run": summarize(load_run(write_results(tmp_path, spec, error)))}
+    summaries = {"run": summary_of(write_results(tmp_path, spec, error))}
     claim = _claim(
         {"name": "ahead_along"},
         along="reducer.n_components",
@@ -219,7 +219,7 @@ def methods(tmp_path, write_results, make_spec):
             return over[trial.reducer] + _luck(trial) + noisy
 
         spec = make_spec("run", reducers=[CCDR, NONE], repeats=20, **more)
-        return {"run": summarize(load_run(write_results(tmp_path, spec, error)))}
+        return {"run": summary_of(write_results(tmp_path, spec, error))}
 
     return build
 
@@ -311,7 +311,7 @@ def test_a_label_tells_items_of_one_reducer_apart(tmp_path, write_results, make_
     def error(trial):
         return 0.2 if trial.params["reducer.n_components"] == 2 else 0.1
 
-    summaries = {"run": summarize(load_run(write_results(tmp_path, spec, error)))}
+    summaries = {"run": summary_of(write_results(tmp_path, spec, error))}
     than = {"reducer": "ccdr", "classifier": "knn", "label": "small"}
     claim = _claim({"name": "ahead"}, than=than, label="ccdr")
     result = judge_claim(claim, PAPER, summaries)
@@ -423,7 +423,7 @@ def test_a_reading_is_judged_beside_what_counts(tmp_path, write_results, make_sp
     main = make_spec("run", reducers=[CCDR, NONE], repeats=20)
     small = make_spec("small", reducers=[CCDR], repeats=5)
     summaries = {
-        name: summarize(load_run(write_results(tmp_path, spec, values)))
+        name: summary_of(write_results(tmp_path, spec, values))
         for name, spec, values in (("run", main, error), ("small", small, other))
     }
     artefact = PAPER.artefacts[0].model_copy(update={"specs": ("run", "small")})
@@ -448,7 +448,7 @@ def test_times_of_fits_are_compared_as_ratios(tmp_path, write_results, make_spec
     seconds = {"ccdr": 0.5, "none": 5.0}
     folder = write_results(tmp_path, spec, lambda _: 0.1, seconds=seconds)
     claim = _claim({"name": "faster", "times": times}, than=THAN)
-    assert _verdicts(claim, {"run": summarize(load_run(folder))}) == verdicts
+    assert _verdicts(claim, {"run": summary_of(folder)}) == verdicts
 
 
 def test_another_run_answers_over_re_splits(tmp_path, write_results, make_spec):

@@ -1,7 +1,7 @@
 import pytest
 
 from ddr_cli.comparison.runs import load_run
-from ddr_cli.comparison.summary import summarize
+from ddr_cli.comparison.summary import summarize, summary_of
 from ddr_cli.papers.schema import Artefact, PrintedNumber
 from ddr_cli.verdicts.printed import judge_numbers, quoted_numbers, verdict_on
 
@@ -75,7 +75,7 @@ def summaries(tmp_path, write_results, make_spec):
         sweep={"reducer.beta": BETAS},
         repeats=4,
     )
-    return {"run": summarize(load_run(write_results(tmp_path, spec, error)))}
+    return {"run": summary_of(write_results(tmp_path, spec, error))}
 
 
 def test_both_views_are_judged(summaries):
@@ -130,7 +130,7 @@ def test_a_partial_run_is_never_a_result(tmp_path, write_results, make_spec):
 def test_a_row_with_failed_trials_is_never_a_result(tmp_path, write_results, make_spec):
     spec = make_spec("run", reducers=[CCDR], repeats=10)
     folder = write_results(tmp_path, spec, lambda *_: 0.09, failed_splits=["resample-2"])
-    (result,) = judge_numbers(_artefact(_printed("9 %")), {"run": summarize(load_run(folder))})
+    (result,) = judge_numbers(_artefact(_printed("9 %")), {"run": summary_of(folder)})
     assert result.own.verdict == "reproduced"
     assert result.resplits.verdict == "not run"
     assert result.resplits.reason == "9 of 10 trials ended well"
@@ -141,7 +141,7 @@ def test_a_paper_with_random_splits_of_its_own_is_judged_on_them(
 ):
     spec = make_spec("run", reducers=[CCDR], repeats=5, kind="per_class", predefined=False)
     folder = write_results(tmp_path, spec, lambda *_: 0.09)
-    (result,) = judge_numbers(_artefact(_printed("9 %")), {"run": summarize(load_run(folder))})
+    (result,) = judge_numbers(_artefact(_printed("9 %")), {"run": summary_of(folder)})
     assert result.own.row.family == result.resplits.row.family == "per_class"
     assert result.own.verdict == "reproduced"
 
@@ -149,13 +149,13 @@ def test_a_paper_with_random_splits_of_its_own_is_judged_on_them(
 def test_a_paper_on_its_predefined_split_alone_has_no_re_splits(tmp_path, write_results, make_spec):
     spec = make_spec("run", reducers=[CCDR], kind="predefined", predefined=False)
     folder = write_results(tmp_path, spec, lambda *_: 0.09)
-    (result,) = judge_numbers(_artefact(_printed("9 %")), {"run": summarize(load_run(folder))})
+    (result,) = judge_numbers(_artefact(_printed("9 %")), {"run": summary_of(folder)})
     assert (result.own.verdict, result.resplits.verdict) == ("reproduced", "not run")
 
 
 def _landsat(tmp_path, write_results, make_spec, error):
     spec = make_spec("run", reducers=[CCDR, {"name": "none"}], repeats=4)
-    return {"run": summarize(load_run(write_results(tmp_path, spec, error)))}
+    return {"run": summary_of(write_results(tmp_path, spec, error))}
 
 
 def _row(reducer, value):

@@ -2,8 +2,7 @@ import dataclasses
 
 import pytest
 
-from ddr_cli.comparison.runs import load_run
-from ddr_cli.comparison.summary import summarize
+from ddr_cli.comparison.summary import summarize, summary_of
 from ddr_cli.papers.schema import Artefact
 from ddr_cli.report.tables import mark_data, matrix_of
 from ddr_cli.verdicts.assess import ArtefactResult
@@ -55,7 +54,7 @@ def judged(tmp_path, write_results, make_spec):
                 ],
             }
         )
-        summaries = {"grid": summarize(load_run(folder))}
+        summaries = {"grid": summary_of(folder)}
         results = judge_marks(artefact, summaries)
         return ArtefactResult(artefact, tuple(summaries.values()), (), tuple(results))
 
