@@ -18,11 +18,9 @@ import scipy.sparse as sp
 from annotated_types import Ge, Gt
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.metrics import silhouette_samples
 
 from ddr_cli.core.errors import did_you_mean
 from ddr_cli.core.parameters import check_parameters
-from ddr_cli.evaluation.dimension import estimate_dimension
 from ddr_cli.evaluation.knn import elect
 from ddr_cli.evaluation.metrics import MEASURED, Scale
 from ddr_cli.evaluation.registry import EvaluatorTraits
@@ -283,6 +281,8 @@ class SubclassSilhouette(Measure):
 
     def score(self, embedded: Embedded) -> float:
         """Return the mean over all points of merged classes, in -1..1."""
+        from sklearn.metrics import silhouette_samples
+
         values = [
             silhouette_samples(points, subclass)
             for points, subclass in _merged(embedded.part(self.part))
@@ -357,6 +357,8 @@ class IntrinsicDimension(Measure):
                 names = ", ".join(chosen.classes)
                 raise ValueError(f"There is no class '{self.of_class}'.{hint} There are {names}.")
             points = points[chosen.y == chosen.classes.index(self.of_class)]
+        from ddr_cli.evaluation.dimension import estimate_dimension
+
         return estimate_dimension(
             np.asarray(points),
             graph=self.method,

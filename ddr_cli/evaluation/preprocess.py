@@ -9,22 +9,22 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 import scipy.sparse as sp
 from annotated_types import Ge, Gt, Lt
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
-from sklearn.compose import ColumnTransformer
-from sklearn.decomposition import PCA, TruncatedSVD
-from sklearn.feature_extraction.text import TfidfTransformer
-from sklearn.feature_selection import VarianceThreshold
-from sklearn.impute import SimpleImputer
 from sklearn.preprocessing import FunctionTransformer, Normalizer, OneHotEncoder, StandardScaler
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ddr_cli.core.parameters import check_parameters
+
+if TYPE_CHECKING:
+    from sklearn.decomposition import PCA
+
+# scikit-learn's parts that few specs use are imported in the steps: they bring half of it along.
 
 _DENSE_LIMIT = 2**27  # entries: 1 GiB
 _WIDE = 2000  # more features than this: a sparse fit doesn't form their covariance matrix
@@ -117,6 +117,8 @@ def fit_pca(points: Any, n_components: int | float | str, *, whiten: bool = Fals
     if sparse and number and points.shape[1] > _WIDE:
         solver = "arpack"
     count = None if n_components == "full" else n_components
+    from sklearn.decomposition import PCA
+
     fitted = PCA(count, whiten=whiten, svd_solver=solver, random_state=0).fit(points)
     if n_components == "full":
         # A covariance matrix carries the rounding in the variances, singular values in the roots.
@@ -199,6 +201,8 @@ class SingularVectors(_Projection):
                 "choose a smaller number."
             )
         # Lanczos to machine precision; the fixed seed is that of its starting vector.
+        from sklearn.decomposition import TruncatedSVD
+
         return TruncatedSVD(self.n_components, algorithm="arpack", random_state=0).fit(points)
 
 
@@ -220,6 +224,8 @@ class Impute(OneToOneFeatureMixin, _OfColumns):
         self.strategy = strategy
 
     def _fitted(self, points: Any) -> Any:
+        from sklearn.impute import SimpleImputer
+
         imputer = SimpleImputer(strategy=self.strategy, keep_empty_features=True).fit(points)
         if self._categorical:
             columns = list(self._categorical)
@@ -239,6 +245,8 @@ class OneHot(_OfColumns):
     _accepts_sparse = False
 
     def _fitted(self, points: Any) -> Any:
+        from sklearn.compose import ColumnTransformer
+
         encoder = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
         columns = ColumnTransformer(
             [("one_hot", encoder, list(self._categorical))],
@@ -263,6 +271,8 @@ class LowVariance(_Projection):
         self.threshold = threshold
 
     def _fitted(self, points: Any) -> Any:
+        from sklearn.feature_selection import VarianceThreshold
+
         return VarianceThreshold(self.threshold).fit(points)
 
 
@@ -366,6 +376,8 @@ class Tfidf(OneToOneFeatureMixin, _Step):
 
     def _fitted(self, points: Any) -> Any:
         _refuse_negative(points, "tfidf")
+        from sklearn.feature_extraction.text import TfidfTransformer
+
         return TfidfTransformer(norm=None if self.norm == "none" else self.norm).fit(points)
 
     def __sklearn_tags__(self) -> Any:
