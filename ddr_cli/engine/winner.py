@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ddr_cli.core.errors import InputError, did_you_mean
 from ddr_cli.engine.journal import FILE_NAME, OK, parameter_text, read_rows
@@ -135,7 +135,8 @@ def _rows(folder: Path, plan: Plan, methods: Sequence[_Method]) -> Mapping[str, 
         asked, by_hand = f"{plan.spec.name} tunes", f"--set tune=none and {by_hand}"
     if not (folder / FILE_NAME).is_file():
         raise InputError(f"{asked}, and {folder} holds no run of it: run it first, or {by_hand}.")
-    found = {row["trial_id"]: row for row in read_rows(folder).to_dict("records")}
+    rows: list[Any] = read_rows(folder).to_dict("records")
+    found = {row["trial_id"]: row for row in rows}
     needed = [trial_id for method in methods for trial_id in method.trials]
     missing = len(set(needed) - found.keys())
     if missing:
