@@ -196,7 +196,7 @@ def _cell(row: Mapping[str, Any], metric: str) -> str:
 def own_run_tables(own: OwnRun) -> Iterable[Table]:
     """Yield a run's table, its methods against its controls and each other, and what failed."""
     yield run_table(own.summary)
-    if (controls := control_table(own.summary.run.folder)) is not None:
+    if (controls := control_table(own.summary)) is not None:
         yield controls
     yield from map(terminal_table, own.tables)
 
