@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import os
+import sys
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -10,8 +12,13 @@ from ddr_cli.cli import completion
 from ddr_cli.cli.options import RunOptions, allowed, load, takes_run_options
 from ddr_cli.core.errors import InputError
 
+if TYPE_CHECKING:
+    from ddr_cli.spec import Spec
+
 DEFAULT_SPEC = "landsat_ccdr"
 DEFAULT_CLASSIFIER = "knn"
+DEFAULT_REPEATS = 10
+MANY_TRIALS = 1000
 
 
 @takes_run_options
@@ -65,14 +72,17 @@ def sweep(
             autocompletion=completion.classifiers,
         ),
     ] = None,
+    yes: Annotated[
+        bool, typer.Option("--yes", help=f"Start also more than {MANY_TRIALS} trials.")
+    ] = False,
     *,
     options: RunOptions,
 ) -> None:
     """Sweep a parameter of a spec and end in a table and a curve.
 
-    `ddr sweep --param beta` sweeps CCDR's beta on Landsat; `ddr sweep digits_ccdr_beta --param
-    n_neighbors --values 2,4,8` another spec; `ddr sweep --dataset iris --reducer lda --param
-    n_components` needs none.
+    `ddr sweep --param beta` sweeps CCDR's beta on Landsat, on 10 re-splits; `ddr sweep
+    digits_ccdr_beta --param n_neighbors --values 2,4,8` another spec; `ddr sweep --dataset iris
+    --reducer lda --param n_components` needs none.
     """
     from ddr_cli.cli.run import run_and_show
     from ddr_cli.spec import make_spec, parse_values, with_sweep
@@ -82,7 +92,11 @@ def sweep(
     if dataset is None:
         if reducers or classifiers:
             raise InputError("--reducer and --classifier go with --dataset; a spec has its own.")
-        base = load(spec or DEFAULT_SPEC, options.trust, options.overrides, options.repeats)
+        repeats = options.repeats
+        if spec is None and not any("repeats" in text for text in options.overrides or ()):
+            # A first look; the spec's own number takes five times as long.
+            repeats = repeats or DEFAULT_REPEATS
+        base = load(spec or DEFAULT_SPEC, options.trust, options.overrides, repeats)
     else:
         if spec is not None:
             raise InputError(f"Give either the spec '{spec}' or --dataset, not both.")
@@ -106,4 +120,32 @@ def sweep(
     grids = [parse_values(text) for text in values or ()]
     padded = [*grids, *[None] * (len(params) - len(grids))]
     swept = with_sweep(base, dict(zip(params, padded, strict=True)))
+    _tell_size(swept, options, yes=yes)
     run_and_show([swept], options)
+
+
+def _tell_size(spec: Spec, options: RunOptions, *, yes: bool) -> None:
+    """Say how much there is to do, and ask before much is begun."""
+    from ddr_cli.engine import Datasets, describe_plan
+
+    datasets = Datasets(options.sources())
+    facts = describe_plan(spec, out=options.out, datasets=datasets)
+    todo = facts.trials if options.fresh else facts.remaining
+    size = f"{spec.name}: {todo} of {facts.trials} trials to do, over {facts.splits} splits"
+    if todo <= MANY_TRIALS or yes or facts.conflict:
+        if not options.quiet:
+            typer.echo(f"{size}.", err=True)
+        return
+    from ddr_cli.engine import run_pilot
+    from ddr_cli.engine.progress import duration
+
+    typer.echo(f"{size}. One split is run to estimate the time.", err=True)
+    seconds = run_pilot(spec, datasets=datasets).whole_seconds * todo / facts.trials
+    processes = "1 process" if options.jobs == 1 else f"{options.jobs} processes"
+    takes = f"That takes about {duration(seconds / options.jobs)} with {processes}"
+    fewer = "fewer splits are --repeats N, more processes --jobs N"
+    if not sys.stdin.isatty() or os.environ.get("CI"):
+        raise InputError(f"{size}. {takes}: say --yes to start; {fewer}.")
+    typer.echo(f"{takes}; {fewer}.", err=True)
+    if not typer.confirm("Start?", err=True):
+        raise typer.Exit(InputError.exit_code)

@@ -258,8 +258,11 @@ def _as_document(spec: Spec, sweep: dict[str, Any]) -> dict[str, Any]:
     if spec.classifiers:
         kept["metrics"] = [name for name in resolved["metrics"] if name not in MEASURED]
     plot = {key: resolved["plot"][key] for key in ("y", "interval")} | {"x": next(iter(sweep))}
-    keys = " and ".join(sweep)
-    title = f"{spec.title}: {resolved['plot']['y']} against {keys}"
+    keys = " and ".join(key.removeprefix("reducer.") for key in sweep)
+    # What the spec itself sweeps is no part of the title of what is swept now.
+    own = re.sub(r"[,:] [^,:]+ against .*$", "", spec.title)
+    own = own or f"{', '.join(item.label for item in spec.reducers)} on {spec.dataset.name}"
+    title = f"{own}: {resolved['plot']['y']} against {keys}"
     description = f"The spec {spec.name}, swept over {keys}."
     texts = {"title": title, "description": description}
     return {**texts, **kept, **lists, "dataset": dataset, "sweep": sweep, "plot": plot}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from types import SimpleNamespace
 
 import pytest
 
@@ -93,8 +94,30 @@ def test_run_and_sweep_have_the_same_options(ddr_here):
     def options(command):
         return set(re.findall(r"--[a-z]+[a-z-]*", ddr_here(command, "--help").stdout))
 
-    only_sweep = {"--param", "--values", "--dataset", "--reducer", "--classifier"}
+    only_sweep = {"--param", "--values", "--dataset", "--reducer", "--classifier", "--yes"}
     assert options("run") <= options("sweep") <= options("run") | only_sweep
+
+
+def test_a_large_sweep_is_not_begun_without_a_word(ddr_here, small, work, monkeypatch):
+    from ddr_cli.cli import sweep
+
+    words = ("sweep", "small.yaml", "--param", "classifier.n_neighbors", "--values", "1,3")
+    monkeypatch.setattr(sweep, "MANY_TRIALS", 7)
+    monkeypatch.setattr(
+        "ddr_cli.engine.run_pilot", lambda *_, **__: SimpleNamespace(whole_seconds=90)
+    )
+    done = ddr_here(*words, "--jobs", "3")
+    assert done.returncode == 2
+    assert "8 of 8 trials to do, over 2 splits. That takes about 30 s with 3" in done.stderr
+    assert "say --yes" in done.stderr
+    folder = work / "results" / "small_sweep_classifier_n_neighbors"
+    assert not folder.exists()
+    done = ddr_here(*words, "--yes")
+    assert done.returncode == 0
+    assert "8 of 8 trials to do" in done.stderr
+    assert "A test: error against classifier.n_neighbors" in " ".join(done.stdout.split())
+    assert "8 of 8" not in ddr_here(*words).stderr
+    assert not small.exists()
 
 
 def test_plan_and_status_estimate_the_same_time(ddr_here, small):

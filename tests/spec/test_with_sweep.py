@@ -51,6 +51,9 @@ def test_the_default_grid_is_the_one_that_the_reducer_declares(
 def test_ccdr_declares_a_grid_of_beta() -> None:
     spec = with_sweep(load_spec("digits_ccdr_beta"), {"beta": None})
     assert len(spec.sweep["reducer.beta"]) >= 5
+    assert spec.title == "CCDR on the digits: error against beta"
+    other = with_sweep(load_spec("landsat_ccdr_beta"), {"classifier.n_neighbors": [1, 3]})
+    assert other.title == "CCDR on Landsat: error against classifier.n_neighbors"
     assert spec.plot.log is True
 
 
