@@ -105,7 +105,7 @@ def against_controls(summary: Summary) -> AgainstControls | None:
 
 def _of_kind(rows: pd.DataFrame, kind: str) -> pd.Series[bool]:
     """Return which rows are over splits of a kind, whatever the size of the training part."""
-    return rows["split"].str.partition("-")[0] == kind
+    return rows["split"].str.split("-").str[0] == kind
 
 
 def _strongest(run: Run, methods: pd.DataFrame) -> tuple[dict[tuple[str, ...], float], str]:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from ddr_cli.cli.app import app
-from ddr_cli.core import own_code
+from ddr_cli.core import own_code, registry
 from ddr_cli.core.errors import InputError
 from ddr_cli.engine import make_plan
+from ddr_cli.evaluation import registry as evaluators
+from ddr_cli.reducers import registry as reducers
 from ddr_cli.spec import load_spec
 
 METHOD = """
@@ -148,6 +151,27 @@ def test_a_swept_parameter_of_scikit_learns_is_held_against_its_constraints(spec
         pytest.raises(InputError, match=r"--set sweep\.classifier.*Got -4"),
     ):
         load_spec(spec, overrides=["sweep.classifier.n_neighbors=[-4]"])
+
+
+def test_an_entry_point_needs_no_code(spec: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    offered = {
+        "ddr.reducers": EntryPoint("ica", "sklearn.decomposition:FastICA", "ddr.reducers"),
+        "ddr.classifiers": EntryPoint("nu_svc", "sklearn.svm:NuSVC", "ddr.classifiers"),
+    }
+    monkeypatch.setattr(registry, "entry_points", lambda group: [offered[group]])
+    for home, name in ((reducers, "REDUCERS"), (evaluators, "CLASSIFIERS")):
+        real = getattr(home, name)
+        ours = [entry for entry in real.entries() if entry.origin == "ddr"]
+        monkeypatch.setattr(home, name, registry.Registry(real.kind, ours, real.group))
+    text = SPEC.replace("./mine.py:Leading", "ica").replace(
+        '"sklearn.neighbors:KNeighborsClassifier", n_neighbors: 3', "nu_svc, nu: 0.3"
+    )
+    spec.write_text(text)
+    read = load_spec(spec)
+    assert [read.reducers[1].name, read.classifiers[0].params["nu"]] == ["ica", 0.3]
+    spec.write_text(text.replace("nu: 0.3", "nu: 3.0"))
+    with pytest.raises(InputError, match=r"'nu' parameter of NuSVC .* Got 3\.0"):
+        load_spec(spec)
 
 
 def test_a_file_that_fails_names_its_line(spec: Path) -> None:
