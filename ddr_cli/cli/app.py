@@ -16,6 +16,7 @@ from ddr_cli.cli import (
     compare,
     data,
     describe,
+    doctor,
     embed,
     fit,
     listing,
@@ -110,6 +111,7 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "schema": schema.schema,
     "list": listing.list_names,
     "describe": describe.describe,
+    "doctor": doctor.doctor,
 }
 for _name, _command in _COMMANDS.items():
     app.command(_name, help=_help(_command))(_command)

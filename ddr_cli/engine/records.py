@@ -94,10 +94,10 @@ class Manifest(_Stored):
 
     def begin_session(self, record: SessionRecord, packages: Mapping[str, str]) -> None:
         """Add a session that begins here and now."""
-        here = _environment().model_copy(update={"packages": dict(sorted(packages.items()))})
-        if here not in self.environments:
-            self.environments.append(here)
-        record.environment = self.environments.index(here)
+        found = here().model_copy(update={"packages": dict(sorted(packages.items()))})
+        if found not in self.environments:
+            self.environments.append(found)
+        record.environment = self.environments.index(found)
         self.sessions.append(record)
 
     def write(self, folder: Path) -> None:
@@ -214,7 +214,7 @@ def number_versions() -> dict[str, str | None]:
 
 
 @cache
-def _environment() -> Environment:
+def here() -> Environment:
     """Return the environment without packages; it is looked up once per process."""
     return Environment(
         python=platform.python_version(),
