@@ -20,6 +20,7 @@ Scalar = bool | int | float | str
 Options = Mapping[str, Scalar]
 
 _TABLES = ("csv", "table")
+OPENML = "openml"
 # Of these, rows have groups only where the card's format has the option.
 _WITHOUT_GROUPS = frozenset({*_TABLES, "npz", "mat", "mat_cells", "libsvm", "images", "text"})
 
@@ -223,7 +224,14 @@ class Card(Frozen):
     @property
     def embedded(self) -> bool:
         """Whether the data set needs no file."""
-        return self.generate is not None
+        return self.generate is not None and self.openml is None
+
+    @property
+    def openml(self) -> int | None:
+        """The number of a data set of OpenML that was not fetched yet."""
+        if self.generate is None or self.generate.name != OPENML:
+            return None
+        return int(self.generate.options["number"])
 
     @property
     def layouts(self) -> tuple[Layout, ...]:
@@ -358,6 +366,8 @@ def load_card(name_or_path: str | Path, *, base: Path | None = None) -> Card:
         If there is no such data set, or the card is wrong: every problem with its place.
     """
     text = str(name_or_path)
+    if text.startswith("openml:"):
+        return _of_openml(text)
     if isinstance(name_or_path, Path) or "/" in text or text.endswith((".yaml", ".yml")):
         path = (base or Path()) / Path(text).expanduser()
         if not path.is_file():
@@ -375,6 +385,24 @@ def load_card(name_or_path: str | Path, *, base: Path | None = None) -> Card:
             f"{everything}; a card of your own is named by its path, ./NAME.yaml."
         ) from None
     return read_card(Path(str(entry.load())))
+
+
+def _of_openml(name: str) -> Card:
+    """Return the card that was kept when the data set was fetched, or one that says which it is."""
+    from ddr_cli.data.store.locate import Sources
+    from ddr_cli.data.store.openml import kept_card, openml_id
+
+    number = openml_id(name)
+    assert number is not None
+    kept = kept_card(number, Sources.from_environment())
+    if kept.is_file():
+        return read_card(kept)
+    return Card(
+        name=kept.stem,
+        title=f"OpenML's data set {number}",
+        home=f"https://www.openml.org/d/{number}",
+        generate=Call.model_validate({"name": OPENML, "number": number}),
+    )
 
 
 def read_card(path: Path, *, shipped: bool = False) -> Card:

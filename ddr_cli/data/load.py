@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ddr_cli.data.arrays import given_dataset
-from ddr_cli.data.card import GIVEN, Card, Options, load_card
+from ddr_cli.data.card import GIVEN, Card, Options, load_card, read_card
 from ddr_cli.data.dataset import DataMismatchError, Dataset, assemble, verify
 from ddr_cli.data.formats import call_checked
 from ddr_cli.data.store.cache import read_found
@@ -53,9 +53,13 @@ def load_from_card(
     chosen = card.choose(options)
     if card.generate is not None and card.generate.name == GIVEN:
         return given_dataset(card.name)
+    sources = sources or Sources.from_environment()
+    if card.openml is not None:
+        from ddr_cli.data.store.openml import fetch_openml
+
+        card = read_card(fetch_openml(card.openml, sources))
     if card.generate is not None:
         return generate(card, chosen)
-    sources = sources or Sources.from_environment()
     found = locate(card, sources)
     if found is not None:
         try:

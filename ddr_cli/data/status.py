@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ddr_cli.data.card import Card, Scalar
+from ddr_cli.data.card import Card, Scalar, load_card
 from ddr_cli.data.store.locate import Sources, locate, missing
 
 
@@ -108,6 +108,8 @@ def fetch_missing(card: Card, sources: Sources) -> str:
     from ddr_cli.data.store.fetch import unavailable
 
     load_from_card(card, sources=sources)
+    if card.openml is not None:
+        card = load_card(f"openml:{card.openml}")
     found = locate(card, sources)
     if found is None:
         raise unavailable(card, sources, ["downloaded, but the cache is not writable"])

@@ -11,8 +11,10 @@ from ddr_cli.core.registry import Entry, Registry
 _OURS = {
     "embedded": {
         "balance": "Balance Scale: the full 5^4 design, which side of the scale goes down",
+        "breast_cancer": "scikit-learn's Wisconsin diagnostic breast cancer data",
         "digits": "scikit-learn's 8x8 handwritten digits",
         "iris": "Fisher's iris, as UCI or as Fisher prints it",
+        "wine": "scikit-learn's wines of three cultivars",
     },
     "generated": {
         "pca_example": "two Gaussian classes apart along the minor axis only",

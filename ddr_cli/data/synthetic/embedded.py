@@ -1,9 +1,9 @@
-"""Real data sets that need no download: iris, digits and the Balance Scale design."""
+"""Real data sets that need no download: scikit-learn's, and the Balance Scale design."""
 
 from __future__ import annotations
 
 from itertools import product
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -38,6 +38,25 @@ def digits(*, random_state: int = 0) -> RawData:  # noqa: ARG001 (every generato
         feature_names=tuple(bunch.feature_names),
         image_shape=(8, 8),
     )
+
+
+def breast_cancer(*, random_state: int = 0) -> RawData:  # noqa: ARG001 (every generator takes it)
+    """Return scikit-learn's copy of the diagnostic Wisconsin data: 569 samples, 30 features."""
+    from sklearn.datasets import load_breast_cancer
+
+    return _as_raw(load_breast_cancer())
+
+
+def wine(*, random_state: int = 0) -> RawData:  # noqa: ARG001 (every generator takes it)
+    """Return scikit-learn's copy of the UCI wine data: 178 wines, 13 features, 3 cultivars."""
+    from sklearn.datasets import load_wine
+
+    return _as_raw(load_wine())
+
+
+def _as_raw(bunch: Any) -> RawData:
+    labels = np.asarray(bunch.target_names)[bunch.target]
+    return RawData(bunch.data, labels, feature_names=tuple(map(str, bunch.feature_names)))
 
 
 def iris(
