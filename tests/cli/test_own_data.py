@@ -26,6 +26,16 @@ class Counting(PCA):
             print(len(X), file=file)
         return super().fit_transform(X)
 """
+DOUBLING = """
+from sklearn.base import BaseEstimator, TransformerMixin
+
+class Doubling(TransformerMixin, BaseEstimator):
+    def fit(self, X, y=None):
+        return self
+
+    def transform(self, X):
+        return 2 * X
+"""
 SPEC = """
 dataset: ./mixed.yaml
 split: {kind: fraction, train: 0.5, repeats: 2}
@@ -73,6 +83,10 @@ def card(mixed: Path, expect: str = "") -> Path:
             "[standardize, impute, one_hot]",
             "standardize takes no missing values.*put impute",
         ),
+        (
+            '[impute, one_hot, {name: "sklearn.preprocessing:PowerTransformer", method: log}]',
+            "method",
+        ),
         ("[impute, pca, one_hot]", "pca leaves no categorical columns.*put one_hot before"),
     ],
 )
@@ -90,14 +104,16 @@ def test_missing_values_and_codes_need_their_steps(mixed: Path, steps: str, says
         "[impute, one_hot, standardize]",
         "[one_hot, {name: impute, strategy: median}]",
         '[one_hot, "sklearn.impute:KNNImputer", {name: "sklearn.preprocessing:QuantileTransformer",'
-        " n_quantiles: 10}]",
+        " n_quantiles: 10}, './mine.py:Doubling']",
     ],
 )
 def test_steps_prepare_a_mixed_table(mixed: Path, steps: str, tmp_path: Path) -> None:
     card(mixed)
     spec = mixed.with_name("spec.yaml")
     spec.write_text(SPEC.replace("STEPS", steps))
-    outcome = run_spec(load_spec(spec), out=tmp_path / "out")
+    (mixed.parent / "mine.py").write_text(DOUBLING)
+    with own_code.trusting(True):
+        outcome = run_spec(load_spec(spec), out=tmp_path / "out")
     assert (outcome.done, outcome.failed) == (2, 0)
     errors = pd.read_csv(outcome.folder / "trials.csv")["error"]
     assert errors.max() < 0.1

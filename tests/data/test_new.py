@@ -195,6 +195,23 @@ def test_a_file_that_was_edited_names_the_remedy(
     assert load_dataset(tmp_path / "a.yaml").n_samples == 59
 
 
+@pytest.mark.parametrize(("kind", "library"), [("xlsx", "openpyxl"), ("parquet", "pyarrow")])
+def test_other_tables_are_looked_at_too(
+    new: Callable[..., Result], tmp_path: Path, kind: str, library: str
+) -> None:
+    pytest.importorskip(library)
+    frame = table(subject=np.arange(N) % 10)
+    if kind == "xlsx":
+        frame.to_excel(tmp_path / "a.xlsx", index=False)
+    else:
+        frame.to_parquet(tmp_path / "a.parquet")
+    result = new(f"a.{kind}")
+    assert result.exit_code == 0, result.output
+    dataset = load_dataset(tmp_path / "a.yaml")
+    assert dataset.feature_names == ("dose", "site")
+    assert (dataset.categorical, len(dataset.group_names or ())) == ((1,), 10)
+
+
 def test_svmlight_is_told_from_a_table(new: Callable[..., Result], tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("1 0:0.5 3:1\n2 1:4\n")
     assert new("a.txt").exit_code == 0

@@ -18,7 +18,12 @@ from ddr_cli.core.errors import DataUnavailableError, InputError
 from ddr_cli.data import load_card, load_dataset
 from ddr_cli.spec import load_spec
 
-SPEC = "dataset: openml:31\nsplit: {kind: fraction, train: 0.5}\nreducers: [none]\nclassifiers: [knn]\n"
+SPEC = """
+dataset: openml:31
+split: {kind: fraction, train: 0.5}
+reducers: [none]
+classifiers: [knn]
+"""
 
 
 class OpenML:
