@@ -331,18 +331,17 @@ def _say_new(card: Path, dataset: Dataset) -> None:
     if dataset.n_missing:
         counts += f"; {dataset.n_missing} values missing"
     typer.echo(f"{card}: {dataset.n_samples} samples x {dataset.n_features} features; {counts}.")
-    split = "{kind: fraction, train: 0.7}"
-    if dataset.split is not None:
-        split = "{kind: predefined}"
-    elif dataset.group_names is not None:
-        split = "{kind: grouped, train: 0.7}"
-    steps = ["impute"] if dataset.n_missing else []
-    steps += ["one_hot"] if dataset.categorical else []
-    typer.echo(f"In a spec beside it:\n  dataset: ./{card.name}\n  split: {split}")
+    from ddr_cli.data.card import load_card
+    from ddr_cli.spec.feasible import needed_steps
+
+    steps = needed_steps(load_card(card))
+    path = card if card.is_absolute() else f"./{card}"
+    typer.echo(f"In a spec beside it: 'dataset: ./{card.name}'.")
     if steps:
-        typer.echo(f"  preprocess: [{', '.join(steps)}]")
-    words = " ".join(f"--preprocess {step}" for step in steps)
-    typer.echo(f"A first look: ddr embed ./{card} --reducer lfda {words}".rstrip())
+        typer.echo(f"It needs the steps {' and '.join(steps)}: 'preprocess: [{', '.join(steps)}]'.")
+    words = "".join(f" --preprocess {step}" for step in steps)
+    typer.echo(f"Next:\n  ddr embed {path} --reducer lfda{words}")
+    typer.echo(f"  ddr new spec my_spec --dataset {path} --reducer lda --reducer pca")
 
 
 def _value(option: str, text: str) -> Any:

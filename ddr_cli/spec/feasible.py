@@ -212,6 +212,11 @@ def unprepared(
         )
 
 
+def needed_steps(card: Card) -> list[str]:
+    """Return the steps without which a data set can't be run, as far as its card tells."""
+    return ["impute"] * card.has_missing + ["one_hot"] * bool(card.coded)
+
+
 def _takes_missing(step: StepSpec) -> bool:
     tags = getattr(make(step.factory, step.params), "__sklearn_tags__", None)
     return tags is None or bool(tags().input_tags.allow_nan)

@@ -15,12 +15,13 @@ from ddr_cli.data.card import Card, load_card
 from ddr_cli.spec.cells import expand
 from ddr_cli.spec.controls import Control
 from ddr_cli.spec.estimators import load_factory, registry_of, traits_of
-from ddr_cli.spec.feasible import WIDTH
+from ddr_cli.spec.feasible import WIDTH, needed_steps
 from ddr_cli.spec.load import load_spec
 from ddr_cli.spec.schema import FIRST_LINE, write_schema
 
 _SPLITS = {
     "resample": "New splits of the points, at the sizes of the data set's own split.",
+    "grouped": "Half of the groups train, the others are tested, drawn anew for each repeat.",
     "fraction": "Half of the points train, half are tested, drawn anew for each repeat.",
 }
 
@@ -64,7 +65,7 @@ def _text(
     sweep: Mapping[str, Any],
     tuned: bool,
 ) -> str:
-    kind = "resample" if card.split else "fraction"
+    kind = "resample" if card.split else "grouped" if card.has_groups else "fraction"
     split: dict[str, Any] = {"kind": kind, "train": 0.5, "repeats": 10, "seed": 0}
     if card.split:
         del split["train"]
@@ -80,7 +81,7 @@ def _text(
         f"split: {flow(split)}",
         "",
         "# Steps fitted on the training part alone, such as standardize: 'ddr list preprocessors'.",
-        "preprocess: []",
+        f"preprocess: {flow(needed_steps(card))}",
         "",
         "# What any method is held against, beside those below; [] leaves it out.",
         f"controls: {flow(list(get_args(Control)))}",

@@ -56,8 +56,9 @@ def test_what_can_be_seen_needs_no_word(new: Callable[..., Result], tmp_path: Pa
         "(3 values); sample_id ignored (an id); version ignored (constant); half is a split",
         "7 missing values (dose)",
         "My_data_1.yaml: 60 samples x 2 features; ill 30, well 30; 10 groups; 7 values missing.",
-        "dataset: ./My_data_1.yaml",
-        "preprocess: [impute, one_hot]",
+        "'dataset: ./My_data_1.yaml'",
+        "It needs the steps impute and one_hot: 'preprocess: [impute, one_hot]'.",
+        "ddr new spec my_spec --dataset ./My_data_1.yaml --reducer lda --reducer pca",
         "ddr embed ./My_data_1.yaml --reducer lfda --preprocess impute --preprocess one_hot",
     ):
         assert part in " ".join(result.output.split("\n"))
