@@ -8,15 +8,18 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ddr_cli.engine.records import read_manifest
 from ddr_cli.papers.glossary import Glossary, glossary
 from ddr_cli.papers.schema import Paper, load_paper, paper_names
 
-CHANGELOG = Path(__file__).parents[2] / "CHANGELOG.md"
+TOP = Path(__file__).parents[2]
+CHANGELOG = TOP / "CHANGELOG.md"
 
 
 def rules(papers: list[Paper], words: Glossary) -> dict[str, Any]:
@@ -83,3 +86,13 @@ def test_an_edited_threshold_changes_the_digest(change):
         claims = tuple(changed if each is claim else each for each in paper.claims)
         paper = paper.model_copy(update={"claims": claims})
     assert digest(rules([paper], words)) != before
+
+
+def test_the_first_run_of_every_judged_spec_is_on_record():
+    # A journal that is made anew must not turn "fixed after the result was seen" into "before".
+    seen = glossary().seen
+    for path in (TOP / "results").glob("*/manifest.json"):
+        manifest = read_manifest(path.parent)
+        if manifest.spec["paper"] is not None:
+            started = [datetime.fromisoformat(each.started) for each in manifest.sessions]
+            assert seen[path.parent.name] <= min(started), path
