@@ -41,7 +41,7 @@ def batches(
 ) -> list[list[Evaluation]]:
     """Put together what one call to ``predict_many`` or ``score_many`` can answer.
 
-    With `across_widths`, also what one to ``predict_widths`` can.
+    With `across_widths`, also what one to ``predict_mapped`` can.
     """
     found: dict[object, list[Evaluation]] = {}
     for one in evaluations:
@@ -51,7 +51,7 @@ def batches(
 
 def _batch_key(one: Evaluation, *, across_widths: bool) -> object:
     factory = load_evaluator(one.evaluator)
-    if across_widths and one.width is not None and hasattr(factory, "predict_widths"):
+    if across_widths and one.width is not None and hasattr(factory, "predict_mapped"):
         return one.labels, one.evaluator, repr(sorted(one.params.items()))
     shared = get_evaluator_traits(factory(**one.params)).shared
     if shared is None or not (is_measure(factory) or hasattr(factory, "predict_many")):
@@ -81,13 +81,13 @@ def scores_of(
     metrics: Sequence[str],
     prototypes: NDArray[Any] | None = None,
     kept: list[NDArray[Any]] | None = None,
-    widths: Sequence[int] | None = None,
+    maps: Sequence[NDArray[Any]] | None = None,
 ) -> list[Scores]:
     """Return the scores of evaluators of one class on the embedded parts of a split.
 
-    They differ in what they share, or in which of `widths` they see. Classifiers are scored by the
-    metrics of the spec, a measure by its own alone. `prototypes` are the places that the reducer
-    gives to the classes themselves. To `kept`, what classifiers predict is appended.
+    They differ in what they share, or in which of `maps` of the points they see. Classifiers are
+    scored by the metrics of the spec, a measure by its own alone. `prototypes` are the places that
+    the reducer gives to the classes themselves. To `kept`, what classifiers predict is appended.
     """
     factory = type(evaluators[0])
     settings = [evaluator.get_params(deep=False) for evaluator in evaluators]
@@ -123,8 +123,8 @@ def scores_of(
             | _valued(one, test, y_test, split.labels.classes, valued)
             for one, predicted in zip(fitted, predictions, strict=True)
         ]
-    if widths is not None:
-        predictions = evaluators[0].predict_widths(train, y_train, test, widths)
+    if maps is not None:
+        predictions = evaluators[0].predict_mapped(train, y_train, test, maps)
     elif len(evaluators) == 1:
         predictions = [evaluators[0].fit(train, y_train).predict(test)]
     else:

@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -51,8 +51,10 @@ from ddr_cli.evaluation.registry import PREPROCESSORS
 from ddr_cli.numerics.neighbors import Neighbors, kneighbors
 from ddr_cli.numerics.shared import sharing
 from ddr_cli.reducers.labels import UNLABELLED
+from ddr_cli.reducers.reducer import LinearReducer
 from ddr_cli.reducers.registry import REDUCERS, get_traits
 
+_FEW_FEATURES = 200  # a factorisation of so many costs less than a projection for each width
 _MOST_SHOWN = 3  # dimensions that a figure can show
 # A piece that calls sys.exit fails like one that raises. Ctrl-C doesn't reach this process, so a
 # KeyboardInterrupt is a piece's own, too.
@@ -194,7 +196,7 @@ def _fit_and_evaluate(
             ended([_failure(one, error) for one in left if one.width == width])
             left = [one for one in left if one.width != width]
     if embedding is not None:
-        across = job.across_widths and embedding.is_nested
+        across = job.across_widths and embedding.wide is not None
         grouped = batches(left, across_widths=across) if job.batched else [[one] for one in left]
         for batch in grouped:
             trace.evaluating([one.trial_id for one in batch])
@@ -221,11 +223,7 @@ class EmbeddedSplit:
     cpu_seconds: float
     wall_seconds: float
     narrower: Callable[[int], tuple[Any, Any]] | None = None
-
-    @property
-    def is_nested(self) -> bool:
-        """Whether narrower ones are its first columns."""
-        return self.narrower is None and not sparse.issparse(self.train)
+    wide: _Wide | None = None
 
     def at(self, width: int | None) -> tuple[Any, Any]:
         """Return both parts in so many dimensions, or in all."""
@@ -235,6 +233,15 @@ class EmbeddedSplit:
             return self.narrower(width)
         train, test = (np.ascontiguousarray(part[:, :width]) for part in (self.train, self.test))
         return train, test
+
+
+@dataclass(frozen=True)
+class _Wide:
+    """Dense points of which the embeddings of all widths are linear maps."""
+
+    train: Any
+    test: Any
+    map_to: Callable[[int], NDArray[Any]]
 
 
 def embed_split(factory: Any, job: FitJob, split: PointSet, width: int | None) -> EmbeddedSplit:
@@ -263,25 +270,42 @@ def embed_split(factory: Any, job: FitJob, split: PointSet, width: int | None) -
             test = train[:0]
     for part, size in ((train, n), (test, len(split.labels.y) - n)):
         _check(part, size)
+    narrower, wide = None, None
+    if width is not None and traits.shares_widths:
+        narrower, wide = _narrower(reducer, split)
+    elif width is not None and not sparse.issparse(train):
+        wide = _Wide(train, test, lambda m: np.eye(train.shape[1])[:, :m])
     return EmbeddedSplit(
         train,
         test,
         _prototypes(reducer, len(split.labels.classes)),
         time.process_time() - cpu,
         time.perf_counter() - wall,
-        _narrower(reducer, split) if traits.shares_widths and width is not None else None,
+        narrower,
+        wide,
     )
 
 
-def _narrower(reducer: Any, split: PointSet) -> Callable[[int], tuple[Any, Any]]:
-    """Return what gives the embedding of a narrower fit, from what this one has computed."""
+def _narrower(
+    reducer: Any, split: PointSet
+) -> tuple[Callable[[int], tuple[Any, Any]], _Wide | None]:
+    """Return what gives the embedding of a narrower fit, from what this one has computed.
+
+    And, of a projection of few dense features, what classifiers can take in its place.
+    """
+    fitted = cache(reducer.with_width)
+    train, test = split.points[: split.n_train], split.points[split.n_train :]
 
     @lru_cache(maxsize=1)
     def narrower(width: int) -> tuple[Any, Any]:
-        other, n = reducer.with_width(width), split.n_train
-        return other.transform(split.points[:n]), other.transform(split.points[n:])
+        other = fitted(width)
+        return other.transform(train), other.transform(test)
 
-    return narrower
+    few = split.points.shape[1] <= min(split.n_train, _FEW_FEATURES)
+    if not (isinstance(reducer, LinearReducer) and few) or sparse.issparse(split.points):
+        return narrower, None
+    mean = reducer.mean_
+    return narrower, _Wide(train - mean, test - mean, lambda m: fitted(m).components_.T)
 
 
 def _prototypes(reducer: Any, n_classes: int) -> NDArray[Any] | None:
@@ -342,14 +366,21 @@ def _evaluate(
     batch: list[Evaluation], embedding: EmbeddedSplit, split: PointSet, job: FitJob
 ) -> list[TrialResult]:
     widths = [one.width for one in batch if one.width is not None]
-    width, differ = max(widths, default=None), len(set(widths)) > 1
+    width = max(widths, default=None)
+    wide = embedding.wide if len(set(widths)) > 1 else None
     seconds = None if job.timeout is None else job.timeout - embedding.wall_seconds
     started = time.process_time()
     try:
         # Each trial has what the fit left of its time; together they have that for each.
         with _deadline(None if seconds is None else seconds * len(batch)):
-            train, test = embedding.at(width)
-            _check_width(train, job.params.get("n_components") if width is None else width)
+            maps = None
+            if wide is None:
+                train, test = embedding.at(width)
+                _check_width(train, job.params.get("n_components") if width is None else width)
+            else:
+                train, test, maps = wide.train, wide.test, [wide.map_to(m) for m in widths]
+                for A, m in zip(maps, widths, strict=True):
+                    _check_width(A, m)
             labels, scored = batch[0].labels, split
             if is_partial(split, labels):
                 train = labelled_part(train, split, labels)
@@ -365,7 +396,7 @@ def _evaluate(
                 job.metrics,
                 embedding.prototypes,
                 predicted,
-                widths if differ else None,
+                maps,
             )
     except _FAILURES as error:
         if len(batch) > 1:

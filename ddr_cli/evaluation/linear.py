@@ -143,13 +143,13 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         best = self._values(X).argmax(axis=1)
         return np.asarray(self.classes_[best])
 
-    def predict_widths(
-        self, X_train: ArrayLike, y_train: ArrayLike, X_test: ArrayLike, widths: Sequence[int]
+    def predict_mapped(
+        self, X_train: ArrayLike, y_train: ArrayLike, X_test: ArrayLike, maps: Sequence[Floats]
     ) -> list[NDArray[Any]]:
-        """Return what is predicted from the first so many features, for each of `widths`.
+        """Return what is predicted of the points times each of `maps`, (n_features, m) matrices.
 
         Up to rounding these are the predictions of as many fits to dense points. The points are
-        factorised once: the leading block of R has the singular values of the leading columns.
+        factorised once: with X = QR, the product R A has the singular values of X A.
         """
         points, indicators = self._points_and_indicators(X_train, y_train)
         queries = validate_data(self, X_test, dtype=np.float64, reset=False)
@@ -157,12 +157,13 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         Q, R = qr(points - mean, mode="economic", check_finite=False)
         turned = Q.T @ (indicators - target)
         predictions = []
-        for width in widths:
+        for A in maps:
+            width = A.shape[1]
             ridge = np.sqrt(self.alpha) * np.eye(width if self.alpha > 0 else 0, width)
-            left = np.vstack([R[:width, :width], ridge])
-            right = np.vstack([turned[:width], np.zeros((len(ridge), len(target)))])
-            coef = _least_squares(left, right, max(len(points), width))
-            values = queries[:, :width] @ coef.T + (target - mean[:width] @ coef.T)
+            left = np.vstack([R @ A, ridge])
+            right = np.vstack([turned, np.zeros((len(ridge), len(target)))])
+            coef = A @ _least_squares(left, right, max(len(points), width)).T
+            values = queries @ coef + (target - mean @ coef)
             predictions.append(self.classes_[values.argmax(axis=1)])
         return predictions
 

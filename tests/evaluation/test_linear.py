@@ -90,12 +90,13 @@ def test_wrong_parameter_is_named():
 
 @pytest.mark.parametrize("fit_intercept", [True, False])
 @pytest.mark.parametrize("alpha", [0.0, 0.5])
-def test_all_widths_from_one_factorisation_equal_a_fit_to_each(alpha, fit_intercept):
+def test_one_factorisation_serves_all_maps_of_the_points(alpha, fit_intercept):
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((40, 60)) + 10, rng.integers(0, 4, 40)
     X[:, 3] = X[:, 1]
-    new, widths = rng.standard_normal((200, 60)) + 10, [1, 4, 12, 39, 60]
+    new, maps = rng.standard_normal((200, 60)) + 10, [np.eye(60)[:, :m] for m in (1, 4, 39, 60)]
+    maps.append(rng.standard_normal((60, 5)))
     classifier = LinearClassifier(fit_intercept, alpha)
-    for width, found in zip(widths, classifier.predict_widths(X, y, new, widths), strict=True):
-        one = LinearClassifier(fit_intercept, alpha).fit(X[:, :width], y)
-        np.testing.assert_array_equal(found, one.predict(new[:, :width]))
+    for A, found in zip(maps, classifier.predict_mapped(X, y, new, maps), strict=True):
+        one = LinearClassifier(fit_intercept, alpha).fit(X @ A, y)
+        np.testing.assert_array_equal(found, one.predict(new @ A))
