@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 _EVERY_SECONDS = 10.0
 _EVERY_SHARE = 0.1
 _LEAST_SECONDS = 1.0
+_TELLING_SECONDS = 3.0
 _NOTEBOOK_SECONDS = 0.3
 
 
@@ -23,6 +24,9 @@ class Progress:
 
     def begin(self, name: str, total: int, done: int) -> None:
         """Hear that a run of `total` trials begins, `done` of which are done already."""
+
+    def ready(self) -> None:
+        """Hear that processes are up and the first split is prepared, so that trials begin."""
 
     def advance(self, ok: int, failed: int) -> None:
         """Hear that so many more trials have ended well or failed."""
@@ -50,9 +54,13 @@ class BatchTotals:
 def seconds_left(elapsed: float, ended: int, remaining: int) -> float | None:
     """Estimate how long the remaining trials take if they end as quickly as others did.
 
-    Every time left that is shown anywhere is this; None if there is nothing to tell it by.
+    Every time left that is shown anywhere is this, and `elapsed` never has the start of processes
+    in it. None if there is nothing to tell it by: a few trials of the first moments, in which
+    libraries are still loaded, tell nothing.
     """
     if remaining <= 0 or ended <= 0 or elapsed <= 0:
+        return None
+    if elapsed < _TELLING_SECONDS and ended < _EVERY_SHARE * (ended + remaining):
         return None
     return elapsed / ended * remaining
 
@@ -63,7 +71,11 @@ class _Count:
     def __init__(self, total: int, before: int) -> None:
         self.total, self.before = total, before
         self.done = self.failed = 0
-        self._started = time.monotonic()
+        self._started = self._ready = time.monotonic()
+
+    def ready(self) -> None:
+        if not self.done:
+            self._ready = time.monotonic()
 
     def advance(self, ok: int, failed: int) -> None:
         self.done += ok + failed
@@ -78,12 +90,17 @@ class _Count:
         return time.monotonic() - self._started
 
     @property
+    def working(self) -> float:
+        """Seconds since the processes were up."""
+        return time.monotonic() - self._ready
+
+    @property
     def failures(self) -> str:
         return f"{self.failed} failed" if self.failed else ""
 
     @property
     def left(self) -> str:
-        seconds = seconds_left(self.elapsed, self.done, self.total - self.ended)
+        seconds = seconds_left(self.working, self.done, self.total - self.ended)
         return "" if seconds is None else f"about {duration(seconds)} left"
 
     def text(self, unit: str) -> str:
@@ -112,6 +129,10 @@ class Lines(Progress):
         self._last_done = 0
         already = f", {done} of them done already" if done else ""
         self._write(f"{total} {self._unit}{already}")
+
+    def ready(self) -> None:
+        """Count the time from here on."""
+        self._count.ready()
 
     def advance(self, ok: int, failed: int) -> None:
         """Write how far it is, if the last line is long enough ago."""
@@ -168,6 +189,11 @@ class Bar(Progress):
             self._bars.append((self._all, self._add(text.ljust(len(name)), self._all)))
         self._display.start()
 
+    def ready(self) -> None:
+        """Count the time from here on."""
+        for count, _ in self._bars:
+            count.ready()
+
     def advance(self, ok: int, failed: int) -> None:
         """Move the bar."""
         for count, bar in self._bars:
@@ -175,7 +201,7 @@ class Bar(Progress):
             self._display.update(
                 bar,
                 completed=count.ended,
-                rate=f"{count.done / max(count.elapsed, 1e-9):.3g}/s",
+                rate=f"{count.done / max(count.working, 1e-9):.3g}/s",
                 left=count.left or duration(count.elapsed),
                 failed=count.failures,
             )

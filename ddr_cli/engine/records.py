@@ -58,7 +58,8 @@ class Environment(_Stored):
 class SessionRecord(_Stored):
     """One start of a run: when, how, where (an index into the environments), and what it took.
 
-    While it goes on, or if it was killed, what came out of it is missing.
+    While it goes on, or if it was killed, what came out of it is missing. `startup_seconds` passed
+    before the first split was prepared.
     """
 
     started: str
@@ -69,6 +70,7 @@ class SessionRecord(_Stored):
     rows_before: int = 0
     environment: int = 0
     outcome: Literal["finished", "interrupted", "stopped"] | None = None
+    startup_seconds: float = 0.0
     wall_seconds: float = 0.0
     cpu_seconds: float = 0.0
     trials_ended: int = 0

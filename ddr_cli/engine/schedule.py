@@ -86,7 +86,8 @@ class Schedule:
     """Works off the trials `todo` of a plan, and makes the kept embeddings `redo` again.
 
     `data` is the file of the data set. `draw` gives a split, its seed and places, `divide` the
-    inner folds that a tuned fit needs. `record` gets results as they come, `keep` by width the
+    inner folds that a tuned fit needs. `ready` is called when the first split is prepared, `record`
+    gets results as they come, `keep` by width the
     coordinates that a fit is to keep, and `warn` each kind of warning of a method once.
     `cpu_seconds` is the time of the processes, as far as jobs ended.
     """
@@ -101,6 +102,7 @@ class Schedule:
         draw: Callable[[SplitKey], tuple[Split, int, NDArray[np.intp] | None]],
         divide: Callable[[OpenSplit, Fit], tuple[Division, ...]],
         executor: Executor,
+        ready: Callable[[], None],
         record: Callable[[Sequence[TrialResult]], None],
         keep: Callable[[OpenSplit, Fit, Mapping[int | None, tuple[Points, Points | None]]], None],
         redo: Set[str],
@@ -113,6 +115,7 @@ class Schedule:
         self._draw = draw
         self._divide = divide
         self._executor = executor
+        self._ready_once: Callable[[], None] | None = ready
         self._record = record
         self._keep = keep
         self._warn = warn
@@ -279,6 +282,9 @@ class Schedule:
     def _settle_split(self, opened: OpenSplit, end: JobEnd) -> list[TrialResult]:
         error = end.result.error if end.result is not None else ""
         if end.result is not None and not error:
+            if self._ready_once is not None:
+                self._ready_once()
+                self._ready_once = None
             results = []
             for pending in list(opened.pending):
                 lack = opened.undivided.get(pending.fit.labels)

@@ -254,7 +254,12 @@ class _Session:
         self._progress.begin(self._plan.spec.name, planned, planned - len(todo))
         wall, cpu = time.perf_counter(), time.process_time()
         schedule = None
-        self._record.outcome = "stopped"
+
+        def ready() -> None:
+            self._record.startup_seconds = round(time.perf_counter() - wall, 3)
+            manifest.write(folder)
+            self._progress.ready()
+
         try:
             with Scratch() as scratch, _interruptible(executor.wake) as stopped:
                 data = scratch.path / "data.joblib"
@@ -270,6 +275,7 @@ class _Session:
                     draw=self._draw,
                     divide=self._divide,
                     executor=executor,
+                    ready=ready,
                     record=self._record_results,
                     keep=self._keep,
                     redo=redo,
@@ -287,7 +293,8 @@ class _Session:
             self._record.trials_ended = self._ended
             self._record.trials_failed = self._failed
             self._record.finished = now()
-            if self._record.outcome == "stopped":
+            if self._record.outcome is None:
+                self._record.outcome = "stopped"
                 # What stopped it, such as a full disk, is the message to show.
                 with suppress(InputError):
                     manifest.write(folder)

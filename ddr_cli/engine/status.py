@@ -233,12 +233,17 @@ def _seconds_left(
         sessions = (manifest or read_manifest(folder)).sessions
     except InputError:
         return None
-    paces = [(each.wall_seconds, each.trials_ended) for each in reversed(sessions) if each.finished]
+    paces = [
+        (each.wall_seconds - each.startup_seconds, each.trials_ended)
+        for each in reversed(sessions)
+        if each.finished
+    ]
     if sessions and sessions[-1].finished is None and (folder / FILE_NAME).is_file():
         running = is_running(folder)
         # Of a session that was killed, the last row tells when. A copied file's time is another.
         until = time.time() if running else (folder / FILE_NAME).stat().st_mtime
-        elapsed = until - datetime.fromisoformat(sessions[-1].started).timestamp()
+        began = datetime.fromisoformat(sessions[-1].started).timestamp()
+        elapsed = until - began - sessions[-1].startup_seconds
         paces.insert(0 if running else len(paces), (elapsed, rows - sessions[-1].rows_before))
     estimates = (seconds_left(elapsed, ended, remaining) for elapsed, ended in paces)
     return next((estimate for estimate in estimates if estimate is not None), None)

@@ -76,6 +76,24 @@ def test_a_line_comes_every_ten_seconds(clock: Clock) -> None:
     assert len(lines) == 1 + 5
 
 
+def test_the_time_left_is_not_counted_from_the_start_of_processes(clock: Clock) -> None:
+    stream = io.StringIO()
+    lines = Lines(stream)
+    lines.begin("small", 100, 0)
+    clock.now += 60
+    lines.ready()
+    clock.now += 2
+    lines.advance(1, 0)
+    assert "left" not in stream.getvalue()
+    for _ in range(19):
+        clock.now += 0.1
+        lines.advance(1, 0)
+    clock.now += 10.1
+    lines.advance(0, 0)
+    last = stream.getvalue().splitlines()[-1]
+    assert last == "small: 20 of 100 trials, 1 min 14 s, about 56 s left"
+
+
 def test_an_interrupted_run_tells_how_far_it_came(clock: Clock) -> None:
     assert told(clock, 100, [(3, 0)], seconds=0)[-1].startswith("small: 3 of 100 trials, ")
 
