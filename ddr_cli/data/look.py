@@ -112,7 +112,8 @@ def format_of(path: Path) -> str:
         return "table"
     if is_archive(path):
         raise InputError(f"{path}: an archive; say with --format what is in it: images or text.")
-    lines = [line for line in decoded_text(path).splitlines()[:20] if line.strip()]
+    text = decoded_text(path, "latin-1")  # only the shape of lines counts here
+    lines = [line for line in text.splitlines()[:20] if line.strip()]
     if lines and all(_PAIRS.fullmatch(line.strip()) for line in lines):
         return "letor" if all("qid:" in line for line in lines) else "libsvm"
     return "csv"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -12,17 +13,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ddr_cli.core.errors import InputError
-from ddr_cli.data.formats import decoded_text
+from ddr_cli.core.errors import InputError, did_you_mean
+from ddr_cli.data.formats import decoded_text, read_bytes
 from ddr_cli.data.formats.frames import read_cells as read_frame
 from ddr_cli.data.formats.tables import MISSING_VALUES, Column
-from ddr_cli.data.formats.text_tables import SEPARATORS, read_text
+from ddr_cli.data.formats.text_tables import DECIMAL_COMMA, SEPARATORS, read_text
 from ddr_cli.data.look import Given, Look, Question
 
 _MOST_CLASSES = 50
 _MOST_CATEGORIES = 50
 _FEW_ROWS = 20
 _ALMOST = 0.8
+_ROLES = ("ignore", "categorical", "feature", "parts")
 _SENTINELS = ("-99", "-999", "-9999", "-99.0", "-999.0", "-9999.0")
 _LABEL = re.compile(
     r"class|classes|label|labels|target|y|outcome|diagnosis|species|category|kind|state|status",
@@ -49,7 +51,7 @@ def look_at_table(path: Path, name: str, given: Given, settled: Collection[str])
         look.options["missing_values"] = markers
     seen = [_Column(key, title, cells, markers) for key, title, cells in columns]
     by_key = {column.key: column for column in seen}
-    decided = {given.get("groups"), *_named(given, "ignore", "categorical", "feature", "parts")}
+    decided = {given.get("groups"), *_named(given, *_ROLES)}
     open_ones = [column for column in seen if not column.is_one_of(decided, by_key)]
     label = _label(open_ones, given, look, by_key)
     rest = [column for column in open_ones if column is not label]
@@ -132,12 +134,17 @@ def _columns(
         file = read_frame(path, given.get("sheet", 0))
         frame, titles = file.frame, list(file.titles)
     else:
-        encoding = given.get("encoding", "utf-8-sig")
+        encoding = given.get("encoding") or _encoding(path, look)
         separator = given.get("separator") or _separator(path, encoding)
         if separator != "comma":
             look.options["separator"] = separator
         skip, comment = given.get("skip_lines", 0), given.get("comment")
-        frame = read_text(path, separator, comment, skip, encoding).frame
+        decimal = given.get("decimal", ".")
+        frame = read_text(path, separator, comment, skip, encoding, decimal).frame
+        if "decimal" not in given and separator != "comma" and _has_decimal_commas(frame):
+            look.options["decimal"] = ","
+            look.seen.append("decimal commas")
+            frame = read_text(path, separator, comment, skip, encoding, ",").frame
         titles = list(given.get("names", ()))
     if frame.empty:
         raise InputError(f"{path}: the file holds no rows of data.")
@@ -149,12 +156,38 @@ def _columns(
         if header:
             titles = frame.iloc[0].tolist()
             frame = frame.iloc[1:]
+    if frame.empty:
+        raise InputError(f"{path}: the file holds no rows of data.")
+    if len(set(titles)) < len(titles):
+        twice = next(title for title in titles if titles.count(title) > 1)
+        raise InputError(f"{path}: the column name '{twice}' is there twice.")
     keys: list[Column] = list(titles) if titles else list(range(frame.shape[1]))
-    if len(set(keys)) < len(keys):
-        # Each is known by its place; a wrong header is said when the file is read.
-        keys = list(range(frame.shape[1]))
-    named = titles or [f"column {i} (from 0)" for i in keys]
-    return [(key, str(named[i]), frame.iloc[:, i]) for i, key in enumerate(keys)]
+    for key in (given.get("label"), given.get("groups"), *_named(given, *_ROLES)):
+        if isinstance(key, str) and key not in keys:
+            hint = did_you_mean(key, titles) if titles else " The columns have no names."
+            raise InputError(f"{path}: there is no column called '{key}'.{hint}")
+    named = [title or f"column {i} (from 0)" for i, title in enumerate(titles or [""] * len(keys))]
+    return [(key, named[i], frame.iloc[:, i]) for i, key in enumerate(keys)]
+
+
+def _encoding(path: Path, look: Look) -> str:
+    """Return the encoding of a text: UTF-8 if it is, or what Windows writes in the West."""
+    content = read_bytes(path)
+    for name in ("utf-8-sig", "cp1252", "latin-1"):
+        with suppress(UnicodeDecodeError):
+            content.decode(name)
+            if name != "utf-8-sig":
+                look.options["encoding"] = name
+                look.seen.append(f"text in {name}")
+            return name
+    raise AssertionError
+
+
+def _has_decimal_commas(frame: pd.DataFrame) -> bool:
+    return any(
+        frame.iloc[1:, i].str.fullmatch(DECIMAL_COMMA).mean() >= _ALMOST
+        for i in range(frame.shape[1])
+    )
 
 
 def _separator(path: Path, encoding: str) -> str:
@@ -174,7 +207,7 @@ def _separator(path: Path, encoding: str) -> str:
 def _has_header(frame: pd.DataFrame) -> bool:
     """Return whether the first row is like no other: names, none of them a number or a value."""
     first = frame.iloc[0]
-    if len(set(first)) < len(first) or pd.to_numeric(first, errors="coerce").notna().any():
+    if pd.to_numeric(first, errors="coerce").notna().any():
         return False
     return not any((frame.iloc[1:, i] == first.iloc[i]).any() for i in range(len(first)))
 
@@ -240,7 +273,7 @@ def _look_at_column(column: _Column, look: Look, width: int) -> None:
         add("ignore", column.key, f"{title} ignored ({'constant' if n else 'empty'})")
     elif {"train", "test"} <= {*column.values} <= {"train", "test"}:
         add("parts", column.key, f"{title} is a split (kind: given, column: {title})")
-    elif column.all_differ and _ID.fullmatch(title) and width > 2:
+    elif column.all_differ and _ID.fullmatch(str(column.key)) and width > 2:
         add("ignore", column.key, f"{title} ignored (an id)")
     elif column.is_numeric:
         strange = [value for value in column.values if value in _SENTINELS]

@@ -217,3 +217,33 @@ def test_svmlight_is_told_from_a_table(new: Callable[..., Result], tmp_path: Pat
     (tmp_path / "a.txt").write_text("1 0:0.5 3:1\n2 1:4\n")
     assert new("a.txt").exit_code == 0
     assert load_dataset(tmp_path / "a.yaml").X.shape == (2, 4)
+
+
+def test_a_table_of_another_country(new: Callable[..., Result], tmp_path: Path) -> None:
+    frame = table().assign(state=np.tile(["grün", "blau"], N // 2))
+    frame.to_csv(tmp_path / "a.csv", sep=";", decimal=",", index=False, encoding="cp1252")
+    result = new("a.csv")
+    assert result.exit_code == 0, result.output
+    assert "Seen: text in cp1252; decimal commas; classes in state" in result.output
+    dataset = load_dataset(tmp_path / "a.yaml")
+    assert dataset.class_counts == {"blau": N // 2, "grün": N // 2}
+    np.testing.assert_array_equal(dataset.X[:, 0], table()["dose"])
+
+
+@pytest.mark.parametrize(
+    ("text", "flags", "says"),
+    [
+        ("", [], "no rows of data"),
+        ("a,b,c\n", [], "no rows of data"),
+        ("a,a,kind\n1,2,x\n3,4,y\n", [], "'a' is there twice"),
+        ("a,b,kind\n1,2,x\n3,4,y\n", ["--label", "kin"], "no column called 'kin'. Did you mean"),
+        ("1,2,x\n3,4,y\n", ["--ignore", "b"], "The columns have no names"),
+    ],
+)
+def test_what_is_wrong_is_said_first(
+    new: Callable[..., Result], tmp_path: Path, text: str, flags: list[str], says: str
+) -> None:
+    (tmp_path / "a.csv").write_text(text)
+    result = new("a.csv", *flags)
+    assert result.exit_code == 2
+    assert says in result.output

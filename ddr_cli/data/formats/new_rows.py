@@ -95,7 +95,11 @@ def _table(
         cells = read_frame(path, options.get("sheet", 0))
     else:
         separator = options.get("separator", "tab" if path.suffix == ".tsv" else "comma")
-        how = {key: options[key] for key in ("comment", "skip_lines", "encoding") if key in options}
+        how = {
+            key: options[key]
+            for key in ("comment", "skip_lines", "encoding", "decimal")
+            if key in options
+        }
         cells = read_text(path, separator, **how)
     frame, titles = cells.frame, list(cells.titles)
     if not titles and names is not None and not frame.empty:

@@ -24,6 +24,7 @@ from ddr_cli.data.formats.tables import (
 )
 
 _BLANKS = r"\s+"
+DECIMAL_COMMA = r"^([+-]?\d*),(\d+(?:[eE][+-]?\d+)?)$"
 SEPARATORS = {"comma": ",", "tab": "\t", "semicolon": ";", "whitespace": _BLANKS, " ": _BLANKS}
 
 
@@ -36,6 +37,7 @@ def read_csv(
     comment: Annotated[str, MinLen(1)] | None = None,
     skip_lines: Annotated[int, Ge(0)] = 0,
     encoding: str = "utf-8-sig",
+    decimal: Literal[".", ","] = ".",
     label: Column = -1,
     groups: Column | None = None,
     parts: Sequence[Column] = (),
@@ -61,6 +63,7 @@ def read_csv(
     comment: From this sign to the end of the line nothing is read.
     skip_lines: Lines at the start of each file that are not read.
     encoding: The text encoding.
+    decimal: The sign before the decimals of numbers.
     label: The column of the class. When every label is a number, labels are compared as numbers.
     groups: The column that says what belongs together, such as a subject; no feature.
     parts: Columns that say of each row whether it is to ``train`` or ``test``, or is left out
@@ -79,7 +82,8 @@ def read_csv(
     columns = Columns(
         label, groups, parts, ignore, categorical, categories, missing, missing_values
     )
-    files = [read_text(Path(path), separator, comment, skip_lines, encoding) for path in paths]
+    how = (separator, comment, skip_lines, encoding, decimal)
+    files = [read_text(Path(path), *how) for path in paths]
     return read_columns(files, columns, header=header, names=names)
 
 
@@ -89,9 +93,13 @@ def read_text(
     comment: str | None = None,
     skip_lines: int = 0,
     encoding: str = "utf-8-sig",
+    decimal: str = ".",
 ) -> Cells:
     """Return the cells of a text table; see `read_csv`."""
-    return Cells(path, read_cells(path, _sign(separator), comment, skip_lines, encoding))
+    cells = read_cells(path, _sign(separator), comment, skip_lines, encoding)
+    if decimal == ",":
+        cells = cells.replace(DECIMAL_COMMA, r"\1.\2", regex=True)
+    return Cells(path, cells)
 
 
 def _sign(separator: str) -> str:
