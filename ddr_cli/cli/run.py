@@ -89,10 +89,12 @@ def _show(outcome: RunOutcome, options: RunOptions, *, one_of_several: bool) -> 
         return
     if kept:
         from ddr_cli.comparison.summary import summary_of
-        from ddr_cli.report import write_run
 
         summary = summary_of(outcome.folder)
         if not is_derived:
+            # It brings Matplotlib along.
+            from ddr_cli.report import write_run
+
             write_run(summary)
         if not options.quiet and not outcome.interrupted:
             _show_results(outcome, summary)

@@ -157,7 +157,7 @@ def run_specs(
 
 def _refuse_unknown(names: Sequence[str], runs: Sequence[SpecRun]) -> None:
     """Refuse to run again what is in none of the runs."""
-    known = set().union(*(run.names for run in runs))
+    known = set().union(*(run.names for run in runs)) if names else set()
     for name in names:
         if runs and name not in known:
             raise InputError(

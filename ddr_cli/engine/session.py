@@ -105,7 +105,7 @@ class SpecRun:
         self._again = {
             trial_id
             for trial_id, trial in self.plan.trials.items()
-            if not names_of(trial).isdisjoint(settings.rerun)
+            if settings.rerun and not names_of(trial).isdisjoint(settings.rerun)
         }
         self._unreadable = ""
         if not settings.fresh:
