@@ -13,6 +13,7 @@ from importlib.metadata import PackageNotFoundError, version
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.datasets import load_digits
 from sklearn.neighbors import KNeighborsClassifier
@@ -52,6 +53,15 @@ def not_there(name):
 
 
 INSTALLED = pytest.mark.parametrize("model", [needs(model) for model in MODELS])
+
+
+@INSTALLED
+def test_sparse_points_are_placed_or_refused_from_the_start(model):
+    fitted = clone(model)
+    if not fitted.__sklearn_tags__().input_tags.sparse:
+        pytest.skip("it says that it takes none")
+    fitted.fit(csr_array(X[TRAIN][:60]), Y[TRAIN][:60])
+    assert np.isfinite(fitted.transform(csr_array(X[TEST][:20]))).all()
 
 
 def test_every_adapter_is_in_the_table():

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Self
 import numpy as np
 from annotated_types import Ge, Le
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 
 from ddr_cli.reducers.labels import encode_labels
 from ddr_cli.reducers.reducer import Embedding
@@ -21,6 +22,12 @@ _DISTANCES = (0.0, 0.1, 0.25, 0.5)
 
 def _most_components(n_train: int, *_: int) -> int:
     return n_train - 2
+
+
+def _known(points: Any) -> Any:
+    """Return points as umap-learn knows them: of sparse ones a matrix, not an array."""
+    is_sparse: bool = sparse.issparse(points)
+    return sparse.csr_matrix(points) if is_sparse else points
 
 
 class _UMAP(Embedding):
@@ -50,14 +57,14 @@ class _UMAP(Embedding):
                 random_state=as_seed(self.random_state),
                 n_jobs=1,
                 **supervision,
-            ).fit(points, code)
+            ).fit(_known(points), code)
         self.embedding_ = self.model_.embedding_.astype(points.dtype)
 
     def transform(self, X: ArrayLike) -> NDArray[Any]:
         """Place points among the training points, which stay where they are."""
         points = self._points(X)
         with one_thread():
-            return np.asarray(self.model_.transform(points)).astype(points.dtype)
+            return np.asarray(self.model_.transform(_known(points))).astype(points.dtype)
 
 
 class UMAP(_UMAP):
