@@ -220,8 +220,9 @@ def _label(
 ) -> _Column | None:
     if "label" in given:
         return next((c for c in by_key.values() if c.is_one_of({given["label"]}, by_key)), None)
-    called = [column for column in columns if _LABEL.fullmatch(column.title)]
     likely = [column for column in columns if column.can_be_label]
+    called = [column for column in columns if _LABEL.fullmatch(column.title)]
+    called = [column for column in called if column in likely] or called
     words = [column for column in likely if not column.is_numeric]
     last = columns[-1] if columns else None
     sure = called if len(called) == 1 else likely if len(likely) == 1 else []
@@ -232,7 +233,7 @@ def _label(
         look.seen.append(f"classes in {sure[0].title}")
         return sure[0]
     ends = [column for column in (last, columns[0] if columns else None) if column in likely]
-    found = next(iter([column for column in called if column in likely] or ends), None)
+    found = next(iter([*(called if likely else ()), *ends]), None)
     text = "which column is the class?" + ("" if likely else " None looks like one.")
     answers = {str(c.title): {"label": c.key} for c in likely or columns}
     proposal = None if found is None else found.title

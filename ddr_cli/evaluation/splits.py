@@ -207,7 +207,7 @@ def split_labelled(
         place = np.full(len(y), -1, dtype=np.intp)
         place[labelled] = np.arange(len(labelled))
         own = [np.asarray(part, dtype=np.intp) for part in predefined]
-        if kind != "resample":
+        if kind in ("predefined", "given"):
             others = own[0][y[own[0]] == _UNLABELLED]
         own = [place[part] for part in own]
         predefined = own[0][own[0] >= 0], own[1][own[1] >= 0]

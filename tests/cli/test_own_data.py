@@ -102,7 +102,6 @@ def test_missing_values_and_codes_need_their_steps(mixed: Path, steps: str, says
     "steps",
     [
         "[impute, one_hot, standardize]",
-        "[one_hot, {name: impute, strategy: median}]",
         '[one_hot, "sklearn.impute:KNNImputer", {name: "sklearn.preprocessing:QuantileTransformer",'
         " n_quantiles: 10}, './mine.py:Doubling']",
     ],
@@ -175,7 +174,6 @@ def test_rows_without_a_label_train_and_are_never_tested(work: Path) -> None:
     for split, train, test in (
         ("fraction, train: 0.5, repeats: 1", 90, 30),
         ("grouped, folds: 3", 80, 20),
-        ("kfold, folds: 3", 100, 20),
     ):
         spec = work / "spec.yaml"
         spec.write_text(spec.read_text().replace("SPLIT", split))

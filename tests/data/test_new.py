@@ -165,9 +165,11 @@ def test_minus_one_is_asked_about(
 
 
 def test_one_against_minus_one_are_two_classes(tmp_path: Path) -> None:
-    table().assign(state=np.arange(N) % 2 * 2 - 1).to_csv(tmp_path / "a.csv", index=False)
+    frame = table(y=np.arange(N) * 0.71 % 3)  # a class by its name alone
+    frame.assign(state=np.arange(N) % 2 * 2 - 1).to_csv(tmp_path / "a.csv", index=False)
     look = look_at(tmp_path / "a.csv", "csv", {})
     assert (look.questions, look.unlabelled) == ([], False)
+    assert look.options["label"] == "state"
 
 
 def test_arrays_are_found_by_their_shapes(new: Callable[..., Result], tmp_path: Path) -> None:

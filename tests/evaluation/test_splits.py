@@ -12,6 +12,7 @@ from ddr_cli.evaluation.splits import (
     make_split,
     method_seed,
     split_hash,
+    split_labelled,
 )
 
 LABELS = np.repeat([0, 1, 2], [50, 30, 20])
@@ -199,3 +200,28 @@ def test_the_points_of_few_labels_are_among_those_of_many():
         assert np.bincount(y[list(rows)]).tolist() == [budget] * 3
     assert not np.array_equal(places, label_places(y, split.train, seed=0, dataset="d", index=1))
     assert not np.array_equal(places, label_places(y, split.train, seed=1, dataset="d", index=0))
+
+
+@pytest.mark.parametrize("kind", ["fraction", "kfold", "grouped", "resample", "given"])
+def test_points_without_a_label_train_and_leave_the_others_parts_alone(kind):
+    y = np.array([0, 1, -1] * 20)
+    groups = np.repeat(np.arange(12), 5)
+    labelled = np.flatnonzero(y >= 0)
+    own = (np.arange(30), np.arange(30, 60))
+    size = {"kfold": {"folds": 4}, "fraction": {"train": 0.5}, "grouped": {"train": 0.5}}
+    how = size.get(kind, {})
+    kept = {}
+    if kind in ("resample", "given"):
+        place = np.cumsum(y >= 0) - 1
+        kept = {"predefined": tuple(place[part[y[part] >= 0]] for part in own)}
+    found = split_labelled(kind, y, predefined=own, groups=groups, **how)
+    alone = make_split(kind, y[labelled], groups=groups[labelled], **how, **kept)
+    np.testing.assert_array_equal(found.test, labelled[alone.test])
+    n = len(alone.train)
+    np.testing.assert_array_equal(found.train[:n], labelled[alone.train])
+    extra = found.train[n:]
+    assert (y[extra] == -1).all()
+    with_tested = np.isin(groups[y == -1], groups[found.test]).sum() if kind == "grouped" else 0
+    assert len(extra) == (10 if kind == "given" else 20 - with_tested)
+    if kind == "grouped":
+        assert not set(groups[extra]) & set(groups[found.test])
