@@ -25,6 +25,7 @@ Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 _CHUNK = 2**21  # entries of one block of the distance matrix: 16 MiB
+_TILE = 2**13  # points whose distances are computed at a time, where there are more
 _PAIRS = 2**16  # pairs whose coordinate differences are held at a time
 
 
@@ -72,12 +73,12 @@ def kneighbors(X: Points, k: int, *, queries: Points | None = None) -> Neighbors
     search = _Search(X, k, queries)
     indices = np.empty((search.count, k), dtype=np.intp)
     distances = np.empty((search.count, k))
-    for rows, gap, slack in search.blocks():
-        bound = _bound_on_kth(gap, k) + slack
-        row, column = np.divmod(np.flatnonzero(gap <= bound[:, None]), gap.shape[1])
+    width = search.tile_width(k)
+    for rows in _blocks(search.count, max(1, _CHUNK // width)):
+        row, column = _candidates(search, rows, width, k)
         exact = search.squared_distances(row + rows.start, column)
         order = np.lexsort((column, exact, row))
-        first = np.searchsorted(row, np.arange(gap.shape[0]))
+        first = np.searchsorted(row[order], np.arange(rows.stop - rows.start))
         best = order[first[:, None] + np.arange(k)]
         indices[rows] = column[best]
         distances[rows] = np.sqrt(exact[best])
@@ -94,7 +95,8 @@ def nearest_members(X: Points, k: int, *, queries: Points | None = None) -> Indi
     """
     search = _Search(X, k, queries)
     members = np.empty((search.count, k), dtype=np.intp)
-    for rows, gap, slack in search.blocks():
+    for rows in _blocks(search.count, max(1, _CHUNK // X.shape[0])):
+        gap, slack = search.gaps(rows, slice(0, X.shape[0]))
         kth = np.partition(gap, k - 1, axis=1)[:, k - 1]
         chosen = gap < (kth - slack)[:, None]
         lacking = k - np.count_nonzero(chosen, axis=1)
@@ -135,23 +137,49 @@ class _Search:
     def count(self) -> int:
         return int(self._asked.shape[0])
 
-    def blocks(self) -> Iterator[tuple[slice, Floats, Floats]]:
-        """Yield rows, their ``|q - x|^2 - |q|^2`` for every point, and the bound on its rounding.
+    @property
+    def points(self) -> int:
+        return int(self._base.shape[0])
+
+    def tile_width(self, k: int) -> int:
+        """Return of how many points at a time to compute the distances."""
+        n = int(self._base.shape[0])
+        # With few queries to a block most of the time would go into reading the points.
+        return n if _is_sparse(self._base) else min(n, max(_TILE, 16 * k))
+
+    def gaps(self, rows: slice, points: slice) -> tuple[Floats, Floats]:
+        """Return ``|q - x|^2 - |q|^2`` for queries and points, and the bound on its rounding.
 
         Two that differ by more than the bound, each row's own, are in their true order.
         """
         n, d = self._base.shape
-        for rows in _blocks(self.count, max(1, _CHUNK // n)):
-            gap, own_square = _gaps(self._asked[rows], self._centre, self._table)
-            if self._own:
-                gap[np.arange(gap.shape[0]), np.arange(rows.start, rows.stop)] = np.inf
-            # Of the product, of the centring and of the distance itself, with room to spare.
-            scale = own_square + self._square.max()
-            yield rows, gap, 8 * (d + 8) * np.finfo(float).eps * scale
+        table = self._table if points == slice(0, n) else self._table[:, points]
+        gap, own_square = _gaps(self._asked[rows], self._centre, table)
+        if self._own:
+            both = np.arange(max(rows.start, points.start), min(rows.stop, points.stop))
+            gap[both - rows.start, both - points.start] = np.inf
+        # Of the product, of the centring and of the distance itself, with room to spare.
+        scale = own_square + self._square.max()
+        return gap, 8 * (d + 8) * np.finfo(float).eps * scale
 
     def squared_distances(self, queries: Indices, points: Indices) -> Floats:
         """Return exact squared distances, pair by pair."""
         return _squared_distances(self._asked, queries, self._base, points)
+
+
+def _candidates(search: _Search, rows: slice, width: int, k: int) -> tuple[Indices, Indices]:
+    """Return pairs of queries, numbered from 0, and points: all that may be the `k` nearest."""
+    least = np.full((rows.stop - rows.start, k), np.inf)
+    found = []
+    for points in _blocks(search.points, width):
+        gap, slack = search.gaps(rows, points)
+        least = _least_of_groups(least, gap)
+        flat = np.flatnonzero(gap <= (least[:, -1] + slack)[:, None])
+        row, column = np.divmod(flat, gap.shape[1])
+        found.append((row, column + points.start, gap.ravel()[flat]))
+    row, column, gaps = (np.concatenate(part) for part in zip(*found, strict=True))
+    near = gaps <= (least[:, -1] + slack)[row]
+    return row[near], column[near]
 
 
 def _is_sparse(X: Any) -> bool:
@@ -198,17 +226,17 @@ def _gaps(asked: Any, centre: Floats, table: Any) -> tuple[Floats, Floats]:
     return np.hstack([shifted, ones]) @ table, _squares(shifted)
 
 
-def _bound_on_kth(gap: Floats, k: int) -> Floats:
-    """Return an upper bound on each row's k-th smallest entry.
+def _least_of_groups(least: Floats, gap: Floats) -> Floats:
+    """Return the k least of k numbers and of the minima of groups of columns, the largest last.
 
-    The k-th smallest of the minima of disjoint groups of columns is one, and takes a third of the
-    time of partitioning whole rows.
+    It is an upper bound on each row's k-th smallest entry so far, and takes a third of the time of
+    partitioning whole rows.
     """
-    rows, n = gap.shape
+    (rows, n), k = gap.shape, least.shape[1]
     width = max(1, n // (8 * k))
     groups = n // width
     minima = gap[:, : groups * width].reshape(rows, groups, width).min(axis=2)
-    return np.asarray(np.partition(minima, k - 1, axis=1)[:, k - 1])
+    return np.partition(np.hstack([least, minima]), k - 1, axis=1)[:, :k]
 
 
 def _squared_distances(A: Any, rows: Indices, B: Any, columns: Indices) -> Floats:

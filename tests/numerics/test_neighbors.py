@@ -97,9 +97,10 @@ def test_the_first_k_equal_a_search_for_k_bit_for_bit(scale):
 
 @pytest.mark.parametrize("convert", [np.asarray, sp.csr_array])
 def test_the_size_of_the_blocks_changes_nothing(monkeypatch, convert):
-    X = convert(np.random.default_rng(3).standard_normal((90, 4)))
+    X = convert(np.random.default_rng(3).integers(0, 5, (250, 4)))
     whole = kneighbors(X, 6)
-    monkeypatch.setattr("ddr_cli.numerics.neighbors._CHUNK", 90 * 7)
+    monkeypatch.setattr("ddr_cli.numerics.neighbors._CHUNK", 96 * 7)
+    monkeypatch.setattr("ddr_cli.numerics.neighbors._TILE", 20)
     monkeypatch.setattr("ddr_cli.numerics.neighbors._PAIRS", 13)
     pieces = kneighbors(X, 6)
     np.testing.assert_array_equal(whole.indices, pieces.indices)
