@@ -248,6 +248,10 @@ class Notebook(Progress):
             self._content(), raw=True, display_id=True
         )
 
+    def ready(self) -> None:
+        """Count the time from here on."""
+        self._count.ready()
+
     def advance(self, ok: int, failed: int) -> None:
         """Show how far it is, unless that was done just now."""
         self._count.advance(ok, failed)

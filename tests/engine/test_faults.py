@@ -22,6 +22,7 @@ from ddr_cli.core.errors import DdrError, InputError
 from ddr_cli.engine import local, read_trials, run_spec, run_status
 from ddr_cli.engine.jobs import last_seen
 from ddr_cli.engine.local import LocalExecutor
+from ddr_cli.engine.progress import Progress
 from ddr_cli.engine.session import RunOutcome
 
 if TYPE_CHECKING:
@@ -139,15 +140,9 @@ def test_undefined_values_are_a_failure(make_spec: MakeSpec, run: Run) -> None:
 
 
 def test_warnings_of_methods_are_shown_once(make_spec: MakeSpec, run: Run) -> None:
-    class Listener:
+    class Listener(Progress):
         def __init__(self) -> None:
             self.notes: list[str] = []
-
-        def begin(self, name: str, total: int, done: int) -> None: ...
-
-        def advance(self, ok: int, failed: int) -> None: ...
-
-        def end(self) -> None: ...
 
         def note(self, text: str) -> None:
             self.notes.append(text)

@@ -18,6 +18,7 @@ from ddr_cli.core.errors import InputError
 from ddr_cli.engine import read_manifest, read_trials
 from ddr_cli.engine.folder import is_running
 from ddr_cli.engine.journal import Journal
+from ddr_cli.engine.progress import Progress
 from ddr_cli.engine.session import RunOutcome
 from ddr_cli.spec import load_spec
 
@@ -118,17 +119,11 @@ def test_a_run_killed_again_and_again_ends_as_if_it_had_not_been(
     assert [session.finished is None for session in sessions] == [True] * 2 + [False]
 
 
-class Impatient:
+class Impatient(Progress):
     """Sends the process a signal when the first trials have ended."""
 
     def __init__(self, number: signal.Signals) -> None:
         self.number: signal.Signals | None = number
-
-    def begin(self, name: str, total: int, done: int) -> None: ...
-
-    def note(self, text: str) -> None: ...
-
-    def end(self) -> None: ...
 
     def advance(self, ok: int, failed: int) -> None:
         assert (ok > 0, failed) == (True, 0)
