@@ -124,7 +124,7 @@ def require_trust(name: str) -> None:
     if "*" in _trusted or source in _trusted or source in _remembered():
         return
     raise UntrustedCodeError(
-        f"The spec names code of its own, {shown(name)}. Reading the spec runs that code with all "
+        f"{shown(name)} is code that doesn't come with ddr. Reading what names it runs it with all "
         "your rights: look at it first, then say --trust.",
         source,
     )

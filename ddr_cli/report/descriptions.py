@@ -48,6 +48,8 @@ _SPLIT_NOTES = {
 
 def describe(name: str) -> str:
     """Return what a name or a path stands for; all of it, if it is the name of several things."""
+    if name.startswith("openml:"):
+        return _dataset(name)
     if is_code(name):
         return "\n\n\n".join(_piece(section, name) for section in sections_of(name))
     if name.endswith((".yaml", ".yml")):
@@ -179,7 +181,7 @@ def _dataset(name: str) -> str:
     card = load_card(name)
     expect = card.expect
     facts = {
-        "samples x features": f"{expect.samples} x {expect.features}",
+        "samples x features": f"{expect.samples} x {expect.features}" if expect.samples else None,
         "images": " x ".join(map(str, card.image_shape)) if card.image_shape else None,
         "split": f"{expect.split.train} train, {expect.split.test} test" if expect.split else None,
         "classes": ", ".join(f"{label} {n}" for label, n in (expect.classes or {}).items()),

@@ -98,6 +98,13 @@ def test_a_spec_and_a_card_of_ones_own_are_described_by_their_path(tmp_path: Pat
     assert describe(str(card)).startswith("own (data set)\n\nMy rings")
 
 
+def test_a_data_set_of_openml_is_no_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DDR_OFFLINE", "1")
+    done = CliRunner().invoke(app, ["describe", "openml:999999"])
+    assert done.exit_code == 0
+    assert "home: https://www.openml.org/d/999999" in done.output
+
+
 def test_code_is_described_with_the_users_word_only(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
