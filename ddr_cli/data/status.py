@@ -26,7 +26,7 @@ def dataset_status(card: Card, sources: Sources) -> dict[str, Any]:
         stated = [file.bytes for file in card.files if file.bytes is not None]
         size = sum(stated) if stated and len(stated) == len(card.files) else None
     return {
-        "name": card.name,
+        "name": f"openml:{card.openml}" if card.openml else card.name,
         "title": card.title,
         "samples": card.expect.samples,
         "features": card.expect.features,
@@ -76,6 +76,8 @@ def _check(card: Card, options: dict[str, Scalar], sources: Sources) -> tuple[st
     from ddr_cli.data.load import generate
     from ddr_cli.data.store.cache import read_found
 
+    if card.openml is not None:
+        return "missing", "it was not fetched from OpenML yet"
     chosen = card.choose(options)
     try:
         if card.embedded:

@@ -7,6 +7,7 @@ fingerprint of the arrays, so that a table that changes later is not taken for t
 from __future__ import annotations
 
 import re
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -77,12 +78,15 @@ def _fetched(number: int, sources: Sources) -> Any:
     from sklearn import datasets
 
     try:
-        return datasets.fetch_openml(
-            data_id=number,
-            as_frame=True,
-            data_home=str(sources.cache_dir / "scikit-learn"),
-            n_retries=sources.attempts,
-        )
+        with warnings.catch_warnings():
+            # What it says of an attempt that failed is said once, when all have.
+            warnings.simplefilter("ignore")
+            return datasets.fetch_openml(
+                data_id=number,
+                as_frame=True,
+                data_home=str(sources.cache_dir / "scikit-learn"),
+                n_retries=sources.attempts,
+            )
     except (OSError, HTTPException) as error:
         reason = str(getattr(error, "reason", error)) or type(error).__name__
         raise DataUnavailableError(
