@@ -63,8 +63,9 @@ $(RESULTS)/report/index.html: $(wildcard $(RESULTS)/*/trials.csv ddr_cli/papers/
 report: $(VENV)/.installed ## tables, figures, verdicts and index.html from the journals in results/
 	$(BIN)/ddr report $(RESULTS)
 
-bench: $(VENV)/.installed-dev ## speed and memory, as ratios in one run, and the intervals' coverage
+bench: $(VENV)/.installed-dev ## speed, memory and error rates, into results/benchmarks and docs/speed.md
 	for script in benchmarks/bench_*.py; do $(BIN)/python $$script || exit 1; done
+	$(BIN)/python benchmarks/page.py
 
 format: $(VENV)/.installed-dev ## let ruff rewrite the code
 	$(BIN)/ruff check --fix .

@@ -220,16 +220,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--comparisons", type=int, default=1000)
     parser.add_argument("--splits", type=int, default=20)
-    parser.add_argument("--csv", type=Path)
+    parser.add_argument(
+        "--csv", type=Path, default=Path("results/benchmarks/comparison_errors.csv")
+    )
     given = parser.parse_args()
     table = pd.DataFrame([*within(given.comparisons, given.splits), *across(given.comparisons)])
     table = table.astype(dict.fromkeys(("n_train", "n_test", "data_sets"), "Int64"))
     columns = ["comparison", "classifier", "n_train", "n_test", "data_sets"]
     table = table[columns + [name for name in table if name not in columns]]
     print(table.to_string(index=False, na_rep=""))
-    if given.csv is not None:
-        given.csv.parent.mkdir(parents=True, exist_ok=True)
-        table.to_csv(given.csv, index=False, lineterminator="\n")
+    given.csv.parent.mkdir(parents=True, exist_ok=True)
+    table.to_csv(given.csv, index=False, lineterminator="\n")
 
 
 if __name__ == "__main__":

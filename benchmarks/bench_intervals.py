@@ -147,7 +147,9 @@ def main() -> None:
     parser.add_argument("--data-sets", type=int, default=500)
     parser.add_argument("--splits", type=int, default=20)
     parser.add_argument("--folds", type=int)
-    parser.add_argument("--csv", type=Path)
+    parser.add_argument(
+        "--csv", type=Path, default=Path("results/benchmarks/interval_coverage.csv")
+    )
     given = parser.parse_args()
     table = 100 * (found := simulate(given.data_sets, given.splits, given.folds)).select_dtypes(
         "float"
@@ -158,9 +160,8 @@ def main() -> None:
     table = table[columns + [name for name in table if name not in columns]]
     print(f"percent and points; {given.data_sets} data sets, {given.splits} splits of each")
     print(table.to_string(index=False))
-    if given.csv is not None:
-        given.csv.parent.mkdir(parents=True, exist_ok=True)
-        table.to_csv(given.csv, index=False, lineterminator="\n")
+    given.csv.parent.mkdir(parents=True, exist_ok=True)
+    table.to_csv(given.csv, index=False, lineterminator="\n")
 
 
 if __name__ == "__main__":

@@ -157,16 +157,15 @@ def main() -> None:
     parser.add_argument("--dataset", default="landsat")
     parser.add_argument("--splits", type=int, default=2)
     parser.add_argument("--runs", type=int, default=3)
-    parser.add_argument("--csv", type=Path)
+    parser.add_argument("--csv", type=Path, default=Path("results/benchmarks/tuning.csv"))
     given = parser.parse_args()
     with threadpool_limits(1):
         rows = []
         for method in given.methods or OTHERS:
             rows.append(compare(method, given.dataset, given.splits, given.runs))
             print(pd.DataFrame(rows).to_string(index=False), flush=True)
-    if given.csv is not None:
-        given.csv.parent.mkdir(parents=True, exist_ok=True)
-        pd.DataFrame(rows).to_csv(given.csv, index=False, lineterminator="\n")
+    given.csv.parent.mkdir(parents=True, exist_ok=True)
+    pd.DataFrame(rows).to_csv(given.csv, index=False, lineterminator="\n")
 
 
 if __name__ == "__main__":
