@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import settings
 
 if TYPE_CHECKING:
     from ddr_cli.spec.model import Spec
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
 # Before NumPy is loaded: several threads in each of several processes take twice the time of one.
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
+
+# How long an example takes says how busy the machine is.
+settings.register_profile("ddr", deadline=None)
+settings.load_profile("ddr")
 
 _TOP = Path(__file__).resolve().parent.parent
 
