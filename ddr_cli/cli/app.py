@@ -30,7 +30,7 @@ from ddr_cli.cli import (
     sweep,
     validate,
 )
-from ddr_cli.core.errors import DdrError
+from ddr_cli.core.errors import DdrError, printable
 
 EXIT_INTERRUPTED = 130
 
@@ -44,7 +44,7 @@ class _Group(TyperGroup):
         except DdrError as error:
             if os.environ.get("DDR_DEBUG"):
                 raise
-            typer.echo(f"Error: {error}", err=True)
+            typer.echo(f"Error: {printable(str(error))}", err=True)
             raise typer.Exit(error.exit_code) from None
         except KeyboardInterrupt:
             typer.echo("Interrupted.", err=True)

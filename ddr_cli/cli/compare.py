@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from ddr_cli.cli.options import console
+
 
 def compare(
     folders: Annotated[
@@ -85,8 +87,6 @@ def compare(
     Methods that saw the test points, unlabelled, have tables of their own. Swept methods are
     compared at their best setting, which favours methods with larger grids, or at that of --at.
     """
-    from rich.console import Console
-
     from ddr_cli.comparison.methods import compare as compare_runs
     from ddr_cli.report.comparison import (
         comparison_json,
@@ -108,11 +108,11 @@ def compare(
     if as_json == "-":
         typer.echo(comparison_json(found), nl=False)
     else:
-        console = Console()
+        screen = console()
         for table in comparison_tables(found):
-            console.print(table)
+            screen.print(table)
         for note in found.notes:
-            console.print(f"  {note}", highlight=False, markup=False)
+            screen.print(f"  {note}")
     # With --json - standard output holds nothing but JSON.
     quiet = as_json == "-"
     if as_json not in (None, "-"):

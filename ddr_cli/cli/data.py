@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ddr_cli.cli import completion
-from ddr_cli.cli.options import AsJson, DataDir, Offline, sources
+from ddr_cli.cli.options import AsJson, DataDir, Offline, console, sources
 from ddr_cli.core.errors import DataUnavailableError, InputError
 
 if TYPE_CHECKING:
@@ -64,9 +64,7 @@ def status(
 
         typer.echo(json.dumps(rows, indent=2))
         return
-    from rich.console import Console
-
-    Console().print(_table(rows))
+    console().print(_table(rows))
     absent = [row["name"] for row in rows if row["place"] == "missing"]
     if absent:
         typer.echo(

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from ddr_cli.cli.completion import describable
-from ddr_cli.cli.options import DataDir, Offline, Trust, allowed, sources
+from ddr_cli.cli.options import DataDir, Offline, Trust, allowed, console, sources
 from ddr_cli.core.errors import InputError
 from ddr_cli.core.own_code import located
 
@@ -111,8 +111,6 @@ def _print_dimensions(
     data_dir: list[Path] | None,
     offline: bool,
 ) -> None:
-    from rich.console import Console
-
     from ddr_cli.data import load_dataset
     from ddr_cli.engine import make_progress
     from ddr_cli.evaluation.dimension import Graph, estimate_group_dimensions
@@ -137,6 +135,6 @@ def _print_dimensions(
     finally:
         progress.end()
     typer.echo("")
-    Console().print(dimension_table(dataset.name, found, methods))
+    console().print(dimension_table(dataset.name, found, methods))
     for note in dimension_notes(found, methods, seed):
         typer.echo(note)

@@ -17,6 +17,8 @@ from ddr_cli.cli import completion
 from ddr_cli.core.errors import InputError
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from ddr_cli.data import Sources
     from ddr_cli.engine import RunSettings
     from ddr_cli.spec import Spec
@@ -65,6 +67,13 @@ Trust = Annotated[
 ]
 Offline = Annotated[bool, typer.Option("--offline", help="Never download anything.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+
+
+def console() -> Console:
+    """Return what prints tables: texts of a user's, or a stranger's, files are no markup."""
+    from rich.console import Console
+
+    return Console(markup=False, emoji=False, highlight=False)
 
 
 def sources(data_dirs: list[Path] | None, offline: bool) -> Sources:

@@ -16,6 +16,7 @@ from ddr_cli.cli.options import (
     Repeats,
     SpecNames,
     Trust,
+    console,
     load,
     sources,
 )
@@ -66,9 +67,7 @@ def plan(
     elif len(facts) == 1:
         typer.echo(str(facts[0]))
     else:
-        from rich.console import Console
-
-        Console().print(_table(facts, out))
+        console().print(_table(facts, out))
         for each in facts:
             for line in each.left_out:
                 typer.echo(f"{each.name}: {line}")

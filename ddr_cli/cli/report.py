@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ddr_cli.cli.options import console
 from ddr_cli.report import Format
 
 if TYPE_CHECKING:
@@ -71,8 +72,6 @@ def _conclude(outcome: ReportOutcome, results: Path) -> None:
 
 
 def _show(outcome: ReportOutcome, *, full: bool) -> None:
-    from rich.console import Console
-
     from ddr_cli.report.terminal import (
         count_tables,
         own_run_tables,
@@ -80,22 +79,22 @@ def _show(outcome: ReportOutcome, *, full: bool) -> None:
         totals_table,
     )
 
-    console = Console()
+    screen = console()
     papers, own = outcome.assessment.papers, outcome.own
     if papers and not full:
         for table in count_tables(outcome.assessment):
-            console.print(table)
+            screen.print(table)
     for result in papers if full else ():
         for table in paper_tables(result):
-            console.print(table)
+            screen.print(table)
     # A few runs of one's own are what was asked for; beside papers they are a line each.
     shown = full or (not papers and len(own) <= _MOST_OWN_RUNS)
     for run in own if shown else ():
         for table in own_run_tables(run):
-            console.print(table)
+            screen.print(table)
         for note in run.notes:
-            console.print(f"  {note}", highlight=False, markup=False)
+            screen.print(f"  {note}")
     if own and not shown:
-        console.print(totals_table(outcome.assessment.others))
+        screen.print(totals_table(outcome.assessment.others))
     if not full and (papers or not shown):
         typer.echo("--full prints every number and sentence; the page has them all.")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from ddr_cli.cli.options import RunOptions, SpecNames, load, takes_run_options
+from ddr_cli.cli.options import RunOptions, SpecNames, console, load, takes_run_options
 from ddr_cli.core.errors import DdrError
 
 if TYPE_CHECKING:
@@ -111,14 +111,12 @@ def _show(outcome: RunOutcome, options: RunOptions, *, one_of_several: bool) -> 
 def _show_results(outcome: RunOutcome, summary: Summary) -> None:
     if outcome.done == 0:
         typer.echo(f"{outcome.folder.name}: all {outcome.skipped} trials were done before.")
-    from rich.console import Console
-
     from ddr_cli.report import control_table, run_table
 
-    console = Console()
-    console.print(run_table(summary))
+    screen = console()
+    screen.print(run_table(summary))
     if (controls := control_table(summary)) is not None:
-        console.print(controls)
+        screen.print(controls)
     for name in ("trials.csv", "summary.csv", "figure.png", "shuffled_labels.png"):
         if (outcome.folder / name).is_file():
             typer.echo(f"  {outcome.folder / name}")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ddr_cli.cli.options import DataDir, Offline, sources
+from ddr_cli.cli.options import DataDir, Offline, console, sources
 from ddr_cli.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -45,8 +45,6 @@ def score(
         raise InputError("Say what to score by: --metric NAME or --measure NAME.")
     if settings and measure is None:
         raise InputError("--set is for a measure's parameters; metrics have none.")
-    from rich.console import Console
-
     from ddr_cli.engine import score_run
 
     rescored = score_run(
@@ -56,7 +54,7 @@ def score(
         params=_params(settings or []),
         sources=sources(data_dir, offline),
     )
-    Console().print(_table(folder.resolve().name, rescored))
+    console().print(_table(folder.resolve().name, rescored))
     typer.echo(f"  {folder / 'scores.csv'}")
     if rescored.missing:
         typer.echo(

@@ -7,10 +7,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ddr_cli.core.errors import InputError
+from ddr_cli.core.errors import InputError, printable
 from ddr_cli.data.card import load_card
 from ddr_cli.engine.journal import read_trials
 from ddr_cli.engine.records import MANIFEST, Manifest, read_manifest
+from ddr_cli.spec.budgets import LABELS
 from ddr_cli.spec.model import Spec, is_card_path
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ class Run:
     @property
     def name(self) -> str:
         """The name of the spec."""
-        return self.folder.name
+        return printable(self.folder.name)
 
     @property
     def title(self) -> str:
@@ -98,6 +99,12 @@ def load_run(folder: Path) -> Run:
             f"{path} is damaged: {reason}. Restore it, or run the spec again with --fresh."
         ) from None
     trials = read_trials(folder)
+    needed = [*spec.metrics, *spec.sweep, *([LABELS] if len(spec.labels) > 1 else [])]
+    if lacking := [name for name in needed if name not in trials]:
+        raise InputError(
+            f"{path} is damaged: the journal beside it has no column '{lacking[0]}'. Restore it, "
+            "or run the spec again with --fresh."
+        )
     families = {split: split_family(split) for split in trials["split"].unique()}
     return Run(folder, manifest, spec, trials.assign(family=trials["split"].map(families)))
 
@@ -127,7 +134,7 @@ def split_sizes(manifest: Manifest, spec: Spec, family: str) -> tuple[float, flo
     if family == "whole":
         return None
     recorded = manifest.sizes.get(family)
-    if recorded is not None:
+    if recorded is not None and {"train", "test"} <= recorded.keys():
         return recorded["train"], recorded["test"]
     if is_card_path(spec.dataset.name):
         return None

@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable
+
+_UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def printable(text: str) -> str:
+    """Return a text without what would command a terminal or turn its letters around."""
+    return _UNSEEN.sub("\ufffd", text)
 
 
 class DdrError(Exception):

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from ddr_cli.core.atomic import atomic_write, clear_messages
-from ddr_cli.core.errors import InputError
+from ddr_cli.core.errors import InputError, printable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -197,7 +197,12 @@ def read_rows(folder: Path) -> pd.DataFrame:
         raise InputError(f"There is no {FILE_NAME} in {folder}; run a spec first.")
     journal = Journal(path, ())
     header = journal.header or journal_columns((), ())
-    return pd.DataFrame(journal.rows, columns=list(header), dtype=object)
+    table = pd.DataFrame(journal.rows, columns=list(header), dtype=object)
+    for column in table.columns:
+        # A stranger's cells go to the terminal too.
+        if odd := [text for text in table[column].unique() if not text.isprintable()]:
+            table[column] = table[column].replace({text: printable(text) for text in odd})
+    return table
 
 
 def read_trials(folder: str | Path) -> pd.DataFrame:

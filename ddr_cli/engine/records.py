@@ -15,19 +15,24 @@ from datetime import UTC, datetime
 from functools import cache
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+from annotated_types import Ge, Le
+from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError, model_validator
 
 import ddr_cli
 from ddr_cli.core.atomic import atomic_write, clear_messages
-from ddr_cli.core.errors import InputError
+from ddr_cli.core.errors import InputError, printable
 from ddr_cli.core.validation import Frozen
 from ddr_cli.engine.identity import DataIdentity
 from ddr_cli.engine.jobs import Points
 
 if TYPE_CHECKING:
     from ddr_cli.engine.plan import Plan
+
+Shown = Annotated[str, AfterValidator(printable)]
+
+_MOST_PLANNED = 10_000_000
 
 MANIFEST = "manifest.json"
 EMBEDDINGS = "embeddings"
@@ -89,7 +94,7 @@ class Manifest(_Stored):
     spec: dict[str, Any]
     data: DataIdentity | None = None
     seed: int = 0
-    planned: int
+    planned: Annotated[int, Ge(0), Le(_MOST_PLANNED)]
     sizes: dict[str, dict[str, int | float]] = {}
     environments: list[Environment]
     sessions: list[SessionRecord]
@@ -168,10 +173,10 @@ class KeptEmbedding(Frozen):
     split: str
     split_hash: str
     n_components: int
-    classes: tuple[str, ...]
+    classes: tuple[Shown, ...]
     y: tuple[int, ...]
     part: tuple[Literal["train", "test"], ...]
-    subclass_names: tuple[str, ...] | None = None
+    subclass_names: tuple[Shown, ...] | None = None
     subclasses: tuple[int, ...] | None = None
     coordinates: Points
     prototypes: Points | None = None

@@ -79,6 +79,8 @@ _SETTINGS: dict[Any, Any] = {
     "svg.fonttype": "path",
     "svg.hashsalt": "ddr",
     "path.simplify": True,
+    # A dollar sign in a label is one.
+    "text.parse_math": False,
 }
 
 

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pandas as pd
-from rich.markup import escape
 from rich.table import Table
 
 from ddr_cli.comparison.across import SIGNED_RANKS
@@ -59,13 +58,13 @@ def comparison_tables(found: Comparison) -> Iterator[Table]:
 
 def terminal_table(text: TextTable) -> Table:
     """Return a table of texts for a terminal."""
-    table = Table(title=escape(text.title), title_justify="left", caption_justify="left")
+    table = Table(title=text.title, title_justify="left", caption_justify="left")
     for name in text.frame:
         left = name in _LEFT
-        table.add_column(escape(str(name)), justify="left" if left else "right", overflow="fold")
+        table.add_column(str(name), justify="left" if left else "right", overflow="fold")
     for row in text.frame.itertuples(index=False):
-        table.add_row(*map(escape, row))
-    table.caption = escape("\n".join(text.below))
+        table.add_row(*row)
+    table.caption = "\n".join(text.below)
     return table
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -64,7 +66,9 @@ def page_figure(name: str, svg: str, png: bytes) -> dict[str, str]:
     if len(svg) > _SVG_LIMIT and len(image) < len(svg):
         return {"png": image}
     body = svg[svg.index("<svg ") + len("<svg ") :]
-    return {"svg": re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>{name}-", body)}
+    # A folder may be called anything, and this is put into the page as it is.
+    own = "f" + sha256(os.fsencode(name)).hexdigest()[:12] if re.search(r"[^\w.-]", name) else name
+    return {"svg": re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>{own}-", body)}
 
 
 def render_page(

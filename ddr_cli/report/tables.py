@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -392,6 +393,7 @@ def _sign(kept: Kept | None) -> str:
 
 # Ten digits: more than any result carries, fewer than the last bits that platforms differ in.
 _FLOAT_FORMAT = "%.10g"
+_FORMULA = re.compile(r"[=@\t\r]|[+-][^\d.\s]")
 
 _LATEX = str.maketrans(
     {
@@ -409,8 +411,14 @@ _LATEX = str.maketrans(
 )
 
 
+def _harmless(cell: Any) -> Any:
+    return f"'{cell}" if isinstance(cell, str) and _FORMULA.match(cell) else cell
+
+
 def to_csv(table: pd.DataFrame) -> str:
-    """Return a table as CSV, numbers to ten digits."""
+    """Return a table as CSV, numbers to ten digits; no text is one that a spreadsheet would run."""
+    texts = table.select_dtypes(["object", "str"]).columns
+    table = table.assign(**{name: table[name].map(_harmless) for name in texts})
     return table.to_csv(index=False, float_format=_FLOAT_FORMAT, lineterminator="\n")
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 from rich.table import Table
+from rich.text import Text
 
 from ddr_cli.comparison.names import (
     family_name,
@@ -233,18 +234,20 @@ def paper_tables(result: PaperResult) -> Iterable[Table]:
     for item in result.artefacts:
         where = item.artefact.where
         if item.not_testable:
-            verdict = f"[{_COLOURS['not testable']}]not testable[/]"
+            verdict = Text("not testable", _COLOURS["not testable"])
             numbers.add_row(f"{where}: {item.artefact.title}", "no number", verdict, verdict)
         for each in item.numbers if item.summaries else ():
             views = [
-                f"{ours_text(getattr(each, view), each.entry.metric)}\n{_coloured(each, view)}"
+                Text(f"{ours_text(getattr(each, view), each.entry.metric)}\n")
+                + _coloured(each, view)
                 for view in VIEWS
             ]
             what = f"{where}: {described(item.artefact, each)}"
             numbers.add_row(what, printed_text(each), *views)
         for mark in item.marks if item.summaries else ():
             views = [
-                f"{getattr(mark, view).kept or getattr(mark, view).reason}\n{_coloured(mark, view)}"
+                Text(f"{getattr(mark, view).kept or getattr(mark, view).reason}\n")
+                + _coloured(mark, view)
                 for view in VIEWS
             ]
             numbers.add_row(f"{where}: {mark.entry.id}", mark.entry.printed or "–", *views)
@@ -266,11 +269,11 @@ def paper_tables(result: PaperResult) -> Iterable[Table]:
         yield claims
 
 
-def _coloured(result: NumberResult | MarkResult | ClaimResult, view: View) -> str:
+def _coloured(result: NumberResult | MarkResult | ClaimResult, view: View) -> Text:
     entry = result.claim if isinstance(result, ClaimResult) else result.entry
     verdict = getattr(result, view).verdict
     colour = _COLOURS[verdict] if entry.is_counted(view) else "dim"
-    return f"[{colour}]{verdict_text(entry, view, verdict)}[/]"
+    return Text(verdict_text(entry, view, verdict), colour)
 
 
 # -- intrinsic dimensions -------------------------------------------------------------------------

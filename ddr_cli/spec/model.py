@@ -15,6 +15,7 @@ from typing import Annotated, Any, ClassVar, Self, get_args
 
 from annotated_types import Ge, Gt, Le, Lt, MinLen
 from pydantic import (
+    AfterValidator,
     Field,
     JsonValue,
     StringConstraints,
@@ -25,7 +26,7 @@ from pydantic import (
     model_validator,
 )
 
-from ddr_cli.core.errors import InputError, did_you_mean
+from ddr_cli.core.errors import InputError, did_you_mean, printable
 from ddr_cli.core.places import as_clause, value_text
 from ddr_cli.core.validation import as_problem, problem_at, refuse
 from ddr_cli.data.card import load_card
@@ -84,7 +85,7 @@ from ddr_cli.spec.sweeps import (
 )
 from ddr_cli.spec.tune import TuneSpec, with_metric
 
-Stripped = Annotated[str, StringConstraints(strip_whitespace=True)]
+Stripped = Annotated[str, StringConstraints(strip_whitespace=True), AfterValidator(printable)]
 
 MAX_TRIALS = 1_000_000
 CATEGORIES = ("reducer", "classifier")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, TypeVar
 
 from annotated_types import MinLen
 from pydantic import (
+    AfterValidator,
     ConfigDict,
     Field,
     JsonValue,
@@ -22,7 +23,7 @@ from pydantic import (
     model_validator,
 )
 
-from ddr_cli.core.errors import InputError
+from ddr_cli.core.errors import InputError, printable
 from ddr_cli.core.own_code import class_name, is_code, located, shown
 from ddr_cli.core.parameters import parameter_model
 from ddr_cli.core.places import value_text
@@ -51,8 +52,12 @@ from ddr_cli.spec.estimators import (
 )
 from ddr_cli.spec.sweeps import GridError, checked_value, grid_values, is_grid, rounded
 
-Text = Annotated[str, MinLen(1)]
-Label = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+Text = Annotated[str, MinLen(1), AfterValidator(printable)]
+Label = Annotated[
+    str,
+    StringConstraints(strip_whitespace=True, min_length=1),
+    AfterValidator(printable),
+]
 Params = dict[str, JsonValue]
 
 

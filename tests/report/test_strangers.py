@@ -1,0 +1,114 @@
+"""A results folder that someone else made: nothing in it reaches terminal, page or disk as code."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ddr_cli.comparison.runs import load_run
+from ddr_cli.comparison.summary import summarize
+from ddr_cli.core.errors import InputError
+from ddr_cli.engine import run_spec
+from ddr_cli.report.build import write_report, write_run
+from ddr_cli.report.page import page_figure
+from ddr_cli.report.tables import to_csv
+from ddr_cli.report.terminal import run_table
+from ddr_cli.spec import make_spec
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    spec = make_spec(
+        name="theirs",
+        dataset="iris",
+        split={"kind": "fraction", "train": 0.5, "repeats": 2},
+        reducers=["none", {"name": "lda", "n_components": 1}],
+        classifiers=["knn"],
+        controls=[],
+    )
+    return run_spec(spec, out=tmp_path_factory.mktemp("theirs")).folder
+
+
+def changed(run: Path, folder: Path, change: Callable[[dict[str, Any]], object]) -> Path:
+    shutil.copytree(run, folder / "theirs")
+    path = folder / "theirs" / "manifest.json"
+    manifest = json.loads(path.read_text())
+    change(manifest)
+    path.write_text(json.dumps(manifest))
+    return folder / "theirs"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["\x1b[31mred\x1b]0;t\x07", "\x9b31m", "[bold]x[/nope]", "$\\bad{$", "=cmd|' /C calc'!A0"],
+)
+def test_a_label_is_text(run: Path, tmp_path: Path, text: str, capsys: Any) -> None:
+    def relabel(manifest: dict[str, Any]) -> None:
+        manifest["spec"]["title"] = text
+        manifest["spec"]["reducers"][0]["label"] = text
+
+    summary = summarize(load_run(changed(run, tmp_path, relabel)))
+    table = write_run(summary)[0].read_text()
+    assert not any(line.partition("iris,none,")[2].startswith("=") for line in table.splitlines())
+    from ddr_cli.cli.options import console
+
+    console().print(run_table(summary))
+    shown = capsys.readouterr().out
+    assert "\x1b" not in shown
+    assert "\x9b" not in shown
+    assert "k-NN" in shown
+
+
+def test_a_folders_name_is_no_code_in_the_page() -> None:
+    svg = '<svg x="1"><path id="a"/><use href="#a" style="fill: url(#a)"/></svg>'
+    bad = page_figure('x"><img src=x onerror=alert(1)>\\1', svg, b"")["svg"]
+    assert "onerror" not in bad
+    assert page_figure("nmmp_iris", svg, b"")["svg"].count("nmmp_iris-a") == 3
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda m: m.update(planned=-5),
+        lambda m: m.update(planned=10**400),
+        lambda m: m["spec"].update(metrics=["same_class"]),
+        lambda m: m["spec"].update(sweep={"reducer.beta": [1, "a", None]}),
+        lambda m: m["spec"].update(labels=[1, "all"]),
+        lambda m: m["spec"].update(reducers=None),
+        lambda m: m.update(spec="x"),
+    ],
+)
+def test_a_manifest_that_lies_is_one_sentence(
+    run: Path, tmp_path: Path, change: Callable[[dict[str, Any]], object]
+) -> None:
+    with pytest.raises(InputError, match="damaged"):
+        summarize(load_run(changed(run, tmp_path, change)))
+
+
+def test_sizes_that_are_not_there_are_not_taken(run: Path, tmp_path: Path) -> None:
+    folder = changed(run, tmp_path, lambda m: m.update(sizes={"fraction": {}}))
+    assert load_run(folder).sizes("fraction") == (75, 75)
+
+
+def test_nothing_is_written_through_a_link(run: Path, tmp_path: Path) -> None:
+    folder, elsewhere = tmp_path / "results", tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    folder.mkdir()
+    shutil.copytree(run, folder / "theirs")
+    (folder / "report").symlink_to(elsewhere, target_is_directory=True)
+    (folder / "theirs" / "summary.csv").symlink_to(elsewhere / "mine.csv")
+    with pytest.raises(InputError, match="is a link to another place"):
+        write_report(folder)
+    assert not list(elsewhere.iterdir())
+
+
+def test_numbers_as_texts_stay_what_they_are() -> None:
+    import pandas as pd
+
+    frame = pd.DataFrame({"a": ["-1.5 to 2", "@x", "-cmd|x", "+3"], "b": [-1.0, 2, 3, 4]})
+    assert to_csv(frame) == "a,b\n-1.5 to 2,-1\n'@x,2\n'-cmd|x,3\n+3,4\n"
