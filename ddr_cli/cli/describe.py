@@ -77,6 +77,7 @@ def describe(
     from ddr_cli.data.card import card_names
     from ddr_cli.report.descriptions import describe as description
 
+    text = allowed(trust, lambda: description(located(name, None)))
     if dimension:
         if not (name in card_names() or name.endswith((".yaml", ".yml"))):
             raise InputError(
@@ -87,7 +88,7 @@ def describe(
             raise InputError("Give --whole or --class, not both.")
     elif method is not None or of_class or whole or seed is not None:
         raise InputError("--method, --class, --whole and --seed go with --dimension.")
-    typer.echo(allowed(trust, lambda: description(located(name, None))))
+    typer.echo(text)
     if picture is not None:
         _write_picture(name, picture, data_dir, offline)
     if dimension:
