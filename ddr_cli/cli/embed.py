@@ -138,6 +138,7 @@ def _spec(
         dataset=dataset,
         reducers=items,
         classifiers=[DEFAULT_CLASSIFIER],
+        controls=[],
         split=split,
         preprocess=[parse_value(step) for step in steps],
         overrides=[

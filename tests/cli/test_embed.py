@@ -37,6 +37,9 @@ def test_coordinates_are_those_of_the_fitted_method(ddr_here, work):
 def test_a_picture_has_a_panel_for_each_reducer_and_two_kinds_of_points(ddr_here, work):
     done = ddr_here("embed", "iris", "--reducer", "lda", "--reducer", "pca", "--picture", "a.svg")
     assert done.returncode == 0, done.stderr
+    # A look has the reducers that were asked for, and no controls of a comparison.
+    lines = done.stdout.splitlines()
+    assert [line.split(":")[0] for line in lines] == ["lda", "pca", "  a.svg"]
     drawn = (work / "a.svg").read_text()
     # matplotlib writes the texts that are drawn as comments.
     for text in ("LDA", "PCA", "training point", "test point", "setosa"):
