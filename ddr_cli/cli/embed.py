@@ -47,7 +47,8 @@ def embed(
         float | None,
         typer.Option(
             "--train",
-            help="Share of the points that train (default: the data set's own split, or 0.5).",
+            help="Share of the points, or of the groups if there are any, that train (default: the "
+            "data set's own split, or 0.5).",
         ),
     ] = None,
     seed: Annotated[
@@ -83,10 +84,11 @@ def embed(
     )
     datasets = Datasets(sources(data_dir, offline))
     looks = list(first_looks(spec, datasets, lambda text: typer.echo(f"  {text}", err=True)))
+    groups = ", no group in both," if spec.split.kind == "grouped" else ""
     for look in looks:
         n = look.kept.part.count("train")
         typer.echo(
-            f"{look.label}: {n} training and {len(look.rows) - n} test points in "
+            f"{look.label}: {n} training and {len(look.rows) - n} test points{groups} in "
             f"{look.kept.n_components} dimension(s); {DEFAULT_CLASSIFIER} error on the test points "
             f"{100 * look.error:.2f} %"
         )
@@ -120,8 +122,11 @@ def _spec(
     from ddr_cli.spec.estimators import settable_names
     from ddr_cli.spec.model import KEYS
 
-    split: dict[str, Any] = {"kind": "fraction", "train": 0.5, "repeats": 1}
-    if train is None and seed is None and load_card(dataset).split is not None:
+    card = load_card(dataset)
+    # Rows of one group on both sides would make the error too good.
+    kind = "grouped" if card.has_groups else "fraction"
+    split: dict[str, Any] = {"kind": kind, "train": 0.5, "repeats": 1}
+    if train is None and seed is None and card.split is not None:
         split = {"kind": "predefined"}
     elif train is not None:
         split["train"] = train

@@ -60,6 +60,20 @@ def test_the_data_sets_own_split_is_taken(ddr_here, work):
     assert parts.tolist() == ["train"] * 12 + ["test"] * 2
 
 
+def test_no_group_is_on_both_sides(ddr_here, work):
+    rows = [f"{i},{i % 3},s{i // 4},{i % 2}\n" for i in range(40)]
+    (work / "a.csv").write_text("x,y,who,c\n" + "".join(rows))
+    (work / "a.yaml").write_text(
+        "name: a\ntitle: A\nfiles: [{path: a.csv}]\n"
+        "format: {name: csv, label: c, groups: who}\n"
+    )
+    done = ddr_here("embed", "./a.yaml", "--reducer", "none", "--train", "0.7", "--out", "c.csv")
+    assert done.returncode == 0, done.stderr
+    assert "28 training and 12 test points, no group in both, in 2 dimension" in done.stdout
+    found = pd.read_csv(work / "c.csv")
+    assert (found.groupby(found["row"] // 4)["part"].nunique() == 1).all()
+
+
 @pytest.mark.parametrize(
     ("words", "code", "says"),
     [
