@@ -36,9 +36,10 @@ def fit(
     from ddr_cli.data.card import load_card
     from ddr_cli.engine import Datasets, make_plan
     from ddr_cli.engine.draws import check_prepared
-    from ddr_cli.engine.model import fit_model, save_model
+    from ddr_cli.engine.model import fit_model, require_skops, save_model
     from ddr_cli.engine.winner import choose_winner
 
+    require_skops()
     loaded = load(spec, trust, overrides)
     datasets = Datasets(sources(data_dir, offline))
     plan = make_plan(loaded, datasets=datasets)

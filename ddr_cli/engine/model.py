@@ -110,6 +110,15 @@ class Model:
         return named
 
 
+def require_skops() -> Any:
+    """Return what writes and reads models; InputError says how it is installed."""
+    try:
+        import skops.io
+    except ImportError:
+        raise InputError("Models are kept by skops: pip install 'ddr[skops]'.") from None
+    return skops.io
+
+
 def fit_model(
     spec: Spec,
     winner: Winner,
@@ -180,7 +189,7 @@ def _categories(dataset: Dataset) -> dict[str, tuple[str, ...]]:
 
 def save_model(model: Model, path: Path) -> None:
     """Write a model to a file, whole or not at all; InputError says what of it can't be kept."""
-    io_of_skops = _skops()
+    io_of_skops = require_skops()
     pieces = [*model.steps, model.reducer, model.classifier]
     try:
         content = io.BytesIO(io_of_skops.dumps(pieces))
@@ -200,7 +209,7 @@ def load_model(path: Path, *, trust: bool = False) -> Model:
 
     Raises InputError if the file is no model, or holds such.
     """
-    io_of_skops = _skops()
+    io_of_skops = require_skops()
     record = _read_record(path)
     try:
         types = io_of_skops.get_untrusted_types(file=path)
@@ -268,11 +277,3 @@ def _found(code: CodeFile, model: Path) -> Path:
     """Return a user's file: where it was, or beside the model."""
     beside = model.parent / Path(code.path).name
     return Path(code.path) if Path(code.path).is_file() or not beside.is_file() else beside
-
-
-def _skops() -> Any:
-    try:
-        import skops.io
-    except ImportError:
-        raise InputError("Models are kept by skops: pip install 'ddr[skops]'.") from None
-    return skops.io

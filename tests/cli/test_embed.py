@@ -64,8 +64,7 @@ def test_no_group_is_on_both_sides(ddr_here, work):
     rows = [f"{i},{i % 3},s{i // 4},{i % 2}\n" for i in range(40)]
     (work / "a.csv").write_text("x,y,who,c\n" + "".join(rows))
     (work / "a.yaml").write_text(
-        "name: a\ntitle: A\nfiles: [{path: a.csv}]\n"
-        "format: {name: csv, label: c, groups: who}\n"
+        "name: a\ntitle: A\nfiles: [{path: a.csv}]\nformat: {name: csv, label: c, groups: who}\n"
     )
     done = ddr_here("embed", "./a.yaml", "--reducer", "none", "--train", "0.7", "--out", "c.csv")
     assert done.returncode == 0, done.stderr

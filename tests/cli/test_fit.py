@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 import zipfile
 from pathlib import Path
 
@@ -75,6 +76,20 @@ def test_one_method_needs_no_run_and_is_the_fitted_estimator(ddr_here, work, spe
     np.testing.assert_allclose(found[["x1", "x2"]], places, atol=1e-9)
     assert found["prediction"].tolist() == [iris.target_names[code] for code in predicted]
     assert ddr_here("apply", "m.skops", "new.csv").stdout == (work / "p.csv").read_text()
+
+
+def test_without_skops_nothing_is_fitted(ddr_here, work, spec, monkeypatch):
+    def never(*_: object) -> None:
+        raise AssertionError("fitted")
+
+    monkeypatch.setitem(sys.modules, "skops.io", None)
+    monkeypatch.setattr(LDA, "fit", never)
+    for words in (("fit", spec("[lda]"), "--save", "m.skops"), ("apply", "m.skops", "new.csv")):
+        done = ddr_here(*words)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert "pip install 'ddr[skops]'" in done.stderr
+        assert "Traceback" not in done.stderr
+    assert not (work / "m.skops").exists()
 
 
 def test_the_winner_is_the_runs_and_says_by_what(ddr_here, work, spec):
