@@ -329,6 +329,12 @@ def _say_new(card: Path, dataset: Dataset) -> None:
     if dataset.n_missing:
         counts += f"; {dataset.n_missing} values missing"
     typer.echo(f"{card}: {dataset.n_samples} samples x {dataset.n_features} features; {counts}.")
+    if len(dataset.target_names) == 1:
+        typer.echo(
+            "All samples are of one class, so no classifier can be tried: name another column of "
+            "classes with 'ddr data new FILE --label COLUMN --force'."
+        )
+        return
     from ddr_cli.data.card import load_card
     from ddr_cli.spec.feasible import needed_steps
 

@@ -205,3 +205,12 @@ def test_the_whole_way_from_a_table_to_a_journal(mixed: Path, ddr: Ddr) -> None:
     rows = pd.read_csv(mixed.with_name("results") / "my_spec" / "trials.csv")
     assert sorted(rows["reducer"]) == ["lda", "lda", "pca", "pca"]
     assert rows["error"].max() < 0.3
+
+
+def test_a_column_of_one_class_is_said_to_be_one(work: Path, ddr_here: Ddr) -> None:
+    rows = "".join(f"{i},{i * i},mild\n" for i in range(20))
+    (work / "one.csv").write_text("a,b,state\n" + rows)
+    done = ddr_here("data", "new", "one.csv", "--label", "state", "--yes")
+    assert done.returncode == 0
+    assert "All samples are of one class" in done.stdout
+    assert "Next:" not in done.stdout

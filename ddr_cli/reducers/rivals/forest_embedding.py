@@ -124,7 +124,6 @@ class ForestEmbedding(Reducer):
             grids={
                 "n_components": tuple(range(1, 21)),
                 "min_samples_leaf": (1, 2, 5, 10, 20),
-                "n_estimators": (50, 100, 200, 400),
             },
             max_components=one_less_than_points,
             paper='Breiman, "Random Forests", Machine Learning 45, 2001',
