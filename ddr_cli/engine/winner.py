@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ddr_cli.core.errors import InputError, did_you_mean
+from ddr_cli.core.own_code import is_code, located, shown
 from ddr_cli.engine.journal import FILE_NAME, OK, parameter_text, read_rows
 from ddr_cli.evaluation.metrics import get_scale
 from ddr_cli.evaluation.registry import MEASURES
@@ -17,6 +18,7 @@ from ddr_cli.evaluation.registry import MEASURES
 if TYPE_CHECKING:
     from ddr_cli.engine.plan import Plan
     from ddr_cli.spec import Cell, Setting
+    from ddr_cli.spec.pieces import Item
 
 _PREDEFINED = "predefined"
 
@@ -92,11 +94,14 @@ def choose_winner(
 
 def _methods(plan: Plan, reducer: str | None, classifier: str | None) -> list[_Method]:
     spec, found = plan.spec, dict[tuple[str, str], _Method]()
+    base = spec.path.parent if spec.path is not None else None
     most = max((cell.labels or math.inf for cell in plan.trials.values()), default=math.inf)
     refused: dict[str, str] = {}
     for trial_id, cell in plan.trials.items():
         is_own = (cell.split.name == _PREDEFINED) == (spec.split.kind == _PREDEFINED)
-        wanted = _is_called(cell.reducer, reducer) and _is_called(cell.evaluator, classifier)
+        wanted = _is_called(cell.reducer, reducer, base) and _is_called(
+            cell.evaluator, classifier, base
+        )
         tuned = cell.tuning is not None or spec.tune is None
         has_labels = (cell.labels or math.inf) == most
         measured = cell.evaluator.name in MEASURES.names()
@@ -116,15 +121,20 @@ def _methods(plan: Plan, reducer: str | None, classifier: str | None) -> list[_M
             "--set reducer.mode=out_of_sample takes that."
         )
     for asked, items in ((reducer, spec.reducers), (classifier, spec.classifiers)):
-        names = [text for item in items for text in (item.label, item.name)]
-        if asked is not None and asked.casefold() not in map(str.casefold, names):
+        names = [text for item in items for text in (item.label, shown(item.name))]
+        if asked is not None and not any(_is_called(item, asked, base) for item in items):
             hint = did_you_mean(asked, names) or f" It has {', '.join(dict.fromkeys(names))}."
             raise InputError(f"{spec.name} has no method called '{asked}'.{hint}")
     raise InputError(f"{spec.name} has no reducer with a classifier that could be fitted.")
 
 
-def _is_called(setting: Setting, asked: str | None) -> bool:
-    return asked is None or asked.casefold() in (setting.name.casefold(), setting.label.casefold())
+def _is_called(piece: Setting | Item, asked: str | None, base: Path | None) -> bool:
+    """Tell a piece by its label or name; a file's is relative to the spec or the current folder."""
+    if asked is None:
+        return True
+    names = {asked, *(located(asked, folder) for folder in (base, None) if is_code(asked))}
+    own = piece.name.casefold(), piece.label.casefold()
+    return any(name.casefold() in own for name in names)
 
 
 def _rows(folder: Path, plan: Plan, methods: Sequence[_Method]) -> Mapping[str, Mapping[str, str]]:

@@ -190,6 +190,21 @@ def test_what_places_no_new_points_is_refused(ddr_here, spec):
     assert "'lda'" in ddr_here("fit", spec(), "--save", "m", "--reducer", "ldb").stderr
 
 
+def test_own_code_is_asked_for_as_the_spec_writes_it(ddr_here, work, spec):
+    (work / "there").mkdir()
+    (work / "there" / "mine.py").write_text(MINE)
+    spec('[lda, "./mine.py:Mine"]')
+    shutil.move(work / "mine.yaml", work / "there" / "mine.yaml")
+    save = ("there/mine.yaml", "--trust", "--save", "m.skops", "--reducer")
+    for asked in ("./mine.py:Mine", "there/mine.py:Mine", str(work / "there/mine.py:Mine"), "mine"):
+        done = ddr_here("fit", *save, asked)
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.startswith("Mine(n_components=1"), asked
+    done = ddr_here("fit", *save, "./mine.py:Mime")
+    assert done.returncode == 2
+    assert "no method called './mine.py:Mime'. Did you mean './mine.py:Mine'?" in done.stderr
+
+
 def test_own_code_is_loaded_with_a_word_and_unchanged(ddr_here, work, spec):
     (work / "mine.py").write_text(MINE)
     name = spec('["./mine.py:Mine"]')
