@@ -94,6 +94,7 @@ def apply(
         n_features=record.n_features,
         names=record.feature_names,
         categories=record.categories,
+        note=lambda text: typer.echo(f"  {text}", err=True),
     )
     places = loaded.embed(X)
     facts = {"row": np.arange(len(X)), "prediction": loaded.predict(places)}

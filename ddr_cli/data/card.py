@@ -21,6 +21,7 @@ Options = Mapping[str, Scalar]
 
 _TABLES = ("csv", "table")
 OPENML = "openml"
+_TABLE_FILES = (".csv", ".tsv", ".xlsx", ".xlsm", ".parquet", ".feather", ".arff")
 # Of these, rows have groups only where the card's format has the option.
 _WITHOUT_GROUPS = frozenset({*_TABLES, "npz", "mat", "mat_cells", "libsvm", "images", "text"})
 
@@ -368,10 +369,18 @@ def load_card(name_or_path: str | Path, *, base: Path | None = None) -> Card:
     text = str(name_or_path)
     if text.startswith("openml:"):
         return _of_openml(text)
-    if isinstance(name_or_path, Path) or "/" in text or text.endswith((".yaml", ".yml")):
+    is_table = text.lower().endswith(_TABLE_FILES)
+    if (
+        isinstance(name_or_path, Path)
+        or "/" in text
+        or text.endswith((".yaml", ".yml"))
+        or is_table
+    ):
         path = (base or Path()) / Path(text).expanduser()
         if not path.is_file():
-            raise InputError(f"There is no card at {path}.")
+            raise InputError(f"There is no {'file' if is_table else 'card'} at {path}.")
+        if is_table:
+            raise InputError(f"{path} is a table, not a card: 'ddr data new {path}' makes one.")
         return read_card(path)
     if text in given_cards:
         return given_cards[text]

@@ -78,6 +78,13 @@ def test_no_group_is_on_both_sides(ddr_here, work):
     [
         (("iris", "--reducer", "ldda"), 2, "Did you mean 'lda'"),
         (("irs", "--reducer", "lda"), 2, "Did you mean 'iris'"),
+        (
+            ("t.csv", "--reducer", "lda"),
+            2,
+            "t.csv is a table, not a card: 'ddr data new t.csv' makes",
+        ),
+        (("./t.csv", "--reducer", "lda"), 2, "'ddr data new t.csv' makes"),
+        (("./u.csv", "--reducer", "lda"), 2, "There is no file at u.csv"),
         (("iris", "--reducer", "lda", "--dim", "3"), 2, "at most 2 dimensions"),
         (("iris", "--reducer", "none", "--dim", "3"), 2, "no number of dimensions"),
         (("iris", "--reducer", "lfda", "--set", "beta=1"), 2, "reducer.beta"),
@@ -87,6 +94,7 @@ def test_no_group_is_on_both_sides(ddr_here, work):
     ],
 )
 def test_what_is_wrong_is_one_sentence(ddr_here, work: Path, words, code, says):
+    (work / "t.csv").write_text("x,c\n1,a\n")
     (work / "bad.py").write_text(
         "class Bad:\n"
         "    def fit(self, X, y): return self\n"

@@ -142,10 +142,20 @@ def test_a_table_of_ones_own_is_read_as_its_card_says(ddr_here, work, spec):
     assert done.returncode == 0, done.stderr
     found = [line.split(",") for line in done.stdout.splitlines()[1:]]
     assert [row[1] for row in found[:2]] == ["well", "ill"]
+    assert done.stderr == "  1 row has a value of 'site' that the model never saw\n"
     mean = table["dose mg"].mean()
     np.testing.assert_allclose(
         np.array(found)[:, 2:].astype(float), [[0, 1, 0.1], [1, 0, mean], [0, 0, 3]]
     )
+    # The same where each value is a column of its own.
+    card = (work / "t.yaml").read_text()
+    (work / "t.yaml").write_text(
+        card.replace("categories: codes, missing: keep", "missing: drop_rows")
+    )
+    (work / "new.csv").write_text("site;dose mg\nwest;1\nnorth;1\neast;1\n")
+    assert ddr_here("fit", spec("[none]", "[]", "./t.yaml"), "--save", "m.skops").returncode == 0
+    done = ddr_here("apply", "m.skops", "new.csv")
+    assert done.stderr == "  2 rows have values of 'site' that the model never saw\n"
     (work / "new.csv").write_text("site;doze mg\nsouth;0.1\n")
     done = ddr_here("apply", "m.skops", "new.csv")
     assert done.returncode == 2

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ def read_new_rows(
     n_features: int,
     names: Sequence[str] | None = None,
     categories: Mapping[str, Sequence[str]] | None = None,
+    note: Callable[[str], object] = lambda _: None,
 ) -> NDArray[np.float64]:
     """Return the features of the rows in a file.
 
@@ -41,6 +42,8 @@ def read_new_rows(
         Their names, by which columns are found; by their order where there are none.
     categories : mapping of str to sequence of str, optional
         What the codes of each categorical column stand for. A value that is not among them is -1.
+    note : callable, optional
+        Told, a line per column, in how many rows there is such a value.
 
     Raises
     ------
@@ -54,6 +57,7 @@ def read_new_rows(
     table = _table(path, options, n_features, names)
     missing: Missing = "category" if options.get("missing") == "category" else "keep"
     columns, lacking = [], []
+    seen: dict[str, pd.Series[bool]] = {}
     for place in range(n_features):
         name = names[place] if names is not None and table.titles else None
         index = place if name is None else _index(table, name)
@@ -61,11 +65,15 @@ def read_new_rows(
             lacking.append(name)
         elif name is not None and table.titles[index] != name:
             # One of the 0/1 columns that a column of text became: ``site=north``.
-            cells = table.cells[index].mask(table.gaps[index], MISSING_CATEGORY)
-            columns.append((cells == name.removeprefix(f"{table.titles[index]}=")).astype(float))
+            cells, title = table.cells[index], table.titles[index]
+            cells = cells.mask(table.gaps[index], MISSING_CATEGORY)
+            here = cells == name.removeprefix(f"{title}=")
+            seen[title] = here | seen[title] if title in seen else here
+            columns.append(here.astype(float))
         elif (values := (categories or {}).get(name or "")) is not None:
             table.values[index] = tuple(values)
             columns.append(table.codes(index, missing))
+            seen[table.titles[index]] = columns[-1] != -1
         else:
             columns.append(_numbers(table, index, keep=options.get("missing") == "keep"))
     if lacking:
@@ -75,6 +83,10 @@ def read_new_rows(
             f"{path} lacks columns that the model was fitted to: {named}{more}."
             f"{did_you_mean(str(lacking[0]), table.titles)}"
         )
+    for title, known in seen.items():
+        if n := int((~known).sum()):
+            rows = "1 row has a value" if n == 1 else f"{n} rows have values"
+            note(f"{rows} of '{title}' that the model never saw")
     return np.column_stack([column.to_numpy(np.float64) for column in columns])
 
 
