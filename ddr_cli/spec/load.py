@@ -56,7 +56,8 @@ def make_spec(
     """Return a spec that is in no file; see `load_spec`, and for the `parts` a spec's keys.
 
     Without `split`, the data set's own split is redrawn where it has one, and half of the points
-    train where it has none, 10 times. Without `name`, the data set's and the reducers' make it.
+    train where it has none, or half of the groups where it has groups, 10 times. Without `name`,
+    the data set's and the reducers' make it.
     """
     data = {"dataset": dataset, "split": parts.pop("split", None), "reducers": reducers, **parts}
     data = {key: _plain(value) for key, value in data.items() if value is not None}
@@ -182,12 +183,15 @@ def _require_trust(data: Mapping[str, Any], base: Path | None) -> None:
 
 def _default_split(dataset: str | Mapping[str, Any]) -> dict[str, Any]:
     name = dataset if isinstance(dataset, str) else dataset.get("name")
+    half: dict[str, Any] = {"kind": "fraction", "train": 0.5}
     try:
-        predefined = load_card(str(name)).split is not None
+        card = load_card(str(name))
     except (InputError, OSError, ValueError, RuntimeError):
         # A data set that is not there is reported with everything else that is wrong.
-        predefined = False
-    return {"kind": "resample"} if predefined else {"kind": "fraction", "train": 0.5}
+        return half
+    if card.split is not None:
+        return {"kind": "resample"}
+    return half | {"kind": "grouped"} if card.has_groups else half
 
 
 def _plain(value: Any) -> Any:

@@ -90,6 +90,16 @@ def test_a_spec_without_a_file_takes_the_same_defaults() -> None:
     assert Spec.from_resolved(spec.resolved()) == spec
 
 
+def test_a_data_set_with_groups_is_split_by_them_by_default(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("x,who,label\n" + "1,a,p\n2,b,q\n3,c,p\n4,d,q\n")
+    (tmp_path / "t.yaml").write_text(
+        "name: t\ntitle: T\nversion: 1\nfiles: [{path: t.csv}]\n"
+        "format: {name: csv, label: label, groups: who}\nexpect: {samples: 4, groups: 4}\n"
+    )
+    spec = make_spec(dataset=str(tmp_path / "t.yaml"), reducers=["none"], classifiers=["knn"])
+    assert (spec.split.kind, spec.split.train) == ("grouped", 0.5)
+
+
 def test_a_data_set_with_its_own_split_is_resampled_by_default() -> None:
     spec = make_spec(dataset="landsat", reducers=["none"], classifiers=["linear"], name="mine")
     assert (spec.name, spec.split.kind) == ("mine", "resample")
