@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from filelock import FileLock, Timeout
 
 from ddr_cli.core.atomic import clear_messages
 from ddr_cli.core.errors import InputError
+from ddr_cli.engine.changes import changes_since, named_pieces
 from ddr_cli.engine.journal import FILE_NAME, Journal, journal_columns, metrics_of
 from ddr_cli.engine.plan import Plan
 from ddr_cli.engine.records import read_manifest
 
 PREVIOUS = "previous"
 LOCK = "run.lock"
-
-# Keys of a spec that change no trial.
-_COSMETIC = ("title", "description", "paper", "plot", "label", "name", "keep")
 
 
 @contextmanager
@@ -66,21 +63,40 @@ def journal_of(folder: Path, plan: Plan) -> Journal:
     return Journal(folder / FILE_NAME, columns)
 
 
-def check_same_version(journal: Journal, plan: Plan) -> None:
+def check_same_version(journal: Journal, plan: Plan, rerun: Collection[str] = ()) -> set[str]:
     """Refuse a journal with trials of another version of the spec, the data or a piece of code.
 
-    They are never mixed with the plan's.
+    They are never mixed with the plan's. If all of them are of pieces that `rerun` names, and
+    nothing else has changed, their ids are returned.
     """
     rows = journal.status
-    foreign = any(trial not in plan.trials for trial in rows)
+    foreign = rows.keys() - plan.trials.keys()
     # A trial is the same whatever it is scored by, but its row lacks the new scores.
-    if rows and (foreign or metrics_of(journal.header) != plan.spec.metrics):
-        folder = journal.path.parent
-        raise InputError(
-            f"{folder} holds {len(rows)} trials of another version of this spec"
-            f"{_what_changed(folder, plan)}. Use --fresh (it moves them to "
-            f"{folder / PREVIOUS}/<time>) or choose another folder with --out; nothing was touched."
-        )
+    rescored = bool(rows) and metrics_of(journal.header) != plan.spec.metrics
+    if not foreign and not rescored:
+        return set()
+    folder = journal.path.parent
+    changed = remedy = ""
+    try:
+        changes = changes_since(read_manifest(folder), journal.rows, plan)
+    except InputError:
+        pass
+    else:
+        pieces = changes.pieces
+        if foreign and pieces and not rescored:
+            if pieces <= named_pieces(plan, rerun):
+                return foreign
+            options = " ".join(f"--rerun {name}" for name in changes.names)
+            them = "it" if len(pieces) == 1 else "them"
+            remedy = f"'{options}' runs {them} again and keeps the other rows. Or use"
+        told = changes.told
+        more = f" and {len(told) - 3} more" if len(told) > 3 else ""
+        changed = f" (changed: {'; '.join(told[:3])}{more})"
+    raise InputError(
+        f"{folder} holds {len(rows)} trials of another version of this spec{changed}. "
+        f"{remedy or 'Use'} --fresh (it moves them to {folder / PREVIOUS}/<time>) or choose "
+        "another folder with --out; nothing was touched."
+    )
 
 
 def set_aside(folder: Path) -> Path | None:
@@ -95,10 +111,15 @@ def set_aside(folder: Path) -> Path | None:
         return target
 
 
-def set_aside_copy(path: Path) -> None:
-    """Copy a file of a result folder to ``previous/<time>``."""
+def set_aside_copy(path: Path, others: Iterable[Path] = ()) -> None:
+    """Copy a file of a result folder to ``previous/<time>``, and move others of it there."""
     with clear_messages(path):
-        shutil.copy2(path, _previous(path.parent))
+        target = _previous(path.parent)
+        shutil.copy2(path, target)
+        for other in others:
+            moved = target / other.relative_to(path.parent)
+            moved.parent.mkdir(exist_ok=True)
+            other.rename(moved)
 
 
 def _previous(folder: Path) -> Path:
@@ -110,36 +131,3 @@ def _previous(folder: Path) -> Path:
         target = folder / PREVIOUS / f"{stamp}-{number}"
     target.mkdir(parents=True)
     return target
-
-
-def _what_changed(folder: Path, plan: Plan) -> str:
-    try:
-        manifest = read_manifest(folder)
-    except InputError:
-        return ""
-    before, now = _flat(manifest.spec), _flat(plan.spec.resolved())
-    changed = [
-        f"{key}: {before.get(key, 'nothing')} -> {now.get(key, 'nothing')}"
-        for key in dict.fromkeys([*now, *before])
-        if before.get(key) != now.get(key)
-    ]
-    if manifest.data and manifest.data.fingerprint != plan.data.fingerprint:
-        changed.insert(0, "the data's fingerprint")
-    if not changed:
-        changed = ["the version of a reducer, classifier or data set"]
-    more = f" and {len(changed) - 3} more" if len(changed) > 3 else ""
-    return f" (changed: {'; '.join(changed[:3])}{more})"
-
-
-def _flat(value: Any, prefix: str = "") -> dict[str, str]:
-    if isinstance(value, dict):
-        items = [(str(key), item) for key, item in value.items() if key not in _COSMETIC or prefix]
-    elif isinstance(value, list) and any(isinstance(item, (dict, list)) for item in value):
-        items = [(str(i), item) for i, item in enumerate(value)]
-    else:
-        return {prefix: str(value)}
-    flat: dict[str, str] = {}
-    for key, item in items:
-        if key != "label":
-            flat |= _flat(item, f"{prefix}.{key}" if prefix else key)
-    return flat

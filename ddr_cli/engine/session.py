@@ -17,6 +17,7 @@ import numpy as np
 
 from ddr_cli.core.errors import InputError
 from ddr_cli.core.own_code import class_name, shown
+from ddr_cli.engine.changes import names_of, packages_of
 from ddr_cli.engine.draws import Drawn, Draws
 from ddr_cli.engine.folder import (
     check_same_version,
@@ -39,8 +40,6 @@ from ddr_cli.engine.schedule import OpenSplit, Schedule
 from ddr_cli.engine.scoring import is_measure, load_evaluator
 from ddr_cli.engine.scratch import Labels, PointSet, Scratch
 from ddr_cli.engine.tracebacks import Tracebacks
-from ddr_cli.evaluation.registry import PREPROCESSORS, evaluator_registry
-from ddr_cli.reducers.registry import REDUCERS
 from ddr_cli.spec.budgets import ALL
 
 if TYPE_CHECKING:
@@ -90,7 +89,7 @@ class SpecRun:
     With `fresh`, what the folder holds is moved aside first and everything is run; without, an
     `InputError` says if it holds another version's trials. So it is, with a sentence, where a
     journal should be and what is there can't be read. The trials of pieces that `rerun` names are
-    run again; their rows are kept in a copy.
+    run again, whether or not their versions changed; their rows are kept in a copy.
     """
 
     def __init__(
@@ -105,8 +104,10 @@ class SpecRun:
         self._again = {
             trial_id
             for trial_id, trial in self.plan.trials.items()
-            if settings.rerun and not names_of(trial).isdisjoint(settings.rerun)
+            if settings.rerun and not _names_of(trial).isdisjoint(settings.rerun)
         }
+        # Rows of earlier versions of pieces that are run again.
+        self._stale: set[str] = set()
         self._unreadable = ""
         if not settings.fresh:
             try:
@@ -142,9 +143,9 @@ class SpecRun:
                         f"{set_aside(self.folder)} now, and all trials are run."
                     )
                 with self._look() as journal:
-                    if self._again & self._before.keys():
-                        set_aside_copy(journal.path)
-                        journal.drop(self._again)
+                    if again := (self._again & self._before.keys()) | self._stale:
+                        set_aside_copy(journal.path, self._stale_embeddings())
+                        journal.drop(again)
                         self._before = journal.status
                     self._again = set()
                     record = SessionRecord(
@@ -177,14 +178,14 @@ class SpecRun:
         if self._journal is None:
             self._journal = journal_of(self.folder, self.plan)
         self._journal.refresh()
-        check_same_version(self._journal, self.plan)
+        self._stale = check_same_version(self._journal, self.plan, self._settings.rerun)
         self._before = self._journal.status
         return self._journal
 
     @property
     def names(self) -> set[str]:
         """The names of the pieces in its trials, as `rerun` may have them."""
-        return set().union(*map(names_of, self.plan.trials.values()))
+        return set().union(*map(_names_of, self.plan.trials.values()))
 
     def _missing_embeddings(self) -> set[str]:
         """Return the ids of embeddings that have no file though one of their trials ended well."""
@@ -194,6 +195,12 @@ class SpecRun:
             if self._before.get(trial) == OK
             and not _embedding_path(self.folder, self.plan, trial).is_file()
         }
+
+    def _stale_embeddings(self) -> list[Path]:
+        """Return the files of embeddings that are not of the plan, if there are stale rows."""
+        names = {_embedding_path(self.folder, self.plan, trial) for trial in self.plan.kept}
+        found = (self.folder / EMBEDDINGS).glob("*.json") if self._stale else ()
+        return [path for path in found if path not in names]
 
     def _outcome(self, journal: Journal, *, interrupted: bool) -> RunOutcome:
         status = journal.status
@@ -209,11 +216,9 @@ class SpecRun:
         )
 
 
-def names_of(trial: Cell) -> set[str]:
+def _names_of(trial: Cell) -> set[str]:
     """Return what a trial's reducer and its classifier or measure are called."""
-    pieces = (trial.reducer, trial.evaluator)
-    names = [(one.name, shown(one.name), class_name(one.name), one.label) for one in pieces]
-    return set().union(*names)
+    return names_of(trial.reducer) | names_of(trial.evaluator)
 
 
 class _Session:
@@ -427,13 +432,8 @@ def _rounded(seconds: float | None) -> float | None:
 
 def _packages(spec: Spec) -> dict[str, str]:
     """Return the versions of what else provides pieces of the spec: packages, a user's files."""
-    entries = [evaluator_registry(piece.name).get(piece.name) for piece in spec.evaluators]
-    entries += [REDUCERS.get(piece.name) for piece in spec.reducers]
-    entries += [PREPROCESSORS.get(piece.name) for piece in spec.preprocess]
-    found = {entry.origin: entry.source for entry in entries if entry.source}
-    versions = {origin: source.removeprefix(f"{origin} ") for origin, source in found.items()}
     libraries = {piece.traits().library for piece in spec.reducers} - {None}
-    return versions | {name: version(name) for name in libraries}
+    return packages_of(spec) | {name: version(name) for name in libraries}
 
 
 @contextmanager

@@ -149,3 +149,77 @@ def test_a_scheduler_that_is_not_there_is_a_mistake(ddr_here, small):
     assert done.returncode == 2
     assert f"'{address}' can't be reached" in " ".join(done.stderr.split())
     assert not small.exists()
+
+
+OWN = """
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+
+
+class Bad(TransformerMixin, BaseEstimator):
+    def fit(self, X, y=None):
+        return self
+
+    def transform(self, X):
+        return np.asarray(X)[:, :1]
+"""
+
+
+def test_an_edited_method_is_run_again_and_the_rows_of_its_rivals_stay(ddr_here, small, work):
+    (work / "bad.py").write_text(OWN)
+    spec = SPEC.replace("[none,", "[none, './bad.py:Bad',") + "embeddings: {}\n"
+    (work / "small.yaml").write_text(spec)
+    run = ("run", "small.yaml", "--trust", "--quiet")
+    assert ddr_here(*run).returncode == 0
+    old = (small / "trials.csv").read_bytes()
+    (work / "bad.py").write_text(OWN.replace(":1]", "2:]"))
+    for more in ((), ("--rerun", "pca"), ("--rerun", "Bad", "--set", "split.train=0.6")):
+        refused = ddr_here(*run, *more)
+        assert refused.returncode == 2
+        assert ("(changed: the version of Bad). '--rerun Bad'" in refused.stderr) == (
+            "--set" not in more
+        )
+    assert (small / "trials.csv").read_bytes() == old
+    assert not (small / "previous").exists()
+    done = ddr_here(*run, "--rerun", "Bad")
+    assert (done.returncode, done.stderr) == (0, "")
+    before, now = (
+        [line for line in text.splitlines() if b":Bad" not in line]
+        for text in (old, (small / "trials.csv").read_bytes())
+    )
+    assert now == before
+    ids = [
+        {line.split(b",")[0] for line in text.splitlines() if b":Bad" in line}
+        for text in (old, (small / "trials.csv").read_bytes())
+    ]
+    assert [len(each) for each in ids] == [2, 2]
+    assert ids[0].isdisjoint(ids[1])
+    (previous,) = (small / "previous").iterdir()
+    assert (previous / "trials.csv").read_bytes() == old
+    # The embedding of the old text is not drawn as the new one's.
+    assert len(list((small / "embeddings").glob("Bad-*"))) == 1
+    assert len(list((previous / "embeddings").iterdir())) == 1
+    again = ddr_here("run", "small.yaml", "--trust")
+    assert "all 6 trials were done before" in again.stdout
+
+
+def test_a_raised_version_is_named_and_another_changed_piece_is_refused(
+    ddr_here, small, monkeypatch
+):
+    from ddr_cli.evaluation.registry import CLASSIFIERS
+    from ddr_cli.reducers.registry import REDUCERS
+
+    assert ddr_here("run", "small.yaml", "--quiet").returncode == 0
+    old = (small / "trials.csv").read_text()
+    monkeypatch.setattr(REDUCERS.load("pca"), "version", 99, raising=False)
+    refused = ddr_here("run", "small.yaml", "--rerun", "none")
+    assert "(changed: the version of pca). '--rerun pca' runs it" in refused.stderr
+    assert ddr_here("run", "small.yaml", "--rerun", "pca", "--quiet").returncode == 0
+    kept = [line for line in old.splitlines() if ",pca," not in line]
+    now = (small / "trials.csv").read_text().splitlines()
+    assert [line for line in now if ",pca," not in line] == kept
+    assert len(now) == len(old.splitlines())
+    # All rows are of another version now: which piece it was can't be told.
+    monkeypatch.setattr(CLASSIFIERS.load("knn"), "version", 99, raising=False)
+    refused = ddr_here("run", "small.yaml", "--rerun", "pca")
+    assert refused.returncode == 2
