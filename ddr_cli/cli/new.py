@@ -23,8 +23,8 @@ def method(
 
     code, test, called = write_method(name)
     typer.echo(f"Wrote {code} and {test}. Next:")
-    typer.echo(f"  ddr check {called}")
-    typer.echo(f"  ddr new spec my_spec --dataset iris --reducer {called} --reducer lda")
+    typer.echo(f"  ddr check {called} --trust")
+    typer.echo(f"  ddr new spec my_spec --dataset iris --reducer {called} --reducer lda --trust")
 
 
 @app.command("spec")
@@ -87,7 +87,8 @@ def spec(
         ),
     )
     path, trials = found
-    typer.echo(f"Wrote {path}: {trials} trials. Next:\n  ddr run {path} --jobs 2")
+    word = " --trust" if trust else ""
+    typer.echo(f"Wrote {path}: {trials} trials. Next:\n  ddr run {path} --jobs 2{word}")
 
 
 def _asked(what: str, option: str, default: str) -> str:

@@ -37,9 +37,11 @@ def control_table(summary: Summary) -> Table | None:
             "Shuffled: the share of labels named rightly after fitting to permuted ones, on the "
             "points fitted to and on the others (%)."
         )
-    if len(rows) > _MOST_ROWS:
-        notes.insert(0, f"{len(rows) - _MOST_ROWS} more rows are in summary.csv.")
-    for row in rows.head(_MOST_ROWS).to_dict("records"):
+    # A sentence in place of a single row would save nothing.
+    shown_rows = _MOST_ROWS if len(rows) > _MOST_ROWS + 1 else len(rows)
+    if shown_rows < len(rows):
+        notes.insert(0, f"{len(rows) - shown_rows} more rows are in summary.csv.")
+    for row in rows.head(shown_rows).to_dict("records"):
         cells = [f"{row['reducer']}, {row['classifier']}", *([row["setting"]] if shown else [])]
         cells.append(number(row["mean"], found.metric, unit=False))
         if "scaled" in rows:
