@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ddr_cli.cli.options import DataDir, Offline, Trust, allowed, sources
+from ddr_cli.cli.options import DEFAULT_CLASSIFIER, DataDir, Offline, Trust, allowed, sources
 from ddr_cli.core.errors import InputError
 
 if TYPE_CHECKING:
     from ddr_cli.engine import Look
     from ddr_cli.spec import Spec
 
-DEFAULT_CLASSIFIER = "knn"
 _WIDTH = 2
 
 

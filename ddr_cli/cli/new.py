@@ -7,8 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ddr_cli.cli import completion
-from ddr_cli.cli.options import Trust, allowed
+from ddr_cli.cli.options import ClassifierNames, DatasetName, ReducerNames, Trust, allowed
 from ddr_cli.core.errors import InputError
 
 app = typer.Typer(help="Begin a method or a spec of your own.", no_args_is_help=True)
@@ -30,30 +29,9 @@ def method(
 @app.command("spec")
 def spec(
     name: Annotated[str, typer.Argument(help="The file's name without .yaml.")],
-    dataset: Annotated[
-        str | None,
-        typer.Option(
-            "--dataset",
-            help="A data set's name, or the path of a card.",
-            autocompletion=completion.datasets,
-        ),
-    ] = None,
-    reducers: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--reducer",
-            help="A reducer, also ./mine.py:MyMethod. May be repeated.",
-            autocompletion=completion.reducers,
-        ),
-    ] = None,
-    classifiers: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--classifier",
-            help="A classifier, also sklearn.svm:SVC (default: knn). May be repeated.",
-            autocompletion=completion.classifiers,
-        ),
-    ] = None,
+    dataset: DatasetName = None,
+    reducers: ReducerNames = None,
+    classifiers: ClassifierNames = None,
     sweep: Annotated[
         list[str] | None,
         typer.Option(

@@ -25,12 +25,39 @@ if TYPE_CHECKING:
 
 Made = TypeVar("Made")
 
+DEFAULT_CLASSIFIER = "knn"
+
 SpecName = Annotated[
     str,
     typer.Argument(
         metavar="SPEC",
         help="A spec's path, or the name of a shipped one.",
         autocompletion=completion.specs,
+    ),
+]
+DatasetName = Annotated[
+    str | None,
+    typer.Option(
+        "--dataset",
+        help="A data set's name, or the path of a card.",
+        autocompletion=completion.datasets,
+    ),
+]
+ReducerNames = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--reducer",
+        help="A reducer, also ./mine.py:MyMethod. May be repeated.",
+        autocompletion=completion.reducers,
+    ),
+]
+ClassifierNames = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--classifier",
+        help=f"A classifier, also sklearn.svm:SVC ({DEFAULT_CLASSIFIER} if not given). May be "
+        "repeated.",
+        autocompletion=completion.classifiers,
     ),
 ]
 SpecNames = Annotated[

@@ -9,14 +9,22 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ddr_cli.cli import completion
-from ddr_cli.cli.options import RunOptions, allowed, load, takes_run_options
+from ddr_cli.cli.options import (
+    DEFAULT_CLASSIFIER,
+    ClassifierNames,
+    DatasetName,
+    ReducerNames,
+    RunOptions,
+    allowed,
+    load,
+    takes_run_options,
+)
 from ddr_cli.core.errors import InputError
 
 if TYPE_CHECKING:
     from ddr_cli.spec import Spec
 
 DEFAULT_SPEC = "landsat_ccdr"
-DEFAULT_CLASSIFIER = "knn"
 DEFAULT_REPEATS = 10
 MANY_TRIALS = 1000
 
@@ -48,30 +56,9 @@ def sweep(
             "given. Repeated in the order of --param.",
         ),
     ] = None,
-    dataset: Annotated[
-        str | None,
-        typer.Option(
-            "--dataset",
-            help="Sweep on this data set, without a spec.",
-            autocompletion=completion.datasets,
-        ),
-    ] = None,
-    reducers: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--reducer",
-            help="With --dataset: the reducer.",
-            autocompletion=completion.reducers,
-        ),
-    ] = None,
-    classifiers: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--classifier",
-            help=f"With --dataset: {DEFAULT_CLASSIFIER} if not given.",
-            autocompletion=completion.classifiers,
-        ),
-    ] = None,
+    dataset: DatasetName = None,
+    reducers: ReducerNames = None,
+    classifiers: ClassifierNames = None,
     yes: Annotated[
         bool, typer.Option("--yes", help=f"Start also more than {MANY_TRIALS} trials.")
     ] = False,

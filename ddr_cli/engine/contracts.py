@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import pickle
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -124,7 +125,7 @@ def _tried(test: Callable[[Any], str | None], piece: Any) -> tuple[bool | None, 
         return False, f"{type(error).__name__}: {first}"
 
 
-class _Piece:
+class _Piece(ABC):
     """A piece to be checked, with points of four classes that overlap, of which some are tested."""
 
     def __init__(self, factory: Any, params: Mapping[str, Any]) -> None:
@@ -138,9 +139,9 @@ class _Piece:
     def made(self, **changed: Any) -> Any:
         return seeded(make(self.factory, {**self.params, **changed}), _SEED)
 
+    @abstractmethod
     def answer(self, X: Any, X_test: Any) -> Any:
         """Return the places, or the predicted classes, of a new fit; it gets these very arrays."""
-        raise NotImplementedError
 
     @cached_property
     def answers(self) -> tuple[Any, Any, bool]:
