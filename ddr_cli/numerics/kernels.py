@@ -22,6 +22,8 @@ from ddr_cli.numerics.neighbors import Points, kneighbors
 Floats = NDArray[np.float64]
 
 _BLOCK = 2**21  # entries of one block of the affinity matrix: 16 MiB
+_ROWS = 128  # rows of it that fit a processor's cache
+_ACCURATE = 1e-9  # rounding below this share of a squared scale doesn't count
 _SAME = 1e-12  # distances below this share of the data's spread are rounding: equal points
 
 
@@ -83,28 +85,74 @@ def local_scales(X: Floats, k: int) -> Floats:
     return scales
 
 
-def local_scaling_forms(X: Floats, scales: Floats) -> tuple[Floats, Floats]:
+def local_scaling_forms(X: Floats, k: int) -> tuple[Floats, Floats]:
     r"""Return :math:`X^T (D - A) X` and :math:`X^T D X` for the affinity A of all pairs."""
-    laplacian, degree = local_scaling_form(X, scales)
+    laplacian, degree = local_scaling_form(X, k)
     return laplacian, symmetric(X.T @ (degree[:, None] * X))
 
 
-def local_scaling_form(X: Floats, scales: Floats) -> tuple[Floats, Floats]:
+def local_scaling_form(X: Floats, k: int) -> tuple[Floats, Floats]:
     r"""Return :math:`X^T (D - A) X` for the affinity A of all pairs, and the diagonal of D.
 
-    A is dense, but only a block of its rows exists at a time.
+    A point's scale is that of `local_scales`. A is dense, but only some rows of its upper half
+    exist at a time.
     """
     # The Laplacian form is the same wherever the origin is, and most accurate with it inside.
     moved = X - X.mean(axis=0)
+    pairs = _Pairs(moved, k)
     difference = np.zeros_like(moved)
     degree = np.zeros(len(X))
-    for rows in _blocks(np.arange(len(X)), len(X)):
-        affinity = cdist(moved[rows], moved, "sqeuclidean")
-        affinity /= np.outer(-scales[rows], scales)
+    for start in range(0, len(X), _ROWS):
+        rows, after = slice(start, start + _ROWS), slice(start + _ROWS, None)
+        affinity = pairs.squared_distances(rows, slice(start, None)) / -pairs.scales[start:]
+        affinity /= pairs.scales[rows, None]
         np.exp(affinity, out=affinity)
-        degree[rows] = affinity.sum(axis=1)
-        difference[rows] = degree[rows, None] * moved[rows] - affinity @ moved
+        degree[rows] += affinity.sum(axis=1)
+        difference[rows] -= affinity @ moved[start:]
+        mirrored = affinity[:, _ROWS:].T
+        degree[after] += mirrored.sum(axis=1)
+        difference[after] -= mirrored @ moved[rows]
+    difference += degree[:, None] * moved
     return symmetric(moved.T @ difference), degree
+
+
+class _Pairs:
+    """Squared distances between all points, which are centred, and the points' local scales.
+
+    They come from one matrix product, whose rounding is relative to the largest distance; where
+    that isn't small beside every scale, from the differences of the coordinates.
+    """
+
+    def __init__(self, X: Floats, k: int) -> None:
+        n, d = X.shape
+        self._X, self._square = X, np.einsum("ij,ij->i", X, X)
+        self._doubled = np.sqrt(2) * X  # has twice the products
+        self._table = self._products(slice(0, n), slice(0, n)) if n * n <= _BLOCK else None
+        self._exact = False
+        # Each point is the nearest to itself, so its k-th other has the number k.
+        kth = min(k, n - 1)
+        nearest = np.empty(n)
+        for start in range(0, n, _ROWS):
+            rows = slice(start, start + _ROWS)
+            distances = self.squared_distances(rows, slice(0, n))
+            nearest[rows] = np.partition(distances, kth, axis=1)[:, kth]
+        rounding = (d + 8) * np.finfo(np.float64).eps * float(self._square.max())
+        self._exact = k >= n or rounding >= _ACCURATE * float(nearest.min())
+        self.scales = local_scales(X, k) if self._exact else np.sqrt(nearest)
+
+    def squared_distances(self, rows: slice, columns: slice) -> Floats:
+        """Return those between some points and others."""
+        if self._exact:
+            return cdist(self._X[rows], self._X[columns], "sqeuclidean")
+        if self._table is None:
+            return self._products(rows, columns)
+        return self._table[rows, columns]
+
+    def _products(self, rows: slice, columns: slice) -> Floats:
+        products: Floats = self._doubled[rows] @ self._doubled[columns].T
+        np.subtract(self._square[columns], products, out=products)
+        products += self._square[rows, None]
+        return products
 
 
 def _blocks(rows: NDArray[np.intp], width: int) -> Iterator[NDArray[np.intp]]:

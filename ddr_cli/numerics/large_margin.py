@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import OptimizeResult, minimize
+from scipy.optimize import Bounds, OptimizeResult, minimize
 
 from ddr_cli.numerics.eigen import extreme_eigenvalue
 from ddr_cli.numerics.graph_embedding import symmetric
@@ -274,7 +274,7 @@ class _Dual:
             start,
             jac=True,
             method="L-BFGS-B",
-            bounds=[(0.0, self._triples.push)] * len(start),
+            bounds=Bounds(0.0, self._triples.push),
             callback=self.after_iteration,
             options={"maxiter": _INNER, "maxfun": 2 * _INNER, "ftol": 0.0, "gtol": 0.0},
         )

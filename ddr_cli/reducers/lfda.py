@@ -8,7 +8,7 @@ import numpy as np
 from annotated_types import Ge, Gt
 
 from ddr_cli.numerics.graphs import class_members, warn_of_few
-from ddr_cli.numerics.kernels import local_scales, local_scaling_form
+from ddr_cli.numerics.kernels import local_scaling_form
 from ddr_cli.numerics.shared import computed_once
 from ddr_cli.reducers.discriminant import (
     Discriminant,
@@ -253,7 +253,7 @@ def local_scatter(X: Floats, code: Codes, k: int) -> tuple[Floats, Floats]:
         if n_c == 1:
             # No pair inside the class; all of its pairs are with other classes.
             continue
-        local, _ = local_scaling_form(own, local_scales(own, min(k, n_c - 1)))
+        local, _ = local_scaling_form(own, min(k, n_c - 1))
         deviation = own - own.mean(axis=0)
         within += local / n_c
         between += (1 / n - 1 / n_c) * local - (n_c / n) * (deviation.T @ deviation)

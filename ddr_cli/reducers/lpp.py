@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from ddr_cli.numerics.generalized_eigen import generalized_eigenpairs
 from ddr_cli.numerics.graph_embedding import data_span, laplacian_form, symmetric
-from ddr_cli.numerics.kernels import local_scales, local_scaling_forms
+from ddr_cli.numerics.kernels import local_scaling_forms
 from ddr_cli.numerics.neighbors import Neighbors
 from ddr_cli.reducers.reducer import Floats, LinearReducer, OnNeighborGraph
 from ddr_cli.reducers.registry import Traits, rank_of_centred
@@ -113,7 +113,7 @@ class LPP(OnNeighborGraph, LinearReducer):
     def _forms(self, points: Any, Z: Floats, neighbors: Neighbors | None) -> tuple[Floats, Floats]:
         """Return X L X' and X D X' in the coordinates `Z`."""
         if self.weights == "local_scaling":
-            return local_scaling_forms(Z, local_scales(Z, self.n_neighbors))
+            return local_scaling_forms(Z, self.n_neighbors)
         W, _ = self._affinity(points, neighbors)
         degree = np.asarray(W.sum(axis=1)).reshape(-1, 1)
         return laplacian_form(Z, W), symmetric(Z.T @ (degree * Z))
