@@ -111,6 +111,22 @@ def set_aside(folder: Path) -> Path | None:
         return target
 
 
+def rescue(journal: Journal) -> str:
+    """Write a journal again that another program removed or changed; return the sentence on it."""
+    path, aside = journal.path, ""
+    with clear_messages(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.exists():
+            target = _previous(path.parent)
+            path.rename(target / path.name)
+            aside = f" What stood there is in {target} now."
+        journal.write_again()
+    return (
+        f"{path} was removed or changed by another program while the run went on. It has all "
+        f"{len(journal.rows)} rows again.{aside} The same command goes on from them."
+    )
+
+
 def set_aside_copy(path: Path, others: Iterable[Path] = ()) -> None:
     """Copy a file of a result folder to ``previous/<time>``, and move others of it there."""
     with clear_messages(path):

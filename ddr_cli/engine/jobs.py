@@ -201,10 +201,11 @@ class TrialResult:
 class JobResult:
     """What a job returns.
 
-    `error` is what kept the whole job from being done, with its `traceback`, and `disk_full`
-    whether that was a lack of space, which no other job would get around either. `cpu_seconds` is
-    the CPU time of the process since its last result, `kept` by width the coordinates of points
-    and, where the method places them, of the classes.
+    `error` is what kept the whole job from being done, with its `traceback`, `disk_full` whether
+    that was a lack of space, which no other job would get around either, and `files_gone` whether
+    what it was to read had been removed. `cpu_seconds` is the CPU time of the process since its
+    last result, `kept` by width the coordinates of points and, where the method places them, of
+    the classes.
     """
 
     results: tuple[TrialResult, ...] = ()
@@ -212,6 +213,7 @@ class JobResult:
     error: str = ""
     traceback: str = ""
     disk_full: bool = False
+    files_gone: bool = False
     cpu_seconds: float = 0.0
     kept: Mapping[int | None, tuple[Points, Points | None]] = field(default_factory=dict)
 

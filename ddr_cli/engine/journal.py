@@ -45,6 +45,10 @@ class UnreadableJournalError(InputError):
         self.reason = reason
 
 
+class ChangedJournalError(InputError):
+    """A journal was removed or changed by another program while it was open."""
+
+
 def journal_columns(
     parameters: Iterable[str], metrics: Sequence[str], optional: Collection[str] = ()
 ) -> tuple[str, ...]:
@@ -112,14 +116,30 @@ class Journal:
     def append(self, rows: Sequence[Row]) -> None:
         """Append rows, of a value per column or less, and wait until they are on disk.
 
-        If they can't be written, the journal is as it was before.
+        If they can't be written, the journal is as it was before; but if another program has
+        removed or changed it, they are rows of its memory, for `write_again`.
         """
         if not rows:
             return
         cells = [[_cell(row.get(column)) for column in self.columns] for row in rows]
+        if not self.is_in_place():
+            self._rows += cells
+            raise ChangedJournalError(f"{self.path} was removed or changed by another program.")
         with clear_messages(self.path):
             self._write("".join(map(_line, cells)))
         self._rows += cells
+
+    def is_in_place(self) -> bool:
+        """Return whether its path leads to the file that is open and nobody else has written."""
+        try:
+            there = self.path.stat()
+        except OSError:
+            return False
+        return os.path.samestat(there, os.fstat(self._file)) and there.st_size == self._end
+
+    def write_again(self) -> None:
+        """Write all rows that were read or appended to a new file."""
+        self._replace(self._rows)
 
     def settle(self, order: Iterable[str]) -> None:
         """Rewrite the file with one row per trial, in the given order of trial ids.
@@ -127,6 +147,8 @@ class Journal:
         Rows of trials that are not in `order` follow in the order they have. The file is written
         aside and renamed, so a crash leaves either the old or the new one.
         """
+        if not self.is_in_place():
+            raise ChangedJournalError(f"{self.path} was removed or changed by another program.")
         last = {row[0]: row for row in self._rows}
         settled = [last[trial] for trial in dict.fromkeys([*order, *last]) if trial in last]
         if settled != self._rows:
@@ -168,15 +190,16 @@ class Journal:
         self.header, self._rows, self._end = self.columns, rows, len(content)
 
     def _write(self, text: str) -> None:
-        before = os.fstat(self._file).st_size
-        left = memoryview(text.encode())
+        content = text.encode()
+        left = memoryview(content)
         try:
             while left:
                 left = left[os.write(self._file, left) :]
             os.fsync(self._file)
         except OSError:
-            os.ftruncate(self._file, before)
+            os.ftruncate(self._file, self._end)
             raise
+        self._end += len(content)
 
 
 def _stamp(path: Path) -> tuple[int, int, int] | None:

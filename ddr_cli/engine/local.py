@@ -77,7 +77,7 @@ class LocalExecutor:
         memory_limit: int | None = None,
         started: Callable[[], None] = lambda: None,
     ) -> None:
-        self._jobs = jobs
+        self.jobs = jobs
         self._memory_limit = memory_limit
         self._started = started
         self._submitted: dict[int, _Submitted] = {}
@@ -92,7 +92,7 @@ class LocalExecutor:
         if self._pool is None:
             self._pool = self._start()
             self._started()
-        return _DEPTH * self._jobs
+        return _DEPTH * self.jobs
 
     def submit(self, job: Job) -> None:
         """Have a job done."""
@@ -144,14 +144,20 @@ class LocalExecutor:
 
     def _start(self) -> ProcessPool:
         _copy_a_loaded_process()
-        pool = ProcessPool(
-            max_workers=self._jobs,
-            initializer=_start_worker,
-            initargs=(self._memory_limit, dict(os.environ)),
-            context=_Context(),
-        )
-        # Asking starts the processes, which load their libraries while the data is read.
-        assert pool.active
+        try:
+            pool = ProcessPool(
+                max_workers=self.jobs,
+                initializer=_start_worker,
+                initargs=(self._memory_limit, dict(os.environ)),
+                context=_Context(),
+            )
+            # Asking starts the processes, which load their libraries while the data is read.
+            assert pool.active
+        except (BrokenProcessPool, OSError) as error:
+            raise ExecutorError(
+                f"Worker processes can't be started ({error.__cause__ or error}): take fewer than "
+                f"--jobs {self.jobs}, or raise what the system allows (ulimit -n, ulimit -u)."
+            ) from error
         return pool
 
     def _end_pool(self) -> None:

@@ -22,8 +22,8 @@ _NOTEBOOK_SECONDS = 0.3
 class Progress:
     """Gets told how a run goes, or several, one after the other. This one shows nothing."""
 
-    def begin(self, name: str, total: int, done: int) -> None:
-        """Hear that a run of `total` trials begins, `done` of which are done already."""
+    def begin(self, name: str, total: int, done: int, failed: int = 0) -> None:
+        """Hear that a run of `total` trials begins, `done` of which have ended, some `failed`."""
 
     def ready(self) -> None:
         """Hear that processes are up and the first split is prepared, so that trials begin."""
@@ -68,9 +68,9 @@ def seconds_left(elapsed: float, ended: int, remaining: int) -> float | None:
 class _Count:
     """How far a run, or several, is, and how to say it."""
 
-    def __init__(self, total: int, before: int) -> None:
-        self.total, self.before = total, before
-        self.done = self.failed = 0
+    def __init__(self, total: int, before: int, failed: int = 0) -> None:
+        self.total, self.before, self.failed = total, before, failed
+        self.done = 0
         self._started = self._ready = time.monotonic()
 
     def ready(self) -> None:
@@ -122,9 +122,9 @@ class Lines(Progress):
         self._totals = totals
         self._all_done = 0 if totals is None else totals.done
 
-    def begin(self, name: str, total: int, done: int) -> None:
+    def begin(self, name: str, total: int, done: int, failed: int = 0) -> None:
         """Write how much there is to do."""
-        self._name, self._count = name, _Count(total, done)
+        self._name, self._count = name, _Count(total, done, failed)
         self._last_time = time.monotonic()
         self._last_done = 0
         already = f", {done} of them done already" if done else ""
@@ -178,11 +178,11 @@ class Bar(Progress):
         self._totals = totals
         self._all = None if totals is None else _Count(totals.total, totals.done)
 
-    def begin(self, name: str, total: int, done: int) -> None:
+    def begin(self, name: str, total: int, done: int, failed: int = 0) -> None:
         """Draw an empty bar, or one filled as far as trials are done already."""
         # One that has been stopped would draw over what was printed since.
         self._display = self._make_display()
-        self._name, self._count = name, _Count(total, done)
+        self._name, self._count = name, _Count(total, done, failed)
         self._bars = [(self._count, self._add(name, self._count))]
         if self._all is not None and self._totals is not None:
             text = f"all {self._totals.runs} specs"
@@ -239,9 +239,9 @@ class Bar(Progress):
 class Notebook(Progress):
     """Shows a bar with time left and failures below the cell that runs, and changes it in place."""
 
-    def begin(self, name: str, total: int, done: int) -> None:
+    def begin(self, name: str, total: int, done: int, failed: int = 0) -> None:
         """Show how much there is to do."""
-        self._name, self._count = name, _Count(total, done)
+        self._name, self._count = name, _Count(total, done, failed)
         self._last_time = time.monotonic()
         # A kernel has it loaded, and nothing else needs it.
         self._shown = sys.modules["IPython.display"].display(

@@ -95,6 +95,7 @@ def run_spec(
     run = SpecRun(spec, settings, datasets or Datasets(sources))
     _refuse_unknown(rerun, [run])
     own = LocalExecutor(jobs, memory_limit)
+    _limit_processes(own, [run])
     try:
         return run.run(executor or own, progress or Progress())
     finally:
@@ -139,6 +140,7 @@ def run_specs(
             except DdrError as error:
                 give_up(spec, error)
         _refuse_unknown(settings.rerun, runs)
+        _limit_processes(executor, runs)
         progress = make_progress(quiet=settings.quiet, totals=_totals(runs))
         for run in runs:
             try:
@@ -164,6 +166,12 @@ def _refuse_unknown(names: Sequence[str], runs: Sequence[SpecRun]) -> None:
                 f"--rerun {name}: there is no reducer, classifier or measure of that name."
                 f"{did_you_mean(name, sorted(known))}"
             )
+
+
+def _limit_processes(executor: Executor, runs: Sequence[SpecRun]) -> None:
+    """Start no more processes than there are jobs for."""
+    if isinstance(executor, LocalExecutor):
+        executor.jobs = min(executor.jobs, max((run.most_jobs for run in runs), default=1))
 
 
 def _totals(runs: Sequence[SpecRun]) -> BatchTotals | None:

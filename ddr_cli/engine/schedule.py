@@ -36,11 +36,13 @@ from ddr_cli.engine.plan import Fit, Plan
 from ddr_cli.spec.controls import SHUFFLED_LABELS
 
 if TYPE_CHECKING:
-    from ddr_cli.engine.scratch import Scratch
+    from ddr_cli.engine.scratch import PointSet, Scratch
     from ddr_cli.evaluation.splits import Split
     from ddr_cli.spec import Cell, SplitKey
 
 _ATTEMPTS = 2
+# Jobs in a row whose files were gone, before it is said that they can't be kept.
+_MOST_GONE = 100
 _WAIT_SECONDS = 0.5
 
 
@@ -66,7 +68,7 @@ class OpenSplit:
     coordinates a figure shows, `placed_rows` those whose places are kept for measures; `path` is
     the file of its arrays; `places` say which training points are labelled, where not all are.
     `folds` are those that its tuned fits need, by how many labels of a class are known; `undivided`
-    says why there are none.
+    says why there are none. `waiting` are the fits that are to be done when it is prepared.
     """
 
     key: SplitKey
@@ -78,6 +80,7 @@ class OpenSplit:
     places: NDArray[np.intp] | None = None
     placed_rows: tuple[int, ...] = ()
     attempts: int = 0
+    waiting: list[PendingFit] = field(default_factory=list)
     folds: dict[int | None, tuple[Division, ...]] = field(default_factory=dict)
     undivided: dict[int | None, str] = field(default_factory=dict)
 
@@ -85,7 +88,7 @@ class OpenSplit:
 class Schedule:
     """Works off the trials `todo` of a plan, and makes the kept embeddings `redo` again.
 
-    `data` is the file of the data set. `draw` gives a split, its seed and places, `divide` the
+    `data` are the points of the data set. `draw` gives a split, its seed and places, `divide` the
     inner folds that a tuned fit needs. `ready` is called when the first split is prepared, `record`
     gets results as they come, `keep` by width the
     coordinates that a fit is to keep, and `warn` each kind of warning of a method once.
@@ -97,7 +100,7 @@ class Schedule:
         plan: Plan,
         todo: Set[str],
         *,
-        data: Path,
+        data: PointSet,
         scratch: Scratch,
         draw: Callable[[SplitKey], tuple[Split, int, NDArray[np.intp] | None]],
         divide: Callable[[OpenSplit, Fit], tuple[Division, ...]],
@@ -110,7 +113,8 @@ class Schedule:
         timeout: float | None,
     ) -> None:
         self._plan = plan
-        self._data = data
+        self._points = data
+        self._data: Path | None = None
         self._scratch = scratch
         self._draw = draw
         self._divide = divide
@@ -124,8 +128,8 @@ class Schedule:
         self._open: list[OpenSplit] = []
         self._ready: deque[tuple[OpenSplit, PendingFit]] = deque()
         self._running: dict[int, tuple[Job, OpenSplit, PendingFit | None]] = {}
-        self._traces = scratch.folder("traces")
         self._submitted = 0
+        self._gone = 0
         self._warned: set[str] = set()
         self.cpu_seconds = 0.0
 
@@ -141,7 +145,8 @@ class Schedule:
         finally:
             if self._running:
                 self._executor.discard()
-            self._executor.release(self._data)
+            if self._data is not None:
+                self._executor.release(self._data)
 
     def _take(self, ends: Sequence[JobEnd]) -> None:
         results = [result for end in ends for result in self._settle(end)]
@@ -160,11 +165,11 @@ class Schedule:
 
     def _begin_split(self, key: SplitKey, pending: list[PendingFit]) -> None:
         split, seed, places = self._draw(key)
-        path = self._scratch.folder("splits") / f"{key.name}.joblib"
         spec, n = self._plan.spec, len(split.train) + len(split.test)
         shown = kept_rows(spec.embeddings.points if spec.embeddings else None, n, seed)
         placed = kept_rows(spec.keep.embeddings if spec.keep else None, n, seed)
-        opened = OpenSplit(key, split, seed, shown, path, pending, places, placed)
+        opened = OpenSplit(key, split, seed, shown, Path(), pending, places, placed)
+        opened.waiting = list(pending)
         for fit in (each.fit for each in pending):
             if fit.tuning is not None and fit.labels not in opened.folds:
                 try:
@@ -175,6 +180,11 @@ class Schedule:
         self._submit_split(opened)
 
     def _submit_split(self, opened: OpenSplit) -> None:
+        opened.path = self._scratch.folder("splits") / f"{opened.key.name}.joblib"
+        self._data = self._scratch.folder("data") / "data.joblib"
+        if not self._data.exists():
+            with self._scratch.writing():
+                self._points.save(self._data)
         job = SplitJob(
             data=self._data,
             split=opened.path,
@@ -253,7 +263,7 @@ class Schedule:
 
     def _next_trace(self) -> Path:
         self._submitted += 1
-        return self._traces / str(self._submitted)
+        return self._scratch.folder("traces") / str(self._submitted)
 
     def _settle(self, end: JobEnd) -> list[TrialResult]:
         _, opened, pending = self._running.pop(id(end.job))
@@ -267,11 +277,11 @@ class Schedule:
                     self._warned.add(kind)
                     self._warn(warning)
             if end.result.disk_full:
-                raise InputError(
-                    f"The disk of the scratch folder {self._scratch.path.parent} is full "
-                    f"({end.result.error}); make room or set TMPDIR to another folder, then "
-                    "run the same command."
-                )
+                raise self._scratch.refusal(end.result.error)
+            if end.result.files_gone:
+                self._prepare_again(opened, pending, end.result.error)
+                return []
+            self._gone = 0
         if pending is None:
             return self._settle_split(opened, end)
         results = self._settle_fit(opened, pending, end)
@@ -286,13 +296,14 @@ class Schedule:
                 self._ready_once()
                 self._ready_once = None
             results = []
-            for pending in list(opened.pending):
+            for pending in opened.waiting:
                 lack = opened.undivided.get(pending.fit.labels)
                 if pending.fit.tuning is None or lack is None:
                     self._ready.append((opened, pending))
                     continue
                 results += _give_up(pending, FAILED, f"no inner folds: {lack}")
                 self._close_fit(opened, pending)
+            opened.waiting = []
             return results
         opened.attempts += 1
         if end.death == "killed" and opened.attempts < _ATTEMPTS:
@@ -301,10 +312,22 @@ class Schedule:
         reason = f"while the split was prepared: {error or end.reason}"
         traceback = end.result.traceback if end.result is not None else ""
         results = []
-        for pending in list(opened.pending):
+        for pending in opened.waiting:
             results += _give_up(pending, end.death or FAILED, reason, traceback)
             self._close_fit(opened, pending)
+        opened.waiting = []
         return results
+
+    def _prepare_again(self, opened: OpenSplit, pending: PendingFit | None, reason: str) -> None:
+        """Prepare a split anew for a fit whose files were removed by another program."""
+        self._gone += 1
+        if self._gone > _MOST_GONE:
+            raise self._scratch.refusal(reason)
+        is_under_way = pending is not None and bool(opened.waiting)
+        if pending is not None:
+            opened.waiting.append(pending)
+        if not is_under_way:
+            self._submit_split(opened)
 
     def _settle_fit(self, opened: OpenSplit, pending: PendingFit, end: JobEnd) -> list[TrialResult]:
         if end.result is not None:

@@ -5,10 +5,13 @@ One process writes a file there once, and every worker reads it without a copy o
 
 from __future__ import annotations
 
+import os
 import shutil
+import stat
 import tempfile
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -20,6 +23,7 @@ from filelock import FileLock, Timeout
 from numpy.typing import NDArray
 from scipy import sparse
 
+from ddr_cli.core.errors import InputError
 from ddr_cli.numerics.neighbors import Neighbors
 from ddr_cli.numerics.shared import Shared
 
@@ -137,26 +141,56 @@ def _plain(value: Any) -> Any:
 
 
 class Scratch:
-    """A temporary folder `path`, removed when the run ends; what a killed run left goes first."""
+    """A temporary folder `path`, removed when the run ends; what a killed run left goes first.
+
+    Where a cleaner of old files has removed it, another one takes its place.
+    """
 
     def __init__(self) -> None:
         _remove_stale()
-        self.path = Path(tempfile.mkdtemp(prefix=_PREFIX))
-        self._lock = FileLock(self.path / _LOCK)
-        self._lock.acquire(timeout=0)
+        self._make()
 
     def folder(self, name: str) -> Path:
         """Return a folder inside, making it if it is not there."""
-        folder = self.path / name
-        folder.mkdir(exist_ok=True)
+        if not (self.path / _LOCK).exists():
+            self._remove()
+            self._make()
+        with self.writing():
+            folder = self.path / name
+            folder.mkdir(exist_ok=True)
         return folder
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Turn what the disk refuses in the block into a sentence."""
+        try:
+            yield
+        except OSError as error:
+            raise self.refusal(error.strerror or str(error)) from error
+
+    def refusal(self, reason: str) -> InputError:
+        """Return the error that says why nothing can be written."""
+        return InputError(
+            f"The scratch folder {tempfile.gettempdir()} can't be written to ({reason}); make room "
+            "or set TMPDIR to another folder, then run the same command."
+        )
+
+    def _make(self) -> None:
+        with self.writing():
+            # Never under the old name, which another user could have taken.
+            self.path = Path(tempfile.mkdtemp(prefix=_PREFIX))
+            self._lock = FileLock(self.path / _LOCK)
+            self._lock.acquire(timeout=0)
+
+    def _remove(self) -> None:
+        shutil.rmtree(self.path, ignore_errors=True)
+        self._lock.release()
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        shutil.rmtree(self.path, ignore_errors=True)
-        self._lock.release()
+        self._remove()
 
 
 def _remove_stale() -> None:
@@ -164,6 +198,8 @@ def _remove_stale() -> None:
     for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
         lock = folder / _LOCK
         with suppress(OSError, Timeout):
+            if not _is_own(folder):
+                continue
             if not lock.exists():
                 # Just made and about to be locked, unless it is old.
                 if time.time() - folder.stat().st_mtime > _UNLOCKED_FOR_SECONDS:
@@ -171,3 +207,10 @@ def _remove_stale() -> None:
                 continue
             with FileLock(lock, timeout=0):
                 shutil.rmtree(folder, ignore_errors=True)
+
+
+def _is_own(folder: Path) -> bool:
+    """Tell whether this user made a folder: in what others made nothing is opened or removed."""
+    facts = folder.lstat()
+    mine = not hasattr(os, "getuid") or facts.st_uid == os.getuid()
+    return mine and stat.S_ISDIR(facts.st_mode)

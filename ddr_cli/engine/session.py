@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ddr_cli.core.errors import InputError
+from ddr_cli.core.errors import DdrError, InputError
 from ddr_cli.core.own_code import class_name, shown
 from ddr_cli.engine.changes import names_of, packages_of
 from ddr_cli.engine.draws import Drawn, Draws
@@ -23,6 +23,7 @@ from ddr_cli.engine.folder import (
     check_same_version,
     journal_of,
     locked,
+    rescue,
     set_aside,
     set_aside_copy,
 )
@@ -126,6 +127,11 @@ class SpecRun:
             or (self._settings.retry_failed and self._before[trial] != OK)
         ]
 
+    @property
+    def most_jobs(self) -> int:
+        """How many jobs it has at most."""
+        return max(1, len(self.todo), len(self._missing_embeddings()))
+
     def run(self, executor: Executor, progress: Progress) -> RunOutcome:
         """Do what is to do; see `ddr_cli.engine.run_spec` for what may be wrong."""
         if self.todo or self._missing_embeddings():
@@ -158,8 +164,13 @@ class SpecRun:
                     )
                     session = _Session(self.plan, dataset, draws, journal, progress, record)
                     todo, redo = self.todo, self._missing_embeddings()
-                    interrupted = session.run(todo, redo, executor)
-                    journal.settle(self.plan.trials)
+                    try:
+                        interrupted = session.run(todo, redo, executor)
+                        journal.settle(self.plan.trials)
+                    except DdrError as error:
+                        if journal.is_in_place():
+                            raise
+                        raise InputError(rescue(journal)) from error
                     merge_parts(self.folder)
             return self._outcome(journal, interrupted=interrupted)
         journal = self._look()
@@ -256,7 +267,9 @@ class _Session:
         manifest.sizes = dict(self._draws.sizes)
         manifest.begin_session(self._record, _packages(self._plan.spec))
         manifest.write(folder)
-        self._progress.begin(self._plan.spec.name, planned, planned - len(todo))
+        failed_before = sum(each != OK for each in self._journal.status.values())
+        failed_before -= sum(self._journal.status.get(each, OK) != OK for each in todo)
+        self._progress.begin(self._plan.spec.name, planned, planned - len(todo), failed_before)
         wall, cpu = time.perf_counter(), time.process_time()
         schedule = None
 
@@ -267,15 +280,12 @@ class _Session:
 
         try:
             with Scratch() as scratch, _interruptible(executor.wake) as stopped:
-                data = scratch.path / "data.joblib"
-                points = PointSet(
-                    self._dataset.X, self._labels, categorical=self._dataset.categorical
-                )
-                points.save(data)
                 schedule = Schedule(
                     self._plan,
                     set(todo),
-                    data=data,
+                    data=PointSet(
+                        self._dataset.X, self._labels, categorical=self._dataset.categorical
+                    ),
                     scratch=scratch,
                     draw=self._draw,
                     divide=self._divide,
@@ -462,7 +472,9 @@ def _interruptible(wake: Callable[[], None]) -> Iterator[Callable[[], bool]]:
 
     names = ("SIGINT", "SIGTERM", "SIGHUP")
     for number in [getattr(signal, name) for name in names if hasattr(signal, name)]:
-        before[number] = signal.signal(number, stop)
+        # What is ignored, as by nohup, stays so.
+        if signal.getsignal(number) != signal.SIG_IGN:
+            before[number] = signal.signal(number, stop)
     try:
         yield lambda: stopped
     finally:

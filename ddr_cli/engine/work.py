@@ -73,7 +73,13 @@ def do(job: Job) -> JobResult:
             result = tune(job) if isinstance(job, TuneJob) else fit_and_evaluate(job)
     except _FAILURES as error:
         full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
-        result = JobResult(error=_reason(error), traceback=traceback_of(error), disk_full=full)
+        read = job.data if isinstance(job, SplitJob) else job.split
+        gone = isinstance(error, FileNotFoundError) and not (
+            read.exists() and job.trace.parent.exists() and job.split.parent.exists()
+        )
+        result = JobResult(
+            error=_reason(error), traceback=traceback_of(error), disk_full=full, files_gone=gone
+        )
     return replace(result, cpu_seconds=_cpu_seconds_since_last())
 
 

@@ -1,0 +1,203 @@
+"""What other programs do to the files of a run that goes on costs no row, and is said."""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import re
+import shutil
+import signal
+import tempfile
+from collections.abc import Callable
+from concurrent.futures.process import BrokenProcessPool
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from filelock import FileLock
+
+from ddr_cli.core.errors import InputError
+from ddr_cli.engine import local, read_trials, run_spec, scratch
+from ddr_cli.engine.jobs import ExecutorError
+from ddr_cli.engine.progress import Lines, Progress
+from ddr_cli.engine.scratch import PointSet, Scratch
+from ddr_cli.engine.session import RunOutcome
+
+if TYPE_CHECKING:
+    from ddr_cli.spec import Spec
+
+MakeSpec = Callable[..., "Spec"]
+Run = Callable[..., RunOutcome]
+
+pytestmark = pytest.mark.usefixtures("installed")
+
+MANY = {"kind": "fraction", "train": 0.5, "repeats": 12}
+
+
+class Once(Progress):
+    """Does something when the first trials have ended."""
+
+    def __init__(self, deed: Callable[[], object]) -> None:
+        self._deed: Callable[[], object] | None = deed
+
+    def advance(self, _ok: int, _failed: int) -> None:
+        if self._deed is not None:
+            self._deed()
+        self._deed = None
+
+
+@pytest.mark.parametrize("removed", ["", "splits", "traces"])
+def test_a_scratch_folder_that_a_cleaner_removes_is_made_again(
+    make_spec: MakeSpec, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, removed: str
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+
+    def clean() -> None:
+        for folder in tmp_path.glob("ddr-scratch-*"):
+            shutil.rmtree(folder / removed)
+
+    outcome = run(make_spec(split=MANY, reducers=["none", "pca"]), progress=Once(clean))
+    assert (outcome.done, outcome.failed) == (48, 0)
+    assert not list(tmp_path.glob("ddr-scratch-*"))
+
+
+def test_a_scratch_folder_that_is_removed_each_time_ends_the_run(
+    make_spec: MakeSpec, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(PointSet, "save", lambda *_: None)
+    with pytest.raises(InputError, match=r"scratch folder .* can't be written to .*TMPDIR"):
+        run(make_spec(reducers=["none"]))
+
+
+def test_a_full_scratch_disk_is_one_sentence(
+    make_spec: MakeSpec, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fill(_points: PointSet, _path: Path) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(PointSet, "save", fill)
+    with pytest.raises(InputError, match=r"scratch folder .* \(No space left on device\)"):
+        run(make_spec(reducers=["none"]))
+
+
+def test_nothing_is_opened_in_what_is_no_folder_of_ones_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened = []
+
+    class Lock(FileLock):
+        def __init__(self, path: Path, *words: Any, **options: Any) -> None:
+            opened.append(Path(path).parent.name)
+            super().__init__(path, *words, **options)
+
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(scratch, "FileLock", Lock)
+    for name in ("theirs", "ddr-scratch-killed"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "alive.lock").touch()
+    (tmp_path / "ddr-scratch-link").symlink_to(tmp_path / "theirs")
+    with Scratch() as own:
+        assert opened == ["ddr-scratch-killed", own.path.name]
+
+
+DEEDS: dict[str, Callable[[Path], object]] = {
+    "removed": lambda folder: (folder / "trials.csv").unlink(),
+    "emptied": lambda folder: (folder / "trials.csv").write_text(""),
+    "replaced": lambda folder: (
+        shutil.copy(folder / "trials.csv", folder / "copy")
+        and (folder / "copy").replace(folder / "trials.csv")
+    ),
+    "without its folder": shutil.rmtree,
+}
+
+
+@pytest.mark.parametrize("deed", DEEDS)
+def test_a_journal_that_another_program_takes_away_has_its_rows_again(
+    make_spec: MakeSpec, run: Run, tmp_path: Path, deed: str
+) -> None:
+    spec, folder, before = make_spec(split=MANY, reducers=["none"]), tmp_path / "small", []
+
+    def take() -> None:
+        before.extend(read_trials(folder)["trial_id"])
+        DEEDS[deed](folder)
+
+    with pytest.raises(InputError, match="removed or changed by another program") as raised:
+        run(spec, progress=Once(take))
+    rows = read_trials(folder)
+    assert set(before) < set(rows["trial_id"])
+    assert f"all {len(rows)} rows again" in str(raised.value)
+    aside = list((folder / "previous").glob("*/trials.csv"))
+    assert len(aside) == (deed in ("emptied", "replaced"))
+    outcome = run(spec)
+    assert (outcome.skipped, outcome.done) == (len(rows), 24 - len(rows))
+
+
+def test_a_journal_removed_after_the_last_row_is_written_again(
+    make_spec: MakeSpec, run: Run, tmp_path: Path
+) -> None:
+    class AtTheEnd(Progress):
+        def end(self) -> None:
+            (tmp_path / "small" / "trials.csv").unlink()
+
+    with pytest.raises(InputError, match="all 6 rows again"):
+        run(make_spec(reducers=["none"]), progress=AtTheEnd())
+
+
+@pytest.mark.parametrize(("ignored", "ended"), [(True, 6), (False, None)])
+def test_what_nohup_has_ignored_does_not_end_the_run(
+    make_spec: MakeSpec, run: Run, ignored: bool, ended: int | None
+) -> None:
+    kept = signal.signal(signal.SIGHUP, signal.SIG_IGN if ignored else signal.SIG_DFL)
+    try:
+        outcome = run(
+            make_spec(reducers=["none"]),
+            progress=Once(lambda: os.kill(os.getpid(), signal.SIGHUP)),
+        )
+    finally:
+        signal.signal(signal.SIGHUP, kept)
+    assert outcome.interrupted == (ended is None)
+    assert ended in (outcome.done, None)
+
+
+def test_failures_are_counted_with_those_of_earlier_sessions(make_spec: MakeSpec, run: Run) -> None:
+    def said(repeats: int) -> str:
+        stream = io.StringIO()
+        split = {"kind": "fraction", "train": 0.5, "repeats": repeats}
+        spec = make_spec(split=split, reducers=[{"name": "faulty", "does": "raise"}])
+        outcome = run(spec, progress=Lines(stream))
+        assert f"{outcome.failed} failed" in stream.getvalue().splitlines()[-1]
+        return stream.getvalue()
+
+    assert "2 of 2 trials, 2 failed" in said(1)
+    again = said(2)
+    assert re.search(r"4 of 4 trials, 4 failed", again)
+
+
+def test_no_more_processes_are_started_than_there_are_trials(
+    make_spec: MakeSpec, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started = []
+
+    def refuse(max_workers: int, **_: Any) -> None:
+        started.append(max_workers)
+        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+
+    monkeypatch.setattr(local, "ProcessPool", refuse)
+    with pytest.raises(ExecutorError, match=r"can't be started \(.*Too many.*--jobs 6,"):
+        run_spec(make_spec(reducers=["none"]), out=tmp_path, jobs=1000)
+    assert started == [6]
+
+
+def test_a_pool_that_breaks_when_it_starts_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Pool:
+        def __init__(self, **_: Any) -> None:
+            """Begin nothing."""
+
+        @property
+        def active(self) -> bool:
+            raise BrokenProcessPool from OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+
+    monkeypatch.setattr(local, "ProcessPool", Pool)
+    with pytest.raises(ExecutorError, match=r"Too many open files.*ulimit -n"):
+        _ = local.LocalExecutor(1).capacity
