@@ -23,7 +23,9 @@ _TABLES = ("csv", "table")
 OPENML = "openml"
 _TABLE_FILES = (".csv", ".tsv", ".xlsx", ".xlsm", ".parquet", ".feather", ".arff")
 # Of these, rows have groups only where the card's format has the option.
-_WITHOUT_GROUPS = frozenset({*_TABLES, "npz", "mat", "mat_cells", "libsvm", "images", "text"})
+_WITHOUT_GROUPS = frozenset(
+    {*_TABLES, "columns", "npz", "idx", "mat", "mat_cells", "libsvm", "images", "text"}
+)
 
 _TYPE_NAMES: dict[type, str] = {
     bool: "true or false",

@@ -10,7 +10,7 @@ from typing import Any
 
 from ddr_cli.core.errors import InputError
 from ddr_cli.data.archives import is_archive
-from ddr_cli.data.formats import decoded_text
+from ddr_cli.data.formats import decoded_text, read_bytes
 
 Given = Mapping[str, Any]
 LISTS = ("ignore", "categorical", "missing_values", "feature", "parts")
@@ -102,6 +102,7 @@ def as_flags(options: Given) -> str:
 def format_of(path: Path) -> str:
     """Return the name of the format of a file or folder, by its ending or what is in it."""
     from ddr_cli.data.formats.frames import is_table
+    from ddr_cli.data.formats.idx import is_idx
 
     if path.is_dir():
         names = [child.suffix.lower() for child in path.rglob("*") if child.is_file()]
@@ -112,6 +113,8 @@ def format_of(path: Path) -> str:
         return "table"
     if is_archive(path):
         raise InputError(f"{path}: an archive; say with --format what is in it: images or text.")
+    if is_idx(read_bytes(path)):
+        return "idx"
     text = decoded_text(path, "latin-1")  # only the shape of lines counts here
     lines = [line for line in text.splitlines()[:20] if line.strip()]
     if lines and all(_PAIRS.fullmatch(line.strip()) for line in lines):

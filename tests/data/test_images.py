@@ -135,7 +135,7 @@ def test_unit_scale_of_every_depth(tmp_path: Path, pixels: np.ndarray, expected:
         ({"top.png": FILES["cat/1.png"]}, {}, "'top.png' is in no folder"),
         ({}, {"label": "([a-z"}, "not a regular expression"),
         ({}, {"label": "cat"}, "must have one group"),
-        ({}, {"label": "(cat)"}, "is not in the file name 'dog/1.pgm'"),
+        ({}, {"label": "(cat)"}, "is not in the name 'dog/1.pgm'"),
         ({}, {"resize": "stride"}, "given together"),
         ({}, {"shape": (2, 2)}, "given together"),
         ({}, {"resize": "stride", "shape": (3, 3)}, "can't be cut into 3 x 3 equal blocks"),

@@ -37,8 +37,13 @@ _OURS = {
         "text_tables:read_csv",
         "text table: separated by commas, tabs, blanks or another sign; plain or gz",
     ),
+    "columns": (
+        "columns:read_sample_columns",
+        "text table with one sample per column, its title in the first line; plain or gz",
+    ),
     "table": ("frames:read_table", "Excel, Parquet, Feather or ARFF file, by its ending"),
     "npz": ("npz:read_npz", "NumPy archive of X and y"),
+    "idx": ("idx:read_idx", "IDX files, as MNIST's: samples, then their labels; plain or gz"),
     "mat": ("mat:read_mat", "MATLAB file, v5 or v7.3"),
     "mat_cells": (
         "mat:read_mat_cells",

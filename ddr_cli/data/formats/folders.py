@@ -53,8 +53,11 @@ def labeller(label: str) -> Callable[[str], str]:
     `label` is ``folder``, for the name of the folder that the file is in, or a regular expression
     with one group, searched for in the name with its folders; the group is the label.
     """
-    if label == "folder":
-        return _folder
+    return _folder if label == "folder" else pattern_labeller(label)
+
+
+def pattern_labeller(label: str) -> Callable[[str], str]:
+    """Return the function that finds the one group of a regular expression in a name."""
     try:
         expression = re.compile(label)
     except re.error as error:
@@ -70,7 +73,7 @@ def labeller(label: str) -> Callable[[str], str]:
     def found(name: str) -> str:
         match = expression.search(name)
         if match is None or match.group(1) is None:
-            raise InputError(f"The label pattern '{label}' is not in the file name '{name}'.")
+            raise InputError(f"The label pattern '{label}' is not in the name '{name}'.")
         return match.group(1)
 
     return found

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ddr_cli.core.errors import InputError, did_you_mean
 from ddr_cli.data.formats import RawData, numeric_labels
+from ddr_cli.data.formats.folders import pattern_labeller
 
 Column = int | str
 # The last two are answered with the step that took their place.
@@ -35,6 +36,8 @@ class Columns:
     categories: Literal["columns", "codes"]
     missing: Missing
     missing_values: Sequence[str]
+    group_pattern: str | None = None
+    part_values: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def named(self) -> bool:
@@ -93,13 +96,15 @@ def read_columns(
     gaps = frozenset(columns.missing_values)
     table.settle_gaps(label_at, features, gaps, missing)
     categorize = table.codes if columns.categories == "codes" else table.categories
-    X = pd.concat(
-        [
-            categorize(index, missing) if index in hot else table.numbers(index, missing)
-            for index in table.gaps
-        ],
-        axis=1,
-    )
+    X = None if hot else table.all_numbers(missing)
+    if X is None:
+        X = pd.concat(
+            [
+                categorize(index, missing) if index in hot else table.numbers(index, missing)
+                for index in table.gaps
+            ],
+            axis=1,
+        )
     coded = [place for place, index in enumerate(table.gaps) if index in hot]
     without_label = table.unlabelled.any()
     of_file = X.index.get_level_values(0)
@@ -108,8 +113,14 @@ def read_columns(
         table.label_values(label_at),
         feature_names=tuple(X.columns) if table.titles or hot else None,
         sizes=tuple(int((of_file == number).sum()) for number in range(len(files))),
-        groups=None if groups_at is None else table.group_values(groups_at, gaps),
-        parts={table.title(index): table.part_values(index, gaps) for index in parts_at} or None,
+        groups=None
+        if groups_at is None
+        else table.group_values(groups_at, gaps, columns.group_pattern),
+        parts={
+            table.title(index): table.part_values(index, gaps, columns.part_values)
+            for index in parts_at
+        }
+        or None,
         unlabelled=table.unlabelled.to_numpy() if without_label else None,
         first_unlabelled=table.place(table.unlabelled.idxmax()) if without_label else "",
         categorical=tuple(coded) if columns.categories == "codes" else (),
@@ -231,16 +242,21 @@ class Table:
             raise InputError(f"{self.paths[0]}: no row has a label.")
         return numeric_labels(self.cells[index].mask(self.unlabelled, known.iloc[0]).tolist())
 
-    def group_values(self, index: int, gaps: frozenset[str]) -> NDArray[Any]:
+    def group_values(
+        self, index: int, gaps: frozenset[str], pattern: str | None = None
+    ) -> NDArray[Any]:
         """Return each row's group."""
         column = self.cells[index]
         if column.isin(gaps).any():
             raise InputError(f"{self.place(column.isin(gaps).idxmax(), index)}: no group is named.")
-        return numeric_labels(column.tolist())
+        names = column.tolist()
+        return numeric_labels(list(map(pattern_labeller(pattern), names)) if pattern else names)
 
-    def part_values(self, index: int, gaps: frozenset[str]) -> NDArray[np.str_]:
+    def part_values(
+        self, index: int, gaps: frozenset[str], meaning: Mapping[str, str]
+    ) -> NDArray[np.str_]:
         """Return of which part each row is: ``train``, ``test`` or neither."""
-        column = self.cells[index].where(lambda cells: ~cells.isin(gaps), "")
+        column = self.cells[index].where(lambda cells: ~cells.isin(gaps), "").replace(meaning)
         wrong = ~column.isin(("train", "test", ""))
         if wrong.any():
             row: Any = wrong.idxmax()
@@ -250,13 +266,26 @@ class Table:
             )
         return column.to_numpy(dtype=str)
 
+    def all_numbers(self, missing: Missing) -> pd.DataFrame | None:
+        """Return numeric columns together, as chips have thousands; None for `numbers` to say why.
+
+        A Series for each of them would take a hundred times as long.
+        """
+        gaps = self.gaps.to_numpy()
+        if missing == "category" and gaps.any():
+            return None
+        try:
+            X = np.where(gaps, "nan", self.cells[list(self.gaps)]).astype(np.float64)
+        except ValueError:
+            return None
+        if not np.isfinite(X[~gaps]).all():
+            return None
+        return pd.DataFrame(X, self.cells.index, [self.title(index) for index in self.gaps])
+
     def numbers(self, index: int, missing: Missing) -> pd.Series[float]:
         """Return a numeric column."""
         present = self.cells[index][~self.gaps[index]]
-        try:
-            known: Any = present.astype(np.float64)  # by Python's float: the nearest there is
-        except ValueError:
-            known = present.map(_number)
+        known: Any = as_numbers(present)
         bad = ~np.isfinite(known)
         if bad.any():
             row = bad.idxmax()
@@ -289,6 +318,14 @@ class Table:
         """Return a 0/1 column for each value of a column of text."""
         column = self.cells[index].mask(self.gaps[index], MISSING_CATEGORY)
         return pd.get_dummies(column, prefix=self.title(index), prefix_sep="=", dtype=np.float64)
+
+
+def as_numbers(cells: pd.Series[str]) -> pd.Series[float]:
+    """Return the nearest float64 of each cell; NaN of what is no number."""
+    try:
+        return cells.astype(np.float64)  # by Python's float: the nearest there is
+    except ValueError:
+        return cells.map(_number)
 
 
 def _number(cell: str) -> float:

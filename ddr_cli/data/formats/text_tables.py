@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -40,7 +40,9 @@ def read_csv(
     decimal: Literal[".", ","] = ".",
     label: Column = -1,
     groups: Column | None = None,
+    group_pattern: str | None = None,
     parts: Sequence[Column] = (),
+    part_values: Mapping[str, Literal["train", "test", ""]] | None = None,
     ignore: Sequence[Column] = (),
     categorical: Sequence[Column] | Literal["all"] = (),
     categories: Literal["columns", "codes"] = "columns",
@@ -66,8 +68,11 @@ def read_csv(
     decimal: The sign before the decimals of numbers.
     label: The column of the class. When every label is a number, labels are compared as numbers.
     groups: The column that says what belongs together, such as a subject; no feature.
+    group_pattern: A regular expression whose one group, found in the cell of `groups`, is what
+        belongs together, such as the speaker in the name of a recording.
     parts: Columns that say of each row whether it is to ``train`` or ``test``, or is left out
         (empty); no features. A spec's ``split: {kind: given, column: NAME}`` takes one.
+    part_values: What other cells mean there, such as ``{'0': train, '1': test}``.
     ignore: Columns that are not read at all.
     categorical: Columns of text, whose values are categories.
     categories: What a categorical column becomes: ``columns``, one 0/1 column per value; or
@@ -80,7 +85,16 @@ def read_csv(
     missing_values: Cells that mean a missing value.
     """
     columns = Columns(
-        label, groups, parts, ignore, categorical, categories, missing, missing_values
+        label,
+        groups,
+        parts,
+        ignore,
+        categorical,
+        categories,
+        missing,
+        missing_values,
+        group_pattern,
+        part_values or {},
     )
     how = (separator, comment, skip_lines, encoding, decimal)
     files = [read_text(Path(path), *how) for path in paths]
@@ -158,7 +172,7 @@ def read_cells(
             f"{path}, line {number}: {there} cells where {expected} were expected."
         ) from None
     cells.index = pd.RangeIndex(skip_lines + 1, skip_lines + 1 + len(cells))
-    if sign != _BLANKS:
+    if sign != _BLANKS and re.search(rf'[ \t]({re.escape(sign)}|["\n]|\Z)|"[ \t]', text):
         cells = cells.apply(lambda column: column.str.strip())
     short = cells.index[cells[width - 1] == ""]
     cells = cells[(cells != "").any(axis=1)]
