@@ -46,6 +46,26 @@ def generalized_eigenpairs(
     return values, deterministic_signs(whiten @ rotation)
 
 
+def regular_eigenpairs(A: Floats, B: Floats, m: int) -> tuple[Floats, Floats] | None:
+    """Return `generalized_eigenpairs`, the largest, or None unless B is far from singular.
+
+    A Cholesky factor takes the place of all of B's eigenvectors, at a tenth of their cost.
+    """
+    size = np.diagonal(B)
+    if not (size > 0).all():
+        return None
+    per_unit = 1 / np.sqrt(size)
+    scaling = per_unit[:, None] * per_unit
+    factor = _regular_factor(B * scaling)
+    if factor is None:
+        return None
+    reduced, _ = scipy.linalg.lapack.dsygst(A * scaling, factor)
+    # Only the upper half of it is written; the solver reads the lower one.
+    values, rotation = eigenpairs(reduced.T, m)
+    vectors = scipy.linalg.solve_triangular(factor, rotation, check_finite=False)
+    return values, deterministic_signs(per_unit[:, None] * vectors)
+
+
 def null_space(B: Floats, rank_tol: float = 1e-10) -> Floats:
     """Return an orthonormal basis of a positive semidefinite matrix' null space.
 
@@ -126,15 +146,15 @@ def well_conditioned_order(S: Floats, *, max_condition: float = MAX_CONDITION) -
         values = np.linalg.eigvalsh(correlation[:order, :order])
         return bool(values[0] * limit <= values[-1])
 
-    if d == len(S) and (_surely_regular(correlation) or not irregular(d, _SINGULAR)):
+    if d == len(S) and (_regular_factor(correlation) is not None or not irregular(d, _SINGULAR)):
         return d
     # By interlacing, a larger block has a smaller least and a larger greatest eigenvalue.
     limit = min(max_condition, _SINGULAR)
     return bisect.bisect_left(range(1, d + 1), True, key=lambda order: irregular(order, limit))
 
 
-def _surely_regular(S: Floats) -> bool:
-    """Tell by an estimate, at a tenth of the cost of the eigenvalues, that S is far from singular.
+def _regular_factor(S: Floats) -> Floats | None:
+    """Return the upper Cholesky factor of S if S is, by an estimate, far from singular.
 
     The estimate of the condition number in the 1-norm, which is no less than the spectral one, is
     hardly ever too small by more than a factor of 3.
@@ -142,6 +162,6 @@ def _surely_regular(S: Floats) -> bool:
     try:
         factor = scipy.linalg.cholesky(S, check_finite=False)
     except np.linalg.LinAlgError:
-        return False
+        return None
     reciprocal, _ = scipy.linalg.lapack.dpocon(factor, float(abs(S).sum(axis=0).max()))
-    return bool(reciprocal * _SINGULAR > 100)
+    return factor if reciprocal * _SINGULAR > 100 else None

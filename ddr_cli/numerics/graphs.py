@@ -220,8 +220,8 @@ def marginal_pairs(X: Points, code: Codes, k: int) -> CsrArray:
     """Return the symmetric graph of each class's `k` closest pairs of a member and an outsider.
 
     A pair may be among the closest of both of its classes; among equally close ones that with the
-    smaller indices comes first. No pair of a point beyond its k nearest outsiders can be among the
-    k closest of its class, so these are all that is searched.
+    smaller indices comes first. The shortest pairs of k members are k pairs, so that none of the
+    k closest of the class is longer, and none has a member all of whose pairs are.
     """
     n = X.shape[0]
     firsts, seconds = [], []
@@ -234,6 +234,9 @@ def marginal_pairs(X: Points, code: Codes, k: int) -> CsrArray:
                 f"{len(rows)} and {len(others)} points outside it: all {pairs} pairs are taken.",
                 stacklevel=2,
             )
+        if k < len(rows):
+            shortest = kneighbors(X[others], 1, queries=X[rows]).distances[:, 0]
+            rows = rows[shortest <= np.partition(shortest, k - 1)[k - 1]]
         nearest = kneighbors(X[others], min(k, len(others)), queries=X[rows])
         inside = np.repeat(rows, nearest.k)
         outside = others[nearest.indices].ravel()
@@ -266,9 +269,18 @@ def closed_groups(neighbors: Neighbors) -> int:
 def shortest_bridges(points: Points, component: Indices) -> tuple[Indices, Indices]:
     """Return the pairs of points that connect all components at the least total length.
 
-    Each two components, numbered from 0, are at the distance of their nearest points, of equally
-    near pairs the first; the bridges are the minimum spanning tree of these distances. No two
-    points of different components are equal.
+    Each two components are at the distance of their `closest_pairs`; the bridges are the minimum
+    spanning tree of these distances. No two points of different components are equal.
+    """
+    gaps, head, tail = closest_pairs(points, component)
+    tree = sp.coo_array(minimum_spanning_tree(sp.csr_array(gaps)))
+    return head[tree.row, tree.col], tail[tree.row, tree.col]
+
+
+def closest_pairs(points: Points, component: Indices) -> tuple[Floats, Indices, Indices]:
+    """Return how far each two components, numbered from 0, are apart, and their nearest points.
+
+    Of equally near pairs the first. Only the upper halves of the three matrices are filled.
     """
     count = int(component.max()) + 1
     order = np.argsort(component, kind="stable")
@@ -284,8 +296,7 @@ def shortest_bridges(points: Points, component: Indices) -> tuple[Indices, Indic
             best = others[int(shortest[others].argmin())]
             gaps[a, b] = shortest[best]
             head[a, b], tail[a, b] = members[closest[best]], best
-    tree = sp.coo_array(minimum_spanning_tree(sp.csr_array(gaps)))
-    return head[tree.row, tree.col], tail[tree.row, tree.col]
+    return gaps, head, tail
 
 
 def _nearest_member(points: Points, members: Indices) -> tuple[Indices, Floats]:

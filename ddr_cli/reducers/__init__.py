@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ddr_cli.reducers.baselines import PCA, Identity
     from ddr_cli.reducers.ccdr import CCDR
     from ddr_cli.reducers.discriminative_projections import DiscriminativeProjections
+    from ddr_cli.reducers.isomap import Isomap
     from ddr_cli.reducers.laplacian_eigenmaps import LaplacianEigenmaps
     from ddr_cli.reducers.laplacian_rls import LaplacianRLS, LaplacianRLSRegressor
     from ddr_cli.reducers.lda import LDA
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from ddr_cli.reducers.sde import SDE
     from ddr_cli.reducers.slle import SupervisedLLE
     from ddr_cli.reducers.ssde import SSDE
-    from ddr_cli.reducers.wrapped import Isomap, KernelPCA
+    from ddr_cli.reducers.wrapped import KernelPCA
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
@@ -38,6 +39,7 @@ else:
             "baselines": ["PCA", "Identity"],
             "ccdr": ["CCDR"],
             "discriminative_projections": ["DiscriminativeProjections"],
+            "isomap": ["Isomap"],
             "laplacian_eigenmaps": ["LaplacianEigenmaps"],
             "laplacian_rls": ["LaplacianRLS", "LaplacianRLSRegressor"],
             "lda": ["LDA"],
@@ -55,7 +57,7 @@ else:
             "sde": ["SDE"],
             "slle": ["SupervisedLLE"],
             "ssde": ["SSDE"],
-            "wrapped": ["Isomap", "KernelPCA"],
+            "wrapped": ["KernelPCA"],
         },
     )
 

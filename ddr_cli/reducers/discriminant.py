@@ -11,18 +11,22 @@ from __future__ import annotations
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.preprocessing import KernelCenterer
 
 from ddr_cli.numerics.eigen import deterministic_signs
-from ddr_cli.numerics.generalized_eigen import generalized_eigenpairs, well_conditioned_order
-from ddr_cli.numerics.graph_embedding import data_span
+from ddr_cli.numerics.generalized_eigen import (
+    generalized_eigenpairs,
+    regular_eigenpairs,
+    well_conditioned_order,
+)
+from ddr_cli.numerics.graph_embedding import data_span, symmetric
 from ddr_cli.numerics.kernels import kernel_matrix, kernel_width
 from ddr_cli.numerics.shared import computed_once
-from ddr_cli.reducers.reducer import Codes, Floats, LinearReducer, Reducer
+from ddr_cli.reducers.reducer import Codes, Floats, LinearReducer, Reducer, drawn_landmarks
 from ddr_cli.reducers.registry import one_less_than_points, rank_of_centred
 
 Kernel = (
@@ -48,6 +52,8 @@ _NEGATIVE = 1e-8  # relative size at which a negative one is more than rounding
 class Discriminant(Reducer, ABC):
     """A method that finds directions in the span of labelled points; a subclass says which."""
 
+    reg: float
+    _factorizes: ClassVar[bool] = False
     _needs_labels = True
 
     @abstractmethod
@@ -56,6 +62,12 @@ class Discriminant(Reducer, ABC):
 
         Neighbours are searched among `points`: those given, or again Z in a feature space.
         """
+
+    def _ratios(self, between: Floats, within: Floats) -> tuple[Floats, Floats]:
+        """Return the `discriminant_directions` with the method's ridge."""
+        return discriminant_directions(
+            between, within, self.n_components, self.reg, factorize=self._factorizes
+        )
 
 
 class LinearDiscriminant(Discriminant, LinearReducer):
@@ -79,7 +91,10 @@ class KernelDiscriminant(Discriminant):
     gamma: float | Literal["scale"]
     degree: int
     coef0: float
+    n_landmarks: int | None
+    random_state: int | np.random.RandomState | None
     _fitted = "dual_components_"
+    _factorizes = True
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Find the directions that tell the classes `y` apart."""
@@ -96,18 +111,23 @@ class KernelDiscriminant(Discriminant):
         return np.asarray(K @ self.dual_components_.T).astype(points.dtype)
 
     def _kernel_pca(self, points: Any) -> tuple[Floats, Floats]:
-        """Return the images' coordinates, and the basis as combinations of the centred images."""
+        """Return the images' coordinates, and the basis as combinations of the landmarks'.
+
+        The landmarks are all points, unless `n_landmarks` says how many; the others' images are
+        then projected on the span of theirs, which is Nyström's approximation of the kernel.
+        """
         if self.kernel == "precomputed" and points.shape[0] != points.shape[1]:
             raise ValueError(
                 f"A precomputed kernel matrix must be square; X has the shape {points.shape}."
             )
         self.gamma_ = kernel_width(points, self.gamma)
-        self.X_fit_ = points
+        self.landmarks_ = drawn_landmarks(points.shape[0], self.n_landmarks, self.random_state)
+        self.X_fit_ = points[self.landmarks_]
         self._centerer = KernelCenterer()
-        K = self._matrix(points)
+        K = self._matrix(self.X_fit_)
         rounding = len(K) * np.finfo(np.float64).eps * float(abs(K).max())
         K = self._centerer.fit_transform(K)
-        sizes, axes = np.linalg.eigh((K + K.T) / 2)
+        sizes, axes = np.linalg.eigh(symmetric(K))
         sizes, axes = sizes[::-1], axes[:, ::-1]
         if -sizes[-1] > max(_NEGATIVE * float(sizes[0]), rounding):
             warnings.warn(
@@ -117,19 +137,22 @@ class KernelDiscriminant(Discriminant):
             )
         kept = sizes > max(_RANK_TOL * float(sizes[0]), rounding)
         reason = f"the kernel {self.kernel!r} gives all points the same image"
-        self._check_rank(int(kept.sum()), points, reason=reason)
+        self._check_rank(int(kept.sum()), self.X_fit_, reason=reason)
         length = np.sqrt(sizes[kept])
-        return axes[:, kept] * length, axes[:, kept] / length
+        dual = axes[:, kept] / length
+        if len(K) == points.shape[0]:
+            return axes[:, kept] * length, dual
+        return self._centerer.transform(self._matrix(points)) @ dual, dual
 
     def _rank_of_images(self, n_train: int, n_features: int, n_classes: int) -> int:
         flat = self.kernel in ("linear", "cosine")
         most = rank_of_centred if flat else one_less_than_points
-        return most(n_train, n_features, n_classes)
+        return most(min(n_train, self.n_landmarks or n_train), n_features, n_classes)
 
     def _matrix(self, points: Any) -> Floats:
-        """Return the kernel between `points` and the training points, in float64."""
+        """Return the kernel between `points` and the landmarks, in float64."""
         if self.kernel == "precomputed":
-            return np.array(points, dtype=np.float64)
+            return np.array(points[:, self.landmarks_], dtype=np.float64)
         return kernel_matrix(
             points,
             self.X_fit_,
@@ -177,7 +200,7 @@ def usable_scatter(within: Floats, between: Floats) -> Floats:
 
 
 def discriminant_directions(
-    between: Floats, within: Floats, m: int, reg: float
+    between: Floats, within: Floats, m: int, reg: float, *, factorize: bool = False
 ) -> tuple[Floats, Floats]:
     r"""Solve :math:`S_b w = \lambda (S_w + \rho I) w` for the `m` largest ratios.
 
@@ -185,10 +208,15 @@ def discriminant_directions(
     `reg` times the mean eigenvalue of `within`. Returned are the ratios, descending, and
     directions with :math:`w^T (S_w + \rho I) w = 1`. Without a ridge a singular :math:`S_w` leaves
     the ratio without a maximum: it is then maximised on as many principal components as are usable,
-    with a warning.
+    with a warning. To `factorize` is faster, where the ridge makes all components usable, and
+    rounds differently.
     """
     r = len(within)
-    ridged = usable_scatter(within, between) + (reg * float(np.trace(within)) / r) * np.eye(r)
+    ridged = usable_scatter(within, between)
+    ridged.flat[:: r + 1] += reg * float(np.trace(within)) / r
+    found = regular_eigenpairs(between, ridged, m) if factorize else None
+    if found is not None:
+        return found
     block = well_conditioned_order(ridged)
     if block < m:
         raise ValueError(

@@ -15,7 +15,6 @@ from ddr_cli.reducers.discriminant import (
     Kernel,
     KernelDiscriminant,
     LinearDiscriminant,
-    discriminant_directions,
 )
 from ddr_cli.reducers.reducer import Codes, Floats
 from ddr_cli.reducers.registry import Traits, rank_of_centred
@@ -40,7 +39,7 @@ class _LocalFisher(Discriminant):
         S_w, S_b = computed_once(
             lambda: local_scatter(Z, code, k), points, "lfda", code.tobytes(), k
         )
-        self.eigenvalues_, T = discriminant_directions(S_b, S_w, self.n_components, self.reg)
+        self.eigenvalues_, T = self._ratios(S_b, S_w)
         if self.embedding_type == "weighted":
             return T * np.sqrt(np.maximum(self.eigenvalues_, 0.0))
         if self.embedding_type == "orthonormalized":
@@ -160,15 +159,24 @@ class KernelLFDA(_LocalFisher, KernelDiscriminant):
     reg : float, default=0.001
         :math:`\rho` in units of the mean eigenvalue of :math:`\tilde S^{(w)}` on the span of the
         points. In feature space this matrix is singular, so there is no solution without.
+    n_landmarks : int or None, default=None
+        Nyström's low-rank approximation: directions are combinations of the images of so many
+        training points, drawn at random, on whose span all others are projected. With None, or
+        as many as there are points, the solution is exact; with fewer the origin is their mean.
+    random_state : int, RandomState or None, default=None
+        Draws the landmarks.
 
     Attributes
     ----------
-    dual_components_ : ndarray of shape (n_components, n_samples)
-        The directions as combinations of the centred images of the training points.
+    dual_components_ : ndarray of shape (n_components, n_landmarks)
+        The directions as combinations of the centred images of the landmarks, by default all
+        training points.
     eigenvalues_ : ndarray of shape (n_components,)
         The ratios :math:`\lambda`.
-    X_fit_ : array or CSR of shape (n_samples, n_features)
-        The training points.
+    landmarks_ : ndarray of shape (n_landmarks,)
+        Which training points they are.
+    X_fit_ : array or CSR of shape (n_landmarks, n_features)
+        The landmarks.
     gamma_ : float
         The value of `gamma`.
     classes_ : ndarray of shape (n_classes,)
@@ -179,12 +187,15 @@ class KernelLFDA(_LocalFisher, KernelDiscriminant):
     With the linear kernel this is `LFDA` with the same `reg`. The ridge is on the length of t in
     feature space, :math:`\alpha^T K \alpha`, not on that of its coefficients.
 
-    For n points: :math:`O(n^3)`, and the kernel matrix in memory.
+    For n points: :math:`O(n^3)`, and several matrices of the size of the kernel's in memory. With
+    l landmarks: :math:`O(n l^2 + \sum n_c^2 l)`.
 
     References
     ----------
     .. [1] M. Sugiyama, "Local Fisher Discriminant Analysis for Supervised Dimensionality
        Reduction", ICML 2006, 905-912.
+    .. [2] C. K. I. Williams, M. Seeger, "Using the Nyström Method to Speed Up Kernel Machines",
+       NIPS 2000, 682-688.
 
     Examples
     --------
@@ -204,6 +215,8 @@ class KernelLFDA(_LocalFisher, KernelDiscriminant):
         n_neighbors: Annotated[int, Ge(1)] = 7,
         embedding_type: EmbeddingType = "plain",
         reg: Annotated[float, Gt(0)] = 1e-3,
+        n_landmarks: Annotated[int, Ge(2)] | None = None,
+        random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.n_components = n_components
         self.kernel = kernel
@@ -213,10 +226,12 @@ class KernelLFDA(_LocalFisher, KernelDiscriminant):
         self.n_neighbors = n_neighbors
         self.embedding_type = embedding_type
         self.reg = reg
+        self.n_landmarks = n_landmarks
+        self.random_state = random_state
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
-            version=2,
+            version=3,
             nested=True,
             grids={
                 "n_components": tuple(range(1, 21)),

@@ -9,11 +9,10 @@ from annotated_types import Ge
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist
 
-from ddr_cli.numerics.eigen import top_eigenpairs
+from ddr_cli.numerics.scaling import classical_scaling
 from ddr_cli.reducers.reducer import Embedding, Floats
 from ddr_cli.reducers.registry import Traits, one_less_than_points
 
-_ZERO = 1e-10  # an eigenvalue below this share of the largest absolute row sum is 0
 _ASYMMETRY = 1e-8  # relative difference of two given distances that is more than rounding
 
 
@@ -91,36 +90,18 @@ class MDS(Embedding):
         squared = self._distances(points) ** 2
         if self.metric == "precomputed":
             _check_symmetric(squared)
-        B = -0.5 * squared
-        B -= B.mean(axis=0)
-        B -= B.mean(axis=1, keepdims=True)
-        B = (B + B.T) / 2
-        unit = float(np.abs(B).sum(axis=1).max()) or 1.0
-        count = min(m, points.shape[1]) if self.metric == "euclidean" else m
-        values, vectors = top_eigenpairs(B / unit, count, floor=-1.0)
-        if values[-1] < -_ZERO:
-            raise ValueError(
-                f"n_components={m}, but these distances are not Euclidean and have "
-                f"{int(np.sum(values > _ZERO))} dimensions with a positive eigenvalue."
-            )
-        values = np.where(values > _ZERO, values, 0.0) * unit
-        missing = m - count
-        self.eigenvalues_ = np.pad(values, (0, missing))
-        embedding = np.pad(vectors * np.sqrt(values), ((0, 0), (0, missing)))
-        self.embedding_ = embedding.astype(points.dtype)
-        self._from_centre = np.diag(B).copy()
-        # The axes of Gower's formula, zero where there is no extent.
-        self._axes = np.divide(
-            embedding, 2 * self.eigenvalues_, out=np.zeros_like(embedding), where=embedding != 0
-        )
+        rank = points.shape[1] if self.metric == "euclidean" else None
+        self._scaling = classical_scaling(squared, m, distances="these", rank=rank)
+        self.eigenvalues_ = self._scaling.eigenvalues
+        self.embedding_ = self._scaling.embedding.astype(points.dtype)
         return self
 
     def transform(self, X: ArrayLike) -> NDArray[Any]:
         """Place points, or those of whose distances to the training points X has rows, by Gower."""
         points = self._points(X)
         self._check_values(points)
-        offsets = self._from_centre - self._distances(points) ** 2
-        return np.asarray((offsets @ self._axes).astype(points.dtype))
+        placed = self._scaling.placed(self._distances(points) ** 2)
+        return np.asarray(placed.astype(points.dtype))
 
     def _check_values(self, points: NDArray[Any]) -> None:
         if self.metric == "cosine" and not points.any(axis=1).all():

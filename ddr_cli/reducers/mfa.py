@@ -19,7 +19,6 @@ from ddr_cli.reducers.discriminant import (
     Kernel,
     KernelDiscriminant,
     LinearDiscriminant,
-    discriminant_directions,
 )
 from ddr_cli.reducers.reducer import Codes, Floats
 from ddr_cli.reducers.registry import Traits, rank_of_centred
@@ -48,9 +47,7 @@ class _MarginalFisher(Discriminant):
         else:
             penalty = symmetrized(between_class_graph(points, code, k), "union")
         compactness, separability = laplacian_form(Z, intrinsic), laplacian_form(Z, penalty)
-        self.eigenvalues_, W = discriminant_directions(
-            separability, compactness, self.n_components, self.reg
-        )
+        self.eigenvalues_, W = self._ratios(separability, compactness)
         return W
 
 
@@ -160,10 +157,12 @@ class KernelMFA(_MarginalFisher, KernelDiscriminant):
         Ridge: this share of the mean eigenvalue of the compactness matrix on the span of the
         points is added to its diagonal. In feature space this matrix is singular, so there is no
         solution without.
+    n_landmarks, random_state
+        As for `KernelLFDA`.
 
     Attributes
     ----------
-    dual_components_, X_fit_, gamma_, classes_
+    dual_components_, landmarks_, X_fit_, gamma_, classes_
         As for `KernelLFDA`.
     eigenvalues_ : ndarray of shape (n_components,)
         The ratios :math:`\lambda` of separability to compactness.
@@ -172,7 +171,8 @@ class KernelMFA(_MarginalFisher, KernelDiscriminant):
     -----
     With the linear kernel this is `MFA` with the same `reg`.
 
-    For n points: :math:`O(n^3)`, and the kernel matrix in memory.
+    For n points: :math:`O(n^3)`, and several matrices of the size of the kernel's in memory. With
+    l landmarks: :math:`O(n^2 l)`.
 
     References
     ----------
@@ -198,6 +198,8 @@ class KernelMFA(_MarginalFisher, KernelDiscriminant):
         n_neighbors_between: Annotated[int, Ge(1)] = 20,
         margin: Margin = "pairs",
         reg: Annotated[float, Gt(0)] = 1e-3,
+        n_landmarks: Annotated[int, Ge(2)] | None = None,
+        random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.n_components = n_components
         self.kernel = kernel
@@ -208,10 +210,12 @@ class KernelMFA(_MarginalFisher, KernelDiscriminant):
         self.n_neighbors_between = n_neighbors_between
         self.margin = margin
         self.reg = reg
+        self.n_landmarks = n_landmarks
+        self.random_state = random_state
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
-            version=2,
+            version=3,
             nested=True,
             grids={
                 "n_components": tuple(range(1, 21)),

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import Tags
+from sklearn.utils import Tags, check_random_state
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -158,6 +158,15 @@ class LinearReducer(Reducer):
         """Store the directions `W`, given in the span's coordinates in units of `unit`."""
         self.components_ = (deterministic_signs(span.basis @ W).T / unit).astype(dtype)
         self.mean_ = span.mean.astype(dtype)
+
+
+def drawn_landmarks(
+    n: int, n_landmarks: int | None, random_state: int | np.random.RandomState | None
+) -> Codes:
+    """Return the row numbers, ascending, of landmarks drawn from n points: all of them for None."""
+    if n_landmarks is None or n_landmarks >= n:
+        return np.arange(n)
+    return np.sort(check_random_state(random_state).permutation(n)[:n_landmarks])
 
 
 class Embedding(Reducer):

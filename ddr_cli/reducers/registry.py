@@ -46,7 +46,7 @@ _OURS = [
         "Laplacian eigenmaps (Belkin, Niyogi)",
     ),
     ("mds", "mds:MDS", "classical multidimensional scaling (Torgerson)"),
-    ("isomap", "wrapped:Isomap", "Isomap: scaling of geodesic distances (Tenenbaum et al.)"),
+    ("isomap", "isomap:Isomap", "Isomap: scaling of geodesic distances (Tenenbaum et al.)"),
     ("lle", "lle:LLE", "locally linear embedding (Roweis, Saul)"),
     (
         "kernel_pca",

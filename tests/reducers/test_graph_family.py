@@ -246,3 +246,31 @@ def test_an_indefinite_kernel_is_said():
 def test_a_kernel_that_tells_no_points_apart_is_an_error():
     with pytest.raises(ValueError, match="the kernel 'sigmoid' gives all points the same image"):
         KernelLFDA(kernel="sigmoid", gamma=100.0).fit(X, Y)
+
+
+@pytest.mark.parametrize("kernel_form", KERNEL, ids=repr)
+def test_landmarks_that_span_the_points_give_the_exact_solution(kernel_form, noisy):
+    for parameters in ({"kernel": "linear"}, {"kernel": "poly", "degree": 2, "gamma": 0.01}):
+        exact = clone(kernel_form).set_params(**parameters).fit(noisy, Y)
+        some = clone(exact).set_params(n_landmarks=60, random_state=3).fit(noisy, Y)
+        assert some.dual_components_.shape == (2, 60)
+        assert_allclose(some.eigenvalues_, exact.eigenvalues_, rtol=1e-6)
+        expected, found = exact.transform(noisy), some.transform(noisy)
+        # The origin is the landmarks' mean.
+        expected, found = expected - expected.mean(axis=0), found - found.mean(axis=0)
+        assert_allclose(
+            found,
+            expected * np.sign(np.sum(found * expected, axis=0)),
+            atol=1e-5 * np.abs(expected).max(),
+        )
+
+
+@pytest.mark.parametrize("kernel_form", KERNEL, ids=repr)
+def test_landmarks_of_a_precomputed_kernel_are_its_columns(kernel_form, noisy):
+    model = clone(kernel_form).set_params(gamma=0.1, n_landmarks=40, random_state=0)
+    placed = model.fit(noisy, Y).transform(noisy)
+    K = rbf_kernel(noisy, gamma=0.1)
+    again = clone(model).set_params(kernel="precomputed").fit(K, Y).transform(K)
+    assert_allclose(again, placed, atol=1e-8 * np.abs(placed).max())
+    with pytest.raises(ValueError, match="n_components=40, but the points differ in 39"):
+        clone(model).set_params(n_components=40).fit(noisy, Y)

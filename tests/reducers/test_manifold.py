@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy.spatial.distance import cdist
+from sklearn import manifold
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.manifold import SpectralEmbedding
@@ -183,3 +184,34 @@ def test_isomap_unrolls_what_scaling_leaves_rolled_up():
 
     assert fidelity(Isomap(2, n_neighbors=8)) > 0.99
     assert fidelity(MDS(2)) < 0.7
+
+
+def test_isomap_by_landmarks_is_isomap_where_the_geodesics_are_straight():
+    """Distances to landmarks that span the points tell all there is of them."""
+    some = Isomap(3, n_neighbors=299, n_landmarks=40, random_state=0).fit(TRAIN)
+    assert some.landmarks_.shape == (40,)
+    assert_allclose(cdist(some.embedding_, some.embedding_), cdist(TRAIN, TRAIN), atol=1e-8)
+    assert_allclose(some.transform(TRAIN[:50]), some.embedding_[:50], atol=1e-6)
+    assert_allclose(some.embedding_[some.landmarks_].mean(axis=0), 0, atol=1e-8)
+    # Along the roll the geodesics bend, and the landmarks' plane is nearly that of all points.
+    whole = Isomap(2, n_neighbors=8).fit(TRAIN)
+    some = Isomap(2, n_neighbors=8, n_landmarks=100, random_state=0).fit(TRAIN)
+    gaps = cdist(whole.embedding_, whole.embedding_), cdist(some.embedding_, some.embedding_)
+    assert np.corrcoef(gaps[0].ravel(), gaps[1].ravel())[0, 1] > 0.99
+
+
+def test_isomap_agrees_with_scikit_learn():
+    ours, theirs = (
+        Isomap(3, n_neighbors=8).fit(TRAIN),
+        manifold.Isomap(n_components=3, n_neighbors=8),
+    )
+    expected = theirs.fit_transform(TRAIN)
+    scale = np.abs(expected).max()
+    signs = np.sign(np.sum(ours.embedding_ * expected, axis=0))
+    assert_allclose(ours.embedding_ * signs, expected, atol=1e-6 * scale)
+    assert_allclose(ours.transform(NEW) * signs, theirs.transform(NEW), atol=1e-6 * scale)
+
+
+def test_isomap_keeps_duplicates_on_one_another():
+    model = Isomap(2, n_neighbors=8).fit(np.vstack([TRAIN, TRAIN[:20]]))
+    assert_allclose(model.embedding_[300:], model.embedding_[:20], atol=1e-8)

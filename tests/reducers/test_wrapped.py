@@ -104,7 +104,6 @@ def test_kernel_pca_is_the_definition_and_so_is_its_extension(settings, kernel):
 @pytest.mark.parametrize(
     ("ours", "theirs", "left_out"),
     [
-        (Isomap, manifold.Isomap, {"n_jobs"}),
         (LLE, manifold.LocallyLinearEmbedding, {"n_jobs"}),
         (KernelPCA, decomposition.KernelPCA, {"n_jobs", "n_components"}),
     ],
@@ -116,7 +115,6 @@ def test_defaults_are_those_of_scikit_learn_except_where_said(ours, theirs, left
     }
     differ = {name for name in passed if passed[name] != standard[name]} - left_out
     said = {
-        Isomap: {"eigen_solver"},
         LLE: {"eigen_solver", "random_state", "tol", "max_iter"},
         KernelPCA: {"eigen_solver", "random_state"},
     }

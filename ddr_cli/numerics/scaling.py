@@ -1,0 +1,68 @@
+r"""Classical multidimensional scaling, and Gower's formula for points of known distances.
+
+With :math:`B = -\frac12 J \Delta J`, :math:`\Delta` being the squared distances and
+:math:`J = I - 1 1^T / n`, the columns of the embedding are :math:`\sqrt{\lambda_l} v_l` for the
+leading eigenpairs of B. A point at the distances :math:`d_i` from the others is placed at
+:math:`y_l = \frac{1}{2 \lambda_l} \sum_i y_{il} (b_{ii} - d_i^2)`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ddr_cli.numerics.eigen import top_eigenpairs
+
+Floats = NDArray[np.float64]
+
+_ZERO = 1e-10  # an eigenvalue below this share of the largest absolute row sum is 0
+
+
+@dataclass(frozen=True, eq=False)
+class Scaling:
+    """Eigenvalues, descending, and the placed points; zero where there is no extent."""
+
+    eigenvalues: Floats
+    embedding: Floats
+    from_centre: Floats  # squared distances of the points from their centre
+
+    def placed(self, squared: Floats) -> Floats:
+        """Return new points by Gower's formula: rows of squared distances to those embedded."""
+        axes = np.divide(
+            self.embedding,
+            2 * self.eigenvalues,
+            out=np.zeros_like(self.embedding),
+            where=self.embedding != 0,
+        )
+        return np.asarray((self.from_centre - squared) @ axes)
+
+
+def classical_scaling(
+    squared: Floats, m: int, *, distances: str, rank: int | None = None
+) -> Scaling:
+    """Return `m` dimensions by the squared distances, on which it overwrites.
+
+    Dimensions beyond the `rank`, if it is known, are zero. Those of negative eigenvalues are
+    refused; `distances` is what the message calls these.
+    """
+    count = m if rank is None else min(m, rank)
+    B = squared
+    B *= -0.5
+    B -= B.mean(axis=0)
+    B -= B.mean(axis=1, keepdims=True)
+    B += B.T
+    B /= 2
+    from_centre = np.diag(B).copy()
+    unit = float(np.linalg.norm(B, np.inf)) or 1.0
+    B /= unit
+    values, vectors = top_eigenpairs(B, count, floor=-1.0)
+    if values[-1] < -_ZERO:
+        raise ValueError(
+            f"n_components={m}, but {distances} distances are not Euclidean and have "
+            f"{int(np.sum(values > _ZERO))} dimensions with a positive eigenvalue."
+        )
+    values = np.where(values > _ZERO, values, 0.0) * unit
+    embedding = np.pad(vectors * np.sqrt(values), ((0, 0), (0, m - count)))
+    return Scaling(np.pad(values, (0, m - count)), embedding, from_centre)

@@ -1,0 +1,176 @@
+"""Isomap (Tenenbaum, de Silva, Langford, 2000), and its form with landmarks."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Annotated, Any, Literal
+
+import numpy as np
+import scipy.sparse as sp
+from annotated_types import Ge
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse.csgraph import connected_components, dijkstra
+
+from ddr_cli.numerics.graphs import closest_pairs, symmetrized
+from ddr_cli.numerics.neighbors import CsrArray, kneighbors
+from ddr_cli.numerics.scaling import classical_scaling
+from ddr_cli.reducers.reducer import Embedding, drawn_landmarks
+from ddr_cli.reducers.registry import Traits, one_less_than_points
+
+
+class Isomap(Embedding):
+    r"""Place points such that their distances are the lengths of paths over the neighbour graph.
+
+    Classical multidimensional scaling of the geodesic distances: with
+    :math:`B = -\frac12 J \Delta J`, :math:`\Delta` being their squares and
+    :math:`J = I - 1 1^T / n`, the columns of the embedding are :math:`\sqrt{\lambda_l} v_l` for the
+    leading eigenpairs of B.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Dimensions of the embedding.
+    n_neighbors : int, default=5
+        Points are connected if either is among the other's `n_neighbors` nearest.
+    disconnected : {"connect", "raise"}, default="connect"
+        What to do if the neighbour graph is in several parts: connect each two by their shortest
+        bridge, as scikit-learn does, and warn; or refuse.
+    n_landmarks : int or None, default=None
+        Landmark Isomap: only the distances from so many points, drawn at random, are found and
+        scaled, and all others placed by theirs to these, as a new point is. With None all are.
+    random_state : int, RandomState or None, default=None
+        Draws the landmarks.
+
+    Attributes
+    ----------
+    embedding_ : ndarray of shape (n_samples, n_components)
+        The placed points, in units of the data; the centre is that of the landmarks.
+    eigenvalues_ : ndarray of shape (n_components,)
+        The :math:`\lambda`, descending: the sum of squares of each column over the landmarks.
+    n_parts_ : int
+        Parts of the neighbour graph before it was connected.
+    landmarks_ : ndarray of shape (n_landmarks,)
+        Which points they are: all of them by default.
+
+    Notes
+    -----
+    Equal to scikit-learn's, up to the eigenvectors' signs and which of equally near points is a
+    neighbour (here that with the smaller index). A new point is linked to its `n_neighbors`
+    nearest training points and placed by its geodesic distances, by Gower's formula as in `MDS`.
+
+    Dimensions in which the points have no extent are zero. Geodesic distances need not be
+    Euclidean, and then give negative eigenvalues, too; dimensions as far down as these are refused.
+
+    For n points, l of them landmarks, and m dimensions: :math:`O(l n (k + \log n))` for the paths,
+    :math:`O(l^2 m)` for each of Lanczos' restarts, and a matrix of n x l numbers.
+
+    References
+    ----------
+    .. [1] J. B. Tenenbaum, V. de Silva, J. C. Langford, "A Global Geometric Framework for
+       Nonlinear Dimensionality Reduction", Science 290, 2000, 2319-2323.
+    .. [2] V. de Silva, J. B. Tenenbaum, "Global versus Local Methods in Nonlinear Dimensionality
+       Reduction", NIPS 2002, 721-728.
+
+    Examples
+    --------
+    >>> angle = np.linspace(0, np.pi, 50)
+    >>> arc = np.column_stack([np.cos(angle), np.sin(angle)])
+    >>> model = Isomap(n_components=1).fit(arc)
+    >>> round(float(np.ptp(model.embedding_)), 2)
+    3.14
+    """
+
+    def __init__(
+        self,
+        n_components: Annotated[int, Ge(1)] = 2,
+        n_neighbors: Annotated[int, Ge(1)] = 5,
+        disconnected: Literal["connect", "raise"] = "connect",
+        n_landmarks: Annotated[int, Ge(2)] | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.n_neighbors = n_neighbors
+        self.disconnected = disconnected
+        self.n_landmarks = n_landmarks
+        self.random_state = random_state
+
+    def fit(self, X: ArrayLike, y: Any = None) -> Isomap:  # noqa: ARG002 (scikit-learn's signature)
+        """Embed the rows of `X`."""
+        points = self._points(X, reset=True)
+        n = points.shape[0]
+        self.landmarks_ = drawn_landmarks(n, self.n_landmarks, self.random_state)
+        self._check_dimensions(len(self.landmarks_))
+        if self.n_neighbors >= n:
+            raise ValueError(
+                f"n_neighbors={self.n_neighbors}, but with n_samples = {n} a point has at most "
+                f"{n - 1}."
+            )
+        self._X = points
+        paths = dijkstra(self._graph(points), indices=self.landmarks_)
+        squared = paths[:, self.landmarks_]
+        squared *= squared
+        self._scaling = classical_scaling(squared, self.n_components, distances="the geodesic")
+        self.eigenvalues_ = self._scaling.eigenvalues
+        # A row for each point; between landmarks there and back are the same but for rounding.
+        self._paths = paths if len(paths) == n else np.ascontiguousarray(paths.T)
+        embedding = self._scaling.embedding
+        if len(paths) < n:
+            embedding = self._scaling.placed(self._paths**2)
+        self.embedding_ = embedding.astype(points.dtype)
+        return self
+
+    def _graph(self, points: Any) -> CsrArray:
+        """Return the graph of distances to neighbours either way, connected."""
+        nearest = kneighbors(points, self.n_neighbors)
+        n, k = nearest.indices.shape
+        # Duplicates, too, need an edge: an infinitesimal one.
+        lengths = np.maximum(nearest.distances.ravel(), np.finfo(float).tiny)
+        ends = np.arange(0, n * k + 1, k)
+        directed = sp.csr_array((lengths, nearest.indices.ravel(), ends), shape=(n, n))
+        graph = symmetrized(directed, "union")
+        self.n_parts_, part = connected_components(graph, directed=False)
+        if self.n_parts_ == 1:
+            return graph
+        what = f"The graph of {self.n_neighbors} neighbours is in {self.n_parts_} parts"
+        if self.disconnected == "raise":
+            raise ValueError(
+                f"{what}; a larger n_neighbors, or disconnected='connect', joins them."
+            )
+        warnings.warn(
+            f"{what}; each two were connected by their shortest bridge. A larger n_neighbors "
+            f"may do without.",
+            stacklevel=3,
+        )
+        gaps, heads, tails = closest_pairs(points, part.astype(np.intp))
+        two = np.triu_indices(self.n_parts_, 1)
+        bridges = sp.csr_array((gaps[two], (heads[two], tails[two])), shape=(n, n))
+        return symmetrized(graph + bridges, "union")
+
+    def transform(self, X: ArrayLike) -> NDArray[Any]:
+        """Place points by way of their nearest training points."""
+        points = self._points(X)
+        nearest = kneighbors(self._X, self.n_neighbors, queries=points)
+        paths = np.full((len(nearest), len(self.landmarks_)), np.inf)
+        for neighbor, distance in zip(nearest.indices.T, nearest.distances.T, strict=True):
+            np.minimum(paths, self._paths[neighbor] + distance[:, None], out=paths)
+        return np.asarray(self._scaling.placed(paths**2).astype(points.dtype))
+
+    def _fewer_than_landmarks(self, n_train: int, n_features: int, n_classes: int) -> int:
+        return one_less_than_points(
+            min(n_train, self.n_landmarks or n_train), n_features, n_classes
+        )
+
+    def __ddr_traits__(self) -> Traits:
+        return Traits(
+            version=3,
+            nested=True,
+            transductive=True,
+            supervised=False,
+            grids={
+                "n_components": tuple(range(1, 21)),
+                "n_neighbors": (3, 5, 7, 10, 15),
+            },
+            max_components=self._fewer_than_landmarks,
+            paper='Tenenbaum, de Silva, Langford, "A Global Geometric Framework for Nonlinear '
+            'Dimensionality Reduction", Science 290, 2000',
+        )
