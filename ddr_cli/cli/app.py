@@ -31,6 +31,7 @@ from ddr_cli.cli import (
     validate,
 )
 from ddr_cli.core.errors import DdrError, printable
+from ddr_cli.core.lazy import load_when_used
 
 EXIT_INTERRUPTED = 130
 
@@ -122,6 +123,8 @@ app.add_typer(new.app, name="new")
 
 def main() -> None:
     """Run the program (the console script `ddr`)."""
+    # scikit-learn imports both, and they are half of what its import takes.
+    load_when_used("scipy.stats", "pandas")
     app()
 
 

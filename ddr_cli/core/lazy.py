@@ -1,9 +1,13 @@
-"""Packages whose names are imported when they are asked for, so that importing one is quick."""
+"""What is imported when it is asked for: names of our packages, modules of others."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
+from importlib.machinery import ModuleSpec, PathFinder
+from importlib.util import LazyLoader
+from types import ModuleType
 from typing import Any
 
 
@@ -34,3 +38,24 @@ def lazy_names(
         return sorted(home)
 
     return get, names
+
+
+def load_when_used(*modules: str) -> None:
+    """Have modules loaded when something of them is first used, not where they are imported.
+
+    For a program's start: other packages import at once what only some of their functions need.
+    """
+    sys.meta_path.insert(0, _Deferring(modules))
+
+
+class _Deferring:
+    def __init__(self, modules: Iterable[str]) -> None:
+        self._modules = set(modules)
+
+    def find_spec(
+        self, name: str, path: Any = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        spec = PathFinder.find_spec(name, path, target) if name in self._modules else None
+        if spec is not None and spec.loader is not None:
+            spec.loader = LazyLoader(spec.loader)
+        return spec

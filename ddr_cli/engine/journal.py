@@ -91,17 +91,25 @@ class Journal:
         self.path = path
         self.columns = tuple(columns)
         self._file = -1
+        self._status: dict[str, str] | None = None
         self._read()
+
+    @property
+    def lines(self) -> list[str]:
+        """The line of the last row of each trial."""
+        return list({_trial_of(line): line for line in self._lines}.values())
 
     @property
     def rows(self) -> list[list[str]]:
         """The last row of each trial, as text."""
-        return list({row[0]: row for row in self._rows}.values())
+        return [_cells_of(line) for line in self.lines]
 
     @property
     def status(self) -> dict[str, str]:
         """The status of each trial that has a row, by the trial's id."""
-        return {row[0]: row[-len(OUTCOME_COLUMNS)] for row in self._rows}
+        if self._status is None:
+            self._status = {_trial_of(line): _status_of(line) for line in self._lines}
+        return self._status
 
     def refresh(self) -> None:
         """Read the file again if another process has changed it since."""
@@ -111,7 +119,8 @@ class Journal:
     def is_settled(self, order: Iterable[str]) -> bool:
         """Return whether the file is as `settle` would leave it."""
         whole = self._stamp is not None and self._end == self._stamp[0]
-        return whole and self.header == self.columns and [r[0] for r in self._rows] == list(order)
+        as_needed = whole and self.header == self.columns
+        return as_needed and [_trial_of(line) for line in self._lines] == list(order)
 
     def append(self, rows: Sequence[Row]) -> None:
         """Append rows, of a value per column or less, and wait until they are on disk.
@@ -121,13 +130,15 @@ class Journal:
         """
         if not rows:
             return
-        cells = [[_cell(row.get(column)) for column in self.columns] for row in rows]
+        lines = [_line([_cell(row.get(column)) for column in self.columns]) for row in rows]
         if not self.is_in_place():
-            self._rows += cells
+            self._lines += lines
+            self._status = None
             raise ChangedJournalError(f"{self.path} was removed or changed by another program.")
         with clear_messages(self.path):
-            self._write("".join(map(_line, cells)))
-        self._rows += cells
+            self._write(_text(lines))
+        self._lines += lines
+        self._status = None
 
     def is_in_place(self) -> bool:
         """Return whether its path leads to the file that is open and nobody else has written."""
@@ -139,7 +150,7 @@ class Journal:
 
     def write_again(self) -> None:
         """Write all rows that were read or appended to a new file."""
-        self._replace(self._rows)
+        self._replace(self._lines)
 
     def settle(self, order: Iterable[str]) -> None:
         """Rewrite the file with one row per trial, in the given order of trial ids.
@@ -149,21 +160,21 @@ class Journal:
         """
         if not self.is_in_place():
             raise ChangedJournalError(f"{self.path} was removed or changed by another program.")
-        last = {row[0]: row for row in self._rows}
+        last = {_trial_of(line): line for line in self._lines}
         settled = [last[trial] for trial in dict.fromkeys([*order, *last]) if trial in last]
-        if settled != self._rows:
+        if settled != self._lines:
             self._replace(settled)
 
     def drop(self, trials: Collection[str]) -> None:
         """Rewrite the file without the rows of these trials."""
-        self._replace([row for row in self._rows if row[0] not in trials])
+        self._replace([line for line in self._lines if _trial_of(line) not in trials])
 
     def __enter__(self) -> Self:
         with clear_messages(self.path):
             self.refresh()
             if self.header != self.columns:
-                rows = [dict(zip(self.header, row, strict=True)) for row in self._rows]
-                self._rewrite([[row.get(column, "") for column in self.columns] for row in rows])
+                rows = [dict(zip(self.header, _cells_of(x), strict=True)) for x in self._lines]
+                self._rewrite([_line([row.get(c, "") for c in self.columns]) for row in rows])
             self._file = os.open(self.path, os.O_RDWR | os.O_APPEND)
             os.ftruncate(self._file, self._end)
         return self
@@ -176,18 +187,20 @@ class Journal:
     def _read(self) -> None:
         with clear_messages(self.path):
             self._stamp = _stamp(self.path)
-            self.header, self._rows, self._end = _read(self.path)
+            self.header, self._lines, self._end = _read(self.path)
+            self._status = None
 
-    def _replace(self, rows: list[list[str]]) -> None:
+    def _replace(self, lines: list[str]) -> None:
         with clear_messages(self.path):
-            self._rewrite(rows)
+            self._rewrite(lines)
             os.close(self._file)
             self._file = os.open(self.path, os.O_RDWR | os.O_APPEND)
 
-    def _rewrite(self, rows: list[list[str]]) -> None:
-        content = "".join(map(_line, [self.columns, *rows])).encode()
+    def _rewrite(self, lines: list[str]) -> None:
+        content = _text([_line(self.columns), *lines]).encode()
         atomic_write(self.path, content)
-        self.header, self._rows, self._end = self.columns, rows, len(content)
+        self.header, self._lines, self._end = self.columns, lines, len(content)
+        self._status = None
 
     def _write(self, text: str) -> None:
         content = text.encode()
@@ -220,7 +233,8 @@ def read_rows(folder: Path) -> pd.DataFrame:
         raise InputError(f"There is no {FILE_NAME} in {folder}; run a spec first.")
     journal = Journal(path, ())
     header = journal.header or journal_columns((), ())
-    table = pd.DataFrame(journal.rows, columns=list(header), dtype=object)
+    text = io.StringIO(_text([_line(header), *journal.lines]))
+    table = pd.read_csv(text, names=list(header), header=0, dtype=object, na_filter=False)
     for column in table.columns:
         # A stranger's cells go to the terminal too.
         if odd := [text for text in table[column].unique() if not text.isprintable()]:
@@ -279,9 +293,9 @@ def _numbers(cells: pd.Series[Any], path: Path) -> pd.Series[float]:
     wrong = missing[missing.str.lower() != "nan"]
     if wrong.empty:
         return numbers
-    header, rows, _ = _read(path)
+    header, lines, _ = _read(path)
     place = header.index(str(cells.name))
-    line = next(i for i, row in enumerate(rows, start=2) if row[place] == wrong.iloc[0])
+    line = next(i for i, x in enumerate(lines, start=2) if _cells_of(x)[place] == wrong.iloc[0])
     raise InputError(
         f"{path}, line {line}: {cells.name} is {wrong.iloc[0]!r}, which is not a number; restore "
         "the file or start over with --fresh."
@@ -306,8 +320,8 @@ def _typed(cells: pd.Series[Any]) -> pd.Series[Any]:
     return numbers.astype("float64").reindex(values.index)
 
 
-def _read(path: Path) -> tuple[tuple[str, ...], list[list[str]], int]:
-    """Return the header (empty if there is none yet), the rows and where the whole lines end."""
+def _read(path: Path) -> tuple[tuple[str, ...], list[str], int]:
+    """Return the header (empty if there is none yet), the rows' lines and where the last ends."""
     content = path.read_bytes() if path.exists() else b""
     *whole, torn = content.split(b"\n")
     if not whole:
@@ -320,20 +334,26 @@ def _read(path: Path) -> tuple[tuple[str, ...], list[list[str]], int]:
     while b"\0" in whole[-1]:
         whole.pop()
     end = sum(map(len, whole)) + len(whole)
-    rows = _parsed(content[:end])
-    whole_rows = len(rows) == len(whole) and all(len(row) == len(header) for row in rows)
-    if not whole_rows or b"\0" in content[:end]:
+    lines = [line for each in whole[1:] if (line := _as_written(each, len(header))) is not None]
+    if len(lines) < len(whole) - 1:
         raise _damage(path, whole, len(header))
-    return header, rows[1:], end
+    return header, lines, end
+
+
+def _as_written(line: bytes, columns: int) -> str | None:
+    """Return a line as it is written here, None if it is no row of so many cells.
+
+    Rows stay lines: cells are asked for of few, and take more time and memory than all else.
+    """
+    if line.isascii() and not (b'"' in line or b"\r" in line or b"\0" in line):
+        return line.decode() if line.count(b",") == columns - 1 else None
+    return None if _wrong(line, columns) else _line(_parsed(line)[0])
 
 
 def _parsed(content: bytes) -> list[list[str]]:
     """Return the cells of lines, none if some are not text."""
-    # Most cells are equal to many others: one string for all of them is a third of the memory.
-    known: dict[str, str] = {}
-    text = io.TextIOWrapper(io.BytesIO(content), "utf-8", newline="")
     try:
-        return [[known.setdefault(cell, cell) for cell in row] for row in csv.reader(text)]
+        return list(csv.reader(io.StringIO(content.decode(), newline="")))
     except (UnicodeDecodeError, csv.Error):
         return []
 
@@ -378,10 +398,27 @@ def _header(path: Path, line: bytes) -> tuple[str, ...]:
     raise InputError(f"{path} is not a journal of ddr: its first line is another header.")
 
 
+def _text(lines: Sequence[str]) -> str:
+    return "\n".join([*lines, ""])
+
+
 def _line(cells: Sequence[str]) -> str:
     buffer = io.StringIO()
-    csv.writer(buffer, lineterminator="\n").writerow(cells)
+    csv.writer(buffer, lineterminator="").writerow(cells)
     return buffer.getvalue()
+
+
+def _cells_of(line: str) -> list[str]:
+    return next(csv.reader([line])) if '"' in line else line.split(",")
+
+
+def _trial_of(line: str) -> str:
+    return line.partition(",")[0]
+
+
+def _status_of(line: str) -> str:
+    cells = _cells_of(line) if '"' in line else line.rsplit(",", len(OUTCOME_COLUMNS))
+    return cells[-len(OUTCOME_COLUMNS)]
 
 
 def _cell(value: object) -> str:

@@ -146,20 +146,19 @@ def make_plan(
     widths = {whole: tuple(sorted(values, reverse=True)) for whole, values in found.items()}
 
     ids = _TrialIds(spec, data, sketches, widths)
+    kinds: dict[_Kind, _SharedFit] = {}
     splits: dict[SplitKey, dict[_SharedFit, dict[str, Cell]]] = {}
     kept: dict[str, str] = {}
     for cell in cells:
-        trial_id = ids.of(cell)
+        kind = _kind(cell)
+        trial_id = ids.of(cell, kind)
+        shared = kinds.get(kind)
+        if shared is None:
+            shared = kinds[kind] = _shared_fit(cell, sketches)
+        splits.setdefault(cell.split, {}).setdefault(shared, {}).setdefault(trial_id, cell)
         is_shown = cell.tuning is None and not cell.control
         if spec.embeddings is not None and is_shown and cell.split == cells[0].split:
             kept[trial_id] = ids.of_embedding(cell)
-        fits = splits.setdefault(cell.split, {})
-        # What else tells fits apart: trials that differ in it share no embedding.
-        sketch, is_tuned = sketches.of(cell.reducer), cell.tuning is not None
-        labels = cell.labels if sketch.traits.supervised or is_tuned else None
-        fit = cell.reducer.text if is_tuned else sketch.fit
-        shared = _SharedFit(fit, labels, cell.control, is_tuned)
-        fits.setdefault(shared, {}).setdefault(trial_id, cell)
     planned = {
         split: tuple(
             _tuned_fit(trials, key.labels, sketches, widths)
@@ -188,6 +187,14 @@ def _embedded(cell: Cell, sketches: _Sketches) -> Iterator[tuple[Setting, _Whole
             yield reducer, _Whole(sketches.of(reducer).shared_fit, cell.reducer.text)
 
 
+# What tells the trials of a split apart, settings by their addresses: it is told for every trial.
+_Kind = tuple[int, int, int, int | None, str]
+
+
+def _kind(cell: Cell) -> _Kind:
+    return id(cell.reducer), id(cell.evaluator), id(cell.tuning), cell.labels, cell.control
+
+
 class _SharedFit(NamedTuple):
     """What trials of one split that one fit serves have in common."""
 
@@ -195,6 +202,14 @@ class _SharedFit(NamedTuple):
     labels: int | None
     control: str
     tuned: bool
+
+
+def _shared_fit(cell: Cell, sketches: _Sketches) -> _SharedFit:
+    # What tells fits apart: trials that differ in it share no embedding.
+    sketch, is_tuned = sketches.of(cell.reducer), cell.tuning is not None
+    labels = cell.labels if sketch.traits.supervised or is_tuned else None
+    fit = cell.reducer.text if is_tuned else sketch.fit
+    return _SharedFit(fit, labels, cell.control, is_tuned)
 
 
 def _fit(trials: Mapping[str, Cell], widths: tuple[int, ...], labels: int | None) -> Fit:
@@ -220,7 +235,7 @@ def _tuned_fit(
                 _Whole(sketch.shared_fit, cell.reducer.text),
                 labels if sketch.traits.supervised else None,
             )
-            candidate = replace(cell, reducer=reducer, evaluator=evaluator, tuning=None)
+            candidate = cell._replace(reducer=reducer, evaluator=evaluator, tuning=None)
             found.setdefault(key, {})[candidate_id(trial_id, number)] = candidate
     candidates = tuple(
         _fit(each, widths.get(whole, ()), seen) for (whole, seen), each in found.items()
@@ -294,7 +309,10 @@ class _Sketches:
 
 
 class _TrialIds:
-    """Computes trial ids, writing the JSON of each distinct piece once."""
+    """Computes trial ids, writing the JSON of each distinct piece once.
+
+    All of a trial's but its split is the same in every split: the text `_around` the split's.
+    """
 
     def __init__(
         self,
@@ -309,19 +327,27 @@ class _TrialIds:
         self._widths = widths
         self._steps = canonical([_step(step.name, step.params) for step in spec.preprocess])
         self._texts: dict[tuple[int, str], tuple[object, str]] = {}
+        self._around: dict[_Kind, tuple[str, str]] = {}
 
-    def of(self, cell: Cell) -> str:
-        """Return a trial's id."""
-        # Keys in alphabetical order: the text is the canonical JSON of the whole trial.
-        evaluator = self._text(cell.evaluator, self._evaluator)
-        tuned = "" if cell.tuning is None else f',"tuning":{self._text(cell.tuning, self._tuning)}'
-        return digest(f'{{"classifier":{evaluator},{self._embedding(cell)}{tuned}}}')
+    def of(self, cell: Cell, kind: _Kind) -> str:
+        """Return the id of a trial of a kind."""
+        around = self._around.get(kind)
+        if around is None:
+            # Keys in alphabetical order: the text is the canonical JSON of the whole trial.
+            evaluator = self._text(cell.evaluator, self._evaluator)
+            tuning = "" if cell.tuning is None else self._text(cell.tuning, self._tuning)
+            around = self._around[kind] = (
+                f'{{"classifier":{evaluator},{self._before_split(cell)}',
+                f',"tuning":{tuning}}}' if tuning else "}",
+            )
+        return digest(f"{around[0]}{self._text(cell.split, self._split)}{around[1]}")
 
     def of_embedding(self, cell: Cell) -> str:
         """Return the id of the embedding that a trial rests on."""
-        return digest(f"{{{self._embedding(cell)}}}")
+        split = self._text(cell.split, self._split)
+        return digest(f"{{{self._before_split(cell)}{split}}}")
 
-    def _embedding(self, cell: Cell) -> str:
+    def _before_split(self, cell: Cell) -> str:
         # What a trial does not use is not part of it.
         control = f'"control":{canonical(cell.control)},' if cell.control else ""
         labels = "" if cell.labels is None else f'"labels":{cell.labels},'
@@ -329,8 +355,7 @@ class _TrialIds:
         reducer = self._text(cell.reducer, self._reducer if cell.tuning is None else self._mapping)
         return (
             f'{control}"data":{self._data.text},{labels}"preprocess":{self._steps},'
-            f'"reducer":{reducer},'
-            f'"split":{self._text(cell.split, self._split)}'
+            f'"reducer":{reducer},"split":'
         )
 
     def _text(self, piece: Any, describe: Callable[[Any], dict[str, Any]]) -> str:

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 from importlib import import_module
 
+from ddr_cli.core.lazy import load_when_used
 from ddr_cli.engine.local import end_with_parent, use_one_thread
 
 end_with_parent()
 use_one_thread()
+# scikit-learn imports it, and it is a third of what that takes.
+load_when_used("scipy.stats")
 import_module("ddr_cli.engine.work")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from ddr_cli.spec.budgets import ALL
 from ddr_cli.spec.candidates import tunings_of
@@ -36,8 +36,7 @@ class SplitKey:
         return self.kind if self.train is None else f"{self.kind}-{self.train}"
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(NamedTuple):
     """One trial of a spec.
 
     `labels` is the number of labelled training points per class, None for all; `control` is the

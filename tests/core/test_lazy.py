@@ -34,3 +34,15 @@ def test_importing_the_packages_loads_no_heavy_library() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
     assert output.stdout.strip() == "[]"
+
+
+def test_a_deferred_module_is_loaded_when_it_is_used() -> None:
+    code = (
+        "import sys; from ddr_cli.core.lazy import load_when_used; load_when_used('scipy.stats');"
+        "import scipy.stats; before = 'scipy.stats._stats_py' in sys.modules;"
+        "print(before, scipy.stats.rankdata([3, 1]).tolist())"
+    )
+    output = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert output.stdout.strip() == "False [2.0, 1.0]"
