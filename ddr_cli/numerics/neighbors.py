@@ -4,9 +4,10 @@ Integer-valued data are full of equal distances, and a graph that depends on how
 happens to break them can't be reproduced. Here neighbours are ordered by distance, then by index,
 and the distances are exact.
 
-No more than a block of the distance matrix exists at a time. Within it one matrix product gives
-every squared distance to within a rounding bound; each point that may be among the k nearest under
-that bound has its distance computed again from the coordinate differences.
+No more than a block of the distance matrix exists at a time, always in the same memory. Within it
+one matrix product, in single precision where that tells most points apart, gives every squared
+distance to within a rounding bound; each point that may be among the k nearest under that bound has
+its distance computed again from the coordinate differences.
 """
 
 from __future__ import annotations
@@ -24,8 +25,10 @@ Points = NDArray[Any] | CsrArray
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
-_CHUNK = 2**21  # entries of one block of the distance matrix: 16 MiB
+_CHUNK = 2**21  # entries of one block of the distance matrix: 8 MiB, or 16 in double precision
 _TILE = 2**13  # points whose distances are computed at a time, where there are more
+_GROUPS = 2**7  # of points, at least, whose nearest bound the distance of the k-th nearest
+_FEATURES = 2**8  # in more, single precision's rounding bound leaves too much undecided
 _PAIRS = 2**16  # pairs whose coordinate differences are held at a time
 
 
@@ -70,18 +73,13 @@ def kneighbors(X: Points, k: int, *, queries: Points | None = None) -> Neighbors
     >>> kneighbors(np.array([[0.0], [1.0], [2.0], [1.0]]), 2).indices.tolist()
     [[1, 3], [3, 0], [1, 3], [1, 0]]
     """
-    search = _Search(X, k, queries)
+    search = _Search(X, k, queries, single=True)
     indices = np.empty((search.count, k), dtype=np.intp)
     distances = np.empty((search.count, k))
     width = search.tile_width(k)
     for rows in _blocks(search.count, max(1, _CHUNK // width)):
         row, column = _candidates(search, rows, width, k)
-        exact = search.squared_distances(row + rows.start, column)
-        order = np.lexsort((column, exact, row))
-        first = np.searchsorted(row[order], np.arange(rows.stop - rows.start))
-        best = order[first[:, None] + np.arange(k)]
-        indices[rows] = column[best]
-        distances[rows] = np.sqrt(exact[best])
+        indices[rows], distances[rows] = search.nearest(rows, row, column, k)
     indices.flags.writeable = False  # shared between fits
     distances.flags.writeable = False
     return Neighbors(indices, distances)
@@ -93,7 +91,7 @@ def nearest_members(X: Points, k: int, *, queries: Points | None = None) -> Indi
     Only distances that rounding leaves undecided are computed again and ordered, so that a large
     `k`, such as half of the points, costs little more than the matrix product.
     """
-    search = _Search(X, k, queries)
+    search = _Search(X, k, queries, single=False)
     members = np.empty((search.count, k), dtype=np.intp)
     for rows in _blocks(search.count, max(1, _CHUNK // X.shape[0])):
         gap, slack = search.gaps(rows, slice(0, X.shape[0]))
@@ -116,7 +114,7 @@ def nearest_members(X: Points, k: int, *, queries: Points | None = None) -> Indi
 class _Search:
     """What there is to search, and how far each query is from every point, to within rounding."""
 
-    def __init__(self, X: Points, k: int, queries: Points | None) -> None:
+    def __init__(self, X: Points, k: int, queries: Points | None, *, single: bool) -> None:
         if k < 1:
             raise ValueError(f"The number of neighbours must be at least 1, not {k}.")
         most = X.shape[0] - (queries is None)
@@ -128,10 +126,22 @@ class _Search:
         self._base = _as_float(X, sparse=_is_sparse(X))
         self._own = queries is None
         self._asked = self._base if queries is None else _as_float(queries, sparse=_is_sparse(X))
-        self._centre = np.zeros(X.shape[1]) if _is_sparse(self._base) else self._base.mean(axis=0)
-        self._table, self._square = _product_table(self._base, self._centre)
-        if not np.isfinite(self._square).all():
+        self._is_sparse = _is_sparse(self._base)
+        self._centre = np.zeros(X.shape[1]) if self._is_sparse else self._base.mean(axis=0)
+        self._largest = _largest_square(self._base, self._centre)
+        if not np.isfinite(self._largest):
             raise ValueError("The squared distances overflow; rescale the data.")
+        self._set_precision(single=single and not self._is_sparse and X.shape[1] <= _FEATURES)
+
+    def _set_precision(self, *, single: bool) -> None:
+        self.single = single
+        self._type: type[np.floating[Any]] = np.float32 if single else np.float64
+        # A power of two, so that no product overflows and none that counts underflows.
+        self._unit = (
+            2.0 ** -np.ceil(np.log2(self._largest) / 2) if single and self._largest else 1.0
+        )
+        self._memory = np.empty(0, self._type)
+        self._table = self._product_table()
 
     @property
     def count(self) -> int:
@@ -143,42 +153,98 @@ class _Search:
 
     def tile_width(self, k: int) -> int:
         """Return of how many points at a time to compute the distances."""
-        n = int(self._base.shape[0])
         # With few queries to a block most of the time would go into reading the points.
-        return n if _is_sparse(self._base) else min(n, max(_TILE, 16 * k))
+        return self.points if self._is_sparse else min(self.points, max(_TILE, 16 * k))
 
-    def gaps(self, rows: slice, points: slice) -> tuple[Floats, Floats]:
+    def use_double(self) -> None:
+        """Compute the gaps in double precision from now on."""
+        self._set_precision(single=False)
+
+    def gaps(self, rows: slice, points: slice) -> tuple[Any, Any]:
         """Return ``|q - x|^2 - |q|^2`` for queries and points, and the bound on its rounding.
 
-        Two that differ by more than the bound, each row's own, are in their true order.
+        Two that differ by more than the bound, each row's own, are in their true order. The unit is
+        the search's own, and the next call writes to the same memory.
         """
-        n, d = self._base.shape
-        table = self._table if points == slice(0, n) else self._table[:, points]
-        gap, own_square = _gaps(self._asked[rows], self._centre, table)
+        if self._is_sparse:
+            own_square = _squares(self._asked[rows])
+            ones = np.ones((len(own_square), 1))
+            queries: Any = sp.hstack([self._asked[rows], sp.csr_array(ones)]).tocsr()
+            table = self._table if points == slice(0, self.points) else self._table[:, points]
+            gap = (queries @ table).toarray()
+        else:
+            queries = self._unit * (self._asked[rows] - self._centre)
+            own_square = _squares(queries)
+            queries = np.column_stack([queries, np.ones(len(queries))]).astype(self._type)
+            gap = np.matmul(queries, self._table[points].T, out=self._block(rows, points))
         if self._own:
             both = np.arange(max(rows.start, points.start), min(rows.stop, points.stop))
             gap[both - rows.start, both - points.start] = np.inf
         # Of the product, of the centring and of the distance itself, with room to spare.
-        scale = own_square + self._square.max()
-        return gap, 8 * (d + 8) * np.finfo(float).eps * scale
+        scale = own_square + self._unit**2 * self._largest
+        slack = 8 * (self._base.shape[1] + 8) * np.finfo(self._type).eps * scale
+        return gap, slack.astype(self._type)
+
+    def _block(self, rows: slice, points: slice) -> Any:
+        """Return memory for a block of gaps: fresh memory costs more than the product."""
+        shape = rows.stop - rows.start, points.stop - points.start
+        if self._memory.size < shape[0] * shape[1]:
+            self._memory = np.empty(shape[0] * shape[1], self._type)
+        return self._memory[: shape[0] * shape[1]].reshape(shape)
+
+    def _product_table(self) -> Any:
+        """Return T such that ``T (q, 1) = |x|^2 - 2 q.x``, all in one matrix product."""
+        n, d = self._base.shape
+        if self._is_sparse:
+            square = sp.csr_array(_squares(self._base)[None])
+            return sp.vstack([-2 * self._base.T, square]).tocsr()
+        table = np.empty((n, d + 1), self._type)
+        for part in _blocks(n, _TILE):
+            shifted = self._unit * (self._base[part] - self._centre)
+            table[part, :d] = -2 * shifted
+            table[part, d] = _squares(shifted)
+        return table
 
     def squared_distances(self, queries: Indices, points: Indices) -> Floats:
         """Return exact squared distances, pair by pair."""
         return _squared_distances(self._asked, queries, self._base, points)
 
+    def nearest(self, rows: slice, row: Indices, column: Indices, k: int) -> tuple[Any, Any]:
+        """Return the `k` nearest of at least so many candidates of each query, and how far.
+
+        The candidates are pairs of a query, numbered from 0 within `rows`, and a point.
+        """
+        exact = self.squared_distances(row + rows.start, column)
+        order = np.lexsort((column, exact, row))
+        first = np.searchsorted(row[order], np.arange(rows.stop - rows.start))
+        best = order[first[:, None] + np.arange(k)]
+        return column[best], np.sqrt(exact[best])
+
 
 def _candidates(search: _Search, rows: slice, width: int, k: int) -> tuple[Indices, Indices]:
     """Return pairs of queries, numbered from 0, and points: all that may be the `k` nearest."""
-    least = np.full((rows.stop - rows.start, k), np.inf)
-    found = []
+    count = rows.stop - rows.start
+    # Where single precision leaves more undecided than this, double precision pays.
+    many = count * (4 * k + search.points // 64)
+    least = np.full((count, k), np.inf)
+    bound, found, pairs = None, [], 0
     for points in _blocks(search.points, width):
         gap, slack = search.gaps(rows, points)
-        least = _least_of_groups(least, gap)
-        flat = np.flatnonzero(gap <= (least[:, -1] + slack)[:, None])
+        if bound is None:
+            bound = _kth_of_groups(gap, k)
+        flat = np.flatnonzero(gap <= (bound + slack)[:, None])
+        pairs += len(flat)
+        if search.single and pairs > many:
+            search.use_double()
+            return _candidates(search, rows, width, k)
         row, column = np.divmod(flat, gap.shape[1])
-        found.append((row, column + points.start, gap.ravel()[flat]))
+        gaps = gap.ravel()[flat]
+        found.append((row, column + points.start, gaps))
+        if points.stop < search.points:
+            least = _least(least, row, gaps)
+            bound = least[:, -1].astype(gap.dtype)
     row, column, gaps = (np.concatenate(part) for part in zip(*found, strict=True))
-    near = gaps <= (least[:, -1] + slack)[row]
+    near = gaps <= (bound + slack)[row]
     return row[near], column[near]
 
 
@@ -207,36 +273,38 @@ def _squares(X: Any) -> Floats:
     return np.asarray(np.einsum("ij,ij->i", X, X))
 
 
-def _product_table(base: Any, centre: Floats) -> tuple[Any, Floats]:
-    """Return T and |x|^2 such that (q, 1) T = |x|^2 - 2 q.x, all in one matrix product."""
+def _largest_square(base: Any, centre: Floats) -> float:
+    """Return the largest squared distance of a point from the centre."""
     if _is_sparse(base):
-        square = _squares(base)
-        return sp.vstack([-2 * base.T, sp.csr_array(square[None])]).tocsr(), square
-    shifted = base - centre
-    square = _squares(shifted)
-    return np.vstack([-2 * shifted.T, square]), square
+        return float(_squares(base).max())
+    parts = _blocks(len(base), _TILE)
+    return float(max(_squares(base[part] - centre).max() for part in parts))
 
 
-def _gaps(asked: Any, centre: Floats, table: Any) -> tuple[Floats, Floats]:
-    """Return |q - x|^2 - |q|^2 for every query and point, and |q|^2."""
-    ones = np.ones((asked.shape[0], 1))
-    if _is_sparse(asked):
-        return (sp.hstack([asked, sp.csr_array(ones)]).tocsr() @ table).toarray(), _squares(asked)
-    shifted = asked - centre
-    return np.hstack([shifted, ones]) @ table, _squares(shifted)
+def _kth_of_groups(gap: Any, k: int) -> Any:
+    """Return the `k`-th smallest of the minima of groups of columns.
 
-
-def _least_of_groups(least: Floats, gap: Floats) -> Floats:
-    """Return the k least of k numbers and of the minima of groups of columns, the largest last.
-
-    It is an upper bound on each row's k-th smallest entry so far, and takes a third of the time of
+    It is an upper bound on each row's k-th smallest entry, and takes a fraction of the time of
     partitioning whole rows.
     """
-    (rows, n), k = gap.shape, least.shape[1]
-    width = max(1, n // (8 * k))
-    groups = n // width
-    minima = gap[:, : groups * width].reshape(rows, groups, width).min(axis=2)
-    return np.partition(np.hstack([least, minima]), k - 1, axis=1)[:, :k]
+    rows, n = gap.shape
+    size = max(1, n // max(8 * k, _GROUPS))
+    minima = gap[:, : n - n % size].reshape(rows, size, -1).min(axis=1)
+    return np.partition(minima, k - 1, axis=1)[:, k - 1]
+
+
+def _least(least: Floats, row: Indices, gaps: Any) -> Floats:
+    """Return the k least in each row of k numbers and of those that were found, the largest last.
+
+    `row` ascends.
+    """
+    order = np.lexsort((gaps, row))
+    rank = np.arange(len(row)) - np.searchsorted(row, row)
+    kept = rank < least.shape[1]
+    more = np.full_like(least, np.inf)
+    more[row[kept], rank[kept]] = gaps[order][kept]
+    k = least.shape[1]
+    return np.partition(np.hstack([least, more]), k - 1, axis=1)[:, :k]
 
 
 def _squared_distances(A: Any, rows: Indices, B: Any, columns: Indices) -> Floats:

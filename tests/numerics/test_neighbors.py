@@ -107,6 +107,14 @@ def test_the_size_of_the_blocks_changes_nothing(monkeypatch, convert):
     assert (whole.distances == pieces.distances).all()
 
 
+@pytest.mark.parametrize("scale", [1e-150, 1.0, 1e150])
+def test_what_single_precision_cannot_tell_apart_is_told(scale):
+    # Steps of 1e-5 between 0 and 1, one far point: in single precision nearly all are as far.
+    X = scale * np.append(np.random.default_rng(0).permutation(400) * 1e-5, 50.0)[:, None]
+    assert_same(kneighbors(X, 3), by_definition(X, 3))
+    assert_same(kneighbors(X, 3, queries=1e6 * X[:5]), by_definition(X, 3, 1e6 * X[:5]))
+
+
 def test_unsorted_repeated_sparse_entries_are_summed():
     X = sp.csr_array((np.ones(4), [1, 1, 0, 1], [0, 2, 3, 4]), shape=(3, 2))
     assert_same(kneighbors(X, 2), by_definition(X.toarray(), 2))
