@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV ?= .venv
 JOBS ?= 2
 BIN := $(VENV)/bin
+# Libraries that we are measured against and that need other versions than ours.
+PEERS := .venv-peers
 RESULTS := results
 # What needs no download and is no paper's: it is run to see how things work, and not committed.
 EXAMPLES := configs/balance_ccdr_beta.yaml configs/digits_ccdr_beta.yaml
@@ -63,14 +65,18 @@ $(RESULTS)/report/index.html: $(wildcard $(RESULTS)/*/trials.csv ddr_cli/papers/
 report: $(VENV)/.installed ## tables, figures, verdicts and index.html from the journals in results/
 	$(BIN)/ddr report $(RESULTS)
 
-bench: $(VENV)/.installed-dev ## speed, memory and error rates, into results/benchmarks and docs/speed.md
-	for script in benchmarks/bench_*.py; do $(BIN)/python $$script || exit 1; done
-	$(BIN)/python benchmarks/page.py
+$(PEERS)/.installed: benchmarks/peers.txt
+	$(PYTHON) -m venv $(PEERS)
+	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check -r benchmarks/peers.txt
+	@touch $@
+
+bench: $(VENV)/.installed-dev $(PEERS)/.installed ## speed, memory and error rates, with the peers, into docs/speed.md (hours; QUICK=1: does it work?)
+	$(BIN)/python benchmarks/run.py $(if $(QUICK),--quick)
 
 format: $(VENV)/.installed-dev ## let ruff rewrite the code
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
 clean: ## remove the environment and the caches; results/ stays
-	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(PEERS) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,26 +1,28 @@
 """Eigen-solvers for CCDR's graph: CPU seconds, against the one ddr uses, in the same run.
 
-Usage: python benchmarks/bench_ccdr_solver.py [--dims 20] [--repeats 3]
+    python benchmarks/bench_ccdr_solver.py [--dims 20] [--runs 5] [--quick]
 
 The graph is that of the Landsat data in transductive mode when DDR_DATA names
 a mirror, else of a synthetic set of the same size. BLAS runs on one thread.
 Every solver must reach a residual |L u - lambda D u| of 1e-8; one that doesn't
-is marked. ddr's own adds to plain eigsh the search for missed copies of
+is marked "(residual)". ddr's own adds to plain eigsh the search for missed copies of
 repeated eigenvalues.
 """
 
 from __future__ import annotations
 
-import argparse
 import os
 import time
 import warnings
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
+from statistics import median
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator, eigsh, lobpcg, splu
+from tables import options, write
 from threadpoolctl import threadpool_limits
 
 from ddr_cli.numerics.graphs import knn_graph, mean_squared_distance
@@ -100,41 +102,33 @@ def residual(G: sp.csr_array, values: np.ndarray, U: np.ndarray) -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = options(__doc__)
     parser.add_argument("--dims", type=int, default=20)
-    parser.add_argument("--repeats", type=int, default=3)
-    options = parser.parse_args()
+    parser.add_argument("--runs", type=int, default=5)
+    given = parser.parse_args()
     X, label, name = points()
-    began = time.process_time()
-    neighbors = kneighbors(X, 12)
-    print(f"{name}: n={len(X)}, 12 neighbours in {time.process_time() - began:.2f} s")
-    print(f"{'weights':8}{'k':>3}{'beta':>7}" + "".join(f"{solver:>22}" for solver in SOLVERS))
-    for weights in ("binary", "heat"):
-        for k in (4, 12):
-            epsilon = mean_squared_distance(neighbors, k)
-            W = knn_graph(neighbors, k, weights=weights, epsilon=epsilon)
-            for beta in (0.01, 0.5, 10.0):
-                G = joint_graph(W, label, beta)
-                seconds = {solver: [] for solver in SOLVERS}
-                failed = set()
-                for _ in range(options.repeats):
-                    for solver, solve in SOLVERS.items():
-                        began = time.process_time()
-                        values, U = solve(G, options.dims)
-                        seconds[solver].append(time.process_time() - began)
-                        if not residual(G, values, U) < 1e-8:
-                            failed.add(solver)
-                best = {solver: min(times) for solver, times in seconds.items()}
-                print(
-                    f"{weights:8}{k:3}{beta:7g}"
-                    + "".join(
-                        f"{best[solver]:10.2f} s x{best[solver] / best['ddr']:5.1f}"
-                        + (" !" if solver in failed else "  ")
-                        for solver in SOLVERS
-                    ),
-                    flush=True,
-                )
-    print("x: times the CPU of ddr's; !: residual above 1e-8")
+    betas, runs = ((0.5,), 1) if given.quick else ((0.01, 0.5, 10.0), given.runs)
+    if given.quick:
+        X, label = X[::10], label[::10]
+    neighbors, rows = kneighbors(X, 12), []
+    for weights, k, beta in product(("binary", "heat"), (4, 12), betas):
+        epsilon = mean_squared_distance(neighbors, k)
+        G = joint_graph(knn_graph(neighbors, k, weights=weights, epsilon=epsilon), label, beta)
+        seconds: dict[str, list[float]] = {solver: [] for solver in SOLVERS}
+        failed = set()
+        for _ in range(runs):
+            for solver, solve in SOLVERS.items():
+                began = time.process_time()
+                values, U = solve(G, given.dims)
+                seconds[solver].append(time.process_time() - began)
+                if not residual(G, values, U) < 1e-8:
+                    failed.add(solver)
+        row = {"data": name, "n": len(X), "weights": weights, "k": k, "beta": beta, "runs": runs}
+        for solver, taken in seconds.items():
+            row[solver] = f"{median(taken):.2f}{' (residual)' if solver in failed else ''}"
+        rows.append(row)
+        print(*row.values(), sep="  ", flush=True)
+        write(rows, given, "ccdr_solver")
 
 
 if __name__ == "__main__":

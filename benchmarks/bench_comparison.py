@@ -1,6 +1,6 @@
 """How often `ddr compare` calls equal methods different, and finds one that is 2 points better.
 
-Usage: python benchmarks/bench_comparison.py [--comparisons 1000] [--splits 20] [--csv FILE]
+    python benchmarks/bench_comparison.py [--comparisons 1000] [--splits 20] [--quick]
 
 Two methods are one classifier on two sets of features of generated data, half of them shared. Equal
 methods: their own features have one distribution, so that neither can be better. One is 2 points
@@ -17,15 +17,14 @@ than on others. Rates of errors and of finds are in percent, with their Monte-Ca
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from scipy import stats
 from scipy.spatial import cKDTree
+from tables import options, write
 
 from ddr_cli.evaluation.statistics import mean_interval, rate_variance, signed_ranks
 
@@ -145,11 +144,13 @@ def is_different(found: np.ndarray, sizes: tuple[int, int]) -> tuple[bool, bool]
     return ours.p_value < ALPHA, stats.ttest_1samp(difference, 0).pvalue < ALPHA
 
 
-def within(n_comparisons: int, n_splits: int) -> list[dict[str, object]]:
+def within(
+    n_comparisons: int, n_splits: int, all_sizes: Sequence[tuple[int, int]]
+) -> list[dict[str, object]]:
     """Return a row per classifier, pair of sizes, and true difference."""
     rows = []
     for case, (name, wrong, population) in enumerate(CASES):
-        for sizes in SIZES:
+        for sizes in all_sizes:
             for points in (0.0, POINTS):
                 few = wrong is three_neighbours and sizes[0] > LARGE
                 gain = gain_of(population, wrong, sizes[0], points) if points else 0.0
@@ -217,20 +218,17 @@ def rates(exact: float, found: np.ndarray, names: tuple[str, ...]) -> dict[str, 
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = options(__doc__)
     parser.add_argument("--comparisons", type=int, default=1000)
     parser.add_argument("--splits", type=int, default=20)
-    parser.add_argument(
-        "--csv", type=Path, default=Path("results/benchmarks/comparison_errors.csv")
-    )
     given = parser.parse_args()
-    table = pd.DataFrame([*within(given.comparisons, given.splits), *across(given.comparisons)])
+    comparisons, sizes = (5, SIZES[-1:]) if given.quick else (given.comparisons, SIZES)
+    table = pd.DataFrame([*within(comparisons, given.splits, sizes), *across(comparisons)])
     table = table.astype(dict.fromkeys(("n_train", "n_test", "data_sets"), "Int64"))
     columns = ["comparison", "classifier", "n_train", "n_test", "data_sets"]
     table = table[columns + [name for name in table if name not in columns]]
     print(table.to_string(index=False, na_rep=""))
-    given.csv.parent.mkdir(parents=True, exist_ok=True)
-    table.to_csv(given.csv, index=False, lineterminator="\n")
+    write(table, given, "comparison_errors")
 
 
 if __name__ == "__main__":

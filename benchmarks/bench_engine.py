@@ -1,7 +1,7 @@
 """What sharing work saves: CPU time of the engine against one fit per trial, in paired runs.
 
     python benchmarks/bench_engine.py [beta] [dim] [grid] [faces] [usps] [overhead] [plan] [jobs]
-                                      [--splits N]
+                                      [--splits N] [--quick]
 
 `beta`, `dim` and `grid` are CCDR's figures and table on Landsat; `faces` and `usps` are rows of
 NMMP's Table 4 with six classifiers (they need those data sets); `jobs` is the spec of that USPS row
@@ -18,9 +18,7 @@ which may round a tie the other way.
 
 from __future__ import annotations
 
-import argparse
 import random
-import resource
 import sys
 import tempfile
 import time
@@ -31,6 +29,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from measure import cpu_seconds
+from tables import options, write
 from threadpoolctl import threadpool_limits
 
 from ddr_cli.data import Dataset, load_dataset
@@ -117,10 +117,14 @@ CASES = {
 }
 
 
-def cpu_seconds() -> float:
-    """Return the CPU time of this process and of its children that have ended."""
-    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(one.ru_utime + one.ru_stime for one in used)
+Row = dict[str, object]
+
+
+def row(work: str, ours: str, beside: str, goal: str, is_met: bool) -> Row:
+    """Return a row of the table, in the order of its columns."""
+    met = "yes" if is_met else "no"
+    print(f"{work}: {ours}; {beside} (goal: {goal})", flush=True)
+    return {"work": work, "ours": ours, "beside": beside, "goal": goal, "met": met}
 
 
 @contextmanager
@@ -159,8 +163,8 @@ def plain_trial(data: Dataset, spec: Spec, trial: Any) -> float:
     return float(np.mean(classifier.fit(train, y).predict(test) != data.y[split.test]))
 
 
-def compare(name: str, case: Case, splits: int) -> None:
-    """Run a case both ways and print the ratio and the trials that differ."""
+def compare(name: str, case: Case, splits: int) -> Row:
+    """Run a case both ways, print the trials that differ and return the ratio."""
     data = load_dataset(case.base["dataset"])
     spec = case.spec(name, splits)
     plan = make_plan(spec)
@@ -179,11 +183,6 @@ def compare(name: str, case: Case, splits: int) -> None:
     total = loop() * len(trials) / len(done)
     ratio = total / engine()
     sampled = "" if len(done) == len(trials) else f" (from {len(done)} of them)"
-    print(
-        f"{name:5} {len(trials)} trials, {plan.n_fits} fits, {splits} splits: "
-        f"engine {engine():.1f} s, plain loop {total:.1f} s{sampled}, "
-        f"ratio {ratio:.1f} (promised {case.wanted:g})"
-    )
     differ = [(name, trial) for name, trial in done if plain[name] != errors[name]]
     print(f"      {len(done) - len(differ)} of {len(done)} errors are equal")
     for trial_id, trial in differ:
@@ -197,6 +196,13 @@ def compare(name: str, case: Case, splits: int) -> None:
             f"      {trial.split.name} {trial.evaluator.name} {swept}: "
             f"engine {errors[trial_id]:.6f}, plain {plain[trial_id]:.6f}"
         )
+    return row(
+        f"{name}: {len(trials)} trials, {plan.n_fits} fits, {splits} splits",
+        f"{engine():.1f} s",
+        f"a loop that shares nothing: {total:.1f} s{sampled}, {ratio:.1f} times",
+        f"{case.wanted:g} times",
+        ratio >= case.wanted,
+    )
 
 
 PLUGIN = """
@@ -225,8 +231,8 @@ class Constant(ClassifierMixin, BaseEstimator):
 """
 
 
-def overhead() -> None:
-    """Print what a trial that does nothing costs, each with a fit of its own, journal included."""
+def overhead() -> Row:
+    """Return what a trial that does nothing costs, each with a fit of its own, journal included."""
     with tempfile.TemporaryDirectory() as place:
         info = Path(place) / "noop-1.0.dist-info"
         info.mkdir()
@@ -252,23 +258,26 @@ def overhead() -> None:
             took[count] = (wall(), cpu())
         sys.path.remove(place)
     wall, cpu = (1000 * (took[2200][i] - took[200][i]) / 2000 for i in (0, 1))
-    print(
-        f"overhead  {wall:.2f} ms a trial, {cpu:.2f} ms CPU (promised 5 ms); "
-        f"{1000 * took[2200][0] / 2200:.2f} ms with the start of the process"
+    return row(
+        "a trial that does nothing",
+        f"{cpu:.2f} ms CPU, {wall:.2f} ms wall",
+        f"{1000 * took[2200][1] / 2200:.2f} ms CPU with the start of the process",
+        "5 ms",
+        cpu <= 5,
     )
 
 
-def plan() -> None:
-    """Print how long it takes to plan 10,000 trials."""
+def plan() -> Row:
+    """Return how long it takes to plan 10,000 trials."""
     spec = Case(LANDSAT, {"reducer.beta": {"log": [0.01, 10, 100]}}, None, 1).spec("plan", 50)
     make_plan(spec)
-    with timed(time.perf_counter) as wall:
+    with timed(time.process_time) as cpu:
         made = make_plan(spec)
-    print(f"plan      {len(made.trials)} trials in {wall():.2f} s (promised 1 s)")
+    return row(f"plan of {len(made.trials)} trials", f"{cpu():.2f} s", "", "1 s", cpu() <= 1)
 
 
-def jobs() -> None:
-    """Print how much faster two processes are than one on the USPS row of NMMP's Table 4."""
+def jobs() -> Row:
+    """Return how much faster two processes are than one on the USPS row of NMMP's Table 4."""
     took: dict[int, list[float]] = {1: [], 2: []}
     # In turn, and the quickest of each: what else the machine does only ever adds.
     for _ in range(3):
@@ -276,29 +285,32 @@ def jobs() -> None:
             with tempfile.TemporaryDirectory() as out, timed(time.perf_counter) as wall:
                 run_spec(load_spec("nmmp_usps"), out=out, jobs=count)
             walls.append(wall())
-    for count, walls in took.items():
-        print(f"jobs      {count}: {', '.join(f'{wall:.1f}' for wall in walls)} s")
-    print(f"          {min(took[1]) / min(took[2]):.2f} times faster (promised 1.7)")
+    one, two = min(took[1]), min(took[2])
+    return row(
+        "two processes against one, wall",
+        f"{two:.1f} s",
+        f"one: {one:.1f} s, {one / two:.2f} times",
+        "1.8 times on an idle machine",
+        one / two >= 1.8,
+    )
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Paired CPU ratios of the engine")
+    parser = options(__doc__)
     names = [*CASES, "overhead", "plan", "jobs"]
     usual = [name for name in names if name not in ("faces", "usps", "jobs")]
-    parser.add_argument("names", nargs="*", choices=names, default=usual)
+    parser.add_argument("names", nargs="*", choices=[*names, []], default=[])
     parser.add_argument("--splits", type=int, default=6)
-    options = parser.parse_args()
-    if "overhead" in options.names:
-        # First: installed packages are looked up once per process.
-        overhead()
-    for name in options.names:
-        if name in CASES:
-            case = CASES[name]
-            compare(name, case, max(options.splits, case.least_splits))
-    if "plan" in options.names:
-        plan()
-    if "jobs" in options.names:
-        jobs()
+    given = parser.parse_args()
+    names, rows = ["plan"] if given.quick else given.names or usual, []
+    # Overhead is first: installed packages are looked up once per process.
+    for name in sorted(names, key=lambda name: name != "overhead"):
+        case = CASES.get(name)
+        if case is None:
+            rows.append({"overhead": overhead, "plan": plan, "jobs": jobs}[name]())
+        else:
+            rows.append(compare(name, case, max(given.splits, case.least_splits)))
+        write(rows, given, "engine")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """How often intervals for a mean over overlapping random splits hold the truth.
 
-Usage: python benchmarks/bench_intervals.py [--data-sets 500] [--splits 20] [--folds K] [--csv FILE]
+    python benchmarks/bench_intervals.py [--data-sets 500] [--splits 20] [--folds K] [--quick]
 
 Data sets are drawn again and again from two known populations, each is split at random as `ddr run`
 splits it, and two learners score every split. The truth is the mean error, or difference of errors,
@@ -13,14 +13,13 @@ nominal 95 % hold the truth, and their mean half-width. `naive` takes the splits
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from scipy import stats
 from scipy.spatial.distance import cdist
+from tables import options, write
 
 from ddr_cli.evaluation.splits import make_split
 from ddr_cli.evaluation.statistics import mean_interval, rate_variance
@@ -105,7 +104,7 @@ def fold_orders(y: np.ndarray, folds: int, n_splits: int, seed: int) -> list[np.
     return [np.concatenate([split.train, split.test]) for split in drawn]
 
 
-def simulate(n_data_sets: int, n_splits: int, folds: int | None) -> pd.DataFrame:
+def simulate(n_data_sets: int, n_splits: int, folds: int | None, n_fresh: int) -> pd.DataFrame:
     """Return a row per pair of sizes and quantity."""
     rows = []
     sizes = SIZES if folds is None else ((40 * (folds - 1), 40),)
@@ -114,7 +113,7 @@ def simulate(n_data_sets: int, n_splits: int, folds: int | None) -> pd.DataFrame
             rng = np.random.default_rng([case, n_train])
             in_order = np.arange(n_train + FRESH)
             fresh = [
-                scores(draw(n_train + FRESH, rng), in_order, n_train, wrong) for _ in range(FRESH)
+                scores(draw(n_train + FRESH, rng), in_order, n_train, wrong) for _ in range(n_fresh)
             ]
             truth = with_difference(np.array(fresh)).mean(axis=0)
             found = []
@@ -143,25 +142,21 @@ def simulate(n_data_sets: int, n_splits: int, folds: int | None) -> pd.DataFrame
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = options(__doc__)
     parser.add_argument("--data-sets", type=int, default=500)
     parser.add_argument("--splits", type=int, default=20)
     parser.add_argument("--folds", type=int)
-    parser.add_argument(
-        "--csv", type=Path, default=Path("results/benchmarks/interval_coverage.csv")
-    )
     given = parser.parse_args()
-    table = 100 * (found := simulate(given.data_sets, given.splits, given.folds)).select_dtypes(
-        "float"
-    )
+    data_sets, fresh = (5, 20) if given.quick else (given.data_sets, FRESH)
+    found = simulate(data_sets, given.splits, given.folds, fresh)
+    table = 100 * found.select_dtypes("float")
     table["test/train"] = found["test/train"]
     table = found[["error of", "n_train", "n_test"]].join(table.round(2))
     columns = ["test/train", "n_train", "n_test", "error of"]
     table = table[columns + [name for name in table if name not in columns]]
-    print(f"percent and points; {given.data_sets} data sets, {given.splits} splits of each")
+    print(f"percent and points; {data_sets} data sets, {given.splits} splits of each")
     print(table.to_string(index=False))
-    given.csv.parent.mkdir(parents=True, exist_ok=True)
-    table.to_csv(given.csv, index=False, lineterminator="\n")
+    write(table, given, "interval_coverage")
 
 
 if __name__ == "__main__":

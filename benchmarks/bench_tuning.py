@@ -1,7 +1,7 @@
 """What tuning costs: CPU time of tuned trials against scikit-learn's grid search, in paired runs.
 
-    python benchmarks/bench_tuning.py [ccdr] [lfda] [nmmp] [--dataset landsat] [--splits 2]
-                                      [--runs 3] [--csv FILE]
+    python benchmarks/bench_tuning.py [ccdr] [lfda] [nmmp] [--dataset landsat] [--splits 8]
+                                      [--runs 1] [--quick]
 
 Each method has 16 settings, 8 widths times 2 values of another parameter, compared over 3 inner
 folds of the same outer splits, with one thread and one process. The other side is `GridSearchCV`
@@ -9,19 +9,18 @@ over a `Pipeline` of the same estimators, on the same folds, which fits each set
 best one on the whole training part; its fit and its prediction are counted. Of the engine the whole
 of `run_spec` is measured, as the manifest counts it: the start of its process, the data, the
 splits, the default trials. Grid search has none of these, so the same run without tuning is
-measured too, and what tuning adds to it is compared; the whole run stands beside. They alternate,
-and the median of `--runs` counts.
+measured too, and what tuning adds to it is compared; the whole run stands beside. They alternate;
+a run is long (minutes of grid search), so that one over 8 splits is the default, and with more the
+median counts.
 Choices must be the same up to ties: the setting that the engine takes must have the least error of
 the grid search.
 """
 
 from __future__ import annotations
 
-import argparse
 import tempfile
 import time
 from collections.abc import Mapping
-from pathlib import Path
 from statistics import median
 from typing import Any
 
@@ -29,6 +28,7 @@ import numpy as np
 import pandas as pd
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline
+from tables import options, write
 from threadpoolctl import threadpool_limits
 
 from ddr_cli.engine import Datasets, make_plan, read_manifest, run_spec
@@ -152,20 +152,19 @@ def compare(method: str, dataset: str, splits: int, runs: int) -> dict[str, Any]
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = options(__doc__)
     parser.add_argument("methods", nargs="*", choices=[*OTHERS, []], default=[])
     parser.add_argument("--dataset", default="landsat")
-    parser.add_argument("--splits", type=int, default=2)
-    parser.add_argument("--runs", type=int, default=3)
-    parser.add_argument("--csv", type=Path, default=Path("results/benchmarks/tuning.csv"))
+    parser.add_argument("--splits", type=int, default=8)
+    parser.add_argument("--runs", type=int, default=1)
     given = parser.parse_args()
+    dataset, splits = ("digits", 1) if given.quick else (given.dataset, given.splits)
     with threadpool_limits(1):
         rows = []
-        for method in given.methods or OTHERS:
-            rows.append(compare(method, given.dataset, given.splits, given.runs))
+        for method in ["nmmp"] if given.quick else given.methods or OTHERS:
+            rows.append(compare(method, dataset, splits, given.runs))
             print(pd.DataFrame(rows).to_string(index=False), flush=True)
-    given.csv.parent.mkdir(parents=True, exist_ok=True)
-    pd.DataFrame(rows).to_csv(given.csv, index=False, lineterminator="\n")
+            write(rows, given, "tuning")
 
 
 if __name__ == "__main__":

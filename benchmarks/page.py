@@ -1,104 +1,130 @@
 """Make docs/speed.md and its pictures from the tables in results/benchmarks.
 
-    python benchmarks/page.py
+    python benchmarks/page.py [--out FOLDER] [--quick]
 
-No number on the page is typed by hand: `make bench` measures all of them and then runs this.
+No number on the page is typed by hand: `make bench` measures all of them and then runs this. With
+`--quick`, or of another folder's tables, the page is made beside these.
 """
 
 from __future__ import annotations
 
+import math
+import os
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
+from tables import RESULTS, against_goals, folder, markdown, options
 
-RESULTS = Path("results/benchmarks")
 PAGE = Path("docs/speed.md")
 
 TABLES = {
-    "tuning": "Tuning inside a run against scikit-learn's `GridSearchCV` over a pipeline",
-    "interval_coverage": "How often intervals hold the truth, in percent",
-    "comparison_errors": "How often `ddr compare` calls two methods different, in percent",
+    "engine": ("engine", "A run's own cost"),
+    "scale": ("scale", "Approximate neighbours, and CCDR's subsampling"),
+    "ccdr_solver": ("ccdr_solver", "Eigen-solvers for CCDR's graph, CPU seconds"),
+    "memory": ("memory", "Peak memory of whole runs, all processes together"),
+    "tuning": ("tuning", "Tuning inside a run against scikit-learn's `GridSearchCV`"),
+    "kills": ("kills", "A run that is killed again and again"),
+    "interval_coverage": ("intervals", "How often intervals hold the truth, in percent"),
+    "comparison_errors": (
+        "comparison",
+        "How often `ddr compare` calls two methods different, in percent",
+    ),
 }
-"""The tables that are shown as they are, by their file and with their title."""
+"""The tables that are shown as they are, by their file: their script and their title."""
 
-SCRIPTS = {"interval_coverage": "intervals", "comparison_errors": "comparison"}
-"""The scripts whose tables are called otherwise."""
-
-
-def exponent(n: pd.Series, seconds: pd.Series) -> float:
-    """Return the slope of the seconds over the sizes, both logarithmic."""
-    return float(np.polyfit(np.log(n), np.log(seconds), 1)[0])
+PICTURES = (("seconds", "seconds", "CPU seconds"), ("memory", "MB", "megabytes added"))
 
 
-def growth(sizes: pd.DataFrame) -> pd.DataFrame:
-    """Return a row per work: both methods at the largest size, their ratio and exponents."""
+def seconds(value: float) -> str:
+    return f"{value:.3g} s" if value < 100 else f"{value:,.0f} s"
+
+
+def megabytes(value: float) -> str:
+    return f"{value:,.0f} MB"
+
+
+def growth(value: float) -> str:
+    return "" if math.isnan(value) else f"{value:.1f}"
+
+
+def compact(goals: pd.DataFrame) -> pd.DataFrame:
+    """Return the table of goals in few columns."""
     rows = []
-    for work, of_work in sizes.groupby("work", sort=False):
-        ours, peer = (of_work[of_work["of"] == role] for role in ("ours", "peer"))
-        last, other = ours.iloc[-1], peer.iloc[-1]
+    for row in goals.to_dict("records"):
+        has_peer = isinstance(row.get("peer"), str)
+        peer = f"{row['peer']}: {seconds(row['peer seconds'])}" if has_peer else ""
+        if has_peer:
+            peer += f", {megabytes(row['peer MB'])}"
+            peer += " (**wrong**)" if row["peer wrong"] == "wrong" else ""
+        exponents = [row["exponent"], *([row["peer exponent"]] if has_peer else [])]
+        answers = [row["answer"], *([row["peer answer"]] if has_peer else [])]
         rows.append(
             {
-                "work": work,
-                "n": last["n"],
-                "ours": f"{last['method']}: {last['seconds']:.3g} s, {last['MB']:.0f} MB",
-                "beside": f"{other['method']}: {other['seconds']:.3g} s, {other['MB']:.0f} MB",
-                "ours / beside": f"{last['seconds'] / other['seconds']:.2g}",
-                "grows as n to the": f"{exponent(ours['n'], ours['seconds']):.1f} "
-                f"({exponent(peer['n'], peer['seconds']):.1f})",
+                "work": row["work"],
+                "n × d": f"{row['n']:,} × {row['d']}",
+                "ours": f"{seconds(row['seconds'])}, {megabytes(row['MB'])}",
+                "peer": peer,
+                "ratio": f"{row['ratio']:.2g}" if has_peer else "",
+                "exponents": " / ".join(growth(one) for one in exponents).strip(" /"),
+                "answers": " / ".join(answers).strip(" /"),
+                "goal": row["goal"],
+                "met": row["met"],
+                "runs": row["runs"],
             }
         )
     return pd.DataFrame(rows)
 
 
-def draw(sizes: pd.DataFrame, path: Path) -> None:
-    """Draw seconds over sizes, a panel per work, both axes logarithmic."""
-    works = list(sizes["work"].unique())
-    figure = Figure(figsize=(3.2 * len(works), 3.2), layout="constrained")
+def draw(measured: pd.DataFrame, column: str, label: str, path: Path) -> None:
+    """Draw a column over the sizes, a panel per work of several, all axes logarithmic."""
+    sizes = measured.groupby("work", sort=False)["n"].nunique()
+    works, across = list(sizes.index[sizes > 1]), 4
+    down = math.ceil(len(works) / across)
+    figure = Figure(figsize=(3.1 * across, 2.9 * down), layout="constrained")
     for place, work in enumerate(works, start=1):
-        axes = figure.add_subplot(1, len(works), place, xscale="log", yscale="log", title=work)
-        for method, of_method in sizes[sizes["work"] == work].groupby("method", sort=False):
-            axes.plot(of_method["n"], of_method["seconds"], marker="o", label=method)
+        axes = figure.add_subplot(down, across, place, xscale="log", yscale="log")
+        axes.set_title(work, fontsize="medium")
+        for method, rows in measured[measured["work"] == work].groupby("method", sort=False):
+            axes.plot(rows["n"], rows[column], marker="o", markersize=4, label=method)
         axes.set_xlabel("points")
-        axes.set_ylabel("CPU seconds" if place == 1 else "")
-        axes.legend(fontsize="small")
+        axes.set_ylabel(label if place % across == 1 else "")
+        axes.legend(fontsize="x-small")
     figure.savefig(path, metadata={"Date": None})
 
 
-def markdown(table: pd.DataFrame) -> str:
-    """Return a table as Markdown, gaps left empty."""
-    cells = table.astype(object).where(table.notna(), "")
-    lines = [list(map(str, table.columns)), ["---"] * len(table.columns)]
-    lines += [[str(cell) for cell in row] for row in cells.itertuples(index=False)]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
-def page() -> str:
-    """Return the page's text; the pictures are written beside the tables."""
+def page(tables: Path, beside: str) -> str:
+    """Return the page's text; `beside` is where it finds the pictures."""
     parts = [
-        "# Speed, memory and error rates, measured",
-        "Made by `make bench` from [the tables](../results/benchmarks): CPU seconds of one thread, "
-        "medians of several runs in which ours and the other took turns. What counts is the ratio: "
-        "seconds differ from machine to machine.",
+        "# Speed and memory, measured",
+        f"Made by `make bench` from [the tables]({beside}). Each fit runs in a process of its own "
+        "on one thread, ours and the peer's in turn; the figures are medians of CPU seconds and "
+        "the megabytes that the fit adds at most. What counts is the ratio: seconds differ from "
+        "machine to machine. The exponents (ours / the peer's) are those of n, fitted over all "
+        "sizes. An answer is checked by the definition, in `benchmarks/checks.py`.",
     ]
-    sizes = RESULTS / "sizes.csv"
-    if sizes.is_file():
-        table = pd.read_csv(sizes)
-        draw(table, RESULTS / "sizes.svg")
-        parts += [
-            "## Cost against the number of points",
-            "Gaussian classes in 36 dimensions; the exponent of what stands beside is in brackets. "
-            "PCA and LDA solve easier problems and stand there as a floor.",
-            markdown(growth(table)),
-            "![CPU seconds over the number of points](../results/benchmarks/sizes.svg)",
-        ]
-    for name, title in TABLES.items():
-        if (RESULTS / f"{name}.csv").is_file():
-            parts += [f"## {title}", markdown(pd.read_csv(RESULTS / f"{name}.csv"))]
-            parts += [f"By `benchmarks/bench_{SCRIPTS.get(name, name)}.py`."]
+    methods = tables / "methods.csv"
+    if methods.is_file():
+        measured = pd.read_csv(methods, keep_default_na=False)
+        goals = against_goals(measured)
+        goals.to_csv(tables / "goals.csv", index=False, lineterminator="\n")
+        parts += ["## Methods, peers and goals", markdown(compact(goals))]
+        for name, column, label in PICTURES:
+            draw(measured, column, label, tables / f"{name}.svg")
+            parts += [f"![{label} over the number of points]({beside}/{name}.svg)"]
+    for name, (script, title) in TABLES.items():
+        if (tables / f"{name}.csv").is_file():
+            table = pd.read_csv(tables / f"{name}.csv", dtype=str, keep_default_na=False)
+            parts += [f"## {title}", markdown(table), f"By `benchmarks/bench_{script}.py`."]
     return "\n\n".join(parts) + "\n"
 
 
+def main() -> None:
+    tables = folder(options(__doc__).parse_args())
+    path = PAGE if tables == RESULTS else tables / PAGE.name
+    beside = os.path.relpath(tables, path.parent)
+    path.write_text(page(tables, beside), encoding="utf-8")
+
+
 if __name__ == "__main__":
-    PAGE.write_text(page(), encoding="utf-8")
+    main()

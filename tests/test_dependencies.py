@@ -12,7 +12,6 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 
 _BY_NAME = ("import_module", "load_library")  # functions that take the name of what they import
-_NOT_IMPORTED = {"dev", "peers"}  # extras that the package itself has no use for
 
 
 def _imported(path: Path) -> set[str]:
@@ -41,6 +40,6 @@ def test_declared_equals_imported() -> None:
     owners = packages_distributions()
     imported = _named([owner for name in packages for owner in owners.get(name, [name])])
     required = _named(project["dependencies"])
-    optional = _named([name for extra in set(extras) - _NOT_IMPORTED for name in extras[extra]])
+    optional = _named([name for extra in set(extras) - {"dev"} for name in extras[extra]])
     assert imported - optional == required
     assert optional - imported == set()

@@ -74,7 +74,7 @@ def _extras() -> Iterator[Finding]:
     for line in lines:
         extra = re.search(r"extra == ['\"](\w+)['\"]", line)
         package = re.match(r"[\w.-]+", line)
-        if extra and package and extra[1] not in ("dev", "peers"):
+        if extra and package and extra[1] != "dev":
             by_extra.setdefault(extra[1], []).append(package[0])
     there = {extra: all(map(_is_there, names)) for extra, names in by_extra.items()}
     yield Finding("extras", ", ".join(extra for extra in there if there[extra]) or "none")

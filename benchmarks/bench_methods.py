@@ -1,0 +1,85 @@
+"""What methods cost against their peers, at several numbers of points.
+
+    python benchmarks/bench_methods.py [WORK ...] [--runs 5] [--quick] [--out FOLDER]
+
+Ours and the peers take turns, each fit in a process of its own on one thread; medians are told.
+Where one fit takes more than a minute there are two runs, as the column `runs` says. Peers that
+need other versions run in `.venv-peers`, made from `benchmarks/peers.txt` by `make bench`; without
+it they are left out. The works named are measured anew and the other rows of the table stay; a row
+is written as soon as it is there.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from checks import CHECKS
+from measure import Worker, in_turn, summary
+from tables import folder, options, write
+from works import WORKS, points
+
+ORDER = {name: place for place, name in enumerate(WORKS)}
+PEERS = Path(".venv-peers/bin/python")
+
+
+def measured(name: str, n: int, workers: dict[bool, Worker], runs: int) -> list[dict[str, Any]]:
+    """Return a row for each method of a work at a size."""
+    work = WORKS[name]
+    asked = {
+        method: workers[how.peers]
+        for method, how in work.methods.items()
+        if how.peers in workers and n <= how.most
+    }
+    found = in_turn(asked, name, n, runs)
+    checked = {}
+    X, y = points(name, n)
+    if work.check:
+        answers = {method: of[0].answer for method, of in found.items()}
+        checked = CHECKS[work.check](X, y, answers)
+    rows = []
+    for method, of in found.items():
+        row = {"work": name, "method": method, "n": n, "d": X.shape[1], **summary(of)}
+        what, value, is_right = checked.get(method, ("", None, True))
+        row["answer"] = f"{what} {value:.3g}" if what else ""
+        rows.append({**row, "wrong": "" if is_right else "wrong"})
+        print(*rows[-1].values(), sep="  ", flush=True)
+    return rows
+
+
+def main() -> int:
+    parser = options(__doc__)
+    parser.add_argument("works", nargs="*", choices=[*WORKS, []], default=[])
+    parser.add_argument("--runs", type=int, default=5)
+    given = parser.parse_args()
+    workers = {False: Worker(warm=not given.quick)}
+    if PEERS.is_file():
+        workers[True] = Worker(PEERS, warm=not given.quick)
+    else:
+        print("metric-learn and umap are left out: `make bench` makes their environment")
+    path = folder(given) / "methods.csv"
+    table = pd.read_csv(path, keep_default_na=False) if path.is_file() else pd.DataFrame()
+    failed = False
+    for name in given.works or WORKS:
+        work = WORKS[name]
+        sizes = (work.least, work.least * 3 // 2) if given.quick else work.sizes
+        kept = table[table["work"] != name] if len(table) else table
+        rows: list[dict[str, Any]] = []
+        try:
+            for n in sizes:
+                rows += measured(name, n, workers, 1 if given.quick else given.runs)
+                table = pd.concat([kept, pd.DataFrame(rows)])
+                table = table.sort_values("work", key=lambda of: of.map(ORDER), kind="stable")
+                write(table, given, "methods")
+        except Exception as error:
+            failed = True
+            print(f"{name}: {type(error).__name__}: {error}", file=sys.stderr)
+    for worker in workers.values():
+        worker.close()
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,155 @@
+"""CPU seconds and peak memory of single fits, each in a process of its own.
+
+A `Worker` is a process of one Python environment that has loaded its libraries. It measures in a
+copy of itself, so that nothing one fit leaves behind costs or spares the next, on one thread. As
+`python measure.py` this file is that process; it needs the standard library and threadpoolctl.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+ONE_THREAD = dict.fromkeys(
+    ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1"
+) | {"NUMBA_THREADING_LAYER": "workqueue"}  # Its others refuse to be copied.
+LONG = 60.0  # seconds: what takes longer is run fewer times, as the tables say
+FEW = 2
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One fit: CPU seconds, the megabytes it adds at most, and what the fit returned."""
+
+    seconds: float
+    megabytes: float
+    answer: Any
+
+
+def cpu_seconds() -> float:
+    """Return the CPU time of this process and of its children that have ended."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in used)
+
+
+def fit_once(work: str, method: str, n: int) -> Measured:
+    """Fit, and say what that took."""
+    from works import WORKS, points
+
+    given, fit = points(work, n), WORKS[work].methods[method].fit
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    began = time.process_time()
+    answer = fit(*given)
+    spent = time.process_time() - began
+    added = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    return Measured(spent, added / 1024, answer)
+
+
+def _in_a_copy(work: str, method: str, n: int) -> tuple[bool, Any]:
+    """Fork, measure there, and return whether it went well with what it gave or why it didn't."""
+    from works import points
+
+    points(work, n)  # Drawn before the fork: their memory is none of the fit's.
+    reads, writes = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            found: tuple[bool, Any] = (True, fit_once(work, method, n))
+        except Exception as error:
+            found = (False, f"{type(error).__name__}: {error}")
+        with os.fdopen(writes, "wb") as pipe:
+            pickle.dump(found, pipe)
+        os._exit(0)
+    os.close(writes)
+    with os.fdopen(reads, "rb") as pipe:
+        sent = pipe.read()
+    status = os.waitpid(child, 0)[1]
+    return pickle.loads(sent) if sent else (False, f"the process died (status {status})")
+
+
+class Worker:
+    """A process that measures with the libraries of one Python environment."""
+
+    def __init__(self, python: str | Path = sys.executable, *, warm: bool = True) -> None:
+        self._process = subprocess.Popen(
+            [str(python), "-W", "ignore", __file__, *(["--warm"] if warm else [])],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env={**os.environ, **ONE_THREAD},
+        )
+
+    def measure(self, work: str, method: str, n: int) -> Measured:
+        """Return what one fit took; raise RuntimeError with what went wrong in it."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(json.dumps([work, method, n]).encode() + b"\n")
+        self._process.stdin.flush()
+        good, found = pickle.load(self._process.stdout)
+        if not good:
+            raise RuntimeError(f"{work}, {method}, n = {n}: {found}")
+        return Measured(*found)
+
+    def close(self) -> None:
+        """End the process."""
+        self._process.communicate()
+
+
+def serve(*, warm: bool) -> None:
+    """Answer a `Worker`'s requests, a line each; if `warm`, after a fit that isn't measured."""
+    from works import WORKS
+
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # What libraries print is no answer.
+    ready = set()
+    for line in sys.stdin:
+        work, method, n = json.loads(line)
+        if warm and (work, method) not in ready:
+            fit_once(work, method, WORKS[work].least)
+            ready.add((work, method))
+        good, found = _in_a_copy(work, method, n)
+        if good:
+            found = (found.seconds, found.megabytes, found.answer)
+        pickle.dump((good, found), answers)
+        answers.flush()
+
+
+def in_turn(
+    workers: Mapping[str, Worker], work: str, n: int, runs: int
+) -> dict[str, Sequence[Measured]]:
+    """Measure some methods at their work, one after the other, `runs` times.
+
+    Where one run takes longer than `LONG` there are only `FEW`.
+    """
+    found: dict[str, list[Measured]] = {method: [] for method in workers}
+    while len(found[next(iter(found))]) < runs:
+        for method, worker in workers.items():
+            found[method].append(worker.measure(work, method, n))
+        if max(of[0].seconds for of in found.values()) > LONG:
+            runs = min(runs, FEW)
+    return found
+
+
+def summary(runs: Sequence[Measured]) -> dict[str, float | int]:
+    """Return the median of the seconds, the largest megabytes and how many runs there were."""
+    return {
+        "seconds": round(median(run.seconds for run in runs), 4),
+        "MB": round(max(run.megabytes for run in runs), 1),
+        "runs": len(runs),
+    }
+
+
+if __name__ == "__main__":
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1):
+        serve(warm="--warm" in sys.argv)

@@ -1,0 +1,107 @@
+"""Tables of figures: CSV files, fitted exponents, and the table of works, goals and peers."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from works import WORKS, Goal
+
+RESULTS = Path("results/benchmarks")
+QUICK = Path("build/benchmarks")
+
+
+def options(about: str) -> argparse.ArgumentParser:
+    """Return what every benchmark can be told."""
+    parser = argparse.ArgumentParser(description=about.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="small sizes, once: does it work?")
+    parser.add_argument("--out", type=Path, help=f"{RESULTS}, or {QUICK} if quick")
+    return parser
+
+
+def folder(given: argparse.Namespace) -> Path:
+    """Return where the tables go."""
+    return given.out or (QUICK if given.quick else RESULTS)
+
+
+def write(rows: Iterable[Mapping[str, Any]] | pd.DataFrame, given: Any, name: str) -> None:
+    """Write a table, whole."""
+    path = folder(given) / f"{name}.csv"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    pd.DataFrame(rows).to_csv(path, index=False, lineterminator="\n")
+
+
+def exponent(n: Iterable[float], seconds: Iterable[float]) -> float:
+    """Return the slope of the seconds over the sizes, both logarithmic; nan for a single size."""
+    sizes, spent = np.array([*n], dtype=float), np.array([*seconds], dtype=float)
+    if len(sizes) < 2:
+        return float("nan")
+    return float(np.polyfit(np.log(sizes), np.log(np.maximum(spent, 1e-4)), 1)[0])
+
+
+def goal_text(goal: Goal) -> str:
+    """Return a goal in words."""
+    said = []
+    if goal.times is not None:
+        said.append(f"≤ {goal.times:g} × {goal.peer}")
+    if goal.seconds is not None:
+        said.append(f"≤ {goal.seconds:g} s")
+    if goal.megabytes is not None:
+        said.append(f"≤ {goal.megabytes:,.0f} MB")
+    if goal.exponent is not None:
+        said.append(f"exponent ≤ {goal.exponent:g}")
+    return ", ".join(said)
+
+
+def is_met(goal: Goal, row: Mapping[str, Any]) -> bool:
+    """Return whether a row of the table keeps within a goal."""
+    return (
+        (goal.times is None or row["ratio"] <= goal.times)
+        and (goal.seconds is None or row["seconds"] <= goal.seconds)
+        and (goal.megabytes is None or row["MB"] <= goal.megabytes)
+        and (goal.exponent is None or row["exponent"] <= goal.exponent)
+    )
+
+
+def against_goals(measured: pd.DataFrame) -> pd.DataFrame:
+    """Return a row per goal, and one per peer that has none, at the largest size of both."""
+    rows = []
+    for work, of_work in measured.groupby("work", sort=False):
+        first, *peers = WORKS[work].methods
+        by_method = {name: of.set_index("n") for name, of in of_work.groupby("method")}
+        ours = by_method[first]
+        goals = [goal for goal in WORKS[work].goals if goal.n in ours.index]
+        for peer in peers:
+            if peer in by_method and all(goal.peer != peer for goal in goals):
+                goals.append(Goal(int(by_method[peer].index.max()), peer))
+        goals = goals or [Goal(int(ours.index.max()))]
+        for goal in goals:
+            row = {"work": work, "n": goal.n, **_figures(ours, goal.n)}
+            if goal.peer:
+                if goal.n not in by_method.get(goal.peer, ours[:0]).index:
+                    continue
+                peer = _figures(by_method[goal.peer], goal.n)
+                row |= {"peer": goal.peer, **{f"peer {key}": value for key, value in peer.items()}}
+                row["ratio"] = row["seconds"] / row["peer seconds"]
+            row["goal"] = goal_text(goal)
+            row["met"] = ("yes" if is_met(goal, row) else "no") if row["goal"] else ""
+            rows.append(row)
+    return pd.DataFrame(rows).round({"ratio": 3})
+
+
+def _figures(of_method: pd.DataFrame, n: int) -> dict[str, Any]:
+    """Return what was measured at a size, with the exponent over all sizes."""
+    row = of_method.loc[n, ["d", "seconds", "MB", "runs", "answer", "wrong"]].to_dict()
+    return row | {"exponent": round(exponent(of_method.index, of_method["seconds"]), 2)}
+
+
+def markdown(table: pd.DataFrame) -> str:
+    """Return a table as Markdown, gaps left empty."""
+    cells = table.astype(object).where(table.notna(), "")
+    lines = [list(map(str, table.columns)), ["---"] * len(table.columns)]
+    lines += [[str(cell) for cell in row] for row in cells.itertuples(index=False)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
