@@ -56,7 +56,7 @@ def regular_eigenpairs(A: Floats, B: Floats, m: int) -> tuple[Floats, Floats] | 
         return None
     per_unit = 1 / np.sqrt(size)
     scaling = per_unit[:, None] * per_unit
-    factor = _regular_factor(B * scaling)
+    factor = regular_factor(B * scaling)
     if factor is None:
         return None
     reduced, _ = scipy.linalg.lapack.dsygst(A * scaling, factor)
@@ -146,14 +146,14 @@ def well_conditioned_order(S: Floats, *, max_condition: float = MAX_CONDITION) -
         values = np.linalg.eigvalsh(correlation[:order, :order])
         return bool(values[0] * limit <= values[-1])
 
-    if d == len(S) and (_regular_factor(correlation) is not None or not irregular(d, _SINGULAR)):
+    if d == len(S) and (regular_factor(correlation) is not None or not irregular(d, _SINGULAR)):
         return d
     # By interlacing, a larger block has a smaller least and a larger greatest eigenvalue.
     limit = min(max_condition, _SINGULAR)
     return bisect.bisect_left(range(1, d + 1), True, key=lambda order: irregular(order, limit))
 
 
-def _regular_factor(S: Floats) -> Floats | None:
+def regular_factor(S: Floats) -> Floats | None:
     """Return the upper Cholesky factor of S if S is, by an estimate, far from singular.
 
     The estimate of the condition number in the 1-norm, which is no less than the spectral one, is

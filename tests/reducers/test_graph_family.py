@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.metrics.pairwise import rbf_kernel
 
-from ddr_cli.reducers import LFDA, LPP, MFA, NMMP, KernelLFDA, KernelMFA, get_traits
+from ddr_cli.reducers import LFDA, LPP, MFA, NMMP, KernelLFDA, KernelMFA, discriminant, get_traits
 
 X, Y = load_iris(return_X_y=True)
 NAMES = np.array(["setosa", "versicolor", "virginica"])[Y]
@@ -274,3 +274,18 @@ def test_landmarks_of_a_precomputed_kernel_are_its_columns(kernel_form, noisy):
     assert_allclose(again, placed, atol=1e-8 * np.abs(placed).max())
     with pytest.raises(ValueError, match="n_components=40, but the points differ in 39"):
         clone(model).set_params(n_components=40).fit(noisy, Y)
+
+
+@pytest.mark.parametrize("kernel_form", KERNEL, ids=repr)
+def test_independent_images_give_the_same_by_a_factor_as_by_eigenvectors(
+    kernel_form, noisy, monkeypatch
+):
+    model = clone(kernel_form).set_params(gamma=3.0)
+    factor = model.fit(noisy, Y).transform(noisy)
+    kernel_pca = discriminant._independent_images
+
+    def unused(*given):
+        assert kernel_pca(*given) is not None  # or nothing would be compared
+
+    monkeypatch.setattr(discriminant, "_independent_images", unused)
+    assert_allclose(model.fit(noisy, Y).transform(noisy), factor, atol=1e-8)
