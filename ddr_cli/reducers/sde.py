@@ -138,7 +138,7 @@ class SDE(MappedEmbedding):
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
-            version=1,
+            version=2,
             nested=True,
             transductive=True,
             neighbors=True,

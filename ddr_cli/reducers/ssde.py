@@ -152,7 +152,7 @@ class SSDE(MappedEmbedding):
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
-            version=1,
+            version=2,
             nested=True,
             grids={
                 "n_components": (2, 5, 10, 20, 35, 60),

@@ -132,7 +132,8 @@ def affine_dependencies(points: Floats, heads: Indices, tails: Indices) -> Float
         members = points[clique]
         extents = members - members.mean(axis=0)
         # The null space of (1, x) over the members, by the singular vectors that x leaves over.
-        left, sizes, _ = np.linalg.svd(extents, full_matrices=True)
+        more_points = len(clique) > extents.shape[1]
+        left, sizes, _ = np.linalg.svd(extents, full_matrices=more_points)
         rank = int(np.sum(sizes > _FLAT * sizes[0]))
         if rank + 1 < len(clique):
             rest = left[:, rank:]

@@ -15,6 +15,8 @@ however far the nodes are from one another and however short some bars.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
@@ -129,7 +131,9 @@ class _Iteration:
         slope = programme.laplacian(change)
         primal, dual = _reach(lower_gram, towards), _reach(lower_slack, slope)
         predicted = _inner(self.gram + primal * towards, self.slack + dual * slope)
-        centring = float(np.clip(predicted / self.size / mu, 1e-3, 1.0)) ** 2
+        # The shorter the step that would lead straight there, the more it has to be centred.
+        freedom = min(primal, dual)
+        centring = float(np.clip(predicted / self.size / mu, 1e-3, 1.0)) ** max(1, 3 * freedom**2)
 
         target = centring * mu * inverse - self.gram - symmetric(towards @ moved)
         change, towards, _ = direction(target)
@@ -231,7 +235,8 @@ class TreeProgramme:
         places = (np.tile(np.arange(m), 2), np.concatenate([i, j]))
         bars = sp.csr_array((entries, places), shape=(m, n)) @ paths
         bars[np.abs(bars) < _NOTHING] = 0.0
-        self.bars = sp.csr_array(bars)
+        # A sparse product of small matrices takes far longer to set up than a dense one to finish.
+        self.bars: Any = np.asarray(bars) if n < _DENSE else sp.csr_array(bars)
         # The moment of inertia about the centre of mass, which `known` holds as the root of the
         # masses.
         placement = np.sqrt(framework.mass)[:, None] * paths
@@ -253,6 +258,8 @@ class TreeProgramme:
     def laplacian(self, weights: Floats) -> Floats:
         r"""Return :math:`L_w = \sum_e w_e b_e b_e^T`, squeezed."""
         B = self.bars
+        if isinstance(B, np.ndarray):
+            return self.squeeze(B.T @ (weights[:, None] * B))
         return self.squeeze((B.T @ sp.diags_array(weights) @ B).toarray())
 
     def apply_laplacian(self, weights: Floats, columns: Floats) -> Floats:
@@ -267,6 +274,8 @@ class TreeProgramme:
 
     def lengths(self, gram: Floats) -> Floats:
         r"""Return :math:`b_e^T K b_e`."""
+        if isinstance(self.bars, np.ndarray):
+            return np.asarray(np.einsum("ij,ij->i", self.bars, self.bars @ gram))
         products = self.bars.multiply(self.bars @ gram)
         return np.asarray(products @ np.ones(products.shape[1]), dtype=np.float64)
 
