@@ -53,6 +53,7 @@ _ONE_THREAD = (
     "VECLIB_MAXIMUM_THREADS",
     "NUMEXPR_NUM_THREADS",
 )
+_PIECES = ("ddr_cli.reducers.", "ddr_cli.evaluation.")
 _PR_SET_PDEATHSIG = 1
 _thread_limits: list[object] = []
 
@@ -282,7 +283,9 @@ class _Context(_BaseContext):
 
 def _copy_a_loaded_process() -> None:
     if sys.platform == "linux":
-        forkserver.set_forkserver_preload(["ddr_cli.engine.preloaded"])
+        # What planning has loaded is what the jobs are about to need.
+        pieces = [name for name in sys.modules if name.startswith(_PIECES)]
+        forkserver.set_forkserver_preload(["ddr_cli.engine.preloaded", *pieces])
         # Once, whatever the number of pools.
         atexit.unregister(_end_fork_server)
         atexit.register(_end_fork_server)

@@ -12,7 +12,6 @@ from scipy import sparse
 from scipy.linalg import lstsq, qr
 from scipy.sparse.linalg import LinearOperator, lsmr
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.linear_model import Ridge
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -92,6 +91,9 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
 
     def _solve_dense(self, X: Floats, indicators: Floats) -> tuple[Floats, Floats]:
         if self.alpha > 0:
+            # A second's import, which planning does without, and most fits.
+            from sklearn.linear_model import Ridge
+
             model = Ridge(self.alpha, fit_intercept=self.fit_intercept, solver="svd")
             model.fit(X, indicators)
             coef = np.atleast_2d(model.coef_)

@@ -16,7 +16,6 @@ import scipy.sparse as sp
 from annotated_types import Ge, Gt, Lt
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
-from sklearn.preprocessing import FunctionTransformer, Normalizer, OneHotEncoder, StandardScaler
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ddr_cli.core.parameters import check_parameters
@@ -24,7 +23,7 @@ from ddr_cli.core.parameters import check_parameters
 if TYPE_CHECKING:
     from sklearn.decomposition import PCA
 
-# scikit-learn's parts that few specs use are imported in the steps: they bring half of it along.
+# scikit-learn's parts that some specs use are imported in the steps: they bring half of it along.
 
 _DENSE_LIMIT = 2**27  # entries: 1 GiB
 _WIDE = 2000  # more features than this: a sparse fit doesn't form their covariance matrix
@@ -246,6 +245,7 @@ class OneHot(_OfColumns):
 
     def _fitted(self, points: Any) -> Any:
         from sklearn.compose import ColumnTransformer
+        from sklearn.preprocessing import OneHotEncoder
 
         encoder = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
         columns = ColumnTransformer(
@@ -283,6 +283,8 @@ class Log1p(OneToOneFeatureMixin, _Step):
 
     def _fitted(self, points: Any) -> Any:
         _log1p(points)
+        from sklearn.preprocessing import FunctionTransformer
+
         return FunctionTransformer(_log1p, accept_sparse=True).fit(points)
 
     def __sklearn_tags__(self) -> Any:
@@ -312,6 +314,8 @@ class Standardize(OneToOneFeatureMixin, _Step):
     version = 1
 
     def _fitted(self, points: Any) -> Any:
+        from sklearn.preprocessing import StandardScaler
+
         return StandardScaler(with_mean=not _is_sparse(points)).fit(points)
 
 
@@ -353,6 +357,8 @@ class UnitLength(OneToOneFeatureMixin, _Step):
     version = 1
 
     def _fitted(self, points: Any) -> Any:
+        from sklearn.preprocessing import Normalizer
+
         return Normalizer().fit(points)
 
 

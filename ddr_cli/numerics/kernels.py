@@ -14,7 +14,6 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
-from sklearn.metrics.pairwise import pairwise_kernels
 
 from ddr_cli.numerics.graph_embedding import symmetric
 from ddr_cli.numerics.neighbors import Points, kneighbors
@@ -60,6 +59,9 @@ def kernel_matrix(
 
     The kernel is one of scikit-learn's ``pairwise_kernels``, or a function of two points.
     """
+    # A second's import, which planning a linear method's run does without.
+    from sklearn.metrics.pairwise import pairwise_kernels
+
     own = {} if callable(kernel) else {"gamma": gamma, "degree": degree, "coef0": coef0}
     K = pairwise_kernels(
         A.astype(np.float64), B.astype(np.float64), metric=kernel, filter_params=True, **own

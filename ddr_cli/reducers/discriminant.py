@@ -16,7 +16,6 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 import scipy.linalg
 from numpy.typing import ArrayLike, NDArray
-from sklearn.preprocessing import KernelCenterer
 
 from ddr_cli.numerics.eigen import deterministic_signs
 from ddr_cli.numerics.generalized_eigen import (
@@ -127,6 +126,9 @@ class KernelDiscriminant(Discriminant):
         self.gamma_ = kernel_width(points, self.gamma)
         self.landmarks_ = drawn_landmarks(points.shape[0], self.n_landmarks, self.random_state)
         self.X_fit_ = points[self.landmarks_]
+        # Half a second's import, which linear methods do without.
+        from sklearn.preprocessing import KernelCenterer
+
         self._centerer = KernelCenterer()
         K = self._matrix(self.X_fit_)
         rounding = len(K) * np.finfo(np.float64).eps * float(abs(K).max())
