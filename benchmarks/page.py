@@ -20,6 +20,7 @@ PAGE = Path("docs/speed.md")
 
 TABLES = {
     "engine": ("engine", "A run's own cost"),
+    "commands": ("commands", "The commands themselves, CPU seconds"),
     "scale": ("scale", "Approximate neighbours, and CCDR's subsampling"),
     "ccdr_solver": ("ccdr_solver", "Eigen-solvers for CCDR's graph, CPU seconds"),
     "memory": ("memory", "Peak memory of whole runs, all processes together"),
