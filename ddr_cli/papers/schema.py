@@ -460,6 +460,12 @@ def paper_names() -> list[str]:
     return sorted(path.stem for path in _FOLDER.glob("*.yaml") if path != GLOSSARY)
 
 
+def papers_naming(run: str) -> list[str]:
+    """Return the names of the papers whose files have a run's name; reading them all takes time."""
+    texts = {name: (_FOLDER / f"{name}.yaml").read_text(encoding="utf-8") for name in paper_names()}
+    return [name for name, text in texts.items() if run in text]
+
+
 @cache
 def load_paper(name: str) -> Paper:
     """Return the paper called `name`; an `InputError` names what is wrong with it, and where."""

@@ -19,7 +19,7 @@ from ddr_cli.comparison.runs import find_runs
 from ddr_cli.comparison.summary import Summary, summarize
 from ddr_cli.core.errors import InputError
 from ddr_cli.core.validation import Frozen
-from ddr_cli.papers.schema import Artefact, Paper, load_paper, paper_names
+from ddr_cli.papers.schema import Artefact, Paper, load_paper, paper_names, papers_naming
 from ddr_cli.verdicts.claims import ClaimResult, ClaimVerdict, PartResult, judge_claims
 from ddr_cli.verdicts.printed import (
     MarkResult,
@@ -230,7 +230,7 @@ def quoted_for(summary: Summary) -> list[QuotedNumber]:
     """Return the numbers that the papers quote for what one run measured."""
     return [
         number
-        for name in paper_names()
+        for name in papers_naming(summary.run.name)
         for artefact in load_paper(name).artefacts
         if summary.run.name in artefact.specs
         for number in quoted_numbers(judge_numbers(artefact, {summary.run.name: summary}), summary)
