@@ -120,7 +120,7 @@ class LPP(OnNeighborGraph, LinearReducer):
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
-            version=2,
+            version=3,
             nested=True,
             transductive=True,
             neighbors=self.weights != "local_scaling",
