@@ -30,6 +30,7 @@ from ddr_cli.cli import (
     sweep,
     validate,
 )
+from ddr_cli.cli.streams import lasting_streams
 from ddr_cli.core.errors import DdrError, printable
 from ddr_cli.core.lazy import load_when_used
 
@@ -125,7 +126,8 @@ def main() -> None:
     """Run the program (the console script `ddr`)."""
     # scikit-learn imports both, and they are half of what its import takes.
     load_when_used("scipy.stats", "pandas")
-    app()
+    with lasting_streams():
+        app()
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all, and what is said when they can't be written."""
+"""Files that appear whole or not at all, what is no file, and what is said of either."""
 
 from __future__ import annotations
 
@@ -46,6 +46,19 @@ def sync_folder(folder: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def require_file(path: Path) -> None:
+    """Refuse what has no end or may never begin: a device, a pipe; what is not there may be."""
+    if path.exists() and not path.is_file():
+        kind = "a folder" if path.is_dir() else "a device or a pipe"
+        raise InputError(f"{path} is no file that can be read, but {kind}; name a file.")
+
+
+def refuse_link(path: Path) -> None:
+    """Refuse to write into what leads elsewhere, as in a results folder of someone else."""
+    if path.is_symlink():
+        raise InputError(f"{path} is a link to another place, where nothing is written: remove it.")
 
 
 @contextmanager

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ddr_cli.core.atomic import require_file
 from ddr_cli.core.errors import InputError
 from ddr_cli.data.archives import is_archive
 from ddr_cli.data.formats import decoded_text, read_bytes
@@ -107,6 +108,7 @@ def format_of(path: Path) -> str:
     if path.is_dir():
         names = [child.suffix.lower() for child in path.rglob("*") if child.is_file()]
         return "images" if any(name in _IMAGES for name in names) else "text"
+    require_file(path)
     if path.suffix.lower() in _BY_ENDING:
         return _BY_ENDING[path.suffix.lower()]
     if is_table(path):

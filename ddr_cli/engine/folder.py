@@ -10,7 +10,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from ddr_cli.core.atomic import clear_messages
+from ddr_cli.core.atomic import clear_messages, refuse_link, require_file
 from ddr_cli.core.errors import InputError
 from ddr_cli.engine.changes import changes_since, named_pieces
 from ddr_cli.engine.journal import FILE_NAME, Journal, journal_columns, metrics_of
@@ -29,7 +29,11 @@ def locked(folder: Path) -> Iterator[None]:
     would both have the lock.
     """
     with clear_messages(folder):
+        refuse_link(folder)
         folder.mkdir(parents=True, exist_ok=True)
+        for path in folder.iterdir():
+            refuse_link(path)
+        require_file(folder / LOCK)
         lock = FileLock(folder / LOCK)
         try:
             lock.acquire(timeout=0)
@@ -46,7 +50,7 @@ def locked(folder: Path) -> Iterator[None]:
 
 def is_running(folder: Path) -> bool:
     """Return whether a run is in the folder."""
-    if not (folder / LOCK).exists():
+    if (folder / LOCK).is_symlink() or not (folder / LOCK).is_file():
         return False
     try:
         with FileLock(folder / LOCK, timeout=0):

@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from ddr_cli.core.atomic import atomic_write, clear_messages
+from ddr_cli.core.atomic import atomic_write, clear_messages, require_file
 from ddr_cli.core.errors import InputError, printable
 
 if TYPE_CHECKING:
@@ -322,6 +322,7 @@ def _typed(cells: pd.Series[Any]) -> pd.Series[Any]:
 
 def _read(path: Path) -> tuple[tuple[str, ...], list[str], int]:
     """Return the header (empty if there is none yet), the rows' lines and where the last ends."""
+    require_file(path)
     content = path.read_bytes() if path.exists() else b""
     *whole, torn = content.split(b"\n")
     if not whole:

@@ -21,7 +21,7 @@ from annotated_types import Ge, Le
 from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError, model_validator
 
 import ddr_cli
-from ddr_cli.core.atomic import atomic_write, clear_messages
+from ddr_cli.core.atomic import atomic_write, clear_messages, require_file
 from ddr_cli.core.errors import InputError, printable
 from ddr_cli.core.validation import Frozen
 from ddr_cli.engine.identity import DataIdentity
@@ -200,6 +200,7 @@ class KeptEmbedding(Frozen):
 def read_embeddings(folder: Path) -> Iterator[tuple[str, KeptEmbedding]]:
     """Yield the name and the content of every embedding that a run has kept."""
     for path in sorted((folder / EMBEDDINGS).glob("*.json")):
+        require_file(path)
         try:
             yield path.name, KeptEmbedding.model_validate_json(path.read_bytes())
         except ValidationError as error:

@@ -10,7 +10,7 @@ import traceback
 from collections.abc import Iterable
 from pathlib import Path
 
-from ddr_cli.core.atomic import clear_messages
+from ddr_cli.core.atomic import clear_messages, require_file
 from ddr_cli.engine.jobs import TrialResult
 
 FILE_NAME = "tracebacks.jsonl"
@@ -51,6 +51,7 @@ class Tracebacks:
 def read_tracebacks(folder: Path) -> dict[str, str]:
     """Return the tracebacks of a result folder by their reason; what can't be read is left out."""
     found = {}
+    require_file(folder / FILE_NAME)
     try:
         lines = (folder / FILE_NAME).read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from ddr_cli.core.atomic import require_file
 from ddr_cli.core.errors import InputError
 
 _PARTS = ("train", "test", "")
@@ -46,6 +47,7 @@ class GivenSplits:
 
 def read_given(path: Path) -> GivenSplits:
     """Read a file of splits; an InputError says what is wrong with it, and where."""
+    require_file(path)
     try:
         content = path.read_bytes()
         lines = content.decode("utf-8-sig").splitlines()

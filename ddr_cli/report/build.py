@@ -9,8 +9,7 @@ import pandas as pd
 
 from ddr_cli.comparison.controls import against_controls
 from ddr_cli.comparison.summary import Summary
-from ddr_cli.core.atomic import atomic_write, clear_messages
-from ddr_cli.core.errors import InputError
+from ddr_cli.core.atomic import atomic_write, clear_messages, refuse_link
 from ddr_cli.figures import draw
 from ddr_cli.figures.shuffled_labels import draw_shuffled_labels
 from ddr_cli.figures.style import rendered
@@ -200,10 +199,8 @@ def _figure(summary: Summary, ending: str) -> Path:
 
 def _write(path: Path, content: str | bytes) -> Path:
     # A results folder that came from someone else may hold links to other places.
-    if link := next(
-        (each for each in path.parents if each.name in _OWN and each.is_symlink()), None
-    ):
-        raise InputError(f"{link} is a link to another place, where nothing is written: remove it.")
+    for folder in (path.parent, *(each for each in path.parents if each.name in _OWN)):
+        refuse_link(folder)
     with clear_messages(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         atomic_write(path, content)

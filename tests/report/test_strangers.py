@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +15,9 @@ from ddr_cli.comparison.runs import load_run
 from ddr_cli.comparison.summary import summarize
 from ddr_cli.core.errors import InputError
 from ddr_cli.engine import run_spec
+from ddr_cli.engine.folder import locked
+from ddr_cli.engine.journal import Journal
+from ddr_cli.engine.records import read_embeddings
 from ddr_cli.report.build import write_report, write_run
 from ddr_cli.report.page import page_figure
 from ddr_cli.report.tables import to_csv
@@ -112,3 +116,34 @@ def test_numbers_as_texts_stay_what_they_are() -> None:
 
     frame = pd.DataFrame({"a": ["-1.5 to 2", "@x", "-cmd|x", "+3"], "b": [-1.0, 2, 3, 4]})
     assert to_csv(frame) == "a,b\n-1.5 to 2,-1\n'@x,2\n'-cmd|x,3\n+3,4\n"
+
+
+@pytest.mark.parametrize("name", ["", "run.lock", "trials.csv", "embeddings", "previous", "kept"])
+def test_a_run_writes_through_no_link(tmp_path: Path, run: Path, name: str) -> None:
+    folder, elsewhere = tmp_path / "results" / "theirs", tmp_path / "elsewhere"
+    shutil.copytree(run, elsewhere)
+    folder.parent.mkdir()
+    if name:
+        shutil.copytree(run, folder)
+        shutil.rmtree(folder / name, ignore_errors=True)
+        (folder / name).unlink(missing_ok=True)
+    (folder / name).symlink_to(elsewhere / name)
+    before = {path: path.read_bytes() for path in elsewhere.rglob("*") if path.is_file()}
+    with pytest.raises(InputError, match="is a link to another place"), locked(folder):
+        pass
+    assert before == {path: path.read_bytes() for path in elsewhere.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("name", ["trials.csv", "run.lock", "embeddings/x.json"])
+def test_what_never_ends_is_not_read(tmp_path: Path, run: Path, name: str) -> None:
+    folder = tmp_path / "theirs"
+    shutil.copytree(run, folder)
+    (folder / name).unlink(missing_ok=True)
+    (folder / name).parent.mkdir(exist_ok=True)
+    os.mkfifo(folder / name)
+    reading = {
+        "trials.csv": lambda: Journal(folder / name, ()),
+        "run.lock": locked(folder).__enter__,
+    }
+    with pytest.raises(InputError, match="but a device or a pipe"):
+        reading.get(name, lambda: list(read_embeddings(folder)))()

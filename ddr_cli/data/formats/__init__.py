@@ -16,6 +16,7 @@ from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from ddr_cli.core.atomic import require_file
 from ddr_cli.core.errors import InputError, did_you_mean
 from ddr_cli.core.registry import Entry, Registry
 
@@ -144,6 +145,7 @@ def _frozen(value: Any) -> Any:
 
 def read_bytes(path: Path, *, limit: int = UNPACKED_LIMIT) -> bytes:
     """Return the content of a file, unpacked if it is a gzip file whatever its name."""
+    require_file(path)
     try:
         with path.open("rb") as file:
             if file.read(2) != b"\x1f\x8b":

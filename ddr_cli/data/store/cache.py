@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ddr_cli import __version__
-from ddr_cli.core.atomic import atomic_open
+from ddr_cli.core.atomic import atomic_open, require_file
 from ddr_cli.core.errors import DdrError
 from ddr_cli.data.card import Card, Layout, Options
 from ddr_cli.data.dataset import (
@@ -188,6 +188,7 @@ def _parsed_path(
 def _content_hash(path: Path) -> str:
     """Return the sha256 of a file's content, or of a folder's names and contents."""
     if not path.is_dir():
+        require_file(path)
         with path.open("rb") as file:
             return file_digest(file, "sha256").hexdigest()
     digest = sha256()

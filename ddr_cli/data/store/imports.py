@@ -10,6 +10,7 @@ from operator import eq
 from pathlib import Path, PurePosixPath
 from tempfile import mkdtemp
 
+from ddr_cli.core.atomic import require_file
 from ddr_cli.core.errors import InputError
 from ddr_cli.data.archives import is_archive, read_members
 from ddr_cli.data.card import Card, CardFile, Layout, is_inside
@@ -41,6 +42,8 @@ def import_dataset(card: Card, given: Sequence[Path], sources: Sources) -> Datas
     for path in given:
         if not path.exists():
             raise InputError(f"There is no file or folder {path}.")
+        if not path.is_dir():
+            require_file(path)
     reasons = []
     candidates: dict[str, _Given] = {}
     for path in given:

@@ -1,0 +1,65 @@
+"""Standard streams that are closed, or whose reader goes away, as `head` does or a terminal.
+
+What was to be shown is lost then, and what a command does goes on.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+_READER_GONE = (errno.EPIPE, errno.EIO)
+
+
+class _Stream:
+    """A text stream that says nothing more once it could not be written to."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+        self.error: OSError | None = None
+
+    def write(self, text: str) -> int:
+        self._try(lambda: self._stream.write(text))
+        return len(text)
+
+    def flush(self) -> None:
+        self._try(self._stream.flush)
+
+    def _try(self, do: Any) -> None:
+        try:
+            do()
+        except OSError as error:
+            self.error = self.error or error
+            # What is buffered has to go somewhere, at the latest when Python ends.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), self._stream.fileno())
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+@contextmanager
+def lasting_streams() -> Iterator[None]:
+    """Have output and messages that can't be written any more change nothing in the block.
+
+    Exits with 1 if the output was lost for another reason than that nobody reads it.
+    """
+    before = sys.stdout, sys.stderr
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            # Else the next file that is opened, such as a journal, would be the stream.
+            setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115
+    sys.stdout, sys.stderr = out, _ = _Stream(sys.stdout), _Stream(sys.stderr)
+    try:
+        yield
+    finally:
+        out.flush()
+        sys.stdout, sys.stderr = before
+        if out.error is not None and out.error.errno not in _READER_GONE:
+            reason = out.error.strerror
+            sys.stderr.write(f"Error: the output can't be written: {reason}.\n")
+            raise SystemExit(1)

@@ -1,0 +1,64 @@
+"""What is lost when output can't be shown is the output alone."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ddr_cli.cli.app import main
+
+SPEC = """
+title: A test
+dataset: iris
+split: {kind: fraction, train: 0.5, repeats: 1}
+reducers: [none]
+classifiers: [{name: knn, n_neighbors: 3}]
+controls: []
+"""
+
+
+def code_of(monkeypatch: pytest.MonkeyPatch, *words: str) -> object:
+    monkeypatch.setattr(sys, "argv", ["ddr", *words])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    return ended.value.code
+
+
+def written_to(reader: str) -> Any:
+    """Return a stream that nobody reads any more, or that can't be written."""
+    if reader == "full":
+        return Path("/dev/full").open("w", encoding="utf-8")
+    read, write = os.pipe()
+    os.close(read)
+    return os.fdopen(write, "w")
+
+
+def test_a_run_goes_on_without_its_streams(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("small.yaml").write_text(SPEC)
+    for name in ("stdin", "stdout", "stderr"):
+        monkeypatch.setattr(sys, name, None)
+    assert code_of(monkeypatch, "run", "small.yaml") == 0
+    assert {path.name for path in Path("results/small").iterdir()} == {
+        *("trials.csv", "manifest.json", "run.lock", "summary.csv", "figure.svg", "figure.png")
+    }
+
+
+def test_output_that_nobody_reads_fails_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdout", written_to("gone"))
+    assert code_of(monkeypatch, "list", "metrics") == 0
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="has no device that is always full")
+def test_output_that_a_full_disk_loses_is_said(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "stdout", written_to("full"))
+    assert code_of(monkeypatch, "list", "metrics") == 1
+    assert capsys.readouterr().err == (
+        "Error: the output can't be written: No space left on device.\n"
+    )
