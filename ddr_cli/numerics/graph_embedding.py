@@ -17,10 +17,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import LinearOperator
-from threadpoolctl import threadpool_limits
 
 from ddr_cli.numerics.eigen import top_eigenpairs
 from ddr_cli.numerics.neighbors import Points
+from ddr_cli.numerics.threads import one_thread
 
 Floats = NDArray[np.float64]
 
@@ -175,6 +175,6 @@ def _leading_squares(X: Any, rank: int) -> tuple[Floats, Floats, float]:
     order = min(X.shape)
     gram = LinearOperator((order, order), matvec=apply, matmat=apply, dtype=np.float64)
     # Thousands of products too short for threads: on a busy machine these mostly wait for another.
-    with threadpool_limits(1, user_api="blas"):
+    with one_thread():
         values, vectors = top_eigenpairs(gram, rank, floor=0.0)
     return np.maximum(values, 0.0), vectors, total

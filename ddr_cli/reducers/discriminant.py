@@ -27,6 +27,7 @@ from ddr_cli.numerics.generalized_eigen import (
 from ddr_cli.numerics.graph_embedding import data_span, symmetric
 from ddr_cli.numerics.kernels import kernel_matrix, kernel_width
 from ddr_cli.numerics.shared import computed_once
+from ddr_cli.numerics.threads import one_thread
 from ddr_cli.reducers.reducer import Codes, Floats, LinearReducer, Reducer, drawn_landmarks
 from ddr_cli.reducers.registry import one_less_than_points, rank_of_centred
 
@@ -99,6 +100,7 @@ class KernelDiscriminant(Discriminant):
     _fitted = "dual_components_"
     _factorizes = True
 
+    @one_thread()
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Find the directions that tell the classes `y` apart."""
         points, code = self._points_and_classes(X, y)

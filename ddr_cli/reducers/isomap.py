@@ -14,6 +14,7 @@ from scipy.sparse.csgraph import connected_components, dijkstra
 from ddr_cli.numerics.graphs import closest_pairs, symmetrized
 from ddr_cli.numerics.neighbors import CsrArray, kneighbors
 from ddr_cli.numerics.scaling import classical_scaling
+from ddr_cli.numerics.threads import one_thread
 from ddr_cli.reducers.reducer import Embedding, drawn_landmarks
 from ddr_cli.reducers.registry import Traits, one_less_than_points
 
@@ -94,6 +95,7 @@ class Isomap(Embedding):
         self.n_landmarks = n_landmarks
         self.random_state = random_state
 
+    @one_thread()
     def fit(self, X: ArrayLike, y: Any = None) -> Isomap:  # noqa: ARG002 (scikit-learn's signature)
         """Embed the rows of `X`."""
         points = self._points(X, reset=True)

@@ -15,6 +15,7 @@ from sklearn.manifold import LocallyLinearEmbedding
 
 from ddr_cli.numerics.graphs import closed_groups
 from ddr_cli.numerics.neighbors import kneighbors
+from ddr_cli.numerics.threads import one_thread
 from ddr_cli.reducers.reducer import Codes, Floats
 from ddr_cli.reducers.registry import Traits, rank_of_centred
 from ddr_cli.reducers.wrapped import WrappedEmbedding
@@ -107,6 +108,7 @@ class LLE(WrappedEmbedding):
         self.reg = reg
         self.disconnected = disconnected
 
+    @one_thread()
     def fit(self, X: ArrayLike, y: Any = None) -> LLE:  # noqa: ARG002 (scikit-learn's signature)
         """Embed the rows of `X`."""
         given = self._checked(X)

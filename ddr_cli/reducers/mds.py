@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist
 
 from ddr_cli.numerics.scaling import classical_scaling
+from ddr_cli.numerics.threads import one_thread
 from ddr_cli.reducers.reducer import Embedding, Floats
 from ddr_cli.reducers.registry import Traits, one_less_than_points
 
@@ -80,6 +81,7 @@ class MDS(Embedding):
         self.n_components = n_components
         self.metric = metric
 
+    @one_thread()
     def fit(self, X: ArrayLike, y: Any = None) -> MDS:  # noqa: ARG002 (scikit-learn's signature)
         """Place the rows of `X`, or the points of which it holds the distances."""
         points = self._points(X, reset=True)

@@ -18,6 +18,7 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ddr_cli.core.parameters import check_parameters
+from ddr_cli.numerics.threads import one_thread
 from ddr_cli.reducers.reducer import Embedding, Floats
 
 # Widths are in units of the median squared distance of the training points.
@@ -109,6 +110,7 @@ class KernelRidgeMap(_RegressionMap):
         self.width = width
         self.ridge = ridge
 
+    @one_thread()
     def fit(self, X: ArrayLike, y: ArrayLike) -> KernelRidgeMap:
         """Choose width and ridge for each column of `y`, and fit."""
         targets, distances = self._check_fit(X, y)

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from ddr_cli.numerics.graphs import knn_graph, known_neighbors
 from ddr_cli.numerics.mvu import Solver, unfold
 from ddr_cli.numerics.neighbors import Neighbors
+from ddr_cli.numerics.threads import one_thread
 from ddr_cli.reducers.registry import Traits, one_less_than_points
 from ddr_cli.reducers.regression_map import MapName, MappedEmbedding
 
@@ -105,6 +106,7 @@ class SDE(MappedEmbedding):
         self.disconnected = disconnected
         self.map = map
 
+    @one_thread()
     def fit(self, X: ArrayLike, y: Any = None, *, neighbors: Neighbors | None = None) -> SDE:  # noqa: ARG002 (scikit-learn's signature)
         """Embed the rows of `X`; `neighbors` of these, `n_neighbors` or more, spare the search."""
         points = np.asarray(self._points(X, reset=True), dtype=np.float64)

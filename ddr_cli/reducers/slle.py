@@ -13,6 +13,7 @@ from scipy.sparse.linalg import eigsh
 from scipy.spatial.distance import cdist
 
 from ddr_cli.numerics.eigen import deterministic_signs, eigenpairs
+from ddr_cli.numerics.threads import one_thread
 from ddr_cli.reducers.reducer import Codes, Floats
 from ddr_cli.reducers.registry import Traits, one_less_than_points
 from ddr_cli.reducers.regression_map import MapName, MappedEmbedding
@@ -94,6 +95,7 @@ class SupervisedLLE(MappedEmbedding):
         self.reg = reg
         self.map = map
 
+    @one_thread()
     def fit(self, X: ArrayLike, y: ArrayLike) -> SupervisedLLE:
         """Embed the rows of `X`, of classes `y`."""
         given, code = self._points_and_classes(X, y)

@@ -13,6 +13,7 @@ from ddr_cli.numerics.eigen import deterministic_signs
 from ddr_cli.numerics.graphs import knn_graph
 from ddr_cli.numerics.mvu import Solver, Unfolding, unfold
 from ddr_cli.numerics.neighbors import kneighbors
+from ddr_cli.numerics.threads import one_thread
 from ddr_cli.reducers.reducer import Codes, Floats
 from ddr_cli.reducers.registry import Traits, one_less_than_points
 from ddr_cli.reducers.regression_map import MapName, MappedEmbedding
@@ -103,6 +104,7 @@ class SSDE(MappedEmbedding):
         self.tol = tol
         self.map = map
 
+    @one_thread()
     def fit(self, X: ArrayLike, y: ArrayLike) -> SSDE:
         """Embed the rows of `X`, of classes `y`."""
         given, code = self._points_and_classes(X, y)

@@ -20,6 +20,7 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.preprocessing import KernelCenterer
 
 from ddr_cli.numerics.eigen import deterministic_signs, eigenpairs
+from ddr_cli.numerics.threads import one_thread
 from ddr_cli.reducers.reducer import Embedding, Floats
 from ddr_cli.reducers.registry import Traits, one_less_than_points
 
@@ -142,6 +143,7 @@ default="linear"
         self.degree = degree
         self.coef0 = coef0
 
+    @one_thread()
     def fit(self, X: ArrayLike, y: Any = None) -> KernelPCA:  # noqa: ARG002 (scikit-learn's signature)
         """Find the directions."""
         points = self._checked(X)

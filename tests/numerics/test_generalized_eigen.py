@@ -9,6 +9,7 @@ import scipy.linalg
 from ddr_cli.numerics.generalized_eigen import (
     generalized_eigenpairs,
     null_space,
+    regular_eigenpairs,
     smallest_generalized_eigenpairs,
     well_conditioned_order,
 )
@@ -140,3 +141,21 @@ def test_a_null_space_is_found_in_any_units(ratio):
     expected = scipy.linalg.null_space(B, rcond=1e-10) / units[:, None]
     assert null.shape == (8, 2)
     assert scipy.linalg.subspace_angles(null, expected).max() < 1e-6
+
+
+def test_a_regular_pencil_by_a_factor_is_that_by_eigenvectors():
+    rng = np.random.default_rng(5)
+    A, B = rng.standard_normal((2, 30, 30))
+    A, B = A + A.T, B @ B.T + np.eye(30)
+    units = np.geomspace(1e-3, 1e3, 30)
+    B *= np.outer(units, units)
+    A *= np.outer(units, units)
+    values, vectors = regular_eigenpairs(A, B, 4)
+    expected = generalized_eigenpairs(A, B, 4)
+    np.testing.assert_allclose(values, expected[0], rtol=1e-8)
+    sides = vectors * units[:, None], expected[1] * units[:, None]
+    np.testing.assert_allclose(*sides, atol=1e-8)
+    B[:, 7] = B[7] = B[:, 3]
+    B[7, 7] = B[3, 3]
+    assert regular_eigenpairs(A, B, 4) is None
+    assert regular_eigenpairs(A, np.zeros((30, 30)), 4) is None
