@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pandas as pd
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator
 from tables import RESULTS, against_goals, folder, markdown, options
 
 PAGE = Path("docs/speed.md")
@@ -43,6 +44,10 @@ def seconds(value: float) -> str:
 
 def megabytes(value: float) -> str:
     return f"{value:,.0f} MB"
+
+
+def thousands(n: int) -> str:
+    return f"{n:g}" if n < 1000 else f"{n / 1000:g}k" if n < 10**6 else f"{n / 10**6:g}M"
 
 
 def growth(value: float) -> str:
@@ -79,15 +84,25 @@ def compact(goals: pd.DataFrame) -> pd.DataFrame:
 
 def draw(measured: pd.DataFrame, column: str, label: str, path: Path) -> None:
     """Draw a column over the sizes, a panel per work of several, all axes logarithmic."""
-    sizes = measured.groupby("work", sort=False)["n"].nunique()
-    works, across = list(sizes.index[sizes > 1]), 4
+    several = measured.groupby("work", sort=False)["n"].nunique() > 1
+    works, across = list(several.index[several]), 4
     down = math.ceil(len(works) / across)
     figure = Figure(figsize=(3.1 * across, 2.9 * down), layout="constrained")
     for place, work in enumerate(works, start=1):
         axes = figure.add_subplot(down, across, place, xscale="log", yscale="log")
         axes.set_title(work, fontsize="medium")
-        for method, rows in measured[measured["work"] == work].groupby("method", sort=False):
-            axes.plot(rows["n"], rows[column], marker="o", markersize=4, label=method)
+        of_work = measured[measured["work"] == work]
+        for (method, rows), marker in zip(
+            of_work.groupby("method", sort=False), "osv^", strict=False
+        ):
+            axes.plot(rows["n"], rows[column], marker=marker, markersize=4, label=method)
+        sizes = sorted(of_work["n"].unique())
+        axes.set_xticks(sizes, [thousands(n) for n in sizes], fontsize="small")
+        spread = of_work[column].max() / of_work[column].min()
+        digits = (1.0, 2.0, 5.0) if spread > 10 else (1.0, 1.5, 2.0, 3.0, 5.0, 7.0)
+        axes.yaxis.set_major_locator(LogLocator(subs=digits))
+        axes.yaxis.set_major_formatter("{x:g}")
+        axes.minorticks_off()
         axes.set_xlabel("points")
         axes.set_ylabel(label if place % across == 1 else "")
         axes.legend(fontsize="x-small")
