@@ -15,7 +15,7 @@ export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint typecheck unit smoke reproduce report bench format clean
+.PHONY: help run test lint typecheck unit smoke reproduce report bench docs format clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
@@ -31,6 +31,10 @@ $(VENV)/.installed: pyproject.toml constraints.txt | $(BIN)/python
 
 $(VENV)/.installed-dev: pyproject.toml constraints.txt | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $@ $(VENV)/.installed
+
+$(VENV)/.installed-docs: pyproject.toml constraints.txt | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[docs]'
 	@touch $@ $(VENV)/.installed
 
 run: $(VENV)/.installed ## the main job on embedded data: error against beta, into build/results
@@ -72,6 +76,9 @@ $(PEERS)/.installed: benchmarks/peers.txt
 
 bench: $(VENV)/.installed-dev $(PEERS)/.installed ## speed, memory and error rates, with the peers, into docs/speed.md (hours; QUICK=1: does it work?)
 	$(BIN)/python benchmarks/run.py $(if $(QUICK),--quick)
+
+docs: $(VENV)/.installed-docs ## the documentation as a site, into build/docs; a warning is an error
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 format: $(VENV)/.installed-dev ## let ruff rewrite the code
 	$(BIN)/ruff check --fix .

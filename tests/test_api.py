@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import os
-import re
 import subprocess
 import sys
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pandas as pd
@@ -231,21 +229,6 @@ def test_a_data_set_is_short_to_read() -> None:
     odd = ddr_cli.make_dataset([[0.0], [1.0]], ["<b>", "&"], title="<i>")
     assert "<table>" in odd._repr_html_()
     assert "<b>" not in odd._repr_html_()
-
-
-def test_the_page_on_python_does_what_it_says(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    page = (Path(__file__).parents[1] / "docs" / "python.md").read_text(encoding="utf-8")
-    # As in a notebook, whose classes no other process can import.
-    module = ModuleType("__main__")
-    monkeypatch.setitem(sys.modules, "__main__", module)
-    for snippet in re.findall(r"^```python\n(.*?)^```", page, re.DOTALL | re.MULTILINE):
-        exec(compile(snippet, "docs/python.md", "exec"), vars(module))
-    assert (tmp_path / "first.png").stat().st_size
-    assert len(module.results.trials) == 12
-    assert module.results.trials["status"].eq("ok").all()
 
 
 def test_rows_without_a_class_are_kept_if_asked_for() -> None:

@@ -17,6 +17,12 @@ from ddr_cli.reducers.registry import Traits
 class Identity(OneToOneFeatureMixin, Reducer):
     """Return the data as they are.
 
+    Notes
+    -----
+    Use it to see what any reduction is held against: the classifiers on the data as they are.
+
+    It reduces nothing.
+
     Examples
     --------
     >>> Identity().fit_transform([[1.0, 2.0]])
@@ -58,6 +64,12 @@ class PCA(LinearReducer):
 
     Notes
     -----
+    Use it when what matters varies much, or before a method that needs fewer features than
+    points.
+
+    Not when the features have different units (standardise them first), nor when the classes
+    differ along directions of little variance, which it drops: it doesn't see labels.
+
     scikit-learn's with the solver pinned. Dense data use LAPACK's singular value decomposition
     (``svd_solver="full"``): exact, free of randomness, and nested. Sparse data, which must not be
     centred, use the eigenvectors of the covariance matrix, or ARPACK from a fixed start for more

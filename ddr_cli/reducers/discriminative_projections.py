@@ -86,6 +86,13 @@ class DiscriminativeProjections(OnNeighborGraph, LinearReducer):
 
     Notes
     -----
+    Use it when few points have a label and the geometry of all should be kept beside what
+    tells the classes apart; when labels have an order (`labels="continuous"`); or when labels
+    and points are to lie in one space.
+
+    Not when neighbours are often of different classes. What it keeps of the geometry hangs on the
+    weights of the graph: try `weights` and their width.
+
     The paper's sums count each pair of neighbours twice, its matrices once; this follows the
     matrices.
 

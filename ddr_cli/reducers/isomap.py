@@ -55,6 +55,12 @@ class Isomap(Embedding):
 
     Notes
     -----
+    Use it when the data lie on one curved surface, sampled without holes, and the distance along
+    it matters.
+
+    Not when noise joins two sheets, where one wrong edge is a short cut for all paths. Labels are
+    not used.
+
     Equal to scikit-learn's, up to the eigenvectors' signs and which of equally near points is a
     neighbour (here that with the smaller index). A new point is linked to its `n_neighbors`
     nearest training points and placed by its geodesic distances, by Gower's formula as in `MDS`.

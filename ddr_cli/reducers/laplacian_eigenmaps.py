@@ -60,6 +60,12 @@ class LaplacianEigenmaps(OnNeighborGraph, Embedding):
 
     Notes
     -----
+    Use it to see which points hang together: clusters that few edges join are told apart
+    first.
+
+    Not to read distances, and not when labels should count (`CCDR`). Where the graph falls apart,
+    the first dimensions say only which part a point is in.
+
     A new point is placed by the Nyström formula, Proposition 1 of [2]_: with the normalised kernel
     :math:`K(a, b) / \sqrt{d(a) d(b)}`, whose eigenvalues are :math:`1 - \lambda`,
 

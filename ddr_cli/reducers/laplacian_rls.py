@@ -184,6 +184,12 @@ class LaplacianRLS(ClassifierMixin, ManifoldRegularized, Reducer):
 
     Notes
     -----
+    Use it when few points have a label and near points mostly share it: the unlabelled ones
+    then carry labels along the graph.
+
+    Not for a chosen number of dimensions: there is one for each class. Nor when neighbours are
+    often of different classes; then `mu=0` says what the graph adds.
+
     In the terms of the paper, whose loss is a mean: :math:`\gamma_A = \alpha / l` and
     :math:`\gamma_I = \mu n^2 / l`. With ``mu=0`` this is ridge regression of the labels.
 

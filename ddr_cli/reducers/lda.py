@@ -51,6 +51,12 @@ class LDA(LinearDiscriminant):
 
     Notes
     -----
+    Use it when each class is one Gaussian cloud, all of about one shape, and there are more
+    points than features: its directions are then optimal.
+
+    Not for more dimensions than classes less one, for classes of several clusters (`LFDA`,
+    `NMMP`), or with few points for the features (`shrinkage_lda`).
+
     Unlike scikit-learn's: with fewer points than features the within-class scatter is singular.
     The data are then first reduced to the largest number of principal components on which it is
     not, as Nie, Xiang and Zhang do for their comparison ("Neighborhood MinMax Projections", IJCAI

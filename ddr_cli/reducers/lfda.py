@@ -84,6 +84,12 @@ class LFDA(_LocalFisher, LinearDiscriminant):
 
     Notes
     -----
+    Use it when a class is made of several clusters that should stay apart, and for more
+    dimensions than classes less one, which `LDA` has not.
+
+    Not with few points for the features, unless with `reg` or after PCA; nor on features of
+    different units: local scales are distances, and standardising changes what is near.
+
     The null space of the covariance is removed first. Where :math:`\tilde S^{(w)}` is nearly
     singular even so (few points for the features), the solution without a ridge follows noise:
     give `reg`, or reduce by PCA first. Where it is singular, only the leading principal
@@ -184,6 +190,12 @@ class KernelLFDA(_LocalFisher, KernelDiscriminant):
 
     Notes
     -----
+    Use it when classes of several clusters have curved borders, on up to a few thousand
+    points.
+
+    Not on many points, nor without a look at the kernel's width and the ridge: with a narrow
+    kernel every training point is far from all others and new ones are placed near 0.
+
     With the linear kernel this is `LFDA` with the same `reg`. The ridge is on the length of t in
     feature space, :math:`\alpha^T K \alpha`, not on that of its coefficients.
 

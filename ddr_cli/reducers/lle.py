@@ -64,6 +64,11 @@ class LLE(WrappedEmbedding):
 
     Notes
     -----
+    Use it when small patches of the data are flat and evenly sampled.
+
+    Not with noise or an uneven density, which fold the embedding; nor to read distances, since all
+    dimensions have the same variance. Labels are not used.
+
     The defaults of scikit-learn 1.9 for the eigenvectors are changed: up to 2000 points
     ``eigen_solver="dense"``, where "auto" takes ARPACK above 200; beyond, ARPACK with
     ``random_state=0, tol=0, max_iter=1000`` instead of a random start, 1e-6 and 100.

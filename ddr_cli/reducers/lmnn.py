@@ -72,6 +72,12 @@ class LMNN(MetricLearner):
 
     Notes
     -----
+    Use it when nearest neighbours classify afterwards and the features, or their units, are
+    not what makes points near.
+
+    Not with many wrong labels, each of which pushes its neighbours away; nor for few dimensions,
+    where its optimum of full rank is cut. The cost grows with the square of the points.
+
     With about as many features as points the optimum is not unique: the target neighbours can be
     made to coincide and all margins be kept, at an objective of 0. The path from the Euclidean
     metric then decides which optimum it is; else the units of the features change nothing but

@@ -53,6 +53,12 @@ class LPP(OnNeighborGraph, LinearReducer):
 
     Notes
     -----
+    Use it when neighbours should stay neighbours in a linear map that places new points too,
+    and there are no labels.
+
+    Not when near points are often of different classes and these are what matters: labels are not
+    used. With more features than points take PCA first.
+
     The constraint depends on where the origin is; the paper applies PCA first, which centres the
     data. Directions outside the span of the data are left out. If the span holds a direction on
     which all points have the same coordinate (data that are not centred and have as many features

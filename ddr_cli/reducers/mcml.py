@@ -55,6 +55,12 @@ class MCML(MetricLearner):
 
     Notes
     -----
+    Use it when each class is one cloud that may be drawn to a point, on up to a few thousand
+    points.
+
+    Not when a class has several clusters, which it puts on top of each other; nor when the classes
+    can be collapsed completely, where it never ends of itself.
+
     L-BFGS on a square factor of M; see `ddr_cli.numerics.stochastic_neighbors`. Where the classes
     can be collapsed completely, as with fewer points than features, the objective falls towards 0
     without attaining it while M grows without bound, and `tol` decides where that ends.

@@ -41,6 +41,12 @@ class MDS(Embedding):
 
     Notes
     -----
+    Use it when distances, given or Euclidean, should be kept as a whole, the large ones above
+    all.
+
+    Not when only near points are comparable, as on a curved surface (`isomap`). With Euclidean
+    distances it is PCA at a higher price.
+
     This is not scikit-learn's ``MDS``, which minimises the stress by iteration (SMACOF) and has no
     way to place a new point; it is its ``ClassicalMDS`` with Gower's: a point at the distances
     :math:`d_i` from the others is placed at

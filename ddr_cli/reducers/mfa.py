@@ -91,6 +91,12 @@ class MFA(_MarginalFisher, LinearDiscriminant):
 
     Notes
     -----
+    Use it when classes are no Gaussian clouds and what counts is their border: only near
+    points of a class, and the closest pairs of two classes, have a say.
+
+    Not when labels near the border are often wrong: a few pairs decide. How many they are has to
+    be chosen, and with few points for the features PCA, or `reg`, too.
+
     The null space of the covariance is removed first. Where the compactness matrix is singular
     even so, only the leading principal components are used, as many as keep its condition number
     at 1e3, with a warning: the paper's PCA step.
@@ -169,6 +175,10 @@ class KernelMFA(_MarginalFisher, KernelDiscriminant):
 
     Notes
     -----
+    Use it when the borders of the classes are curved, on up to a few thousand points.
+
+    Not on many points, nor without a look at the kernel's width and the ridge.
+
     With the linear kernel this is `MFA` with the same `reg`.
 
     For n points: :math:`O(n^3)`, and several matrices of the size of the kernel's in memory. With

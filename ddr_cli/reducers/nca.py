@@ -69,6 +69,12 @@ class NCA(OrderedReducer):
 
     Notes
     -----
+    Use it when nearest neighbours classify afterwards: a class may have several clusters, and
+    the map is fitted at its width, not cut to it.
+
+    Not on many points, for the cost; nor when two fits must agree from different starts: there are
+    local optima.
+
     scikit-learn's optimiser, given the points in the span of the data, in which alone the objective
     changes, in a canonical order and at a scale that suits it; scikit-learn doesn't report its end.
     Solutions for different dimensions are not nested.

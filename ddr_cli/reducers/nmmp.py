@@ -55,6 +55,12 @@ class NMMP(LinearDiscriminant):
 
     Notes
     -----
+    Use it when classes have several clusters or there are more features than points: it looks
+    at near pairs alone and inverts nothing, and its directions are orthonormal.
+
+    Not when narrower solutions must be part of wider ones, as in a sweep over many widths, nor
+    when noise in many features decides who is near: reduce by PCA first, as the paper does.
+
     The null space of the covariance is removed first (Table 2, step 0), at no loss (Eq. 10). No
     matrix is inverted, so a singular :math:`\tilde S_w` needs no special care. Solutions for
     different m are not nested.

@@ -70,6 +70,12 @@ class SDE(MappedEmbedding):
 
     Notes
     -----
+    Use it to unroll a curved surface that is sampled without gaps, with the distances between
+    neighbours kept exactly, on up to a few hundred points.
+
+    Not on many points, for the cost; nor when noise joins two sheets by a neighbour, which holds
+    them together. Labels are not used.
+
     Columns beyond the rank of K are zero: the unfolded points have no extent there. The rank is
     the smallest that keeps all neighbours' distances within `tol`.
 

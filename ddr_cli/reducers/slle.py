@@ -60,6 +60,12 @@ class SupervisedLLE(MappedEmbedding):
 
     Notes
     -----
+    Use it when the data lie on a curved surface and neighbours of other classes should count
+    less, by a degree that `alpha` sets.
+
+    Not with `alpha` near 1 for new points: each class is then drawn to a few places, and new
+    points, whose labels are not known, are placed by a regression between them.
+
     Where the classes have no neighbours in one another 0 is a repeated eigenvalue, and its
     dimensions, which come first, tell the classes apart and nothing else. They have no preferred
     axes; those taken are the principal axes of the input along them, widest first.

@@ -58,6 +58,13 @@ class SSDE(MappedEmbedding):
 
     Notes
     -----
+    Use it to unroll each class by itself, with a bound of your own on how far apart the
+    classes are.
+
+    Not to learn how the classes lie to one another: the bound (`centroid_scale`) decides that and
+    the precision in few dimensions, and the paper gives none. Not on classes of many points, for
+    the cost.
+
     The programme falls into parts exactly. The trace is the sum of the classes' own inertia, each
     held by the class's own constraints, and of the centres' inertia
     :math:`\sum_{a<b} n_a n_b \|\bar y_a - \bar y_b\|^2 / n`, in which every distance counts: all

@@ -108,6 +108,10 @@ default="linear"
 
     Notes
     -----
+    Use it when what varies lies along curves that a kernel of known width makes straight.
+
+    Not when that width is a guess: the embedding hangs on it. Labels are not used.
+
     Three defaults of scikit-learn 1.9 are changed: ``n_components=2`` instead of all; up to 1000
     points ``eigen_solver="dense"``, where "auto" takes ARPACK above 200; and beyond, ARPACK with
     ``random_state=0`` instead of a random start.

@@ -95,7 +95,9 @@ class PaperRef(StrictFrozen):
     """The table or figure of a paper that a spec reproduces."""
 
     name: Text
+    """ccdr, dp, lfda, nmmp or ssde."""
     artefact: Text
+    """One of the artefacts that `ddr describe PAPER` lists, such as fig2."""
 
     @field_validator("name")
     @classmethod
@@ -121,7 +123,9 @@ class DatasetRef(StrictFrozen):
     """A data set by its name or, relative to the spec, its card's path, with all its options."""
 
     name: Text
+    """As `ddr list datasets` has it, or a card's path relative to the spec."""
     options: Params = Field(default_factory=dict)
+    """Those of the card, beside `name`: `ddr describe DATASET` lists them."""
 
     @model_validator(mode="before")
     @classmethod
@@ -158,6 +162,7 @@ class EmbeddingsSpec(StrictFrozen):
     """Which embeddings are kept for a figure: of the first split, of at most `points` points."""
 
     points: Annotated[int, Ge(10), Le(20_000)] = 1000
+    """At most so many of the first split."""
 
 
 class KeepSpec(StrictFrozen):
@@ -168,7 +173,9 @@ class KeepSpec(StrictFrozen):
     """
 
     predictions: bool = False
+    """What each classifier says of each test point."""
     embeddings: Annotated[int, Ge(10), Le(1_000_000)] | None = None
+    """Where at most so many points of each split are placed."""
 
     @model_validator(mode="after")
     def _keeps_something(self) -> Self:
@@ -186,9 +193,13 @@ class PlotSpec(StrictFrozen):
     """
 
     x: Text
+    """What is swept first; without a sweep reducer, or classifier."""
     y: Text
+    """A metric of the spec; its first, if not given."""
     interval: Annotated[float, Gt(0), Lt(1)] = 0.80
+    """The level of the intervals that are drawn."""
     log: bool = False
+    """Whether x has a logarithmic axis; by default if its grid is one."""
 
 
 class Spec(StrictFrozen):
@@ -205,22 +216,39 @@ class Spec(StrictFrozen):
     name: Text
     path: Annotated[Path | None, Field(exclude=True)] = None
     title: Stripped
+    """What stands above the figure; the file's name, if not given."""
     description: Stripped = ""
+    """What is asked and why, in a sentence or two."""
     paper: PaperRef | None = None
+    """The table or figure of a paper that is reproduced; such a spec has the controls it lists."""
     dataset: DatasetRef
+    """A name, a card's path, openml:NUMBER, or a mapping with `name` and the card's options."""
     split: SplitSpec
+    """How the points are divided into a training and a test part, and how often."""
     preprocess: tuple[StepSpec, ...] = ()
+    """Steps before every reducer, in this order, each fitted to the training part alone."""
     controls: tuple[Control, ...] = ()
+    """What any method is held against; all of them by default where a spec compares methods."""
     reducers: tuple[ReducerSpec, ...]
+    """Methods: a name, or a mapping of a name, parameters, `label` and `mode`."""
     classifiers: tuple[ClassifierSpec, ...] = ()
+    """What scores an embedding by its errors on the test part, each with each reducer."""
     measures: tuple[MeasureSpec, ...] = ()
+    """What scores an embedding itself, beside or instead of classifiers."""
     sweep: dict[str, tuple[JsonValue, ...]] = Field(default_factory=dict)
+    """Values of reducer.NAME, classifier.NAME or split.train: a list, or {log: [a, b, n]}."""
     labels: tuple[Budget, ...] = ()
+    """So many training points of each class keep their label, for each number (or all)."""
     metrics: Annotated[tuple[Text, ...], MinLen(1)]
+    """Scores of predictions, `ddr list metrics`; the error, if not given."""
     tune: TuneSpec | None = None
+    """Each method also with settings that are chosen inside every training part."""
     plot: PlotSpec
+    """What the figure shows."""
     embeddings: EmbeddingsSpec | None = None
+    """The points of the first split are kept where each reducer places them, and drawn."""
     keep: KeepSpec | None = None
+    """What `ddr score` needs for another metric or measure without another run."""
 
     @model_validator(mode="before")
     @classmethod

@@ -297,7 +297,9 @@ class ReducerSpec(Item):
 
     section, prefix = "reducers", "reducer"
     mode: Mode = "out_of_sample"
+    """How test points are embedded: with the training points, unlabelled, or by the fitted map."""
     label: Label = ""
+    """The name shown; needed where two items differ in nothing that is shown."""
     params: Params = Field(default_factory=dict)
 
     @model_validator(mode="after")
@@ -326,7 +328,9 @@ class ClassifierSpec(Item):
     section, prefix = "classifiers", "classifier"
     newer = ("grids", "only_on")
     label: Label = ""
+    """The name shown; needed where two items differ in nothing that is shown."""
     only_on: str = ""
+    """The one reducer that it is run with, if not with all."""
     params: Params = Field(default_factory=dict)
 
 

@@ -5,7 +5,10 @@ They say what a file may hold before anything is known of its data set; `ddr val
 
 from __future__ import annotations
 
+import ast
+import inspect
 import json
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal, NoReturn, get_args
 
@@ -20,7 +23,7 @@ from ddr_cli.data.card import Card, card_names
 from ddr_cli.evaluation.metrics import metric_names
 from ddr_cli.spec.controls import Control
 from ddr_cli.spec.estimators import MODES, PREFIXES, registry_of
-from ddr_cli.spec.model import EmbeddingsSpec, KeepSpec, PaperRef, PlotSpec
+from ddr_cli.spec.model import EmbeddingsSpec, KeepSpec, PaperRef, PlotSpec, Spec
 from ddr_cli.spec.split import SplitSpec
 from ddr_cli.spec.tune import TuneSpec
 
@@ -68,9 +71,29 @@ class _Generator(GenerateJsonSchema):
         raise PydanticOmit
 
 
+def described(model: type[BaseModel]) -> dict[str, str]:
+    """Return what the source says below each field of a model.
+
+    pydantic can do so, too, but reads the source whenever a program starts.
+    """
+    tree: Any = ast.parse(inspect.getsource(model))
+    return {
+        ast.unparse(field.target): ast.literal_eval(text.value)
+        for field, text in pairwise(tree.body[0].body)
+        if isinstance(field, ast.AnnAssign) and isinstance(text, ast.Expr)
+    }
+
+
 def _model(model: type[BaseModel], *, optional: tuple[str, ...] = ()) -> Schema:
     schema: Schema = _without_titles(model.model_json_schema(schema_generator=_Generator))
     schema["required"] = [name for name in schema.get("required", ()) if name not in optional]
+    return schema
+
+
+def _section(model: type[BaseModel], *, optional: tuple[str, ...] = ()) -> Schema:
+    schema = _model(model, optional=optional)
+    for name, text in described(model).items():
+        schema["properties"][name]["description"] = text
     return schema
 
 
@@ -90,9 +113,9 @@ def _spec(installed: bool) -> Schema:
     properties = {
         "title": {"type": "string"},
         "description": {"type": "string"},
-        "paper": _model(PaperRef),
+        "paper": _section(PaperRef),
         "dataset": _dataset(installed),
-        "split": _model(SplitSpec),
+        "split": _section(SplitSpec),
         **{section: _list(section, installed) for section in PREFIXES},
         "controls": {"type": "array", "items": {"enum": list(get_args(Control))}},
         "sweep": {
@@ -115,15 +138,17 @@ def _spec(installed: bool) -> Schema:
             ]
         },
         "metrics": {"type": "array", "minItems": 1, "items": {"enum": list(metric_names())}},
-        "tune": {"anyOf": [{"const": "none"}, _model(TuneSpec)]},
-        "plot": _model(PlotSpec, optional=("x", "y")),
-        "embeddings": _model(EmbeddingsSpec),
-        "keep": _model(KeepSpec),
+        "tune": {"anyOf": [{"const": "none"}, _section(TuneSpec)]},
+        "plot": _section(PlotSpec, optional=("x", "y")),
+        "embeddings": _section(EmbeddingsSpec),
+        "keep": _section(KeepSpec),
     }
     required = ["dataset", "split", "reducers"]
-    for name in properties.keys() - set(required):
+    texts = described(Spec)
+    for name, schema in properties.items():
         # A key with nothing after it is as good as absent.
-        properties[name] = {"anyOf": [properties[name], {"type": "null"}]}
+        forms = schema if name in required else {"anyOf": [schema, {"type": "null"}]}
+        properties[name] = {"description": texts[name], **forms}
     return {
         "type": "object",
         "properties": properties,

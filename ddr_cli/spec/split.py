@@ -50,18 +50,27 @@ class SplitSpec(StrictFrozen):
 
     newer: ClassVar = ("folds", "file", "column", "sha256")
     kind: SplitKind
+    """What a split is; `ddr describe KIND` has examples."""
     folds: Annotated[int, Ge(2)] | Literal["leave_one_out"] | None = Field(
         default=None, validate_default=True
     )
+    """Of kfold and grouped: how many, each the test part once; or of grouped, each group once."""
     file: Text | None = None
+    """Of given: a CSV table beside the spec, a column for each split."""
     column: Text | None = None
+    """Of given: a column of the data's own table, which the card names in `parts`."""
     sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] | None = None
+    """Of the file; filled in by `ddr`."""
     repeats: Annotated[int, Ge(1), Le(MAX_REPEATS)] = Field(
         default_factory=lambda data: _default_repeats(data.get("kind"), data.get("folds"))
     )
+    """How many random splits, or divisions into folds."""
     seed: Annotated[int, Ge(0)] = 0
+    """Draws the splits, and nothing else."""
     train: int | float | None = Field(default=None, validate_default=True)
+    """Size of the training part: points per class, in total, or a share, as the kind says."""
     predefined: bool = False
+    """Of resample: the data set's own split too, as a line of its own."""
 
     @field_validator("folds", "repeats", "train", "predefined")
     @classmethod

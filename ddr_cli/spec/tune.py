@@ -28,10 +28,15 @@ class TuneSpec(StrictFrozen):
     """
 
     folds: Annotated[int, Ge(2), Le(1000)] = 3
+    """Stratified inner folds of the training part; by groups where the split is."""
     repeats: Annotated[int, Ge(1), Le(1000)] = 1
+    """How often the training part is divided into them."""
     budget: Annotated[int, Ge(1), Le(10_000)] = 16
+    """The largest number of settings for any method; its own is always one."""
     search: Literal["grid", "random"] = "grid"
+    """How a larger grid is thinned: evenly, or drawn by the seed."""
     metric: Text | None = None
+    """What is chosen by; the first of the metrics that scores classifiers, if not given."""
 
     def points(self, sizes: Sequence[int], seed: int) -> list[Point]:
         """Return up to `budget` points of a grid of these sizes, in the grid's order."""

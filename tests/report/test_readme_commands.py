@@ -1,6 +1,8 @@
-"""Every command of the README and its page, run as printed in a folder of its own, or skipped.
+"""Every command and snippet of the README and of docs/, run in order in a folder for each page.
 
-What would take long is run with fewer splits; the committed results stand where a reader has them.
+A yaml block whose first line is a comment with a file's name is that file. A text block below
+commands is what they print ("..." is any part of it); ``DDR_WRITE_DOCS=1`` writes it anew. What
+would take long is run with fewer splits; the committed results stand where a reader has them.
 """
 
 from __future__ import annotations
@@ -9,33 +11,64 @@ import os
 import re
 import shlex
 import sys
+from collections.abc import Iterator
+from doctest import ELLIPSIS, NORMALIZE_WHITESPACE, OutputChecker
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
+from ddr_cli.cli.app import main
+
 ROOT = Path(__file__).parents[2]
-README = "\n".join(
-    (ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "docs/fair_comparison.md")
-)
+PAGES = [
+    path.relative_to(ROOT).as_posix()
+    for path in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
+]
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
-# By the command's beginning: what is appended to it, so that it takes seconds.
-SMALLER = {"ddr sweep digits_ccdr_beta": ["--repeats", "1", "--set", "sweep.reducer.beta=[0.5]"]}
-# By a word of the command: why it is not run.
-NOT_RUN = {
-    "make": "sets up an environment; continuous integration runs it",
-    "landsat": "needs a data set that is downloaded",
-    "usps": "needs a data set that is downloaded",
-    "ddr sweep --param": "sweeps on Landsat, which is downloaded",
-    "my_run": "stands for a run of the reader's; tests/cli/test_score.py scores one",
-    "model.skops": "needs a run and rows of the reader's; tests/cli/test_fit.py has some",
-    "ddr report": "takes a minute for all results; tests/report/test_report.py runs it on a few",
+# The reader's own files.
+FILES = {
+    "patients.csv": "patient,age,smokes,pressure,diagnosis\n"
+    + "".join(
+        f"{n},{30 + n % 37},{['yes', 'no', 'rarely'][n % 3]},{100 + n * 7 % 50 + n % 2 * 20},"
+        f"{['ill', 'well'][n % 2]}\n"
+        for n in range(60)
+    ),
+    "new.csv": "sepal length (cm),sepal width (cm),petal length (cm),petal width (cm)\n5,3,1,0.2\n",
 }
-NEEDS_NO_DATA = ("ddr compare",)
+# By the command's beginning: what is appended to it, so that it takes seconds and writes nothing
+# among the committed results.
+SMALLER = {
+    "ddr sweep digits_ccdr_beta": "--repeats 1 --set sweep.reducer.beta=[0.5] --out build",
+    "ddr run my_spec": "--repeats 2 --set controls=[none]",
+}
+# By a part of a command or snippet: why it is not run.
+NOT_RUN = {
+    "make ": "sets up an environment; continuous integration runs it",
+    "pip install": "an environment's; continuous integration installs all of it",
+    "source .venv": "changes the reader's shell",
+    "ddr doctor": "looks at the machine for seconds; tests/cli/test_doctor.py runs it",
+    "ddr data fetch": "downloads",
+    "ddr run landsat": "needs a data set that is downloaded",
+    "ddr run configs/fair_landsat": "needs a data set that is downloaded",
+    "ddr describe landsat --dimension": "needs a data set that is downloaded",
+    "ddr describe usps --picture": "needs a data set that is downloaded",
+    "ddr sweep --param": "sweeps on Landsat, which is downloaded",
+    "ddr report": "takes a minute for all results; tests/report/test_report.py runs it on a few",
+    "my_run": "stands for a run of the reader's; tests/cli/test_score.py scores one",
+    "SLURMCluster": "needs Slurm; tests/engine/test_dask.py has a cluster of this machine",
+    "weights: Literal": "shows a line of a class",
+}
 
 
-def commands():
-    blocks = re.findall(r"^```console\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
-    for line in dict.fromkeys(line for block in blocks for line in block.splitlines()):
+def blocks(page: str) -> Iterator[tuple[str, str]]:
+    for found in BLOCK.finditer((ROOT / page).read_text(encoding="utf-8")):
+        yield found[1], found[2]
+
+
+def commands(block: str) -> Iterator[str]:
+    for line in block.splitlines():
         command = line.partition(" #")[0].strip()
         # `ddr list a | b` prints a choice.
         if command.startswith("ddr list"):
@@ -44,45 +77,82 @@ def commands():
             yield command
 
 
-def why_not(command):
-    if command.startswith(NEEDS_NO_DATA):
-        return ""
-    return next((why for word, why in NOT_RUN.items() if word in command), "")
+def is_run(text: str) -> bool:
+    return not any(part in text for part in NOT_RUN)
 
 
-def test_there_are_commands_to_run():
-    assert sum(not why_not(command) for command in commands()) >= 12
-    for word in (*NOT_RUN, *SMALLER):
-        assert any(word in command for command in commands()), f"{word} is not in the README"
+def steps() -> list[str]:
+    """Return all commands and snippets."""
+    found = [(kind, text) for page in PAGES for kind, text in blocks(page)]
+    lines = [line for kind, text in found if kind == "console" for line in commands(text)]
+    return [*lines, *(text for kind, text in found if kind == "python")]
 
 
-@pytest.mark.parametrize("command", list(commands()))
-def test_a_command_of_the_readme_ends_well(command, tmp_path, monkeypatch, capsys):
-    if reason := why_not(command):
-        pytest.skip(reason)
-    from ddr_cli.cli.app import main
+def test_most_is_run_and_what_is_not_is_there():
+    assert sum(map(is_run, steps())) >= 60
+    for part in (*NOT_RUN, *SMALLER):
+        assert any(part in step for step in steps()), f"{part!r} is on no page"
 
-    (tmp_path / "results").symlink_to(ROOT / "results", target_is_directory=True)
-    (tmp_path / "configs").symlink_to(ROOT / "configs", target_is_directory=True)
-    spec = next(each for each in re.findall(r"```yaml\n(.*?)```", README, re.DOTALL))
-    (tmp_path / "my_spec.yaml").write_text(spec, encoding="utf-8")
+
+@pytest.mark.parametrize(
+    "page",
+    [page for page in PAGES if any(kind in ("console", "python") for kind, _ in blocks(page))],
+)
+def test_a_page_does_what_it_says(page, tmp_path, monkeypatch, capsys):
+    (tmp_path / "results").mkdir()
+    for path in (ROOT / "configs", *(ROOT / "results").iterdir()):
+        (tmp_path / path.relative_to(ROOT)).symlink_to(path)
+    for name, text in FILES.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     for name in [name for name in os.environ if name.startswith("DDR_")]:
-        monkeypatch.delenv(name)
+        if name != "DDR_WRITE_DOCS":
+            monkeypatch.delenv(name)
     monkeypatch.setenv("DDR_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("DDR_OFFLINE", "1")
+    monkeypatch.setenv("COLUMNS", "90")
+    # As in a notebook, whose classes no other process can import.
+    module = ModuleType("__main__")
+    monkeypatch.setitem(sys.modules, "__main__", module)
+    printed = None
+    for kind, text in blocks(page):
+        if kind == "console":
+            printed = "".join(run(line, monkeypatch, capsys) for line in commands(text))
+            continue
+        if kind == "python" and is_run(text):
+            exec(compile(text, page, "exec"), vars(module))
+        elif kind == "yaml" and (name := re.match(r"# (\S+\.yaml)\n", text)):
+            Path(name[1]).write_text(text, encoding="utf-8")
+        elif kind == "text" and printed is not None:
+            compare(page, text, printed)
+        printed = None
+
+
+def run(command, monkeypatch, capsys) -> str:
+    if not is_run(command):
+        return ""
     words = [
         text
         for word in shlex.split(command)
         for text in (sorted(map(str, Path().glob(word))) if "*" in word else [word])
     ]
     for start, more in SMALLER.items():
-        if command.startswith(start):
-            # Nothing is written among the committed results.
-            words += [*more, "--out", str(tmp_path / "build")]
+        words += more.split() if command.startswith(start) else []
     monkeypatch.setattr(sys, "argv", words)
+    capsys.readouterr()
     with pytest.raises(SystemExit) as ended:
         main()
-    assert ended.value.code == 0, capsys.readouterr().err
-    named = [word for word in words if word.endswith((".svg", ".json", ".md", ".png"))]
-    assert all((tmp_path / name).stat().st_size for name in named)
+    out, err = capsys.readouterr()
+    assert ended.value.code == 0, f"{command}\n{err}"
+    named = [word for word in words if word.endswith((".svg", ".json", ".md", ".png", ".tex"))]
+    assert all(Path(name).stat().st_size for name in named), command
+    return "\n".join(line.rstrip() for line in out.splitlines()) + "\n"
+
+
+def compare(page, shown, printed) -> None:
+    if OutputChecker().check_output(shown, printed, ELLIPSIS | NORMALIZE_WHITESPACE):
+        return
+    assert os.environ.get("DDR_WRITE_DOCS"), f"{page} shows\n{shown}and this is printed\n{printed}"
+    path = ROOT / page
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace(f"```text\n{shown}```", f"```text\n{printed}```", 1), "utf-8")

@@ -49,6 +49,12 @@ class ForestEmbedding(Reducer):
 
     Notes
     -----
+    Use it with features of different kinds and units, and classes that combinations of
+    features make.
+
+    Not to look at its training points, whose labels the trees know; nor with few points, of which
+    each tree has a few leaves.
+
     The trees know the labels of the training points that they were grown on, so that these are
     further apart than new points: errors on the training part say nothing.
 

@@ -46,6 +46,12 @@ class HSICPCA(LinearDiscriminant):
 
     Notes
     -----
+    Use it with more features than points, when the classes' means tell them apart: it inverts
+    nothing.
+
+    Not when the classes vary much along the directions of their means, which it doesn't weigh;
+    nor, without `pca_weight`, for more dimensions than classes less one.
+
     The units of the features matter, as for principal component analysis.
 
     For n points, d features and rank r: :math:`O(n d \min(n, d) + r^3)`.

@@ -54,6 +54,11 @@ class KernelApproximationLDA(Reducer):
 
     Notes
     -----
+    Use it when borders are curved and there are too many points for a kernel matrix.
+
+    Not without a look at the kernel's width; with few drawn points the embedding changes with
+    `random_state`.
+
     With all points drawn and the same ridge, this is kernel discriminant analysis.
 
     For n points, d features and q drawn ones: :math:`O(n q (d + q) + q^3)`.

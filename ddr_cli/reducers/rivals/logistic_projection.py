@@ -54,6 +54,12 @@ class LogisticProjection(LinearReducer):
 
     Notes
     -----
+    Use it when borders are about linear and points far from them should not count, as in `LDA`
+    they do.
+
+    Not for more dimensions than classes less one, nor when the classes can be separated completely
+    and `C` is large: the weights then grow until the search ends.
+
     scikit-learn's ``LogisticRegression``, which is given dense points centred, and all points at a
     scale that suits L-BFGS with C to match; the solution is the same. The penalty depends on the
     units of the features.

@@ -42,6 +42,11 @@ class LOL(LinearDiscriminant):
 
     Notes
     -----
+    Use it with many more features than points: it needs means and principal components only.
+
+    Not when the means differ along directions in which the classes vary much: it doesn't weigh one
+    against the other.
+
     A column that is a combination of those before it is left out. The units of the features matter,
     as for principal component analysis.
 

@@ -49,6 +49,12 @@ class LSDA(LinearDiscriminant):
 
     Notes
     -----
+    Use it when near points are of different classes and locally there is a direction that
+    parts them.
+
+    Not when noise in many features decides who is near: take PCA first. `alpha` weighs the two
+    graphs and has to be chosen.
+
     The constraint depends on where the origin is; it is in the mean, as after the paper's PCA.
 
     For n points, d features and rank r: :math:`O(n^2 d)` for the neighbours,

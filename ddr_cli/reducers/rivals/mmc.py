@@ -41,6 +41,12 @@ class MMC(LinearDiscriminant):
 
     Notes
     -----
+    Use it with more features than points, when directions should be orthonormal: it inverts
+    nothing.
+
+    Not when the spread within classes is much larger than between them: the differences are then
+    negative, and the first directions are those of little variance.
+
     The units of the features matter, as for principal component analysis.
 
     For n points, d features and rank r: :math:`O(n d \min(n, d) + r^3)`.

@@ -39,6 +39,11 @@ class OLDA(LinearDiscriminant):
 
     Notes
     -----
+    Use it with more features than points, when directions should be orthonormal.
+
+    Not to look at its training points when they are fewer than the features: each class is then
+    mapped to one place, and new points are not.
+
     It is defined where the scatter matrices are singular. With linearly independent points (fewer
     than features) every :math:`\lambda` is 1: all points of a class are then mapped to one place,
     and which basis of the solutions comes first is arbitrary.

@@ -45,6 +45,11 @@ class OpenTSNE(Embedding):
 
     Notes
     -----
+    Use it to look at the neighbourhoods of many points in two dimensions.
+
+    Not to read distances between clusters or their sizes, nor for more than a few dimensions.
+    Labels are not used.
+
     openTSNE's, on one thread, with a seed and the principal components as its start. It is an
     extra: ``pip install 'ddr[opentsne]'``.
 

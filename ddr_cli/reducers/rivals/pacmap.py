@@ -52,6 +52,11 @@ class PaCMAP(Embedding):
 
     Notes
     -----
+    Use it to look at many points in two dimensions, with more of the overall arrangement than
+    `umap` and `opentsne` aim at.
+
+    Not to read distances in units of anything. Labels are not used.
+
     pacmap's, on one thread and with a seed, its start the principal components. It is an extra:
     ``pip install 'ddr[pacmap]'``. Its `transform` treats training points like new ones, so it
     doesn't return `embedding_` for them.

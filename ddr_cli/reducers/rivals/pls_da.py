@@ -47,6 +47,11 @@ class PLSDA(LinearReducer):
 
     Notes
     -----
+    Use it with many features that go together and few points, such as spectra.
+
+    Not when classes differ in their spread rather than in their means, nor when their borders are
+    curved. The units of the features matter.
+
     scikit-learn's ``PLSRegression``, its power iteration continued to the precision of a float.
 
     For n points, d features, C classes and m dimensions: :math:`O(m n (d + C))` for each iteration.

@@ -32,6 +32,11 @@ class RandomProjection(LinearReducer):
 
     Notes
     -----
+    Use it as a control: what a method adds to the mere number of dimensions. With very many
+    features it keeps distances about as they were.
+
+    Not to tell classes apart: it sees neither labels nor data.
+
     The directions of scikit-learn's Gaussian projection, made orthonormal by their QR
     decomposition; the first of a wider projection are those of a narrower one with the same seed.
 

@@ -60,6 +60,11 @@ class RDA(Reducer):
 
     Notes
     -----
+    Use it when classes have different spreads and few points each.
+
+    Not when a linear projection is needed: unless the covariance is pooled the scores are
+    quadratic. Two shares have to be chosen, so tune it.
+
     Computed on the span of the training points: what is outside it doesn't tell classes apart.
 
     For n points, d features, rank r and C classes: :math:`O(n d \min(n, d) + C (n r^2 + r^3))`.

@@ -50,6 +50,12 @@ class SAVE(LinearDiscriminant):
 
     Notes
     -----
+    Use it when classes have the same mean and differ in their spread, which methods of the
+    means can't see.
+
+    Not with few points for the features, as all are whitened, and not where means say it all: it
+    needs more points for the same.
+
     Whitening makes every direction as large as any other: without a ridge many features ask for
     many points, or for PCA first.
 

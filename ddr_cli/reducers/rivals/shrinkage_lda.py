@@ -47,6 +47,11 @@ class ShrinkageLDA(LinearDiscriminant):
 
     Notes
     -----
+    Use it where `LDA` is right but there are few points for the features: how far to shrink is
+    computed from the data.
+
+    Not for classes of several clusters, nor for more dimensions than classes less one.
+
     One covariance is shrunk, that of all points around their class means. (scikit-learn's
     ``LinearDiscriminantAnalysis(shrinkage="auto")`` shrinks each class's, with standardised
     features, and the total one too.) The units of the features matter.

@@ -55,6 +55,11 @@ class TripletNet(Reducer):
 
     Notes
     -----
+    Use it with many labelled points whose classes no linear map parts.
+
+    Not with few points, which it learns by heart; nor where two fits must agree with different
+    `random_state`.
+
     Trained by PyTorch on one thread of the processor, in single precision, with a seed. It is an
     extra: ``pip install 'ddr[torch]'``; placing points needs NumPy alone.
 

@@ -98,6 +98,11 @@ class UMAP(_UMAP):
 
     Notes
     -----
+    Use it to look at many points in two dimensions: who is near whom.
+
+    Not to read how far clusters are from one another or how dense they are. Labels are not used,
+    and another `random_state` draws another picture.
+
     umap-learn's, on one thread and with a seed, so that two fits have the same bits. It is an
     extra: ``pip install 'ddr[umap]'``. New points are placed together, by a seeded descent of their
     own.
@@ -167,6 +172,10 @@ class SupervisedUMAP(_UMAP):
 
     Notes
     -----
+    Use it to look at how labelled points hang together within their classes.
+
+    Not to judge by its training points, which are drawn apart by their labels: look at new ones.
+
     umap-learn's, on one thread and with a seed, so that two fits have the same bits. It is an
     extra: ``pip install 'ddr[umap]'``. The embedding of the training points knows their labels, and
     new points are placed without: classes are further apart among the first.

@@ -1,0 +1,165 @@
+"""The reference pages that are made from the code: spec keys, pieces, commands."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import typer
+from docstrings import as_markdown
+from pydantic import BaseModel
+from typer.cli import get_docs_for_click
+
+from ddr_cli.cli.app import app
+from ddr_cli.core.yaml_loader import flow
+from ddr_cli.data.card import Card, CardFile, Expect
+from ddr_cli.data.formats import FORMATS
+from ddr_cli.data.synthetic import GENERATORS
+from ddr_cli.evaluation.metrics import metric_names
+from ddr_cli.evaluation.splits import SPLITS
+from ddr_cli.report.descriptions import describe
+from ddr_cli.spec.estimators import registry_of
+from ddr_cli.spec.model import KEYS, EmbeddingsSpec, KeepSpec, PaperRef, PlotSpec, Spec
+from ddr_cli.spec.pieces import ClassifierSpec, ReducerSpec
+from ddr_cli.spec.schema import described
+from ddr_cli.spec.split import SplitSpec
+from ddr_cli.spec.tune import TuneSpec
+
+INSIDE = {
+    "split": SplitSpec,
+    "reducers": ReducerSpec,
+    "classifiers": ClassifierSpec,
+    "tune": TuneSpec,
+    "plot": PlotSpec,
+    "embeddings": EmbeddingsSpec,
+    "keep": KeepSpec,
+    "paper": PaperRef,
+}
+
+KINDS = {
+    "array": "list",
+    "boolean": "true or false",
+    "integer": "whole number",
+    "object": "mapping",
+    "string": "text",
+}
+
+
+def pages() -> dict[str, str]:
+    """Return the text of each page by its path."""
+    return {
+        "reference/spec.md": spec(),
+        "reference/card.md": card(),
+        "reference/pieces.md": pieces(),
+        "reference/commands.md": commands(),
+    }
+
+
+def spec() -> str:
+    """Return what each key of a spec is, from the models that check specs."""
+    texts = described(Spec)
+    lines = [
+        "# Keys of a spec",
+        "Made from the models that check specs. `ddr validate` says more, with the file, line and "
+        "column of a mistake; `ddr schema spec` prints the same for an editor.",
+        "| key | what it is |\n| --- | --- |\n"
+        + "\n".join(f"| {_linked(key)} | {texts[key]} |" for key in KEYS),
+        "`dataset`, `split` and `reducers` have to be there, and `classifiers` or `measures`.",
+    ]
+    for key, model in INSIDE.items():
+        lines += [f"## {key}", as_markdown(inspect.cleandoc(model.__doc__ or "")), _fields(model)]
+    return "\n\n".join(lines)
+
+
+def card() -> str:
+    """Return what each key of a card is."""
+    lines = [
+        "# Keys of a card",
+        "A card is the YAML file that says where a data set is, how it is read and what its arrays "
+        "must be. `ddr data new FILE` writes one; `ddr schema card` prints this for an editor.",
+        _fields(Card, every=True),
+    ]
+    for key, model in {"files": CardFile, "expect": Expect}.items():
+        lines += [f"## {key}", as_markdown(inspect.cleandoc(model.__doc__ or ""))]
+        lines.append(_fields(model, every=True))
+    return "\n\n".join(lines)
+
+
+def pieces() -> str:
+    """Return what `ddr describe` says of all that a spec or a card names, but for methods."""
+    tables: dict[str, Iterable[str]] = {
+        "Splits": SPLITS,
+        "Steps before a method": registry_of("preprocess").names(),
+        "Classifiers": registry_of("classifiers").names(),
+        "Measures": registry_of("measures").names(),
+        "Metrics": metric_names(),
+        "Formats of data": FORMATS.names(),
+        "Generators of data": GENERATORS.names(),
+    }
+    lines = [
+        "# Splits, steps, classifiers, measures, metrics, formats",
+        "What `ddr describe NAME` says. The [methods](../methods.md) have a page each.",
+    ]
+    for title, names in tables.items():
+        lines.append(f"## {title}")
+        for name in names:
+            head, _, text = describe(name).partition("\n\n")
+            lines += [f"### {head.split(' (')[0]}", f"```text\n{text.strip()}\n```"]
+    return "\n\n".join(lines)
+
+
+def commands() -> str:
+    """Return what `ddr --help` and the help of each command say."""
+    command = typer.main.get_command(app)
+    text = get_docs_for_click(obj=command, ctx=typer.Context(command), name="ddr")
+    # The list of commands is cut short, and each follows anyway.
+    text = re.sub(r"\*\*Commands\*\*:\n\n(\* .*\n)+", "", text)
+    parts = re.split(r"(^```.*?^```|`[^`\n]*`)", text, flags=re.M | re.S)
+    parts[::2] = [part.replace("<", "&lt;") for part in parts[::2]]
+    return "".join(parts).replace("# `ddr`", "# Command line", 1)
+
+
+def _linked(key: str) -> str:
+    return f"[`{key}`](#{key})" if key in INSIDE else f"`{key}`"
+
+
+def _fields(model: type[BaseModel], *, every: bool = False) -> str:
+    texts = described(model)
+    if every:
+        texts = {name: " ".join(texts.get(name, "").split()) for name in model.model_fields}
+    lines = ["| key | value | if not given | what it is |", "| --- | --- | --- | --- |"]
+    properties = model.model_json_schema()["properties"]
+    for name, text in texts.items():
+        kinds = " or ".join(_kinds(properties[name]))
+        default = model.model_fields[name].default
+        is_shown = isinstance(default, int | float | str) and default != ""
+        given = f"`{flow(default)}`" if is_shown else ""
+        lines.append(f"| `{name}` | {kinds} | {given} | {text} |")
+    return "\n".join(lines) if texts else ""
+
+
+def _kinds(schema: dict[str, Any]) -> Iterator[str]:
+    """Yield what a value may be, in words."""
+    if forms := schema.get("anyOf"):
+        for form in forms:
+            if form.get("type") != "null":
+                yield from _kinds(form)
+    elif "enum" in schema:
+        yield ", ".join(f"`{value}`" for value in schema["enum"])
+    elif "const" in schema:
+        yield f"`{schema['const']}`"
+    else:
+        kind = KINDS.get(schema.get("type", "object"), "number")
+        ends = [
+            f"{word} {schema[key]}"
+            for key, word in {
+                "minimum": "from",
+                "exclusiveMinimum": "above",
+                "maximum": "to",
+                "exclusiveMaximum": "below",
+            }.items()
+            if key in schema
+        ]
+        yield " ".join([kind, *ends])
