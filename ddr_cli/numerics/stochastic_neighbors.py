@@ -44,27 +44,6 @@ def pair_form(X: Floats, weights: Floats) -> Floats:
     return symmetric(X.T @ (both.sum(axis=1)[:, None] * X - both @ X))
 
 
-def expected_errors(points: Floats, same: NDArray[np.bool_]) -> float:
-    r"""Return how many points are expected to choose one of another class.
-
-    .. math:: n - \sum_i \sum_{j: y_j = y_i} p(j | i)
-
-    is neighbourhood components analysis' objective, with the sign that makes it a loss; `same`
-    tells which pairs are of one class.
-    """
-    distances, totals = choices(points)
-    return float(len(points) - np.exp(-distances - totals)[same].sum())
-
-
-def expected_errors_gradient(X: Floats, same: NDArray[np.bool_], factor: Floats) -> Floats:
-    """Return the gradient of ``expected_errors(X @ factor, same)`` by `factor`."""
-    distances, totals = choices(X @ factor)
-    chance = np.exp(-distances - totals)
-    right = np.where(same, chance, 0.0)
-    hits = right.sum(axis=1, keepdims=True)
-    return np.asarray(2 * pair_form(X, right - chance * hits) @ factor)
-
-
 _MEMORY = 20  # pairs of steps that L-BFGS keeps
 
 

@@ -7,14 +7,13 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 from annotated_types import Ge, Gt
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import NeighborhoodComponentsAnalysis
 from sklearn.utils import check_random_state
 
 from ddr_cli.numerics.eigen import deterministic_signs
-from ddr_cli.numerics.stochastic_neighbors import expected_errors, expected_errors_gradient
 from ddr_cli.reducers.metric_learner import OrderedReducer
 from ddr_cli.reducers.reducer import Codes, Floats
 from ddr_cli.reducers.registry import Traits, rank_of_centred
@@ -112,7 +111,7 @@ class NCA(OrderedReducer):
     def fit(self, X: ArrayLike, y: ArrayLike) -> NCA:
         """Find the map from points and their classes `y`."""
         points, code, span, unit = self._ordered_span(X, y)
-        coordinates, same = span.coordinates / unit, code[:, None] == code
+        coordinates = span.coordinates / unit
         start = self._start(coordinates, span.basis, code)
         maps = [start.ravel()]
         optimiser = _Recorded(
@@ -123,11 +122,9 @@ class NCA(OrderedReducer):
         ).fit(coordinates, code)
         self.n_iter_ = len(maps) - 1
         found = maps[-1].reshape(start.shape)
-        self.objective_path_ = np.array(
-            [optimiser.errors(flat, coordinates, same) for flat in maps]
-        )
-        self.objective_ = float(self.objective_path_[-1])
-        gradient = expected_errors_gradient(coordinates, same, found.T)
+        met = [optimiser.met[flat.tobytes()] for flat in maps]
+        self.objective_path_ = np.array([errors for errors, _ in met])
+        self.objective_, gradient = float(self.objective_path_[-1]), met[-1][1]
         self.gradient_norm_ = float(np.linalg.norm(gradient))
         # scikit-learn doesn't say how L-BFGS has ended.
         gains = -np.diff(self.objective_path_[-2:])
@@ -182,22 +179,17 @@ class NCA(OrderedReducer):
 
 
 class _Recorded(NeighborhoodComponentsAnalysis):
-    """scikit-learn's optimiser, which keeps the values of the objective that it has computed."""
+    """scikit-learn's optimiser, which keeps the objectives and gradients that it has computed."""
 
     def fit(self, X: Floats, y: Codes) -> _Recorded:
-        self._seen: dict[bytes, float] = {}
+        self.met: dict[bytes, tuple[float, Floats]] = {}
         super().fit(X, y)
         return self
 
     def _loss_grad_lbfgs(self, transformation: Floats, X: Floats, *rest: Any) -> tuple[Any, Any]:
         loss, gradient = super()._loss_grad_lbfgs(transformation, X, *rest)
-        self._seen[transformation.tobytes()] = len(X) - abs(loss)
+        self.met[transformation.tobytes()] = len(X) - abs(loss), gradient
         return loss, gradient
-
-    def errors(self, flat: Floats, X: Floats, same: NDArray[np.bool_]) -> float:
-        """Return the expected errors under a map of an iteration."""
-        seen = self._seen.get(flat.tobytes())
-        return expected_errors(X @ flat.reshape(-1, X.shape[1]).T, same) if seen is None else seen
 
 
 def _of_unit_variance(A: Floats, X: Floats) -> Floats:
