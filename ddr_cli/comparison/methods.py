@@ -33,7 +33,7 @@ from ddr_cli.comparison.selection import (
     select,
     what_each_has,
 )
-from ddr_cli.comparison.summary import CHOSEN
+from ddr_cli.comparison.summary import CHOSEN, Summary
 from ddr_cli.core.errors import InputError
 from ddr_cli.evaluation.statistics import holm
 
@@ -85,7 +85,7 @@ class Comparison:
 
 
 def compare(
-    folders: Sequence[Path],
+    runs: Sequence[Path | Summary],
     *,
     metric: str | None = None,
     against: str | None = None,
@@ -98,8 +98,9 @@ def compare(
 
     Parameters
     ----------
-    folders : sequence of Path
-        Result folders. Runs of one name are told apart by the folders that they are in.
+    runs : sequence of Path or Summary
+        Result folders, or what was read of them. Runs of one name are told apart by the folders
+        that they are in.
     metric : str, optional
         The first of the first run's if not given.
     against : str, optional
@@ -136,7 +137,7 @@ def compare(
             f"The region of equivalence is a difference of 0 or more, below 1 for rates, not "
             f"{equivalence:g}; one point is 0.01."
         )
-    selection = select(folders, metric=metric, methods=methods, classifier=classifier, at=at)
+    selection = select(runs, metric=metric, methods=methods, classifier=classifier, at=at)
     references = _references(selection, against)
     differences = _differences(selection, references)
     pairs = table_of_pairs(selection, equivalence)

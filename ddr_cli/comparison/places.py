@@ -54,15 +54,17 @@ class Remarks:
         )
 
 
-def load_places(folders: Sequence[Path]) -> tuple[Place, ...]:
-    """Read the runs; runs of one name are told apart by the folders that they are in."""
-    given = {folder.resolve(): folder for folder in folders}
+def load_places(runs: Sequence[Path | Summary]) -> tuple[Place, ...]:
+    """Read the runs that are not yet; those of one name are told apart by where they are."""
+    given = {(run if isinstance(run, Path) else run.run.folder).resolve(): run for run in runs}
     names = [folder.name for folder in given]
     twice = len(set(names)) < len(names)
     parents = _distinct([folder.parent for folder in given]) if twice else {}
     found = []
     for folder, as_given in given.items():
-        summary = summary_of(as_given if as_given.name else folder)
+        summary = as_given
+        if isinstance(summary, Path):
+            summary = summary_of(summary if summary.name else folder)
         run = summary.run
         dataset = run.spec.dataset.name
         if len(run.trials):

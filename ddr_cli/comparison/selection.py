@@ -12,7 +12,15 @@ import pandas as pd
 
 from ddr_cli.comparison.names import family_name, method_name, metric_name, parameter_name, plain
 from ddr_cli.comparison.places import Place, Remarks, listed, load_places
-from ddr_cli.comparison.summary import AXES, PIECES, TUNED_SUFFIX, Row, best_index, same_value
+from ddr_cli.comparison.summary import (
+    AXES,
+    PIECES,
+    TUNED_SUFFIX,
+    Row,
+    Summary,
+    best_index,
+    same_value,
+)
 from ddr_cli.core.errors import InputError, did_you_mean
 from ddr_cli.core.yaml_loader import parse_value
 from ddr_cli.engine.kept import has_kept
@@ -56,7 +64,7 @@ class Selection:
 
 
 def select(
-    folders: Sequence[Path],
+    runs: Sequence[Path | Summary],
     *,
     metric: str | None,
     methods: Sequence[str],
@@ -64,7 +72,7 @@ def select(
     at: Sequence[str],
 ) -> Selection:
     """Return one row per run and method; an `InputError` says why there is none."""
-    places = load_places(folders)
+    places = load_places(runs)
     metric = _metric(metric, places)
     settings = _settings(at, places)
     remarks = Remarks(len(places))

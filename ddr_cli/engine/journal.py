@@ -233,8 +233,11 @@ def read_rows(folder: Path) -> pd.DataFrame:
         raise InputError(f"There is no {FILE_NAME} in {folder}; run a spec first.")
     journal = Journal(path, ())
     header = journal.header or journal_columns((), ())
-    text = io.StringIO(_text([_line(header), *journal.lines]))
-    table = pd.read_csv(text, names=list(header), header=0, dtype=object, na_filter=False)
+    text = io.BytesIO(_text([_line(header), *journal.lines]).encode())
+    # In one piece, so that equal cells are one string.
+    table = pd.read_csv(
+        text, names=list(header), header=0, dtype=object, na_filter=False, low_memory=False
+    )
     for column in table.columns:
         # A stranger's cells go to the terminal too.
         if odd := [text for text in table[column].unique() if not text.isprintable()]:

@@ -44,7 +44,7 @@ def own_run(summary: Summary) -> OwnRun:
     # Of two methods that were not both fitted with the test points, the first is asked for by name.
     for against in (None, *summary.methods["reducer_label"].head(1)):
         try:
-            found = compare([summary.run.folder], against=against)
+            found = compare([summary], against=against)
             break
         except InputError as error:
             found = found or error
