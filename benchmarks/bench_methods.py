@@ -2,7 +2,8 @@
 
     python benchmarks/bench_methods.py [WORK ...] [--runs 5] [--quick] [--out FOLDER]
 
-Ours and the peers take turns, each fit in a process of its own on one thread; medians are told.
+Ours and the peers take turns, each fit in a process of its own, on one thread where nothing else is
+said; medians are told.
 Where one fit takes more than a minute there are two runs, as the column `runs` says. Peers that
 need other versions run in `.venv-peers`, made from `benchmarks/peers.txt` by `make bench`; without
 it they are left out. The works named are measured anew and the other rows of the table stay; a row
@@ -19,19 +20,40 @@ import pandas as pd
 from checks import CHECKS
 from measure import Worker, in_turn, summary
 from tables import folder, options, write
-from works import WORKS, points
+from works import WORKS, Method, points
 
 ORDER = {name: place for place, name in enumerate(WORKS)}
 PEERS = Path(".venv-peers/bin/python")
 
 
-def measured(name: str, n: int, workers: dict[bool, Worker], runs: int) -> list[dict[str, Any]]:
+class Workers:
+    """Processes to measure in, started when they are first asked for."""
+
+    def __init__(self, *, warm: bool) -> None:
+        self._warm = warm
+        self._started: dict[tuple[bool, int], Worker] = {}
+
+    def of(self, how: Method) -> Worker:
+        """Return the process with a method's libraries and number of threads."""
+        key = (how.peers, how.threads)
+        if key not in self._started:
+            python = PEERS if how.peers else sys.executable
+            self._started[key] = Worker(python, warm=self._warm, threads=how.threads)
+        return self._started[key]
+
+    def close(self) -> None:
+        """End them all."""
+        for worker in self._started.values():
+            worker.close()
+
+
+def measured(name: str, n: int, workers: Workers, runs: int) -> list[dict[str, Any]]:
     """Return a row for each method of a work at a size."""
     work = WORKS[name]
     asked = {
-        method: workers[how.peers]
+        method: workers.of(how)
         for method, how in work.methods.items()
-        if how.peers in workers and n <= how.most
+        if n <= how.most and (PEERS.is_file() or not how.peers)
     }
     found = in_turn(asked, name, n, runs)
     checked = {}
@@ -54,10 +76,8 @@ def main() -> int:
     parser.add_argument("works", nargs="*", choices=[*WORKS, []], default=[])
     parser.add_argument("--runs", type=int, default=5)
     given = parser.parse_args()
-    workers = {False: Worker(warm=not given.quick)}
-    if PEERS.is_file():
-        workers[True] = Worker(PEERS, warm=not given.quick)
-    else:
+    workers = Workers(warm=not given.quick)
+    if not PEERS.is_file():
         print("metric-learn and umap are left out: `make bench` makes their environment")
     path = folder(given) / "methods.csv"
     table = pd.read_csv(path, keep_default_na=False) if path.is_file() else pd.DataFrame()
@@ -76,8 +96,7 @@ def main() -> int:
         except Exception as error:
             failed = True
             print(f"{name}: {type(error).__name__}: {error}", file=sys.stderr)
-    for worker in workers.values():
-        worker.close()
+    workers.close()
     return int(failed)
 
 

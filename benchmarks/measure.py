@@ -1,8 +1,8 @@
 """CPU seconds and peak memory of single fits, each in a process of its own.
 
 A `Worker` is a process of one Python environment that has loaded its libraries. It measures in a
-copy of itself, so that nothing one fit leaves behind costs or spares the next, on one thread. As
-`python measure.py` this file is that process; it needs the standard library and threadpoolctl.
+copy of itself, so that nothing one fit leaves behind costs or spares the next, with a stated number
+of threads. As `python measure.py` this file is that process; it needs the standard library alone.
 """
 
 from __future__ import annotations
@@ -20,9 +20,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-ONE_THREAD = dict.fromkeys(
-    ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1"
-) | {"NUMBA_THREADING_LAYER": "workqueue"}  # Its others refuse to be copied.
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 LONG = 60.0  # seconds: what takes longer is run fewer times, as the tables say
 FEW = 2
 
@@ -80,12 +78,16 @@ def _in_a_copy(work: str, method: str, n: int) -> tuple[bool, Any]:
 class Worker:
     """A process that measures with the libraries of one Python environment."""
 
-    def __init__(self, python: str | Path = sys.executable, *, warm: bool = True) -> None:
+    def __init__(
+        self, python: str | Path = sys.executable, *, warm: bool = True, threads: int = 1
+    ) -> None:
+        # The other threading layers of numba refuse to be copied.
+        settings = {**dict.fromkeys(THREADS, str(threads)), "NUMBA_THREADING_LAYER": "workqueue"}
         self._process = subprocess.Popen(
             [str(python), "-W", "ignore", __file__, *(["--warm"] if warm else [])],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            env={**os.environ, **ONE_THREAD},
+            env={**os.environ, **settings},
         )
 
     def measure(self, work: str, method: str, n: int) -> Measured:
@@ -149,7 +151,4 @@ def summary(runs: Sequence[Measured]) -> dict[str, float | int]:
 
 
 if __name__ == "__main__":
-    from threadpoolctl import threadpool_limits
-
-    with threadpool_limits(1):
-        serve(warm="--warm" in sys.argv)
+    serve(warm="--warm" in sys.argv)

@@ -19,11 +19,12 @@ Fit = Callable[[np.ndarray, np.ndarray], Any]
 
 @dataclass(frozen=True)
 class Method:
-    """Someone's way of doing a work; `most` points at most, `peers` in the peers' environment."""
+    """Someone's way of doing a work: for how many points, in whose environment, on what threads."""
 
     fit: Fit
     most: int = 10**9
     peers: bool = False
+    threads: int = 1
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,7 @@ def points(work: str, n: int) -> Points:
     return WORKS[work].points(n)
 
 
-def ours(name: str, *answer: str, **settings: Any) -> Method:
+def ours(name: str, *answer: str, threads: int = 1, **settings: Any) -> Method:
     """Return one of our reducers; `answer` names the attributes that are checked."""
 
     def fit(X: np.ndarray, y: np.ndarray) -> Any:
@@ -98,7 +99,7 @@ def ours(name: str, *answer: str, **settings: Any) -> Method:
         model = getattr(reducers, name)(**settings).fit(X, y)
         return [getattr(model, each) for each in answer]
 
-    return Method(fit)
+    return Method(fit, threads=threads)
 
 
 def theirs(place: str, *answer: str, most: int = 10**9, peers: bool = False, **settings: Any):
@@ -265,6 +266,15 @@ WORKS: dict[str, Work] = {
         gaussians,
         (1_000, 2_000, 4_000, 8_000),
         least=600,
+    ),
+    "KernelLFDA, two BLAS threads": Work(
+        {
+            "ddr": ours("KernelLFDA", n_components=5, threads=2),
+            "ddr, one thread": ours("KernelLFDA", n_components=5),
+        },
+        gaussians,
+        (1_000, 2_000),
+        (Goal(2_000, "ddr, one thread", times=1.2),),
     ),
     "SSDE": Work(
         {"ddr": ours("SSDE", n_components=5)},
