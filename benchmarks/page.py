@@ -16,6 +16,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator
 from tables import RESULTS, against_goals, folder, markdown, options
+from works import WORKS
 
 PAGE = Path("docs/speed.md")
 
@@ -114,9 +115,9 @@ def page(tables: Path, beside: str) -> str:
     parts = [
         "# Speed and memory, measured",
         f"Made by `make bench` from [the tables]({beside}). Each fit runs in a process of its own "
-        "on one thread, ours and the peer's in turn; the figures are medians of CPU seconds and "
-        "the megabytes that the fit adds at most. What counts is the ratio: seconds differ from "
-        "machine to machine. The exponents (ours / the peer's) are those of n, fitted over all "
+        "on one thread, ours and the peer's in turn; the figures are the median of the CPU seconds "
+        "of so many runs and the megabytes that the fit adds at most. What counts is the ratio: "
+        "seconds differ from machine to machine. The exponents (ours / the peer's) are those of n, fitted over all "
         "sizes. An answer is checked by the definition, in `benchmarks/checks.py`.",
     ]
     methods = tables / "methods.csv"
@@ -125,6 +126,8 @@ def page(tables: Path, beside: str) -> str:
         goals = against_goals(measured)
         goals.to_csv(tables / "goals.csv", index=False, lineterminator="\n")
         parts += ["## Methods, peers and goals", markdown(compact(goals))]
+        if lacking := [work for work in WORKS if work not in set(measured["work"])]:
+            parts += [f"Not measured on this occasion: {'; '.join(lacking)}."]
         for name, column, label in PICTURES:
             draw(measured, column, label, tables / f"{name}.svg")
             parts += [f"![{label} over the number of points]({beside}/{name}.svg)"]
