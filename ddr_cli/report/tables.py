@@ -425,7 +425,10 @@ def to_csv(table: pd.DataFrame) -> str:
 def to_markdown(table: pd.DataFrame) -> str:
     """Return a table of texts as GitHub's Markdown."""
     lines = [list(table.columns), ["---"] * table.shape[1], *table.to_numpy().tolist()]
-    rows = [" | ".join(str(cell).replace("|", "\\|") for cell in line) for line in lines]
+    # A line break would end the row.
+    rows = [
+        " | ".join(" ".join(f"{c}".split()).replace("|", "\\|") for c in line) for line in lines
+    ]
     return "".join(f"| {row} |\n" for row in rows)
 
 

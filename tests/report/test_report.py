@@ -432,5 +432,6 @@ def test_cells_are_escaped_in_every_form():
 
     table = pd.DataFrame({"a|b": ["5 % ± 1"], "c_d": ["x | y & β"]})
     assert to_markdown(table).splitlines()[2] == "| 5 % ± 1 | x \\| y & β |"
+    assert to_markdown(table.replace("5 % ± 1", "5 %\n± 1\n")) == to_markdown(table)
     assert r"5 \% $\pm$ 1 & x | y \& $\beta$" in to_latex(table)
     assert r"c\_d" in to_latex(table)
