@@ -1,11 +1,12 @@
 """What sharing work saves: CPU time of the engine against one fit per trial, in paired runs.
 
     python benchmarks/bench_engine.py [beta] [dim] [grid] [faces] [usps] [overhead] [plan] [jobs]
-                                      [--splits N] [--quick]
+                                      [share] [--splits N] [--quick]
 
 `beta`, `dim` and `grid` are CCDR's figures and table on Landsat; `faces` and `usps` are rows of
 NMMP's Table 4 with six classifiers (they need those data sets); `jobs` is the spec of that USPS row
-with one and with two processes. Without names, all but `faces`, `usps` and `jobs` are run.
+with one and with two processes; `share` is how much of whole shipped runs is fits and evaluation.
+Without names, all but `faces`, `usps`, `jobs` and `share` are run.
 
 The two sides use the same estimators, splits and settings, one thread and one process, one after
 the other. The engine's side is the whole of `run_spec`: plan, journal, scratch files and the start
@@ -19,6 +20,7 @@ which may round a tie the other way.
 from __future__ import annotations
 
 import random
+import subprocess
 import sys
 import tempfile
 import time
@@ -295,10 +297,34 @@ def jobs() -> Row:
     )
 
 
+SHARES = {"nmmp_faces": 60, "landsat_ccdr_beta": 85, "lfda_resplits_letter": 95}
+"""Shipped specs, and how many percent of `ddr run`'s CPU time are to be fits and evaluation."""
+
+
+def share(spec: str, wanted: int) -> Row:
+    """Return what of a whole run's CPU time, its start and figure included, is the methods' own."""
+    with tempfile.TemporaryDirectory() as out:
+        command = [sys.executable, "-m", "ddr_cli", "run", spec, "--quiet", "--out", out]
+        with timed(cpu_seconds) as whole:
+            subprocess.run(command, check=True)
+        trials = read_trials(Path(out) / spec)
+    # Rows that share a fit have its seconds each.
+    fits = trials.drop_duplicates(["split", "reducer", "fit_seconds"])["fit_seconds"].sum()
+    own = fits + trials["eval_seconds"].sum()
+    percent = 100 * own / whole()
+    return row(
+        f"{spec}: share of fits and evaluation",
+        f"{percent:.0f} %",
+        f"fits and evaluation {own:.1f} s, the whole run {whole():.1f} s",
+        f"{wanted} %",
+        percent >= wanted,
+    )
+
+
 def main() -> None:
     parser = options(__doc__)
-    names = [*CASES, "overhead", "plan", "jobs"]
-    usual = [name for name in names if name not in ("faces", "usps", "jobs")]
+    names = [*CASES, "overhead", "plan", "jobs", "share"]
+    usual = [name for name in names if name not in ("faces", "usps", "jobs", "share")]
     parser.add_argument("names", nargs="*", choices=[*names, []], default=[])
     parser.add_argument("--splits", type=int, default=6)
     given = parser.parse_args()
@@ -306,7 +332,9 @@ def main() -> None:
     # Overhead is first: installed packages are looked up once per process.
     for name in sorted(names, key=lambda name: name != "overhead"):
         case = CASES.get(name)
-        if case is None:
+        if name == "share":
+            rows += [share(*one) for one in SHARES.items()]
+        elif case is None:
             rows.append({"overhead": overhead, "plan": plan, "jobs": jobs}[name]())
         else:
             rows.append(compare(name, case, max(given.splits, case.least_splits)))
