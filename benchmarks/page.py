@@ -117,8 +117,8 @@ def page(tables: Path, beside: str) -> str:
         f"Made by `make bench` from [the tables]({beside}). Each fit runs in a process of its own "
         "on one thread, ours and the peer's in turn; the figures are the median of the CPU seconds "
         "of so many runs and the megabytes that the fit adds at most. What counts is the ratio: "
-        "seconds differ from machine to machine. The exponents (ours / the peer's) are those of n, fitted over all "
-        "sizes. An answer is checked by the definition, in `benchmarks/checks.py`.",
+        "seconds differ from machine to machine. The exponents (ours / the peer's) are those of n, "
+        "fitted over all sizes. An answer is checked by the definition, in `benchmarks/checks.py`.",
     ]
     methods = tables / "methods.csv"
     if methods.is_file():
