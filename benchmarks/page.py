@@ -126,7 +126,8 @@ def page(tables: Path, beside: str) -> str:
         goals = against_goals(measured)
         goals.to_csv(tables / "goals.csv", index=False, lineterminator="\n")
         parts += ["## Methods, peers and goals", markdown(compact(goals))]
-        if lacking := [work for work in WORKS if work not in set(measured["work"])]:
+        there = set(measured["work"])
+        if lacking := [work for work in WORKS if work not in there]:
             parts += [f"Not measured on this occasion: {'; '.join(lacking)}."]
         for name, column, label in PICTURES:
             draw(measured, column, label, tables / f"{name}.svg")
