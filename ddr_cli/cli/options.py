@@ -148,7 +148,7 @@ def _bytes(text: str) -> int:
         size = int(TypeAdapter(ByteSize).validate_python(text))
     except ValidationError:
         size = 0
-    if size <= 0:
+    if not 0 < size <= sys.maxsize:
         raise InputError(f"--memory-limit {text} is not a size; use e.g. 4GB or 512MiB.")
     return size
 

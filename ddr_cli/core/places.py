@@ -11,6 +11,7 @@ from ddr_cli.core.errors import InputError
 KeyPath = tuple[str | int, ...]
 """The keys and indices that lead from the top of a document to one value."""
 
+MOST_PROBLEMS = 100
 _LONGEST_TEXT = 60
 
 
@@ -52,8 +53,10 @@ class DocumentError(InputError):
     """A document that is wrong: every problem once, on its own line, in order of place."""
 
     def __init__(self, problems: Iterable[Problem], source: str) -> None:
-        self.problems = sorted(set(problems))
-        count = "1 problem" if len(self.problems) == 1 else f"{len(self.problems)} problems"
+        self.problems = sorted(set(problems))[:MOST_PROBLEMS]
+        n = len(self.problems)
+        count = "1 problem" if n == 1 else f"{n} problems"
+        count += " or more" * (n == MOST_PROBLEMS)
         super().__init__("\n  ".join([f"{count} in {source}:", *map(str, self.problems)]))
 
 

@@ -5,13 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from itertools import islice
 from typing import Any, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError
 
 from ddr_cli.core.errors import InputError, did_you_mean
-from ddr_cli.core.places import Document, DocumentError, KeyPath, as_clause, value_text
+from ddr_cli.core.places import (
+    MOST_PROBLEMS,
+    Document,
+    DocumentError,
+    KeyPath,
+    as_clause,
+    value_text,
+)
 
 _EXPECTED: Mapping[str, str] = {
     "bool_parsing": "true or false",
@@ -68,7 +76,9 @@ def validated(document: Document, model: type[Model], owner: str, context: objec
     except ValidationError as error:
         problems += [
             document.problem(path, text, key=is_key)
-            for path, text, is_key in _explained(error, document.data, model, owner)
+            for path, text, is_key in islice(
+                _explained(error, document.data, model, owner), MOST_PROBLEMS
+            )
         ]
     else:
         if not problems:

@@ -19,6 +19,7 @@ import yaml
 
 from ddr_cli.core.errors import InputError
 from ddr_cli.core.places import (
+    MOST_PROBLEMS,
     Document,
     DocumentError,
     KeyPath,
@@ -195,6 +196,8 @@ class _Builder:
                 f"column {column}."
             )
             self.document.problems.append(Problem(place, self.document.name(inner), message))
+            if len(self.document.problems) >= MOST_PROBLEMS:
+                raise DocumentError(self.document.problems, self.document.source)
             # The first value counts; the second is read to find where it ends.
             self.value(next(self.events), (*inner, "again"), place)
         return found

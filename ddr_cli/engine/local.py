@@ -23,6 +23,7 @@ from typing import Any
 
 from pebble import ProcessExpired, ProcessPool
 
+from ddr_cli.core.errors import InputError
 from ddr_cli.engine.jobs import (
     Completions,
     ExecutorError,
@@ -45,6 +46,9 @@ _RESTARTS = 3
 # Jobs per process that are submitted at a time: one to run and one to have ready.
 _DEPTH = 2
 _GRACE_SECONDS = 60.0
+_MEGABYTE = 10**6
+# Below it a small data set's first allocations fail.
+_ROOM_TO_WORK = 128 * _MEGABYTE
 _ONE_THREAD = (
     "OMP_NUM_THREADS",
     "OPENBLAS_NUM_THREADS",
@@ -145,6 +149,8 @@ class LocalExecutor:
 
     def _start(self) -> ProcessPool:
         _copy_a_loaded_process()
+        if self._memory_limit is not None:
+            _check_memory_limit(self._memory_limit)
         try:
             pool = ProcessPool(
                 max_workers=self.jobs,
@@ -289,6 +295,32 @@ def _copy_a_loaded_process() -> None:
         # Once, whatever the number of pools.
         atexit.unregister(_end_fork_server)
         atexit.register(_end_fork_server)
+
+
+def _check_memory_limit(limit: int) -> None:
+    """Refuse a limit that a process has reached before it gets a job."""
+    if sys.platform != "linux":
+        return
+    ours, theirs = connection.Pipe(duplex=False)
+    with ours, theirs:
+        process = _Context().Process(target=_tell_size, args=(theirs,), daemon=True)
+        process.start()
+        taken = ours.recv()
+        process.join()
+    least = (taken + _ROOM_TO_WORK) // _MEGABYTE + 1
+    if limit < least * _MEGABYTE:
+        raise InputError(
+            f"--memory-limit {limit / _MEGABYTE:.0f}MB is too low: a worker process takes "
+            f"{taken // _MEGABYTE} MB of address space before its first trial. Use {least}MB or "
+            "more, or leave it out."
+        )
+
+
+def _tell_size(to: connection.Connection) -> None:
+    import ddr_cli.engine.work  # noqa: F401
+
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+    to.send(pages * os.sysconf("SC_PAGE_SIZE"))
 
 
 def _end_fork_server() -> None:

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 
 _SECONDS_DECIMALS = 6
 _COORDINATE_DIGITS = 5
+_LONGEST_TIMEOUT = 1e8
 
 
 @dataclass(frozen=True)
@@ -65,6 +66,13 @@ class RunSettings:
     retry_failed: bool = False
     rerun: tuple[str, ...] = ()
     quiet: bool = False
+
+    def __post_init__(self) -> None:
+        if self.timeout is not None and not 0 < self.timeout <= _LONGEST_TIMEOUT:
+            raise InputError(
+                f"--timeout {self.timeout:g} is not a number of seconds between 0 and "
+                f"{_LONGEST_TIMEOUT:g}; leave it out for no limit."
+            )
 
 
 @dataclass(frozen=True)

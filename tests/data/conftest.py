@@ -8,6 +8,7 @@ import threading
 import time
 import zipfile
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from io import BytesIO
@@ -71,6 +72,11 @@ def _handler(server: FaultyServer) -> type[BaseHTTPRequestHandler]:
             elif fault == "sends a page":
                 page = b"<html><body>Please log in.</body></html>"
                 self._send(page, len(page))
+            elif fault == "drips":
+                self._send(body[:5], len(body))
+                with suppress(OSError):
+                    while not server.closing.wait(0.02):
+                        self.wfile.write(b"x")
             elif fault == "stalls":
                 self._send(body[: len(body) // 2], len(body))
                 server.closing.wait(30)

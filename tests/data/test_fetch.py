@@ -16,6 +16,7 @@ import pytest
 
 from ddr_cli.core.errors import DataUnavailableError
 from ddr_cli.data import Sources, load_dataset
+from ddr_cli.data.store import download
 from tests.data.conftest import TABLE, FaultyServer, files_below, gz, sha256, zipped
 
 FAULTS = {
@@ -84,6 +85,20 @@ def test_passing_fault_is_overcome_by_trying_again(
     server.faults["toy.csv"] = fault
     assert load_dataset(card, sources=sources).n_samples == 300
     assert server.asked == ["toy.csv", "toy.csv"]
+
+
+def test_a_server_that_sends_byte_by_byte_is_given_up(
+    server: FaultyServer,
+    sources: Sources,
+    write_card: Callable[..., Path],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(download, "_longest", lambda _: 0.2)
+    card = write_card(files=one_file(server, known=True))
+    server.faults["toy.csv"] = "drips"
+    with pytest.raises(DataUnavailableError, match=r"not complete after 0\.2 s"):
+        load_dataset(card, sources=sources)
+    assert server.asked == ["toy.csv"]
 
 
 def test_missing_page_is_not_asked_for_again_but_the_next_address_is(

@@ -9,9 +9,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from PIL import Image
+from PIL import EpsImagePlugin, Image
 
 from ddr_cli.core.errors import InputError
+from ddr_cli.data.formats import folders
+from ddr_cli.data.formats.folders import labeller
 from ddr_cli.data.formats.images import read_images
 
 NAMES = ["cat/1.png", "cat/10.png", "cat/2.png", "dog/1.pgm"]
@@ -120,6 +122,23 @@ def test_unit_scale_of_every_depth(tmp_path: Path, pixels: np.ndarray, expected:
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / "1.png").write_bytes(encoded(pixels, "png"))
     np.testing.assert_allclose(read_images([tmp_path], scale="unit").X, [expected])
+
+
+def test_an_image_that_another_program_would_decode_is_not_opened(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(EpsImagePlugin, "Ghostscript", lambda *_, **__: pytest.fail("was started"))
+    size = "%%BoundingBox: 0 0 2 2\n%%EndComments\n"
+    (folder / "cat" / "3.png").write_text(f"%!PS-Adobe-3.0 EPSF-3.0\n{size}%%EOF\n")
+    with pytest.raises(InputError, match=r"3\.png: not an image that can be read"):
+        read_images([folder])
+
+
+def test_a_label_pattern_of_exponential_cost_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(folders, "_LONGEST_SEARCH", 0.02)
+    assert labeller("(a+)+b")("aab") == "aa"
+    with pytest.raises(InputError, match=r"pattern '\(a\+\)\+c' takes more than 0\.02 s on"):
+        labeller("(a+)+c")("a" * 60)
 
 
 @pytest.mark.parametrize(

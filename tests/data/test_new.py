@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -38,6 +39,14 @@ def table(**columns: object) -> pd.DataFrame:
     kind = np.repeat(["ill", "well"], N // 2)
     base = {"dose": np.arange(N) * 0.37 % 5, "site": np.tile(["north", "south", "east"], N // 3)}
     return pd.DataFrame({**base, **columns, "state": kind})
+
+
+def test_what_has_no_end_is_no_data(new: Callable[..., Result], tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.csv")
+    for path in ("/dev/zero", "pipe.csv"):
+        done = new("x", "--path", path, "--label", "0", "--yes")
+        assert done.exit_code == 2
+        assert f"{path} is no file that can be read, but a device or a pipe" in done.output
 
 
 def test_what_can_be_seen_needs_no_word(new: Callable[..., Result], tmp_path: Path) -> None:

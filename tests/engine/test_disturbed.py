@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import errno
 import io
+import math
 import os
 import re
 import shutil
 import signal
+import sys
 import tempfile
 from collections.abc import Callable
 from concurrent.futures.process import BrokenProcessPool
@@ -187,6 +189,17 @@ def test_no_more_processes_are_started_than_there_are_trials(
     with pytest.raises(ExecutorError, match=r"can't be started \(.*Too many.*--jobs 6,"):
         run_spec(make_spec(reducers=["none"]), out=tmp_path, jobs=1000)
     assert started == [6]
+
+
+def test_limits_that_no_trial_can_keep_are_refused(make_spec: MakeSpec, tmp_path: Path) -> None:
+    spec = make_spec(reducers=["none"])
+    for seconds in (math.inf, math.nan, 0.0, 1e300):
+        with pytest.raises(InputError, match="is not a number of seconds between 0 and 1e\\+08"):
+            run_spec(spec, out=tmp_path, timeout=seconds)
+    if sys.platform == "linux":
+        with pytest.raises(InputError, match=r"300MB is too low: .* Use \d{3,4}MB or more"):
+            run_spec(spec, out=tmp_path, memory_limit=300_000_000)
+    assert not (tmp_path / "small").exists()
 
 
 def test_a_pool_that_breaks_when_it_starts_says_why(monkeypatch: pytest.MonkeyPatch) -> None:

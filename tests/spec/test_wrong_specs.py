@@ -324,7 +324,7 @@ def _lines(path: str) -> list[str]:
         (
             "repeats: 10, seed: 0",
             "repeats: 100000",
-            "12:3: sweep: the spec has 1600000 trials, and 1000000 is the most there can be.",
+            "12:3: sweep: the spec has 1600000 trials, and 300000 is the most there can be.",
         ),
         (
             "metrics: [error]",

@@ -8,8 +8,11 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from ddr_cli.core.errors import InputError
+from ddr_cli.core.limits import TookTooLongError, time_limit
 from ddr_cli.data.archives import read_members
 from ddr_cli.data.formats import read_bytes
+
+_LONGEST_SEARCH = 5.0
 
 
 def walk_folder(
@@ -71,7 +74,14 @@ def pattern_labeller(label: str) -> Callable[[str], str]:
         )
 
     def found(name: str) -> str:
-        match = expression.search(name)
+        try:
+            with time_limit(_LONGEST_SEARCH):
+                match = expression.search(name)
+        except TookTooLongError:
+            raise InputError(
+                f"The label pattern '{label}' takes more than {_LONGEST_SEARCH:g} s on the file "
+                f"name '{name}': write it without a repetition of what repeats."
+            ) from None
         if match is None or match.group(1) is None:
             raise InputError(f"The label pattern '{label}' is not in the name '{name}'.")
         return match.group(1)

@@ -20,6 +20,8 @@ Resize = Literal["none", "stride", "block_mean", "bilinear", "bicubic"]
 _Pixels = Annotated[int, Ge(1)]
 _Image = NDArray[np.float64]
 
+# What Pillow decodes itself: others, such as EPS, start another program on a stranger's file.
+_DECODED = ("PPM", "PNG", "JPEG", "BMP", "GIF", "TIFF")
 _PORTABLE = (".pgm", ".ppm", ".pbm", ".pnm")
 _ENDINGS = (*_PORTABLE, ".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff")
 
@@ -81,7 +83,7 @@ def read_images(
 def _grey(where: str, content: bytes) -> tuple[_Image, float]:
     """Return an image's grey values and the largest one that its file could hold."""
     try:
-        with Image.open(io.BytesIO(content)) as image:
+        with Image.open(io.BytesIO(content), formats=_DECODED) as image:
             deep = image.mode.startswith("I") or image.mode == "F"
             grey = np.array(image if deep else image.convert("L"), dtype=np.float64)
     except (OSError, ValueError, SyntaxError, EOFError, Image.DecompressionBombError) as error:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ddr_cli.core.errors import InputError
+from ddr_cli.core.limits import TookTooLongError, time_limit
 from ddr_cli.data.archives import check_packing, read_members
 from ddr_cli.data.card import CardFile, Url
 from ddr_cli.data.store.locate import Sources
@@ -20,6 +21,9 @@ _PASSING = frozenset({408, 425, 429})
 _LARGEST = 4 * 1024**3
 # Where a firewall drops what is sent, each address costs this many seconds, once.
 _CONNECT_TIMEOUT = 10.0
+_LONGEST_START = 60.0
+_LEAST_RATE = 16 * 1024
+_USUAL_BYTES = 64 * 1024**2
 
 
 class DownloadFailedError(Exception):
@@ -79,8 +83,12 @@ def _attempt(
         # A server that packs on the fly would have a .gz file come unpacked.
         headers={"Accept-Encoding": "identity"},
     )
+    limit = _longest(file)
     try:
-        retrieve(url.url, output_file, asked)
+        with time_limit(limit):
+            retrieve(url.url, output_file, asked)
+    except TookTooLongError:
+        raise _LastingError(f"not complete after {limit:.3g} s") from None
     except requests.ConnectTimeout as error:
         raise _LastingError("no connection could be made") from error
     except requests.HTTPError as error:
@@ -103,6 +111,11 @@ def _attempt(
         raise ValueError(f"expected {file.bytes} bytes, got {size}")
     if file.sha256 not in (None, pooch.file_hash(output_file)):
         raise ValueError("checksum mismatch (corrupt download, or changed upstream)")
+
+
+def _longest(file: CardFile) -> float:
+    """Return how many seconds a download may take, also from a server that sends byte by byte."""
+    return _LONGEST_START + (file.bytes or _USUAL_BYTES) / _LEAST_RATE
 
 
 def _take_member(path: Path, member: str) -> None:
