@@ -13,6 +13,7 @@ import os
 from pathlib import Path
 
 import pandas as pd
+from matplotlib import rc_context
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator
 from tables import RESULTS, against_goals, folder, markdown, options
@@ -107,7 +108,8 @@ def draw(measured: pd.DataFrame, column: str, label: str, path: Path) -> None:
         axes.set_xlabel("points")
         axes.set_ylabel(label if place % across == 1 else "")
         axes.legend(fontsize="x-small")
-    figure.savefig(path, metadata={"Date": None})
+    with rc_context({"svg.hashsalt": "speed"}):  # The same table makes the same picture.
+        figure.savefig(path, metadata={"Date": None})
 
 
 def page(tables: Path, beside: str) -> str:
