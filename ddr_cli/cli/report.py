@@ -80,7 +80,7 @@ def _show(outcome: ReportOutcome, *, full: bool) -> None:
     )
 
     screen = console()
-    papers, own = outcome.assessment.papers, outcome.own
+    papers, own = outcome.assessment.papers, outcome.assessment.others
     if papers and not full:
         for table in count_tables(outcome.assessment):
             screen.print(table)
@@ -89,12 +89,12 @@ def _show(outcome: ReportOutcome, *, full: bool) -> None:
             screen.print(table)
     # A few runs of one's own are what was asked for; beside papers they are a line each.
     shown = full or (not papers and len(own) <= _MOST_OWN_RUNS)
-    for run in own if shown else ():
+    for run in outcome.own if shown else ():
         for table in own_run_tables(run):
             screen.print(table)
         for note in run.notes:
             screen.print(f"  {note}")
     if own and not shown:
-        screen.print(totals_table(outcome.assessment.others))
+        screen.print(totals_table(own))
     if not full and (papers or not shown):
         typer.echo("--full prints every number and sentence; the page has them all.")

@@ -30,14 +30,10 @@ def paired(first: Row, second: Row) -> PairedDifferences:
 
     Where one was run on more splits, the others' are what both have.
     """
-    splits, others = list(first.trials["split_hash"]), list(second.trials["split_hash"])
-    if first.family == second.family:
-        # One hash may stand for several repeats, which differ in the methods' own randomness: of
-        # all points there is but one split, and of few groups there are few.
-        splits, others = (
-            [" ".join(names) for names in zip(row.trials["split"], hashes, strict=True)]
-            for row, hashes in ((first, splits), (second, others))
-        )
+    # One hash may stand for several repeats, which differ in the methods' own randomness: of all
+    # points there is but one split, and of few groups there are few.
+    named = first.family == second.family
+    splits, others = (row.splits[named] for row in (first, second))
     both = set(splits) & set(others)
     if len(both) == min(len(splits), len(others)) < max(len(splits), len(others)):
         mine, theirs = (np.isin(each, list(both)) for each in (splits, others))

@@ -54,7 +54,7 @@ class Summary:
     rows: pd.DataFrame
     members: tuple[Any, ...]
 
-    @property
+    @cached_property
     def methods(self) -> pd.DataFrame:
         """The rows without those of shuffled labels."""
         if "control" not in self.rows:
@@ -65,6 +65,23 @@ class Summary:
     def shuffled(self) -> pd.DataFrame:
         """The rows of methods that were given shuffled labels."""
         return self.rows.drop(self.methods.index)
+
+    @cached_property
+    def by_names(self) -> dict[tuple[str, str, str, str], pd.DataFrame]:
+        """The methods' rows by reducer, classifier, family of splits and metric."""
+        names = ["reducer", "classifier", "split", "metric"]
+        return {
+            (str(reducer), str(classifier), str(split), str(metric)): rows
+            for (reducer, classifier, split, metric), rows in self.methods.groupby(names)
+        }
+
+    @cached_property
+    def _made(self) -> dict[int, Row]:
+        return {}
+
+    def row(self, index: int) -> Row:
+        """Return a row, the same each time: papers ask often for the trials behind one."""
+        return self._made.setdefault(index, Row(self, index))
 
 
 @dataclass(frozen=True)
@@ -126,6 +143,12 @@ class Row:
         """The trials behind it, in order of split."""
         trials: pd.DataFrame = self.summary.run.trials.loc[self.summary.members[self.index]]
         return trials
+
+    @cached_property
+    def splits(self) -> tuple[list[str], list[str]]:
+        """The hashes of its splits, and the same with the splits' names before them."""
+        hashes = list(self.trials["split_hash"])
+        return hashes, [" ".join(both) for both in zip(self.trials["split"], hashes, strict=True)]
 
     @cached_property
     def values(self) -> pd.Series[Any]:

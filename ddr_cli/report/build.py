@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import pandas as pd
@@ -49,11 +50,11 @@ _FORMS = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass
 class ReportOutcome:
     """What a report found and wrote: verdicts, and those lost since the record (if there is one).
 
-    `page` is None if it was not written; `own` are the runs of no paper.
+    `page` is None if it was not written.
     """
 
     assessment: Assessment
@@ -61,7 +62,11 @@ class ReportOutcome:
     recorded: bool
     files: tuple[Path, ...] = ()
     page: Path | None = None
-    own: tuple[OwnRun, ...] = ()
+
+    @cached_property
+    def own(self) -> tuple[OwnRun, ...]:
+        """The runs of no paper, compared when they are asked for."""
+        return tuple(own_run(summary) for summary in self.assessment.others)
 
 
 def write_run(summary: Summary) -> list[Path]:
@@ -88,8 +93,7 @@ def check_report(results: Path, *, paper: str | None = None) -> ReportOutcome:
     assessment = assess(results, paper)
     recorded = read_record(results)
     lost = regressions(recorded, record_of(assessment), paper)
-    own = tuple(own_run(summary) for summary in assessment.others)
-    return ReportOutcome(assessment, tuple(lost), bool(recorded), own=own)
+    return ReportOutcome(assessment, tuple(lost), bool(recorded))
 
 
 def write_report(
@@ -106,8 +110,8 @@ def write_report(
     Of one `paper` alone, the page holds nothing else. The formats ``csv``, ``markdown`` and
     ``latex`` write only the tables in that form, ``html`` only the page with its figures.
     """
-    before = check_report(results, paper=paper)
-    assessment = before.assessment
+    outcome = check_report(results, paper=paper)
+    assessment = outcome.assessment
     target = results / "report"
     files: list[Path] = []
     if format is not Format.html:
@@ -128,11 +132,12 @@ def write_report(
             shown[name] = page_figure(name, svg.decode(), png)
         for result in assessment.papers:
             files += _copy_figures(target / "figures", result)
-        page = _write(target / PAGE, render_page(assessment, before.own, shown))
+        page = _write(target / PAGE, render_page(assessment, outcome.own, shown))
         files.append(page)
     record = read_record(results) | record_of(assessment)
     files.append(_write(results / RECORD, record_text(record)))
-    return replace(before, files=tuple(files), page=page)
+    outcome.files, outcome.page = tuple(files), page
+    return outcome
 
 
 def _summaries(assessment: Assessment) -> list[Summary]:

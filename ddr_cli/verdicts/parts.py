@@ -132,14 +132,14 @@ class PartView:
         Only over re-splits it has an interval, and must have one.
         """
         try:
-            differences = [paired(first, second).values.mean() for first, second in pairs]
-            found = difference_interval(*pairs) if self.rows.view == "resplits" else None
+            if self.rows.view == "own":
+                means = [paired(first, second).values.mean() for first, second in pairs]
+                return Estimate(float(np.mean(means)), np.nan, np.nan, 1), ""
+            found = difference_interval(*pairs)
         except InputError as error:
             raise UnansweredError(str(error).rstrip(".")) from None
         if found is None:
-            if self.rows.view == "resplits":
-                raise UnansweredError("an interval needs two re-splits or more")
-            return Estimate(float(np.mean(differences)), np.nan, np.nan, 1), ""
+            raise UnansweredError("an interval needs two re-splits or more")
         what = "difference" if len(pairs) == 1 else "average difference"
         return Estimate(found.mean, found.low, found.high, found.n), (
             f"; {what} {self.points(found.mean)}, {100 * MEAN_LEVEL:g} % interval "

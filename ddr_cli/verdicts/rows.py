@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import numpy as np
 import pandas as pd
 
 from ddr_cli.comparison.names import method_name
@@ -71,6 +72,7 @@ class Lookup:
         if along not in rows or rows[along].isna().any():
             raise NotSweptError(f"{summary.run.name} does not sweep {along} of {selector.reducer}")
         found: list[tuple[float, Row]] = []
+        rows = rows[[along, "n", "planned", "mean", *rows.columns.intersection(["failed"])]]
         for place, group in rows.groupby(along, sort=True):
             if len(group) > 1 and selector.pick == "only":
                 raise UnansweredError(f"{len(group)} rows of {summary.run.name} match at {place}")
@@ -93,34 +95,31 @@ class Lookup:
             raise NotApplicableError("all points are embedded: nothing to re-split")
         if family is None:
             raise UnansweredError("run on the predefined split only")
-        rows = summary.methods
-        rows = rows[
-            (rows["reducer"] == selector.reducer)
-            & (rows["classifier"] == selector.classifier)
-            & (rows["split"] == family)
-            & (rows["metric"] == self.metric)
-        ]
+        names = (selector.reducer, selector.classifier, family, self.metric)
+        rows = summary.by_names.get(names, summary.methods.head(0))
+        fits = np.full(len(rows), True)
         if selector.label is not None:
-            rows = rows[rows["reducer_label"] == method_name(selector.label)]
+            fits &= (rows["reducer_label"] == method_name(selector.label)).to_numpy()
         for column, value in selector.params.items():
             if column not in rows:
                 raise UnansweredError(f"{name} has no parameter {column}")
-            meant = nearest_place(rows[column], value.near) if isinstance(value, Near) else value
-            rows = rows[[same_value(each, meant) for each in rows[column]]]
-        if rows.empty:
+            there = rows[column]
+            meant = nearest_place(there[fits], value.near) if isinstance(value, Near) else value
+            fits &= np.array([same_value(each, meant) for each in there], dtype=bool)
+        if not fits.any():
             raise UnansweredError(f"{name} has no such row")
-        return summary, rows
+        return summary, rows[fits]
 
     def _best(self, summary: Summary, rows: pd.DataFrame) -> Row:
         # A part is not a result: rows some of whose trials did not end well are refused.
-        complete = rows[rows["n"] == rows["planned"]]
+        complete = rows["n"] == rows["planned"]
         if "failed" in rows:
-            complete = complete[complete["failed"] == 0]
-        if complete.empty:
+            complete &= rows["failed"] == 0
+        if not complete.any():
             worst = rows.iloc[0]
             well = min(worst["n"], worst["planned"] - worst.get("failed", 0))
             raise UnansweredError(f"{well} of {worst['planned']} trials ended well")
-        return Row(summary, best_index(complete["mean"], self.metric))
+        return summary.row(best_index(rows["mean"][complete], self.metric))
 
 
 def nearest_place(places: Iterable[Any], target: float) -> float:

@@ -338,6 +338,9 @@ def _record(own="reproduced", claim=None):
         (_record(), {"ccdr": PaperRecord(numbers={}, claims={}, parts={})}, 0),
         (_record(), _record(own="close"), 1),
         (_record(claim="holds"), _record(claim="fails"), 1),
+        (_record(claim="holds"), _record(claim="undecided"), 1),
+        (_record(claim="undecided"), _record(claim="holds"), 0),
+        (_record(claim="undecided"), _record(claim="fails"), 1),
     ],
 )
 def test_what_counts_as_lost(recorded, now, count):
