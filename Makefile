@@ -9,13 +9,16 @@ RESULTS := results
 # What needs no download and is no paper's: it is run to see how things work, and not committed.
 EXAMPLES := configs/balance_ccdr_beta.yaml configs/digits_ccdr_beta.yaml
 OUT := build/results
+MINUTES ?= 10
+PYTHONS ?= python3.11 python3.12 python3.13
+TESTS ?= tests
 
 # One BLAS thread in each of several processes beats several threads in each.
 export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint typecheck unit smoke reproduce report bench docs format clean
+.PHONY: help run test lint typecheck unit smoke reproduce report bench docs faults compat format clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
@@ -51,12 +54,13 @@ typecheck: $(VENV)/.installed-dev ## mypy, strict
 	$(BIN)/mypy
 
 unit: $(VENV)/.installed-dev ## the tests alone
-	$(BIN)/pytest -n $(JOBS)
+	$(BIN)/pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder
 
-smoke: $(VENV)/.installed ## every shipped spec is valid, and the embedded ones run with two splits
+smoke: $(VENV)/.installed ## every shipped spec is valid, the embedded ones run, no recorded verdict is lost
 	$(BIN)/ddr validate configs/*.yaml
 	$(BIN)/ddr run $(EXAMPLES) --repeats 2 --jobs $(JOBS) --out build/smoke
 	$(BIN)/ddr report build/smoke
+	$(BIN)/ddr report $(RESULTS) --check
 
 reproduce: $(VENV)/.installed ## all papers' runs, resumable (needs the data sets)
 	$(BIN)/ddr run $(filter-out $(EXAMPLES),$(wildcard configs/*.yaml)) --jobs $(JOBS) --out $(RESULTS)
@@ -79,6 +83,12 @@ bench: $(VENV)/.installed-dev $(PEERS)/.installed ## speed, memory and error rat
 
 docs: $(VENV)/.installed-docs ## the documentation as a site, into build/docs; a warning is an error
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
+faults: $(VENV)/.installed-dev ## runs that are killed, robbed and starved for MINUTES (10): what is lost?
+	$(BIN)/python benchmarks/bench_faults.py --minutes $(MINUTES)
+
+compat: ## the tests in TESTS with the lowest allowed and the newest versions, in each PYTHONS there is
+	@.ci/compat "$(PYTHONS)" $(TESTS)
 
 format: $(VENV)/.installed-dev ## let ruff rewrite the code
 	$(BIN)/ruff check --fix .

@@ -28,7 +28,7 @@ TABLES = {
     "ccdr_solver": ("ccdr_solver", "Eigen-solvers for CCDR's graph, CPU seconds"),
     "memory": ("memory", "Peak memory of whole runs, all processes together"),
     "tuning": ("tuning", "Tuning inside a run against scikit-learn's `GridSearchCV`"),
-    "kills": ("kills", "A run that is killed again and again"),
+    "faults": ("faults", "Runs that are killed, robbed and starved: rows lost, wrong and doubled"),
     "interval_coverage": ("intervals", "How often intervals hold the truth, in percent"),
     "comparison_errors": (
         "comparison",
