@@ -20,10 +20,10 @@ def test_help_says_what_depends_on_what(ddr):
     )
 
 
-def test_every_form_of_the_comparison_is_written(ddr, work):
+def test_every_form_of_the_comparison_is_written(ddr_here, work):
     files = {flag: work / flag.strip("-") for flag in ("--json", "--csv", "--markdown", "--latex")}
     flags = [text for flag, path in files.items() for text in (flag, str(path))]
-    done = ddr(
+    done = ddr_here(
         "compare",
         *(IRIS, FACES, OBJECTS, "--metric", "accuracy", "--against", "nmmp"),
         *("--methods", "NMMP,lda,baseline", "--classifier", "3-NN, ties to the nearest"),

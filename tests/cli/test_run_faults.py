@@ -7,14 +7,13 @@ import itertools
 import json
 import resource
 import shutil
-import subprocess
 import sys
-import time
 from contextlib import contextmanager
 
 import pytest
 
 from ddr_cli.cli.app import main
+from ddr_cli.engine.folder import locked
 
 SPEC = """
 title: A test
@@ -151,22 +150,11 @@ def test_a_full_disk_is_said_and_the_same_command_completes_the_run(ddr_here, wo
     assert set(kept.splitlines()) <= set(rows)
 
 
-def test_a_second_run_on_the_same_folder_is_kept_out(ddr_here, work, environment):
+def test_a_second_run_on_the_same_folder_is_kept_out(ddr_here, work):
     (work / "small.yaml").write_text(SPEC)
-    words = ("run", "small.yaml", "--repeats", "2000", "--quiet")
-    program = [sys.executable, "-m", "ddr_cli.cli.app", *words]
-    journal = work / "results" / "small" / "trials.csv"
-    with subprocess.Popen(program, cwd=work, env=environment, stderr=subprocess.PIPE) as first:
-        try:
-            end = time.monotonic() + 60
-            while not (journal.exists() and journal.read_bytes().count(b"\n") > 1):
-                assert first.poll() is None, first.communicate()
-                assert time.monotonic() < end
-                time.sleep(0.02)
-            code, message = said(ddr_here(*words))
-            assert first.poll() is None
-        finally:
-            first.kill()
+    # Of two processes: tests/engine/test_interruptions.py.
+    with locked(work / "results" / "small"):
+        code, message = said(ddr_here("run", "small.yaml", "--quiet"))
     assert code == 2
     assert "Another run is writing to results/small" in message
     assert "--out" in message

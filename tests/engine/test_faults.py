@@ -38,7 +38,7 @@ FAULTS = {
     "raise": ("failed", "OddError: odd"),
     "exit": ("failed", "SystemExit: 3"),
     "die": ("killed", "SIGKILL"),
-    "spin": ("timeout", "took longer than 2 s"),
+    "spin": ("timeout", "took longer than 5 s"),
     "exit0": ("killed", "ended itself"),
     "interrupt": ("failed", "KeyboardInterrupt"),
     "base": ("failed", "BaseException: neither caught nor told"),
@@ -64,7 +64,7 @@ def test_a_fault_in_a_fit_fails_the_trials_of_that_fit(make_spec: MakeSpec, run:
     spec = make_spec(
         split=ONE_SPLIT, reducers=["faulty"], sweep={"reducer.does": ["nothing", *FAULTS]}
     )
-    table = outcome_of(spec, run, timeout=2.0)
+    table = outcome_of(spec, run, timeout=5.0)
     for does, (status, reason) in FAULTS.items():
         bad = table[table["reducer.does"] == does]
         assert bad["classifier"].tolist() == ["knn", "linear"]
@@ -124,7 +124,7 @@ def test_a_fault_in_a_classifier_fails_its_own_trials(make_spec: MakeSpec, run: 
         classifiers=["linear", {"name": "faulty", "when": 2}, "knn"],
         sweep={"classifier.does": ["nothing", *faults], "classifier.k": [1, 2]},
     )
-    table = outcome_of(spec, run, timeout=2.0)
+    table = outcome_of(spec, run, timeout=5.0)
     bad = table[table["status"] != "ok"]
     assert bad["classifier.does"].tolist() == list(faults)
     assert bad["classifier.k"].tolist() == [2] * len(faults)
@@ -200,6 +200,19 @@ def test_a_retry_that_works_replaces_the_row(make_spec: MakeSpec, run: Run) -> N
     assert (outcome.done, outcome.failed, outcome.skipped) == (2, 0, 4)
     strip = [line.rsplit(",", 2)[0] for line in path.read_text().splitlines()]
     assert strip == [line.rsplit(",", 2)[0] for line in whole.splitlines()]
+
+
+def test_a_fit_that_kills_its_process_is_tried_twice(
+    make_spec: MakeSpec, run: Run, tmp_path: Path
+) -> None:
+    log = tmp_path / "log"
+    spec = make_spec(
+        split=ONE_SPLIT,
+        reducers=[{"name": "faulty", "does": "die", "log": str(log)}],
+        sweep={"classifier.n_neighbors": [1, 3, 5, 7]},
+    )
+    assert set(outcome_of(spec, run)["status"]) == {"killed"}
+    assert len(log.read_text().split()) == 2
 
 
 def test_a_worker_killed_once_costs_one_trial(

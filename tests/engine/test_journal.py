@@ -248,6 +248,17 @@ def test_a_full_disk_leaves_the_journal_as_it_was(
     assert len(read_trials(tmp_path)) == 2
 
 
+def test_rows_are_on_the_disk_before_the_run_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, synced = write(tmp_path, []), []
+    with Journal(path, COLUMNS) as journal:
+        monkeypatch.setattr(os, "fsync", lambda _: synced.append(path.read_bytes().count(b"\n")))
+        journal.append([row(0)])
+        journal.append([row(1), row(2)])
+    assert synced == [2, 4]
+
+
 def test_a_missing_journal_is_one_clear_sentence(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"no trials\.csv"):
         read_trials(tmp_path)
