@@ -393,10 +393,16 @@ class _Session:
         )
 
     def _cells(self, kind: str, setting: Setting) -> dict[str, str]:
+        from ddr_cli.reducers.registry import REDUCERS
+        from ddr_cli.spec.estimators import with_newer
+
         cells = self._parameter_cells.get(id(setting))
         if cells is None:
-            values = dict(setting.params) | ({"mode": setting.mode} if kind == "reducer" else {})
+            values = dict(setting.params)
+            if kind == "reducer":
+                values = with_newer(REDUCERS.load(setting.name), values) | {"mode": setting.mode}
             cells = {f"{kind}.{name}": parameter_text(value) for name, value in values.items()}
+            cells = {name: text for name, text in cells.items() if name in self._plan.parameters}
             self._parameter_cells[id(setting)] = cells
         return cells
 
@@ -450,7 +456,10 @@ def _rounded(seconds: float | None) -> float | None:
 
 def _packages(spec: Spec) -> dict[str, str]:
     """Return the versions of what else provides pieces of the spec: packages, a user's files."""
-    libraries = {piece.traits().library for piece in spec.reducers} - {None}
+    from ddr_cli.spec.sweeps import combinations
+
+    settings = ((p, params) for p in spec.reducers for params, _ in combinations(p, spec.sweep))
+    libraries = {piece.traits(params).library for piece, params in settings} - {None}
     return packages_of(spec) | {name: version(name) for name in libraries}
 
 

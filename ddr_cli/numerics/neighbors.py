@@ -111,6 +111,23 @@ def nearest_members(X: Points, k: int, *, queries: Points | None = None) -> Indi
     return members
 
 
+def nearest_among(X: Points, rows: Indices, candidates: Indices, k: int) -> Neighbors:
+    """Return the `k` nearest of each row's own candidates, in the order of `kneighbors`.
+
+    A row of X is never its own neighbour, -1 is no candidate, and what there is too little of is
+    infinitely far.
+    """
+    X = _as_float(X, sparse=_is_sparse(X))
+    pairs = np.repeat(rows, candidates.shape[1]), candidates.ravel()
+    exact = _squared_distances(X, pairs[0], X, pairs[1]).reshape(candidates.shape)
+    exact[(candidates < 0) | (candidates == rows[:, None])] = np.inf
+    best = np.lexsort((candidates, exact), axis=1)[:, :k]
+    return Neighbors(
+        np.take_along_axis(candidates, best, axis=1),
+        np.sqrt(np.take_along_axis(exact, best, axis=1)),
+    )
+
+
 class _Search:
     """What there is to search, and how far each query is from every point, to within rounding."""
 

@@ -18,7 +18,8 @@ from ddr_cli.numerics.graphs import knn_kernel, known_neighbors
 from ddr_cli.numerics.laplacian import laplacian_eigenpairs
 from ddr_cli.numerics.neighbors import CsrArray, Neighbors, kneighbors
 from ddr_cli.reducers.labels import UNLABELLED, codes_among, encode_labels
-from ddr_cli.reducers.reducer import Codes, Embedding, Floats, OnNeighborGraph
+from ddr_cli.reducers.neighbor_graph import OnNeighborGraph, Search
+from ddr_cli.reducers.reducer import Codes, Embedding, Floats
 from ddr_cli.reducers.registry import Traits
 
 
@@ -53,6 +54,9 @@ class CCDR(OnNeighborGraph, Embedding):
         Draws the subsamples; nothing else is random.
     n_subsamples : int, default=5
         How many subsamples are averaged.
+    neighbors : {"exact", "approximate", "auto"}, default="exact"
+        How the neighbours of the training points are searched for; "auto" is exact up to 50,000
+        points. Approximately by faiss (extra `approximate`); new points' are always exact.
 
     Attributes
     ----------
@@ -72,6 +76,8 @@ class CCDR(OnNeighborGraph, Embedding):
         Width of the heat kernel (without `subsample`).
     members_, rotations_ : list of CCDR, list of ndarray of shape (n_components, n_components)
         The fits on the subsamples, and what turns each to the first (with `subsample`).
+    neighbor_recall_ : float
+        Which share of the nearest neighbours of a sample of points the search found; 1 if exact.
 
     Notes
     -----
@@ -123,6 +129,7 @@ class CCDR(OnNeighborGraph, Embedding):
         subsample: Annotated[int, Ge(2)] | Annotated[float, Gt(0), Lt(1)] | None = None,
         random_state: int | np.random.RandomState | None = None,
         n_subsamples: Annotated[int, Ge(1)] = 5,
+        neighbors: Search = "exact",
     ) -> None:
         self.n_components = n_components
         self.beta = beta
@@ -132,6 +139,7 @@ class CCDR(OnNeighborGraph, Embedding):
         self.subsample = subsample
         self.random_state = random_state
         self.n_subsamples = n_subsamples
+        self.neighbors = neighbors
 
     def fit(self, X: ArrayLike, y: ArrayLike, *, neighbors: Neighbors | None = None) -> CCDR:
         """Embed the rows of `X`, of classes `y` (-1: unlabelled), and the class centres.
@@ -296,7 +304,8 @@ class CCDR(OnNeighborGraph, Embedding):
             version=1,
             nested=shares,
             transductive=True,
-            neighbors=shares,
+            neighbors=shares and self.neighbors == "exact",
+            library=self._library,
             grids={
                 "beta": tuple(np.geomspace(0.01, 10, 13).tolist()),
                 "n_neighbors": tuple(range(2, 13)),

@@ -15,7 +15,8 @@ from ddr_cli.numerics.generalized_eigen import smallest_generalized_eigenpairs
 from ddr_cli.numerics.graph_embedding import laplacian_form, leading_span, symmetric
 from ddr_cli.numerics.neighbors import CsrArray, Neighbors
 from ddr_cli.reducers.labels import UNLABELLED, Unlabelled, encode_labels, points_and_values
-from ddr_cli.reducers.reducer import Floats, LinearReducer, OnNeighborGraph
+from ddr_cli.reducers.neighbor_graph import OnNeighborGraph, Search
+from ddr_cli.reducers.reducer import Floats, LinearReducer
 from ddr_cli.reducers.registry import Traits, rank_of_centred
 
 _LARGE = 1000  # "auto" seeks f in the whole span of data up to this many points or features
@@ -65,6 +66,9 @@ class DiscriminativeProjections(OnNeighborGraph, LinearReducer):
     label_values : list of float, optional
         The numbers that continuous labels stand for, in the order of the labels: [1, 2, 3, 4] for
         classes that are given as 0 to 3. Not given, the labels are the numbers.
+    neighbors : {"exact", "approximate", "auto"}, default="exact"
+        How the neighbours of the training points are searched for; "auto" is exact up to 50,000
+        points. Approximately by faiss (extra `approximate`); new points' are always exact.
 
     Attributes
     ----------
@@ -83,6 +87,8 @@ class DiscriminativeProjections(OnNeighborGraph, LinearReducer):
         Dimension of the space in which f was sought.
     mean_ : ndarray of shape (n_features,)
         Zeros: the method is defined on the data as they are.
+    neighbor_recall_ : float
+        Which share of the nearest neighbours of a sample of points the search found; 1 if exact.
 
     Notes
     -----
@@ -139,6 +145,7 @@ class DiscriminativeProjections(OnNeighborGraph, LinearReducer):
         normalize: Literal["constraint", "unit_length"] = "constraint",
         unlabelled: Unlabelled = -1,
         label_values: list[float] | None = None,
+        neighbors: Search = "exact",
     ) -> None:
         self.n_components = n_components
         self.mu = mu
@@ -150,6 +157,7 @@ class DiscriminativeProjections(OnNeighborGraph, LinearReducer):
         self.normalize = normalize
         self.unlabelled = unlabelled
         self.label_values = label_values
+        self.neighbors = neighbors
 
     def fit(
         self, X: ArrayLike, y: ArrayLike, *, neighbors: Neighbors | None = None
@@ -264,7 +272,8 @@ class DiscriminativeProjections(OnNeighborGraph, LinearReducer):
             version=1,
             nested=True,
             transductive=True,
-            neighbors=True,
+            neighbors=self.neighbors == "exact",
+            library=self._library,
             grids={
                 "n_components": (1, 2, 3, 5, 9, 20, 30, 50, 100),
                 "mu": ("auto", 0.0, 1e-4, 1e-3, 1e-2, 1e-1, 1.0),

@@ -14,7 +14,8 @@ from scipy.sparse.csgraph import connected_components
 from ddr_cli.numerics.graphs import knn_kernel, known_neighbors, shortest_bridges
 from ddr_cli.numerics.laplacian import laplacian_eigenpairs
 from ddr_cli.numerics.neighbors import CsrArray, Neighbors
-from ddr_cli.reducers.reducer import Embedding, OnNeighborGraph
+from ddr_cli.reducers.neighbor_graph import OnNeighborGraph, Search
+from ddr_cli.reducers.reducer import Embedding
 from ddr_cli.reducers.registry import Traits, one_less_than_points
 
 _NEGLIGIBLE = 1e-8  # an edge of less than this share of the mean weight connects nothing
@@ -44,6 +45,9 @@ class LaplacianEigenmaps(OnNeighborGraph, Embedding):
         embedding: connect them by the shortest bridges (the minimum spanning tree of the distances
         between the parts' nearest points), each with the mean weight of the edges, and warn; or
         refuse.
+    neighbors : {"exact", "approximate", "auto"}, default="exact"
+        How the neighbours of the training points are searched for; "auto" is exact up to 50,000
+        points. Approximately by faiss (extra `approximate`); new points' are always exact.
 
     Attributes
     ----------
@@ -57,6 +61,8 @@ class LaplacianEigenmaps(OnNeighborGraph, Embedding):
         The pairs of points that were connected.
     epsilon_ : float
         Width of the heat kernel.
+    neighbor_recall_ : float
+        Which share of the nearest neighbours of a sample of points the search found; 1 if exact.
 
     Notes
     -----
@@ -108,12 +114,14 @@ class LaplacianEigenmaps(OnNeighborGraph, Embedding):
         weights: Literal["binary", "heat"] = "heat",
         epsilon: Literal["mean"] | Annotated[float, Gt(0)] = "mean",
         disconnected: Literal["connect", "raise"] = "connect",
+        neighbors: Search = "exact",
     ) -> None:
         self.n_components = n_components
         self.n_neighbors = n_neighbors
         self.weights = weights
         self.epsilon = epsilon
         self.disconnected = disconnected
+        self.neighbors = neighbors
 
     def fit(
         self,
@@ -181,7 +189,8 @@ class LaplacianEigenmaps(OnNeighborGraph, Embedding):
             version=1,
             nested=True,
             transductive=True,
-            neighbors=True,
+            neighbors=self.neighbors == "exact",
+            library=self._library,
             supervised=False,
             grids={
                 "n_components": tuple(range(1, 21)),

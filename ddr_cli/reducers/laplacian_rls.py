@@ -19,7 +19,8 @@ from ddr_cli.numerics.graph_embedding import laplacian_form, symmetric
 from ddr_cli.numerics.kernels import kernel_matrix, kernel_width
 from ddr_cli.numerics.neighbors import CsrArray, Neighbors
 from ddr_cli.reducers.labels import UNLABELLED, Unlabelled, encode_labels, points_and_values
-from ddr_cli.reducers.reducer import Estimator, Floats, OnNeighborGraph, Reducer
+from ddr_cli.reducers.neighbor_graph import OnNeighborGraph, Search
+from ddr_cli.reducers.reducer import Estimator, Floats, Reducer
 from ddr_cli.reducers.registry import Traits
 
 Labelled = NDArray[np.bool_]
@@ -168,6 +169,9 @@ class LaplacianRLS(ClassifierMixin, ManifoldRegularized, Reducer):
         to the `n_neighbors` nearest.
     fit_intercept : bool, default=True
         Whether f has an intercept, which nothing penalises. The papers have none.
+    neighbors : {"exact", "approximate", "auto"}, default="exact"
+        How the neighbours of the training points are searched for; "auto" is exact up to 50,000
+        points. Approximately by faiss (extra `approximate`); new points' are always exact.
 
     Attributes
     ----------
@@ -181,6 +185,8 @@ class LaplacianRLS(ClassifierMixin, ManifoldRegularized, Reducer):
         The class labels without -1.
     mu_ : float
         The weight used; 0 if no two points are connected.
+    neighbor_recall_ : float
+        Which share of the nearest neighbours of a sample of points the search found; 1 if exact.
 
     Notes
     -----
@@ -225,6 +231,7 @@ class LaplacianRLS(ClassifierMixin, ManifoldRegularized, Reducer):
         weights: Literal["binary", "heat"] = "heat",
         epsilon: Literal["mean"] | Annotated[float, Gt(0)] = "mean",
         fit_intercept: bool = True,
+        neighbors: Search = "exact",
     ) -> None:
         self.mu = mu
         self.alpha = alpha
@@ -236,6 +243,7 @@ class LaplacianRLS(ClassifierMixin, ManifoldRegularized, Reducer):
         self.weights = weights
         self.epsilon = epsilon
         self.fit_intercept = fit_intercept
+        self.neighbors = neighbors
 
     def fit(
         self, X: ArrayLike, y: ArrayLike, *, neighbors: Neighbors | None = None
@@ -273,7 +281,8 @@ class LaplacianRLS(ClassifierMixin, ManifoldRegularized, Reducer):
         return Traits(
             version=2,
             transductive=True,
-            neighbors=True,
+            neighbors=self.neighbors == "exact",
+            library=self._library,
             grids={
                 "mu": ("auto", 0.0, 1e-4, 1e-3, 1e-2, 1e-1, 1.0),
                 "alpha": (1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0),
@@ -327,6 +336,7 @@ class LaplacianRLSRegressor(RegressorMixin, ManifoldRegularized):
         epsilon: Literal["mean"] | Annotated[float, Gt(0)] = "mean",
         fit_intercept: bool = True,
         unlabelled: Unlabelled = -1,
+        neighbors: Search = "exact",
     ) -> None:
         self.mu = mu
         self.alpha = alpha
@@ -339,6 +349,7 @@ class LaplacianRLSRegressor(RegressorMixin, ManifoldRegularized):
         self.epsilon = epsilon
         self.fit_intercept = fit_intercept
         self.unlabelled = unlabelled
+        self.neighbors = neighbors
 
     def fit(
         self, X: ArrayLike, y: ArrayLike, *, neighbors: Neighbors | None = None

@@ -12,7 +12,8 @@ from ddr_cli.numerics.generalized_eigen import generalized_eigenpairs
 from ddr_cli.numerics.graph_embedding import data_span, laplacian_form, symmetric
 from ddr_cli.numerics.kernels import local_scaling_forms
 from ddr_cli.numerics.neighbors import Neighbors
-from ddr_cli.reducers.reducer import Floats, LinearReducer, OnNeighborGraph
+from ddr_cli.reducers.neighbor_graph import OnNeighborGraph, Search
+from ddr_cli.reducers.reducer import Floats, LinearReducer
 from ddr_cli.reducers.registry import Traits, rank_of_centred
 
 _CONSTANT = 1e-7  # largest distance, per point, at which the span is taken to hold the constant
@@ -41,6 +42,9 @@ class LPP(OnNeighborGraph, LinearReducer):
     epsilon : "mean" or float, default="mean"
         Width of the heat kernel in squared units of the data; "mean" is the mean squared distance
         to the `n_neighbors` nearest.
+    neighbors : {"exact", "approximate", "auto"}, default="exact"
+        How the neighbours of the training points are searched for; "auto" is exact up to 50,000
+        points. Approximately by faiss (extra `approximate`); new points' are always exact.
 
     Attributes
     ----------
@@ -50,6 +54,8 @@ class LPP(OnNeighborGraph, LinearReducer):
         Zeros: LPP is defined on the data as they are.
     eigenvalues_ : ndarray of shape (n_components,)
         :math:`\lambda`, ascending, in [0, 2].
+    neighbor_recall_ : float
+        Which share of the nearest neighbours of a sample of points the search found; 1 if exact.
 
     Notes
     -----
@@ -86,11 +92,13 @@ class LPP(OnNeighborGraph, LinearReducer):
         n_neighbors: Annotated[int, Ge(1)] = 10,
         weights: Literal["heat", "binary", "local_scaling"] = "heat",
         epsilon: Literal["mean"] | Annotated[float, Gt(0)] = "mean",
+        neighbors: Search = "exact",
     ) -> None:
         self.n_components = n_components
         self.n_neighbors = n_neighbors
         self.weights = weights
         self.epsilon = epsilon
+        self.neighbors = neighbors
 
     def fit(
         self,
@@ -129,7 +137,8 @@ class LPP(OnNeighborGraph, LinearReducer):
             version=3,
             nested=True,
             transductive=True,
-            neighbors=self.weights != "local_scaling",
+            neighbors=self.neighbors == "exact" and self.weights != "local_scaling",
+            library=None if self.weights == "local_scaling" else self._library,
             supervised=False,
             grids={
                 "n_components": tuple(range(1, 21)),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,8 +14,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ddr_cli.core.parameters import check_parameters
 from ddr_cli.numerics.eigen import deterministic_signs
 from ddr_cli.numerics.graph_embedding import Span
-from ddr_cli.numerics.graphs import neighbor_affinity
-from ddr_cli.numerics.neighbors import CsrArray, Neighbors
 from ddr_cli.reducers.labels import check_labels
 
 Floats = NDArray[np.float64]
@@ -109,33 +107,6 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         if self._keeps_float32:
             tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
-
-
-class OnNeighborGraph:
-    """A mix-in for estimators on the weighted graph of each point's nearest."""
-
-    n_components: Any
-    n_neighbors: int
-    weights: Any
-    epsilon: Literal["mean"] | float
-
-    def _affinity(self, points: Any, neighbors: Neighbors | None) -> tuple[CsrArray, float]:
-        """Return the weights W, and the width of the heat kernel."""
-        return neighbor_affinity(
-            points,
-            self.n_neighbors,
-            weights=self.weights,
-            epsilon=self.epsilon,
-            neighbors=neighbors,
-        )
-
-    def _check_extension(self, most: int) -> None:
-        """Refuse more dimensions than the graph's eigenvectors can be extended in."""
-        if self.n_components > most:
-            raise ValueError(
-                f"n_components={self.n_components}, but the graph offers at most {most} dimensions "
-                f"with lambda < 1 (the extension to new points divides by 1 - lambda)."
-            )
 
 
 class LinearReducer(Reducer):

@@ -145,7 +145,8 @@ def complete(factory: Factory, given: Mapping[str, Any]) -> dict[str, JsonValue]
     """Return all parameters of an estimator, checked, in the one form that identity rests on.
 
     A parameter that is a number with decimals is a float whether it was written ``1`` or ``1.0``,
-    and so is its default. A default that JSON can't hold is left out, so the estimator fills it in.
+    and so is its default. A default that JSON can't hold is left out, so the estimator fills it in,
+    and so is that of a class's `newer_parameters`: what was done before they were there.
     Raises pydantic.ValidationError if a parameter is unknown, missing or wrong.
     """
     model = parameter_model(factory)
@@ -154,13 +155,21 @@ def complete(factory: Factory, given: Mapping[str, Any]) -> dict[str, JsonValue]
     # Only a third party's default can break its own annotation; it is then used as it is.
     with suppress(ValidationError):
         values = dict(model(**{**defaults, **given}))
+    newer = getattr(factory, "newer_parameters", ())
     plain: dict[str, JsonValue] = {}
     for name, value in values.items():
         if isinstance(defaults.get(name), float) and type(value) is int:
             value = float(value)
-        if is_plain(value):
+        is_as_before = name in newer and value == defaults[name]
+        if is_plain(value) and not is_as_before:
             plain[name] = list(value) if isinstance(value, tuple) else value
     return plain
+
+
+def with_newer(factory: Factory, params: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+    """Return complete parameters, with those that `complete` leaves out of them."""
+    newer = getattr(factory, "newer_parameters", ())
+    return {name: usual(factory)[name] for name in newer if name not in params} | dict(params)
 
 
 def make(factory: Factory, params: Mapping[str, Any]) -> Any:
@@ -197,6 +206,14 @@ def traits_of(section: str, factory: Factory, params: Mapping[str, Any]) -> Any:
     """Return the traits of a reducer, classifier or measure with these parameters."""
     get = reducers.get_traits if section == "reducers" else evaluators.get_evaluator_traits
     return get(make(factory, params))
+
+
+def missing_of(section: str, factory: Factory, params: Mapping[str, Any]) -> str:
+    """Return how to install what an estimator needs with these parameters, if it is missing."""
+    from ddr_cli.reducers.rivals.library import missing_library
+
+    library = getattr(traits_of(section, factory, params), "library", None)
+    return missing_library(library) if library else ""
 
 
 def wrong_mode(mode: object) -> str:

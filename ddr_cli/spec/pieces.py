@@ -45,6 +45,7 @@ from ddr_cli.spec.estimators import (
     is_annotated,
     load_factory,
     make_checked,
+    missing_of,
     own_keys,
     registry_of,
     settable_names,
@@ -306,11 +307,9 @@ class ReducerSpec(Item):
     def _possible_mode(self, info: ValidationInfo) -> Self:
         if context_of(info) is None:
             return self
-        from ddr_cli.reducers.rivals.library import missing_library
-
         with as_problem():
             traits = self.traits()
-        if traits.library and (how := missing_library(traits.library)):
+        if how := missing_of(self.section, self.factory, self.params):
             refuse([problem_at(("name",), f"{self.name} {how}")])
         if "mode" not in self.model_fields_set and not traits.out_of_sample:
             return self.model_copy(update={"mode": "transductive"})

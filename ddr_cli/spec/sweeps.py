@@ -20,6 +20,7 @@ from ddr_cli.spec.estimators import (
     did_you_mean_setting,
     is_annotated,
     make_checked,
+    missing_of,
     nobody_has,
     wrong_mode,
 )
@@ -182,7 +183,11 @@ def checked_value(
     for item in items:
         try:
             params = complete(item.factory, {**item.params, parameter: value})
-            forms.append(params[parameter])
+            forms.append(params.get(parameter, value))
+            if parameter in getattr(item.factory, "newer_parameters", ()) and (
+                how := missing_of(item.section, item.factory, params)
+            ):
+                found.append(f"{item.name} {how}")
             if not is_annotated(item.factory):
                 make_checked(item.factory, params)
         except ValidationError as error:

@@ -15,6 +15,7 @@ from threadpoolctl import threadpool_limits
 
 # What is imported of each distribution, and the extra of ours that installs it.
 _LIBRARIES = {
+    "faiss-cpu": ("faiss", "approximate"),
     "umap-learn": ("umap", "umap"),
     "openTSNE": ("openTSNE", "opentsne"),
     "pacmap": ("pacmap", "pacmap"),

@@ -1,0 +1,131 @@
+"""The weighted graph of each point's nearest, which may be searched for approximately."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import scipy.sparse as sp
+from threadpoolctl import threadpool_limits
+
+from ddr_cli.numerics.graphs import neighbor_affinity
+from ddr_cli.numerics.neighbors import CsrArray, Floats, Neighbors, kneighbors, nearest_among
+from ddr_cli.numerics.shared import computed_once
+from ddr_cli.reducers.rivals.library import load_library
+
+Search = Literal["exact", "approximate", "auto"]
+
+LIBRARY = "faiss-cpu"
+MOST_EXACT = 50_000
+"""Up to this number of points "auto" searches exactly."""
+
+# Of faiss's navigable graph: links of a point, and how many candidates it keeps in view.
+_LINKS, _VIEW_OF_BUILD, _VIEW = 24, 40, 32
+_ASKED = 2**13  # points asked for at a time
+_SAMPLE = 1000  # points of which the recall is measured
+_LOW_RECALL = 0.9
+
+
+class OnNeighborGraph:
+    """A mix-in for estimators on the weighted graph of each point's nearest."""
+
+    n_components: Any
+    n_neighbors: int
+    weights: Any
+    epsilon: Literal["mean"] | float
+    neighbors: Search
+
+    newer_parameters: ClassVar[tuple[str, ...]] = ("neighbors",)
+
+    neighbor_recall_: float
+
+    def _affinity(self, points: Any, neighbors: Neighbors | None) -> tuple[CsrArray, float]:
+        """Return the weights W, and the width of the heat kernel."""
+        self.neighbor_recall_ = 1.0
+        if neighbors is None and self._approximates(points):
+            neighbors, self.neighbor_recall_ = computed_once(
+                lambda: approximate_neighbors(points, self.n_neighbors),
+                points,
+                "approximate neighbors",
+                self.n_neighbors,
+            )
+            if self.neighbor_recall_ < _LOW_RECALL:
+                warnings.warn(
+                    f"The approximate search found {self.neighbor_recall_:.0%} of the "
+                    f"{self.n_neighbors} nearest neighbours of a sample.",
+                    stacklevel=4,
+                )
+        return neighbor_affinity(
+            points,
+            self.n_neighbors,
+            weights=self.weights,
+            epsilon=self.epsilon,
+            neighbors=neighbors,
+        )
+
+    def _approximates(self, points: Any) -> bool:
+        is_sparse = bool(sp.issparse(points))
+        if self.neighbors == "approximate" and is_sparse:
+            raise ValueError(
+                f"{type(self).__name__}: neighbors='approximate' needs dense points; "
+                f"neighbors='exact' takes sparse ones."
+            )
+        large = points.shape[0] > MOST_EXACT and not is_sparse
+        return self.neighbors == "approximate" or (self.neighbors == "auto" and large)
+
+    @property
+    def _library(self) -> str | None:
+        """The distribution that the traits name, as it searches for neighbours."""
+        return None if self.neighbors == "exact" else LIBRARY
+
+    def _check_extension(self, most: int) -> None:
+        """Refuse more dimensions than the graph's eigenvectors can be extended in."""
+        if self.n_components > most:
+            raise ValueError(
+                f"n_components={self.n_components}, but the graph offers at most {most} dimensions "
+                f"with lambda < 1 (the extension to new points divides by 1 - lambda)."
+            )
+
+
+def approximate_neighbors(X: Floats, k: int) -> tuple[Neighbors, float]:
+    """Return each point's `k` nearest as far as a walk on faiss's navigable graph finds them.
+
+    Those found are told apart by their exact distances, ties as in `kneighbors`. The second number
+    is the recall: which share of the nearest neighbours of a sample were found. One thread, so that
+    the same points give the same neighbours.
+    """
+    n, d = X.shape
+    view = max(_VIEW, 2 * k + 8)
+    if n <= view:
+        return kneighbors(X, k), 1.0
+    faiss = load_library(LIBRARY)
+    X = np.asarray(X, dtype=np.float64)
+    points = X - X.mean(axis=0)
+    points = (points / (np.abs(points).max() or 1.0)).astype(np.float32)
+    indices = np.empty((n, k), dtype=np.intp)
+    distances = np.empty((n, k))
+    with threadpool_limits(1):
+        index = faiss.IndexHNSWFlat(d, _LINKS)
+        index.hnsw.efConstruction, index.hnsw.efSearch = _VIEW_OF_BUILD, view
+        index.add(points)
+        for start in range(0, n, _ASKED):
+            rows = np.arange(start, min(start + _ASKED, n))
+            _, candidates = index.search(points[rows], view)
+            found = nearest_among(X, rows, candidates, k)
+            indices[rows], distances[rows] = found.indices, found.distances
+    # A walk that ends among many duplicates, or away from the rest, has too few.
+    (lost,) = np.nonzero(~np.isfinite(distances[:, -1]))
+    if len(lost):
+        found = _exact(X, lost, k)
+        indices[lost], distances[lost] = found.indices, found.distances
+    sample = np.linspace(0, n - 1, min(n, _SAMPLE)).astype(np.intp)
+    farthest = _exact(X, sample, k).distances[:, -1:]
+    recall = float(np.mean(distances[sample] <= farthest))
+    indices.flags.writeable = distances.flags.writeable = False  # shared between fits
+    return Neighbors(indices, distances), recall
+
+
+def _exact(X: Floats, rows: Any, k: int) -> Neighbors:
+    """Return the `k` nearest of some of the points, none of which is its own."""
+    return nearest_among(X, rows, kneighbors(X, k + 1, queries=X[rows]).indices, k)

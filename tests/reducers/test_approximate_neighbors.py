@@ -1,0 +1,166 @@
+"""Neighbour graphs of approximate neighbours: the extra `approximate`."""
+
+from __future__ import annotations
+
+import json
+from importlib.metadata import PackageNotFoundError
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from scipy.sparse import csr_array
+from sklearn.base import clone
+from typer.testing import CliRunner
+
+from ddr_cli.cli.app import app
+from ddr_cli.engine.plan import make_plan
+from ddr_cli.numerics.neighbors import kneighbors
+from ddr_cli.reducers import (
+    CCDR,
+    LPP,
+    DiscriminativeProjections,
+    LaplacianEigenmaps,
+    LaplacianRLS,
+    neighbor_graph,
+)
+from ddr_cli.reducers.neighbor_graph import LIBRARY, approximate_neighbors
+from ddr_cli.reducers.rivals.library import missing_library
+from ddr_cli.spec import load_spec
+
+INSTALLED = pytest.mark.skipif(bool(missing_library(LIBRARY)), reason=f"needs {LIBRARY}")
+RNG = np.random.default_rng(0)
+# Many equal distances, and exact duplicates.
+X = RNG.integers(0, 9, (700, 3)).astype(float)
+Y = (X.sum(axis=1) > 12).astype(int)
+MODELS = [CCDR(), LaplacianEigenmaps(), LPP(), DiscriminativeProjections(), LaplacianRLS()]
+
+
+@INSTALLED
+@pytest.mark.parametrize("points", [RNG.standard_normal((900, 5)), 1e150 * RNG.random((300, 2))])
+def test_what_is_all_found_is_what_the_exact_search_finds(points):
+    exact, (found, recall) = kneighbors(points, 6), approximate_neighbors(points, 6)
+    assert recall == 1.0
+    assert_array_equal(found.indices, exact.indices)
+    assert_array_equal(found.distances, exact.distances)
+
+
+@INSTALLED
+def test_a_recall_below_one_is_told_and_equal_fits_are_equal_to_the_last_bit(monkeypatch):
+    points = RNG.standard_normal((1500, 30))
+    monkeypatch.setattr(neighbor_graph, "_LINKS", 4)
+    monkeypatch.setattr(neighbor_graph, "_SAMPLE", 1500)
+    found, recall = approximate_neighbors(points, 10)
+    exact = kneighbors(points, 10)
+    same = [len(np.intersect1d(*pair)) for pair in zip(found.indices, exact.indices, strict=True)]
+    assert 0.1 < recall < 0.9
+    assert recall == pytest.approx(np.mean(same) / 10)
+    assert not np.any(found.indices == np.arange(1500)[:, None])
+    model = CCDR(n_neighbors=10, neighbors="approximate")
+    with pytest.warns(UserWarning, match=f"found {recall:.0%} of the 10 nearest"):
+        first = clone(model).fit(points, np.arange(1500) % 3)
+    with pytest.warns(UserWarning, match="approximate search"):
+        second = clone(model).fit(points, np.arange(1500) % 3)
+    assert first.neighbor_recall_ == recall
+    assert_array_equal(first.embedding_, second.embedding_)
+
+
+@INSTALLED
+def test_points_whose_walk_finds_too_few_are_searched_exactly():
+    # Of 200 copies of a point, more than the walk keeps in view, each has the others.
+    points = np.repeat(RNG.standard_normal((5, 4)), 200, axis=0)
+    found, recall = approximate_neighbors(points, 4)
+    assert recall == 1.0
+    assert (found.distances == 0).all()
+    assert not np.any(found.indices == np.arange(1000)[:, None])
+
+
+@INSTALLED
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
+def test_a_method_on_all_neighbours_found_is_the_exact_one(model):
+    exact, found = (clone(model).set_params(neighbors=how) for how in ("exact", "approximate"))
+    points = RNG.standard_normal((400, 4))
+    labels = (points[:, 0] > 0).astype(int)
+    assert_array_equal(found.fit_transform(points, labels), exact.fit_transform(points, labels))
+    assert found.neighbor_recall_ == exact.neighbor_recall_ == 1.0
+    again = clone(found).fit(points, labels)
+    assert_array_equal(again.transform(points[:9]), found.transform(points[:9]))
+
+
+@INSTALLED
+def test_auto_is_exact_up_to_a_number_of_points(monkeypatch):
+    searched = []
+    approximate = neighbor_graph.approximate_neighbors
+    monkeypatch.setattr(
+        neighbor_graph,
+        "approximate_neighbors",
+        lambda X, k: (searched.append(len(X)), approximate(X, k))[1],
+    )
+    monkeypatch.setattr(neighbor_graph, "MOST_EXACT", 300)
+    model = CCDR(neighbors="auto")
+    model.fit(X[:300], Y[:300])
+    assert searched == []
+    model.fit(X[:301], Y[:301])
+    assert searched == [301]
+    model.fit(csr_array(X), Y)  # sparse points are searched exactly
+    assert searched == [301]
+    with pytest.raises(ValueError, match="needs dense points; neighbors='exact' takes sparse"):
+        CCDR(neighbors="approximate").fit(csr_array(X), Y)
+
+
+SPEC = "title: t\ndataset: iris\nreducers: [{{name: ccdr{}}}]\nclassifiers: [knn]\n{}"
+
+
+def planned(tmp_path, params="", sweep=""):
+    path = tmp_path / "s.yaml"
+    path.write_text(SPEC.format(params, sweep), encoding="utf-8")
+    return load_spec(path)
+
+
+@INSTALLED
+def test_the_way_of_searching_is_part_of_a_trial_unless_it_is_exact(tmp_path):
+    plain, exact, approximate, auto = (
+        planned(tmp_path, given)
+        for given in ("", *(f", neighbors: {how}" for how in ("exact", "approximate", "auto")))
+    )
+    assert plain.resolved() == exact.resolved()
+    assert "neighbors" not in json.dumps(plain.resolved()).replace("n_neighbors", "")
+    ids = [set(make_plan(spec).trials) for spec in (plain, exact, approximate, auto)]
+    assert ids[0] == ids[1]
+    assert not (ids[0] & ids[2]) | (ids[0] & ids[3]) | (ids[2] & ids[3])
+
+
+@INSTALLED
+def test_a_run_of_both_tells_them_apart_in_its_journal(tmp_path):
+    planned(tmp_path, "", "split: {kind: fraction, train: 0.5, repeats: 1}\n"
+        "sweep: {reducer.neighbors: [exact, approximate]}\n")  # fmt: skip
+    out = tmp_path / "out"
+    spec = str(tmp_path / "s.yaml")
+    result = CliRunner().invoke(app, ["run", spec, "--out", str(out), "--quiet"])
+    assert result.exit_code == 0, result.output
+    journal = (next(out.rglob("trials.csv"))).read_text(encoding="utf-8")
+    rows = [dict(zip(journal.splitlines()[0].split(","), line.split(","), strict=True))
+            for line in journal.splitlines()[1:]]  # fmt: skip
+    assert [row["reducer.neighbors"] for row in rows] == ["exact", "approximate"]
+    assert rows[0]["test_error"] == rows[1]["test_error"]
+    assert LIBRARY in next(out.rglob("manifest.json")).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("params", "sweep"),
+    [
+        (", neighbors: approximate", ""),
+        (", neighbors: auto", ""),
+        ("", "sweep: {reducer.neighbors: [exact, approximate]}\n"),
+    ],
+)
+def test_without_the_extra_it_is_refused_before_anything_runs(tmp_path, monkeypatch, params, sweep):
+    def not_there(name):
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr("ddr_cli.reducers.rivals.library.version", not_there)
+    path = tmp_path / "s.yaml"
+    path.write_text(SPEC.format(params, sweep), encoding="utf-8")
+    result = CliRunner().invoke(app, ["validate", str(path)])
+    assert result.exit_code == 2
+    assert "ccdr needs faiss-cpu, which is not installed; pip install" in result.output
+    assert "'ddr[approximate]' does it." in " ".join(result.output.split())
