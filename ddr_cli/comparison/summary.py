@@ -366,13 +366,17 @@ def find_item(run: Run, piece: str, setting: Mapping[str, Any]) -> tuple[int, It
     Of a `tuned` setting, what was chosen says nothing of the item.
     """
     items: Sequence[Item] = run.spec.reducers if piece == "reducer" else run.spec.evaluators
-    for place, item in enumerate(items):
-        if item.name == setting[piece] and all(
+    found = [
+        (place, item)
+        for place, item in enumerate(items)
+        if item.name == setting[piece]
+        and all(
             any(same_value(setting.get(f"{piece}.{name}"), value) for value in values)
             for name, values in _fixed(run, item, is_tuned=bool(setting.get(TUNED))).items()
-        ):
-            return place, item
-    return None
+        )
+    ]
+    # One that leaves out a newer parameter, its default, fits those that state another value too.
+    return max(found, key=lambda each: len(each[1].params), default=None)
 
 
 def _fixed(run: Run, item: Item, *, is_tuned: bool) -> dict[str, Sequence[Any]]:

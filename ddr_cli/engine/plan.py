@@ -88,6 +88,9 @@ class Plan:
         """The dotted names of all parameters that the trials have, sorted."""
         names = set()
         for fit in next(iter(self.fits.values()), ()):
+            tuning = fit.tuning
+            for reducer, _ in () if tuning is None else tuning.candidates:
+                names |= {f"reducer.{name}" for name in reducer.params}
             for trial in fit.trials.values():
                 names |= {f"reducer.{name}" for name in (*trial.reducer.params, "mode")}
                 names |= {f"classifier.{name}" for name in trial.evaluator.params}

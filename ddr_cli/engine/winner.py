@@ -14,6 +14,8 @@ from ddr_cli.core.own_code import is_code, located, shown
 from ddr_cli.engine.journal import FILE_NAME, OK, parameter_text, read_rows
 from ddr_cli.evaluation.metrics import get_scale
 from ddr_cli.evaluation.registry import MEASURES
+from ddr_cli.reducers.registry import REDUCERS
+from ddr_cli.spec.estimators import with_newer
 
 if TYPE_CHECKING:
     from ddr_cli.engine.plan import Plan
@@ -173,12 +175,19 @@ def _taken_most_often(
     candidates = method.cell.tuning.candidates
     texts = [_cells("reducer", one) | _cells("classifier", other) for one, other in candidates]
     taken = Counter(
-        next(i for i, cells in enumerate(texts) if cells.items() <= rows[trial_id].items())
+        next(i for i, cells in enumerate(texts) if _is_taken(cells, rows[trial_id]))
         for trial_id in method.trials
     )
     number = min(taken, key=lambda i: (-taken[i], i))
     return candidates[number], taken[number]
 
 
+def _is_taken(cells: Mapping[str, str], row: Mapping[str, str]) -> bool:
+    return all(row.get(name, text) == text for name, text in cells.items())
+
+
 def _cells(kind: str, setting: Setting) -> dict[str, str]:
-    return {f"{kind}.{name}": parameter_text(value) for name, value in setting.params.items()}
+    params: Mapping[str, Any] = setting.params
+    if kind == "reducer":
+        params = with_newer(REDUCERS.load(setting.name), params)
+    return {f"{kind}.{name}": parameter_text(value) for name, value in params.items()}

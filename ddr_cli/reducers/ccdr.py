@@ -236,6 +236,7 @@ class CCDR(OnNeighborGraph, Embedding):
             [member.class_centers_ for member in self.members_]
         )
         self.eigenvalues_ = np.mean([member.eigenvalues_ for member in self.members_], axis=0)
+        self.neighbor_recall_ = min(member.neighbor_recall_ for member in self.members_)
 
     def _mean_rotated(self, parts: list[Floats]) -> Floats:
         """Return the mean of what the subsamples place, each turned to the first's coordinates."""

@@ -6,6 +6,7 @@ import json
 from importlib.metadata import PackageNotFoundError
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
 from scipy.sparse import csr_array
@@ -13,6 +14,7 @@ from sklearn.base import clone
 from typer.testing import CliRunner
 
 from ddr_cli.cli.app import app
+from ddr_cli.comparison.summary import summary_of
 from ddr_cli.engine.plan import make_plan
 from ddr_cli.numerics.neighbors import kneighbors
 from ddr_cli.reducers import (
@@ -107,7 +109,13 @@ def test_auto_is_exact_up_to_a_number_of_points(monkeypatch):
         CCDR(neighbors="approximate").fit(csr_array(X), Y)
 
 
-SPEC = "title: t\ndataset: iris\nreducers: [{{name: ccdr{}}}]\nclassifiers: [knn]\n{}"
+SPEC = """\
+title: t
+dataset: iris
+reducers: [{{name: ccdr{}}}]
+classifiers: [knn]
+split: {{kind: fraction, train: 0.5, repeats: 1}}
+{}"""
 
 
 def planned(tmp_path, params="", sweep=""):
@@ -130,19 +138,19 @@ def test_the_way_of_searching_is_part_of_a_trial_unless_it_is_exact(tmp_path):
 
 
 @INSTALLED
-def test_a_run_of_both_tells_them_apart_in_its_journal(tmp_path):
-    planned(tmp_path, "", "split: {kind: fraction, train: 0.5, repeats: 1}\n"
-        "sweep: {reducer.neighbors: [exact, approximate]}\n")  # fmt: skip
+def test_a_run_of_both_tells_them_apart(tmp_path):
+    path = tmp_path / "s.yaml"
+    both = "}, {name: ccdr, neighbors: approximate"
+    path.write_text(SPEC.format(both, ""), encoding="utf-8")
     out = tmp_path / "out"
-    spec = str(tmp_path / "s.yaml")
-    result = CliRunner().invoke(app, ["run", spec, "--out", str(out), "--quiet"])
+    result = CliRunner().invoke(app, ["run", str(path), "--out", str(out), "--quiet"])
     assert result.exit_code == 0, result.output
-    journal = (next(out.rglob("trials.csv"))).read_text(encoding="utf-8")
-    rows = [dict(zip(journal.splitlines()[0].split(","), line.split(","), strict=True))
-            for line in journal.splitlines()[1:]]  # fmt: skip
-    assert [row["reducer.neighbors"] for row in rows] == ["exact", "approximate"]
-    assert rows[0]["test_error"] == rows[1]["test_error"]
+    rows = pd.read_csv(next(out.rglob("trials.csv")))
+    assert rows["reducer.neighbors"].tolist() == ["exact", "approximate"]
+    assert rows["error"].nunique() == 1
     assert LIBRARY in next(out.rglob("manifest.json")).read_text(encoding="utf-8")
+    told = summary_of(next(out.rglob("trials.csv")).parent).rows
+    assert sorted(told["reducer_label"].unique()) == ["ccdr", "ccdr (approximate)"]
 
 
 @pytest.mark.parametrize(
