@@ -39,7 +39,8 @@ MODELS = [CCDR(), LaplacianEigenmaps(), LPP(), DiscriminativeProjections(), Lapl
 
 @INSTALLED
 @pytest.mark.parametrize("points", [RNG.standard_normal((900, 5)), 1e150 * RNG.random((300, 2))])
-def test_what_is_all_found_is_what_the_exact_search_finds(points):
+def test_what_is_all_found_is_what_the_exact_search_finds(points, monkeypatch):
+    monkeypatch.setattr(neighbor_graph, "_VIEW", 200)
     exact, (found, recall) = kneighbors(points, 6), approximate_neighbors(points, 6)
     assert recall == 1.0
     assert_array_equal(found.indices, exact.indices)
@@ -48,7 +49,7 @@ def test_what_is_all_found_is_what_the_exact_search_finds(points):
 
 @INSTALLED
 def test_a_recall_below_one_is_told_and_equal_fits_are_equal_to_the_last_bit(monkeypatch):
-    points = RNG.standard_normal((1500, 30))
+    points = np.random.default_rng(0).standard_normal((1500, 30))
     monkeypatch.setattr(neighbor_graph, "_LINKS", 4)
     monkeypatch.setattr(neighbor_graph, "_SAMPLE", 1500)
     found, recall = approximate_neighbors(points, 10)
@@ -69,7 +70,7 @@ def test_a_recall_below_one_is_told_and_equal_fits_are_equal_to_the_last_bit(mon
 @INSTALLED
 def test_points_whose_walk_finds_too_few_are_searched_exactly():
     # Of 200 copies of a point, more than the walk keeps in view, each has the others.
-    points = np.repeat(RNG.standard_normal((5, 4)), 200, axis=0)
+    points = np.repeat(np.random.default_rng(0).standard_normal((5, 4)), 200, axis=0)
     found, recall = approximate_neighbors(points, 4)
     assert recall == 1.0
     assert (found.distances == 0).all()
@@ -78,9 +79,10 @@ def test_points_whose_walk_finds_too_few_are_searched_exactly():
 
 @INSTALLED
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
-def test_a_method_on_all_neighbours_found_is_the_exact_one(model):
+def test_a_method_on_all_neighbours_found_is_the_exact_one(model, monkeypatch):
+    monkeypatch.setattr(neighbor_graph, "_VIEW", 200)
     exact, found = (clone(model).set_params(neighbors=how) for how in ("exact", "approximate"))
-    points = RNG.standard_normal((400, 4))
+    points = np.random.default_rng(0).standard_normal((400, 4))
     labels = (points[:, 0] > 0).astype(int)
     assert_array_equal(found.fit_transform(points, labels), exact.fit_transform(points, labels))
     assert found.neighbor_recall_ == exact.neighbor_recall_ == 1.0
