@@ -138,6 +138,8 @@ def page(tables: Path, beside: str) -> str:
         if (tables / f"{name}.csv").is_file():
             table = pd.read_csv(tables / f"{name}.csv", dtype=str, keep_default_na=False)
             parts += [f"## {title}", markdown(table), f"By `benchmarks/bench_{script}.py`."]
+            if (tables / f"{name}.svg").is_file():
+                parts += [f"![{title}]({beside}/{name}.svg)"]
     return "\n\n".join(parts) + "\n"
 
 
