@@ -67,7 +67,7 @@ def measure(points: str, n: int, method: str, neighbors: str) -> dict[str, objec
     knn = KNeighborsClassifier(3).fit(model.embedding_, y[:n])
     error = 100 * np.mean(knn.predict(model.transform(X[n:])) != y[n:])
     row = {"points": points, "n": n, "method": method, "neighbours": neighbors}
-    row |= {"seconds": round(spent, 2), "MB": round(peak), "error %": round(error, 2)}
+    row |= {"seconds": round(spent, 2), "MB": round(peak), "error %": round(float(error), 2)}
     return row | {"recall": round(model.neighbor_recall_, 4)}
 
 
