@@ -191,16 +191,16 @@ def test_rows_without_a_label_train_and_are_never_tested(work: Path) -> None:
         (work / "seen").unlink()
 
 
-def test_the_whole_way_from_a_table_to_a_journal(mixed: Path, ddr: Ddr) -> None:
-    made = ddr("data", "new", "mixed.csv", "--yes")
+def test_the_whole_way_from_a_table_to_a_journal(mixed: Path, ddr_here: Ddr) -> None:
+    made = ddr_here("data", "new", "mixed.csv", "--yes")
     assert made.returncode == 0, made.stderr
     following = made.stdout.splitlines()[-1].split()
     assert following[:4] == ["ddr", "new", "spec", "my_spec"]
-    assert ddr(*following[1:]).returncode == 0
+    assert ddr_here(*following[1:]).returncode == 0
     spec = mixed.with_name("my_spec.yaml")
     assert "preprocess: [impute, one_hot]" in spec.read_text()
     assert "kind: grouped" in spec.read_text()
-    ran = ddr("run", "my_spec.yaml", "--repeats", "2", "--set", "controls=[]")
+    ran = ddr_here("run", "my_spec.yaml", "--repeats", "2", "--set", "controls=[]")
     assert ran.returncode == 0, ran.stderr
     rows = pd.read_csv(mixed.with_name("results") / "my_spec" / "trials.csv")
     assert sorted(rows["reducer"]) == ["lda", "lda", "pca", "pca"]
