@@ -9,6 +9,7 @@ Programming", CVPR 2004.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -143,12 +144,16 @@ def _solve(
             f"The graph has {reduced.n_bars} edges, and more than {MOST_BARS} can take an "
             f"hour and 5 GB: lower n_neighbors, take fewer points, or insist: solver='interior'."
         )
-    attempts = [("interior", compliance) for compliance in _COMPLIANCES]
+    attempts = [
+        ("interior", {"compliance": compliance, "by_reach": by_reach, "tol": _SHARE * tol})
+        for by_reach in (True, False)
+        for compliance in _COMPLIANCES
+    ]
     if solver == "cvxpy":
-        attempts.insert(0, ("cvxpy", 0.0))
+        attempts.insert(0, ("cvxpy", {}))
     misses = []
-    for name, compliance in attempts:
-        Z, bound, n_iter = _one_solver(reduced, name, compliance, _SHARE * tol)
+    for name, options in attempts:
+        Z, bound, n_iter = _one_solver(reduced, name, options)
         gap, strain = abs(bound - float(np.sum(Z**2))) / bound, framework.strain(Z)
         if max(gap, strain) <= tol:
             return Z, bound, name, n_iter
@@ -162,10 +167,10 @@ def _solve(
 
 
 def _one_solver(
-    framework: Framework, name: str, compliance: float, tol: float
+    framework: Framework, name: str, options: Mapping[str, Any]
 ) -> tuple[Floats, float, int]:
     if name == "interior":
-        factor, weights, n_iter = solve_interior(framework, compliance=compliance, tol=tol)
+        factor, weights, n_iter = solve_interior(framework, **options)
         # The slack was factorised at every step, so the weights are feasible as they are.
         return factor, float(weights.sum()), n_iter
     gram, weights = solve_cvxpy(framework)
