@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,7 +20,7 @@ import pandas as pd
 import pytest
 
 from ddr_cli.core.errors import DdrError, InputError
-from ddr_cli.engine import local, read_trials, run_spec, run_status
+from ddr_cli.engine import local, read_trials, run_spec, run_status, work
 from ddr_cli.engine.jobs import last_seen
 from ddr_cli.engine.local import LocalExecutor
 from ddr_cli.engine.progress import Progress
@@ -213,6 +214,22 @@ def test_a_fit_that_kills_its_process_is_tried_twice(
     )
     assert set(outcome_of(spec, run)["status"]) == {"killed"}
     assert len(log.read_text().split()) == 2
+
+
+def test_an_evaluation_has_what_the_fit_left_of_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[float | None] = []
+
+    def deadline(seconds: float | None) -> None:
+        asked.append(seconds)
+        raise ValueError
+
+    monkeypatch.setattr(work, "_deadline", deadline)
+    embedding: Any = SimpleNamespace(wall_seconds=6.0, cpu_seconds=0.0, wide=None)
+    one: Any = SimpleNamespace(trial_id="1", width=None)
+    job: Any = SimpleNamespace(timeout=10.0)
+    work._evaluate([one, one], embedding, Any, job)
+    # Together they have it for each, and after a failure one by one.
+    assert asked == [8.0, 4.0, 4.0]
 
 
 def test_a_worker_killed_once_costs_one_trial(

@@ -48,6 +48,17 @@ def test_every_row_has_its_own_measure_alone(run):
         assert rows[other].isna().all()
 
 
+def test_repeats_on_the_same_points_differ_by_a_methods_own_randomness(tmp_path):
+    projection = {"name": "sklearn.random_projection:GaussianRandomProjection", "n_components": 2}
+    spec = spec_of(
+        reducers=[projection, {"name": "pca", "n_components": 2}],
+        measures=[{"name": "topology"}],
+        split={"kind": "whole", "repeats": 3},
+    )
+    found = read_trials(run_spec(spec, out=tmp_path, jobs=1).folder).groupby("reducer")["topology"]
+    assert found.nunique().to_dict() == {projection["name"]: 3, "pca": 1}
+
+
 def test_the_numbers_are_those_of_the_pieces(run):
     data = load_dataset("iris")
     trials = read_trials(run).set_index(["reducer", "reducer.n_components", "classifier"])
