@@ -147,11 +147,12 @@ def test_a_run_of_both_tells_them_apart(tmp_path):
     out = tmp_path / "out"
     result = CliRunner().invoke(app, ["run", str(path), "--out", str(out), "--quiet"])
     assert result.exit_code == 0, result.output
-    rows = pd.read_csv(next(out.rglob("trials.csv")))
-    assert rows["reducer.neighbors"].tolist() == ["exact", "approximate"]
-    assert rows["error"].nunique() == 1
+    rows = pd.read_csv(next(out.rglob("trials.csv"))).query("reducer == 'ccdr'")
+    errors = rows.groupby("reducer.neighbors")["error"].apply(list)  # with labels, and permuted
+    assert set(errors.index) == {"exact", "approximate"}
+    assert errors["exact"] == errors["approximate"]
     assert LIBRARY in next(out.rglob("manifest.json")).read_text(encoding="utf-8")
-    told = summary_of(next(out.rglob("trials.csv")).parent).rows
+    told = summary_of(next(out.rglob("trials.csv")).parent).rows.query("reducer == 'ccdr'")
     assert sorted(told["reducer_label"].str.lower().unique()) == ["ccdr", "ccdr (approximate)"]
 
 
