@@ -22,7 +22,7 @@ from multiprocessing import get_context
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
-from measure import ONE_THREAD
+from measure import THREADS
 from tables import folder, options, write
 from works import gaussians
 
@@ -107,7 +107,7 @@ def main() -> None:
     parser = options(__doc__)
     parser.add_argument("--sizes", type=int, nargs="+", default=[10_000, 100_000, 1_000_000])
     given = parser.parse_args()
-    os.environ.update(ONE_THREAD)
+    os.environ.update(dict.fromkeys(THREADS, "1"))
     rows = []
     with ProcessPoolExecutor(1, get_context("spawn"), max_tasks_per_child=1) as pool:
         for case in cases([3000] if given.quick else given.sizes):
