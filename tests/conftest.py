@@ -6,6 +6,7 @@ import hashlib
 import itertools
 import json
 import os
+import signal
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,15 @@ if TYPE_CHECKING:
 # Before NumPy is loaded: several threads in each of several processes take twice the time of one.
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
+
+# What started the tests may ignore these, as nohup does, and so would they and their processes.
+for _number, _usual in (
+    (signal.SIGINT, signal.default_int_handler),
+    (signal.SIGHUP, signal.SIG_DFL),
+    (signal.SIGTERM, signal.SIG_DFL),
+):
+    if signal.getsignal(_number) is signal.SIG_IGN:
+        signal.signal(_number, _usual)
 
 # How long an example takes says how busy the machine is.
 settings.register_profile("ddr", deadline=None)
