@@ -244,9 +244,10 @@ def test_damaged_files_are_refused(tmp_path: Path, content: bytes, message: str)
 
 
 def test_missing_file_and_folder_are_refused(tmp_path: Path) -> None:
-    for path in (tmp_path / "none.csv", tmp_path):
-        with pytest.raises(InputError, match="can't be read"):
-            read_csv([path])
+    with pytest.raises(InputError, match="can't be read"):
+        read_csv([tmp_path / "none.csv"])
+    with pytest.raises(InputError, match="but a folder; name a file"):
+        read_csv([tmp_path])
 
 
 def test_a_column_named_by_its_name_means_that_there_is_a_header(tmp_path):

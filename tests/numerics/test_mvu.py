@@ -73,7 +73,7 @@ def test_exact_solution_of_a_swiss_roll_is_proven(n, k):
     assert found.solver == "interior"
     trace = found.eigenvalues.sum()
     assert abs(found.bound - trace) < 1e-3 * found.bound
-    assert found.gap == pytest.approx(abs(found.bound - trace) / found.bound, abs=1e-5)
+    assert found.gap == pytest.approx(abs(found.bound - trace) / found.bound, abs=1e-4)
     assert strain_of(found.embedding, X, graph).max() < 1e-3
     np.testing.assert_allclose(found.embedding.sum(axis=0), 0, atol=1e-8 * np.sqrt(trace * n))
 
@@ -121,7 +121,7 @@ def test_a_flat_sheet_of_rigid_cells_stays_as_it_is():
     across, along = np.meshgrid(np.arange(5.0), np.arange(6.0))
     X = np.column_stack([across.ravel(), along.ravel()])
     near = np.abs(X[:, None] - X[None]).max(axis=2) == 1
-    found = unfold(X, sp.csr_array(near.astype(float)))
+    found = unfold(X, sp.csr_array(near.astype(float)), tol=1e-5)
     assert found.gap < 1e-6
     centred = X - X.mean(axis=0)
     np.testing.assert_allclose(found.embedding @ found.embedding.T, centred @ centred.T, atol=1e-5)
