@@ -99,7 +99,7 @@ def approximate_neighbors(X: Floats, k: int) -> tuple[Neighbors, float]:
     view = max(_VIEW, 2 * k + 8)
     if n <= view:
         return kneighbors(X, k), 1.0
-    faiss = load_library("faiss-cpu")
+    faiss = load_library(LIBRARY)
     X = np.asarray(X, dtype=np.float64)
     points = X - X.mean(axis=0)
     points = (points / (np.abs(points).max() or 1.0)).astype(np.float32)
