@@ -163,8 +163,8 @@ class LocalExecutor:
         except (BrokenProcessPool, OSError) as error:
             raise ExecutorError(
                 f"Worker processes can't be started ({error.__cause__ or error}): take fewer than "
-                f"--jobs {self.jobs}, raise what the system allows (ulimit -n, ulimit -u) or, where a "
-                f"path is too long, set TMPDIR to a shorter one."
+                f"--jobs {self.jobs}, raise what the system allows (ulimit -n, ulimit -u) or, "
+                f"where a path is too long, set TMPDIR to a shorter one."
             ) from error
         return pool
 
