@@ -16,14 +16,21 @@ _BY_NAME = ("import_module", "load_library")  # functions that take the name of 
 
 def _imported(path: Path) -> set[str]:
     """Return the top-level packages that a module imports, by statement or by name."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    named = {
+        ast.unparse(node.targets[0]): node.value
+        for node in tree.body
+        if isinstance(node, ast.Assign)
+    }
     found = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             found.add(node.module or "")
         elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith(_BY_NAME):
-            found |= {str(arg.value) for arg in node.args if isinstance(arg, ast.Constant)}
+            arguments = [named.get(ast.unparse(arg), arg) for arg in node.args]
+            found |= {str(arg.value) for arg in arguments if isinstance(arg, ast.Constant)}
     return {name.partition(".")[0] for name in found}
 
 
