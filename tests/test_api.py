@@ -6,6 +6,7 @@ import dataclasses
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -112,6 +113,39 @@ def _no_import() -> Any:
             return _halved(X - self.mean_)[:, : self.n_components]
 
     return Halves
+
+
+def test_a_trial_has_so_long_and_is_tried_again_if_asked(tmp_path: Path) -> None:
+    class Waiting(TransformerMixin, BaseEstimator):
+        """Waits while a file is there, but not forever."""
+
+        def __init__(self, file: str = "") -> None:
+            self.file = file
+
+        def fit(self, _X: Any, _y: Any = None) -> Any:
+            for _ in range(1000):
+                if os.path.exists(self.file):  # noqa: PTH110 (a class of its own is copied)
+                    time.sleep(0.01)
+            return self
+
+        def transform(self, X: Any) -> Any:
+            return X
+
+    file = tmp_path / "there"
+    file.touch()
+    spec = {
+        **SPEC,
+        "split": {"kind": "fraction", "train": 0.5, "repeats": 1},
+        "reducers": [Waiting(str(file))],
+    }
+
+    def statuses(**options: Any) -> list[str]:
+        return list(ddr_cli.run(spec, out=tmp_path, name="a", **options).trials["status"])
+
+    assert statuses(timeout=0.5) == ["timeout"]
+    file.unlink()
+    assert statuses() == ["timeout"]
+    assert statuses(retry_failed=True) == ["ok"]
 
 
 def _halved(X: Any) -> Any:

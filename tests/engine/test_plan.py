@@ -1,12 +1,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from ddr_cli.data.card import load_card
 from ddr_cli.engine import make_plan
 from ddr_cli.engine.identity import DataIdentity, canonical
+from ddr_cli.evaluation.registry import PREPROCESSORS
 
 if TYPE_CHECKING:
     from ddr_cli.spec import Spec
@@ -56,6 +59,28 @@ def test_whatever_changes_the_numbers_changes_every_id(
 ) -> None:
     base = {"reducers": [CCDR], "classifiers": [{"name": "knn", "n_neighbors": 3}]}
     assert not ids(make_spec(**base)) & ids(make_spec(**{**base, **change}))
+
+
+def test_a_step_s_version_changes_every_id(
+    make_spec: MakeSpec, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spec = make_spec(reducers=["none"], preprocess=["standardize"])
+    before = ids(spec)
+    step = PREPROCESSORS.load("standardize")
+    monkeypatch.setattr(step, "version", step.version + 1)
+    assert not before & ids(spec)
+
+
+def test_a_card_s_version_changes_every_id(make_spec: MakeSpec, tmp_path: Path) -> None:
+    shipped = load_card("iris").path
+    assert shipped is not None
+    text = shipped.read_text(encoding="utf-8")
+    found = []
+    for version in (1, 2):
+        card = tmp_path / f"iris-{version}.yaml"
+        card.write_text(text.replace("version: 1", f"version: {version}"), encoding="utf-8")
+        found.append(ids(make_spec(reducers=["none"], dataset=str(card))))
+    assert not found[0] & found[1]
 
 
 @pytest.mark.parametrize(
