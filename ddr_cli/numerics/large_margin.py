@@ -195,8 +195,10 @@ def large_margin_metric(problem: LargeMargin, *, tol: float, max_iter: int) -> M
         length *= _LENGTHEN if effort < _EASY else 1 / _LENGTHEN
     if coordinates is not None:
         metric = symmetric(coordinates @ metric @ coordinates.T)
+    values, vectors = np.linalg.eigh(metric)
     return MetricFit(
         metric=metric,
+        factor=vectors[:, ::-1] * np.sqrt(np.maximum(values[::-1], 0.0)),
         objective_path=np.array(path),
         gradient_norm=gradient_norm,
         gap=proved,

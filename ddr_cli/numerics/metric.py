@@ -38,6 +38,7 @@ class MetricFit:
     """A metric that a solver has found, and how good it is."""
 
     metric: Floats
+    factor: Floats  # its columns orthogonal, the longest first
     objective_path: Floats  # at the start and after each iteration; it never rises
     gradient_norm: float  # Frobenius norm of the gradient at the end, as the solver defines it
     gap: float  # no metric at all has an objective lower by more than this

@@ -7,6 +7,8 @@ J. Goldberger, S. Roweis, G. Hinton and R. Salakhutdinov, "Neighbourhood Compone
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,36 +17,68 @@ from scipy.special import entr
 
 from ddr_cli.numerics.eigen import extreme_eigenvalue
 from ddr_cli.numerics.graph_embedding import symmetric
+from ddr_cli.numerics.graphs import class_members
 from ddr_cli.numerics.metric import FAR, Floats, MetricFit, best_multiple, limited_gap, whitening
-
-
-def choices(points: Floats) -> tuple[Floats, Floats]:
-    r"""Return the squared distances of all pairs, and the logarithms of the softmax's sums.
-
-    Point i chooses j with probability
-    :math:`p(j | i) = e^{-d_{ij}} / \sum_{k \ne i} e^{-d_{ik}}`. The diagonal of the distances is
-    infinite: no point chooses itself. The logarithms are a column.
-    """
-    size = np.einsum("ij,ij->i", points, points)
-    # In place: the matrices of all pairs are large, and new memory for each costs more than they.
-    distances = points @ (-2 * points.T)
-    distances += size[:, None]
-    distances += size
-    np.maximum(distances, 0.0, out=distances)
-    np.fill_diagonal(distances, np.inf)
-    nearest = distances.min(axis=1, keepdims=True)
-    closeness = nearest - distances
-    np.exp(closeness, out=closeness)
-    return distances, np.log(closeness.sum(axis=1, keepdims=True)) - nearest
-
-
-def pair_form(X: Floats, weights: Floats) -> Floats:
-    r"""Return :math:`\sum_{ij} w_{ij} (x_i - x_j)(x_i - x_j)^T` for dense weights of any sign."""
-    both = weights + weights.T
-    return symmetric(X.T @ (both.sum(axis=1)[:, None] * X - both @ X))
-
+from ddr_cli.numerics.neighbors import kneighbors
 
 _MEMORY = 20  # pairs of steps that L-BFGS keeps
+_BLOCK = 2**16  # pairs of points that are held at a time: they fit a processor's cache
+
+
+def softmax_blocks(mapped: Floats) -> Iterator[tuple[slice, Floats, Floats, Floats]]:
+    r"""Yield some points at a time, with :math:`c_i e^{-d_{ij}}` for all j, sums and logarithms.
+
+    Point i chooses j, another point, with probability
+    :math:`p(j | i) = e^{-d_{ij}} / \sum_{k \ne i} e^{-d_{ik}}`. The sums are those of the rows; the
+    logarithms are of the denominators, where :math:`c_i`, with which no row vanishes, is none.
+    """
+    n = len(mapped)
+    squares = np.einsum("ij,ij->i", mapped, mapped)
+    doubled = 2 * mapped.T
+    size = max(1, _BLOCK // n)
+    for start in range(0, n, size):
+        rows = slice(start, start + size)
+        # In place, and without the square of i, which its chances don't depend on.
+        closeness = mapped[rows] @ doubled
+        closeness -= squares
+        closeness.flat[start :: n + 1] = -np.inf
+        nearest = closeness.max(axis=1)
+        closeness -= nearest[:, None]
+        np.exp(closeness, out=closeness)
+        sums = closeness.sum(axis=1)
+        yield rows, closeness, sums, np.log(sums) + nearest - squares[rows]
+
+
+def right_choices(A: Floats, X: Floats, code: NDArray[np.intp]) -> tuple[float, Floats]:
+    r"""Return the expected number of points that choose one of their own class, and its gradient.
+
+    The distances are those of the points mapped by A, the gradient is by A.
+    """
+    mapped = X @ A.T
+    extended = np.column_stack([mapped, np.ones(len(X))])
+    right, pulled, pull = 0.0, np.zeros_like(extended), np.empty_like(mapped)
+    for rows, closeness, sums, _ in softmax_blocks(mapped):
+        # The derivative of a chance of its own class is that chance less its share of all of them.
+        weights = closeness * (code[rows, None] == code)
+        chance = weights.sum(axis=1) / sums
+        right += float(chance.sum())
+        closeness *= chance[:, None]
+        weights -= closeness
+        per_sum = extended[rows] / sums[:, None]
+        pull[rows] = (weights @ mapped) / sums[:, None]
+        pulled += weights.T @ per_sum
+    pull += pulled[:, :-1] - pulled[:, -1:] * mapped
+    return right, 2 * pull.T @ X
+
+
+@dataclass(frozen=True, eq=False)
+class Divergence:
+    """`Collapse` at a metric ``factor @ factor.T``."""
+
+    factor: Floats
+    value: float
+    gradient: Floats  # by the metric
+    log_sums: Floats  # the logarithm of each point's softmax's denominator
 
 
 class Collapse:
@@ -59,29 +93,36 @@ class Collapse:
 
     def __init__(self, X: Floats, code: NDArray[np.intp]) -> None:
         self.X = X
-        same = code[:, None] == code
-        np.fill_diagonal(same, False)
-        others = same.sum(axis=1)
+        others = np.bincount(code)[code] - 1
         self._counted = others > 0
-        self._target = same / np.maximum(others, 1)[:, None]
         self._constant = float(np.log(others[self._counted]).sum())
+        # The scatter of the pairs of one class, with the weights of the objective.
+        self.attraction = np.zeros((X.shape[1], X.shape[1]))
+        for rows in class_members(code):
+            if len(rows) > 1:
+                own = X[rows] - X[rows].mean(axis=0)
+                self.attraction += 2 * len(rows) / (len(rows) - 1) * (own.T @ own)
 
-    def value(self, factor: Floats) -> float:
-        """Return the objective of the metric ``factor @ factor.T``."""
-        return self._evaluate(factor)[0]
+    def at(self, factor: Floats) -> Divergence:
+        """Return value and gradient at the metric ``factor @ factor.T``."""
+        log_sums, repulsion = self._chances(factor)
+        attained = float(np.vdot(factor, self.attraction @ factor))
+        value = attained + float(log_sums[self._counted].sum()) - self._constant
+        return Divergence(factor, value, self.attraction - repulsion, log_sums)
 
-    def value_and_gradient(self, factor: Floats) -> tuple[float, Floats]:
-        """Return the objective of the metric ``factor @ factor.T``, and its gradient there."""
-        value, chance = self._evaluate(factor)
-        np.subtract(self._target, chance, out=chance)
-        chance[~self._counted] = 0.0
-        return value, pair_form(self.X, chance)
+    def _chances(self, factor: Floats) -> tuple[Floats, Floats]:
+        r"""Return the sums' logarithms, and :math:`\sum p_{ij} (x_i - x_j)(x_i - x_j)^T`."""
+        X, (n, d) = self.X, self.X.shape
+        log_sums, chosen, means = np.empty(n), np.zeros(n), np.empty((n, d))
+        for rows, closeness, sums, logarithms in softmax_blocks(X @ factor):
+            log_sums[rows] = logarithms
+            per_sum = self._counted[rows] / sums
+            chosen += per_sum @ closeness
+            means[rows] = per_sum[:, None] * (closeness @ X)
+        ends = X.T @ ((self._counted + chosen)[:, None] * X)
+        return log_sums, symmetric(ends - 2 * (X.T @ means))
 
-    def attraction(self) -> Floats:
-        """Return the scatter of the pairs of one class, with the weights of the objective."""
-        return pair_form(self.X, self._target)
-
-    def bound(self, factor: Floats) -> float:
+    def bound(self, found: Divergence) -> float:
         r"""Return a value that the objective of no metric is below, near the one at an optimum.
 
         For chances p with :math:`\sum p_{ij} C_{ij} \preceq \sum p_{0,ij} C_{ij}`,
@@ -90,31 +131,27 @@ class Collapse:
         hand nearly are such chances; moved a little towards always choosing the nearest point they
         are. The right-hand side must be a multiple of I.
         """
-        _, p = self._evaluate(factor)
-        unit = float(np.trace(self.attraction())) / self.X.shape[1]
-        near, _ = choices(self.X)
-        q = np.zeros_like(p)
-        q[np.arange(len(q)), near.argmin(axis=1)] = 1.0
-        p[~self._counted] = q[~self._counted] = 0.0
+        counted = self._counted
+        near = kneighbors(self.X, 1).indices[:, 0]
+        to_near = (self.X - self.X[near])[counted]
+        repulsion = self.attraction - found.gradient
+        unit = float(np.trace(self.attraction)) / self.X.shape[1]
         reach, least = (
-            extreme_eigenvalue(pair_form(self.X, chance), largest=True) / unit for chance in (p, q)
+            extreme_eigenvalue(scatter, largest=True) / unit
+            for scatter in (repulsion, to_near.T @ to_near)
         )
-        if reach > 1.0:
-            if least >= 1.0:
-                return 0.0
-            share = (reach - 1.0) / (reach - least)
-            p = (1 - share) * p + share * q
-        return float(entr(p).sum()) - self._constant
-
-    def _evaluate(self, factor: Floats) -> tuple[float, Floats]:
-        distances, totals = choices(self.X @ factor)
-        diagonal = np.einsum("ii->i", distances)
-        diagonal[:] = 0.0
-        attained = float(np.vdot(self._target, distances))
-        diagonal[:] = np.inf
-        distances += totals
-        chance = np.exp(np.negative(distances, out=distances), out=distances)
-        return attained + float(totals[self._counted].sum()) - self._constant, chance
+        if least >= 1.0 < reach:
+            return 0.0
+        share = (reach - 1.0) / (reach - least) if reach > 1.0 else 0.0
+        # Of each point, with -log p = d + the logarithm of the sum; all but the nearest of the
+        # chances are only made smaller by the share.
+        log_sums = found.log_sums[counted]
+        entropy = float(np.vdot(found.factor, repulsion @ found.factor) + log_sums.sum())
+        nearest = np.exp(-np.sum((to_near @ found.factor) ** 2, axis=1) - log_sums)
+        kept = (1 - share) * nearest
+        moved = float((entr(kept + share) - entr(kept)).sum())
+        entropy = (1 - share) * entropy + len(log_sums) * float(entr(1 - share)) + moved
+        return entropy - self._constant
 
 
 def collapsing_metric(
@@ -134,16 +171,16 @@ def collapsing_metric(
     all that is proved is that no objective is below 0.
     """
     problem, d = Collapse(X, code), X.shape[1]
-    coordinates = whitening(X, problem.attraction())
+    coordinates = whitening(X, problem.attraction)
     if coordinates is not None:
         problem = Collapse(X @ coordinates, code)
     identity = np.eye(d)
-    scale = best_multiple(lambda s: problem.value(math.sqrt(s) * identity))
+    scale = best_multiple(lambda s: problem.at(math.sqrt(s) * identity).value)
     state = _Descent(problem, math.sqrt(scale) * identity, tol, regular=coordinates is not None)
     if state.gap > state.enough:
         minimize(
             state.objective,
-            state.factor.ravel(),
+            state.found.factor.ravel(),
             jac=True,
             method="L-BFGS-B",
             callback=state.after_iteration,
@@ -157,12 +194,16 @@ def collapsing_metric(
         )
     if coordinates is not None:
         state.prove()
-    factor = state.factor if coordinates is None else coordinates @ state.factor
+    found = state.found
+    factor = found.factor if coordinates is None else coordinates @ found.factor
+    # Not by the eigenvectors of the metric, whose entries are as far apart as the squares of units.
+    turned = factor @ np.linalg.svd(factor)[2].T
     return MetricFit(
         metric=factor @ factor.T,
+        factor=turned,
         objective_path=np.array(state.path),
-        gradient_norm=float(np.linalg.norm(2 * state.gradient @ state.factor)),
-        gap=state.gap if coordinates is not None else state.path[-1],
+        gradient_norm=float(np.linalg.norm(2 * found.gradient @ found.factor)),
+        gap=state.gap if coordinates is not None else found.value,
         converged=state.gap <= state.enough,
     )
 
@@ -173,34 +214,33 @@ class _Descent:
     def __init__(self, problem: Collapse, factor: Floats, tol: float, *, regular: bool) -> None:
         self._problem, self._regular = problem, regular
         self.path: list[float] = []
-        value, gradient = problem.value_and_gradient(factor)
-        self.enough = tol * value
-        self._accept(factor, value, gradient)
+        start = problem.at(factor)
+        self.enough = tol * start.value
+        self._accept(start)
 
     def objective(self, flat: Floats) -> tuple[float, Floats]:
-        factor = flat.reshape(self.factor.shape)
-        self._last = (flat.copy(), *self._problem.value_and_gradient(factor))
-        return self._last[1], 2 * (self._last[2] @ factor).ravel()
+        self._last = self._problem.at(flat.reshape(self.found.factor.shape).copy())
+        return self._last.value, 2 * (self._last.gradient @ self._last.factor).ravel()
 
     def after_iteration(self, intermediate_result: OptimizeResult) -> None:
         flat = intermediate_result.x
-        if not np.array_equal(flat, self._last[0]):
+        if not np.array_equal(flat, self._last.factor.ravel()):
             self.objective(flat)
-        self._accept(flat.reshape(self.factor.shape).copy(), *self._last[1:])
+        self._accept(self._last)
         if self.gap <= self.enough:
             raise StopIteration
 
-    def _accept(self, factor: Floats, value: float, gradient: Floats) -> None:
-        self.factor, self.gradient = factor, gradient
-        self.path.append(value)
-        along = float(np.sum(factor * (gradient @ factor)))
-        trace = float(np.sum(factor**2)) * (1 if self._regular else FAR)
-        self.gap = limited_gap(value, value - along, gradient, trace)
-        # What is proved for all metrics costs an evaluation more.
+    def _accept(self, found: Divergence) -> None:
+        self.found = found
+        self.path.append(found.value)
+        along = float(np.vdot(found.factor, found.gradient @ found.factor))
+        trace = float(np.sum(found.factor**2)) * (1 if self._regular else FAR)
+        self.gap = limited_gap(found.value, found.value - along, found.gradient, trace)
+        # What is proved for all metrics is worth its cost near the optimum only.
         if self._regular and self.gap <= self.enough:
             self.prove()
 
     def prove(self) -> None:
         """Set the gap to one that holds for all metrics."""
-        value = self.path[-1]
-        self.gap = min(value, max(self.gap, value - self._problem.bound(self.factor)))
+        value = self.found.value
+        self.gap = min(value, max(self.gap, value - self._problem.bound(self.found)))

@@ -24,7 +24,7 @@ from ddr_cli.numerics.generalized_eigen import (
     regular_factor,
     well_conditioned_order,
 )
-from ddr_cli.numerics.graph_embedding import data_span, symmetric
+from ddr_cli.numerics.graph_embedding import Span, data_span, symmetric
 from ddr_cli.numerics.kernels import kernel_matrix, kernel_width
 from ddr_cli.numerics.shared import computed_once
 from ddr_cli.numerics.threads import one_thread
@@ -80,11 +80,14 @@ class LinearDiscriminant(Discriminant, LinearReducer):
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Find the directions that tell the classes `y` apart."""
         points, code = self._points_and_classes(X, y)
-        span = computed_once(lambda: data_span(points), points, "span")
+        span = self._span_of(points)
         self._check_rank(span.rank, points)
         W = self._directions(points, span.coordinates, code)
         self._keep_directions(span, W, points.dtype)
         return self
+
+    def _span_of(self, points: Any) -> Span:
+        return computed_once(lambda: data_span(points), points, "span")
 
 
 class KernelDiscriminant(Discriminant):

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from annotated_types import Ge, Gt
 
+from ddr_cli.numerics.graph_embedding import Span, quick_span
 from ddr_cli.numerics.graphs import class_members, warn_of_few
 from ddr_cli.numerics.kernels import local_scaling_form
 from ddr_cli.numerics.shared import computed_once
@@ -126,9 +127,12 @@ class LFDA(_LocalFisher, LinearDiscriminant):
         self.embedding_type = embedding_type
         self.reg = reg
 
+    def _span_of(self, points: Any) -> Span:
+        return computed_once(lambda: quick_span(points), points, "quick span")
+
     def __ddr_traits__(self) -> Traits:
         return Traits(
-            version=4,
+            version=5,
             nested=True,
             grids={
                 "n_components": tuple(range(1, 21)),

@@ -97,7 +97,7 @@ class MCML(MetricLearner):
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
-            version=2,
+            version=3,
             nested=True,
             grids={"n_components": tuple(range(1, 21))},
             max_components=rank_of_centred,

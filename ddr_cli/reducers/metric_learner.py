@@ -61,14 +61,12 @@ class MetricLearner(OrderedReducer, ABC):
                 ConvergenceWarning,
                 stacklevel=2,
             )
-        values, vectors = np.linalg.eigh(learnt.metric)
-        values, vectors = np.maximum(values[::-1], 0.0), vectors[:, ::-1]
         width = span.rank if self.n_components == "full" else self.n_components
-        F = vectors * np.sqrt(values)
+        F = learnt.factor
         if self.directions == "variance":
             F = F @ np.linalg.svd(span.coordinates @ F, full_matrices=False)[2].T
         self._keep_directions(span, F[:, :width], points.dtype, unit)
-        self.eigenvalues_ = values / unit**2
+        self.eigenvalues_ = np.sum(learnt.factor**2, axis=0) / unit**2
         self.objective_path_ = learnt.objective_path
         self.objective_ = float(learnt.objective_path[-1])
         self.gradient_norm_ = learnt.gradient_norm

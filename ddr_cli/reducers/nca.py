@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import warnings
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import numpy as np
 from annotated_types import Ge, Gt
 from numpy.typing import ArrayLike
+from scipy.optimize import OptimizeResult, minimize
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.neighbors import NeighborhoodComponentsAnalysis
 from sklearn.utils import check_random_state
 
 from ddr_cli.numerics.eigen import deterministic_signs
+from ddr_cli.numerics.stochastic_neighbors import right_choices
 from ddr_cli.reducers.metric_learner import OrderedReducer
 from ddr_cli.reducers.reducer import Codes, Floats
 from ddr_cli.reducers.registry import Traits, rank_of_centred
@@ -74,9 +75,9 @@ class NCA(OrderedReducer):
     Not on many points, for the cost; nor when two fits must agree from different starts: there are
     local optima.
 
-    scikit-learn's optimiser, given the points in the span of the data, in which alone the objective
-    changes, in a canonical order and at a scale that suits it; scikit-learn doesn't report its end.
-    Solutions for different dimensions are not nested.
+    L-BFGS in the span of the data, in which alone the objective changes, with the points in a
+    canonical order and at a scale that suits it: scikit-learn's way, a few thousand pairs of points
+    at a time. Solutions for different dimensions are not nested.
 
     For n points, rank r of the data and m dimensions: :math:`O(n^2 m + n r m)` for each
     iteration.
@@ -113,30 +114,37 @@ class NCA(OrderedReducer):
         points, code, span, unit = self._ordered_span(X, y)
         coordinates = span.coordinates / unit
         start = self._start(coordinates, span.basis, code)
-        maps = [start.ravel()]
-        optimiser = _Recorded(
-            init=start,
-            max_iter=self.max_iter,
+        right = [right_choices(start, coordinates, code)[0]]
+
+        def objective(flat: Floats) -> tuple[float, Floats]:
+            value, gradient = right_choices(flat.reshape(start.shape), coordinates, code)
+            return -value, -gradient.ravel()
+
+        def after_iteration(intermediate_result: OptimizeResult) -> None:
+            right.append(-float(intermediate_result.fun))
+
+        found = minimize(
+            objective,
+            start.ravel(),
+            jac=True,
+            method="L-BFGS-B",
             tol=self.tol,
-            callback=lambda flat, _: maps.append(flat.copy()),
-        ).fit(coordinates, code)
-        self.n_iter_ = len(maps) - 1
-        found = maps[-1].reshape(start.shape)
-        met = [optimiser.met[flat.tobytes()] for flat in maps]
-        self.objective_path_ = np.array([errors for errors, _ in met])
-        self.objective_, gradient = float(self.objective_path_[-1]), met[-1][1]
-        self.gradient_norm_ = float(np.linalg.norm(gradient))
-        # scikit-learn doesn't say how L-BFGS has ended.
-        gains = -np.diff(self.objective_path_[-2:])
-        right = max(len(code) - self.objective_, 1.0)
-        if np.abs(gradient).max() > self.tol and (gains > 1.01 * self.tol * right).any():
+            options={"maxiter": self.max_iter},
+            callback=after_iteration,
+        )
+        self.n_iter_ = len(right) - 1
+        self.objective_path_ = len(code) - np.array(right)
+        self.objective_ = float(self.objective_path_[-1])
+        self.gradient_norm_ = float(np.linalg.norm(found.jac))
+        if not found.success:
             warnings.warn(
                 f"NCA has not converged after {self.n_iter_} iterations: its last gained "
-                f"{gains[0]:.1e}. Increase max_iter={self.max_iter}, or tol, or start elsewhere.",
+                f"{right[-1] - right[max(0, self.n_iter_ - 1)]:.1e}. Increase "
+                f"max_iter={self.max_iter}, or tol, or start elsewhere.",
                 ConvergenceWarning,
                 stacklevel=2,
             )
-        self.components_ = (found @ span.basis.T / unit).astype(points.dtype)
+        self.components_ = (found.x.reshape(start.shape) @ span.basis.T / unit).astype(points.dtype)
         self.mean_ = span.mean.astype(points.dtype)
         return self
 
@@ -164,7 +172,7 @@ class NCA(OrderedReducer):
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
-            version=1,
+            version=2,
             nested=False,
             grids={
                 "n_components": tuple(range(1, 11)),
@@ -176,20 +184,6 @@ class NCA(OrderedReducer):
                 "NIPS 17, 2004"
             ),
         )
-
-
-class _Recorded(NeighborhoodComponentsAnalysis):
-    """scikit-learn's optimiser, which keeps the objectives and gradients that it has computed."""
-
-    def fit(self, X: Floats, y: Codes) -> _Recorded:
-        self.met: dict[bytes, tuple[float, Floats]] = {}
-        super().fit(X, y)
-        return self
-
-    def _loss_grad_lbfgs(self, transformation: Floats, X: Floats, *rest: Any) -> tuple[Any, Any]:
-        loss, gradient = super()._loss_grad_lbfgs(transformation, X, *rest)
-        self.met[transformation.tobytes()] = len(X) - abs(loss), gradient
-        return loss, gradient
 
 
 def _of_unit_variance(A: Floats, X: Floats) -> Floats:

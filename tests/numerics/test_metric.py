@@ -112,10 +112,10 @@ def test_the_collapse_and_its_gradient_are_the_definition_s(factor):
     X, y = sample(load_wine, 8, 3)
     y = np.append(y[:-1], 3)  # and a point that is alone in its class
     problem, M = Collapse(X, y), factor @ factor.T
-    value, gradient = problem.value_and_gradient(factor)
-    assert_allclose(value, collapse_objective(X, y, M), rtol=1e-10)
+    found = problem.at(factor)
+    assert_allclose(found.value, collapse_objective(X, y, M), rtol=1e-10)
     expected = numerical_gradient(lambda at: collapse_objective(X, y, at), M)
-    assert_allclose(gradient, expected, atol=1e-6 * np.abs(expected).max())
+    assert_allclose(found.gradient, expected, atol=1e-6 * np.abs(expected).max())
 
 
 def test_nca_states_its_objective_and_gradient_as_defined():

@@ -72,7 +72,7 @@ def test_mcml_has_the_same_objective_and_distances_in_any_units(ratio):
     distances = [
         np.linalg.norm(z - z[0], axis=1) for z in (plain.transform(X), scaled.transform(X * scale))
     ]
-    assert_allclose(distances[1], distances[0], rtol=0.05, atol=0.01)
+    assert_allclose(distances[1], distances[0], rtol=1e-4)
 
 
 def test_lpp_on_raw_measurements_has_the_exact_eigenvalues():
