@@ -49,7 +49,7 @@ def megabytes(value: float) -> str:
 
 
 def thousands(n: int) -> str:
-    return f"{n:g}" if n < 1000 else f"{n / 1000:g}k" if n < 10**6 else f"{n / 10**6:g}M"
+    return f"{n:g}" if n < 1000 else f"{n / 1000:.3g}k" if n < 10**6 else f"{n / 10**6:g}M"
 
 
 def growth(value: float) -> str:
