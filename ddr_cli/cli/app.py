@@ -27,6 +27,7 @@ from ddr_cli.cli import (
     schema,
     score,
     status,
+    suite,
     sweep,
     validate,
 )
@@ -120,6 +121,7 @@ for _name, _command in _COMMANDS.items():
 app.callback(help=_help(root))(root)
 app.add_typer(data.app, name="data")
 app.add_typer(new.app, name="new")
+app.add_typer(suite.app, name="suite")
 
 
 def main() -> None:

@@ -15,6 +15,13 @@ def specs(incomplete: str) -> list[str]:
     return _beginning(incomplete, shipped_yaml("configs"))
 
 
+def suites(incomplete: str) -> list[str]:
+    """Return the shipped suites that begin so."""
+    from ddr_cli.core.registry import shipped_yaml
+
+    return _beginning(incomplete, shipped_yaml("suites"))
+
+
 def datasets(incomplete: str) -> list[str]:
     """Return the data sets that begin so."""
     from ddr_cli.data.card import card_names

@@ -29,6 +29,7 @@ class Kind(StrEnum):
     generators = "generators"
     papers = "papers"
     configs = "configs"
+    suites = "suites"
 
 
 _REGISTRIES = {
@@ -43,8 +44,8 @@ _REGISTRIES = {
 
 def _names_and_summaries(kind: Kind) -> Iterable[tuple[str, str]]:
     # Each kind imports what it lists and no more: completion must stay fast.
-    if kind is Kind.configs:
-        return _spec_titles()
+    if kind in (Kind.configs, Kind.suites):
+        return _titles(kind.value)
     if kind is Kind.datasets:
         from ddr_cli.data.card import card_names, load_card
 
@@ -67,24 +68,25 @@ def _names_and_summaries(kind: Kind) -> Iterable[tuple[str, str]]:
     return [(entry.name, entry.summary) for entry in registry.entries()]
 
 
-def _spec_titles() -> Iterable[tuple[str, str]]:
-    """Yield the names and titles of the shipped specs; no estimator is loaded for it."""
+def _titles(folder: str) -> Iterable[tuple[str, str]]:
+    """Yield the names and titles of the shipped specs or suites; no estimator is loaded for it."""
     from ddr_cli.core.registry import shipped_yaml
     from ddr_cli.core.yaml_loader import read_document
 
-    for name, path in shipped_yaml("configs").items():
+    for name, path in shipped_yaml(folder).items():
         try:
             data = read_document(path).data
         except InputError:
             data = None
         title = data.get("title") if isinstance(data, dict) else None
-        yield name, title if isinstance(title, str) else f"(see 'ddr validate {name}')"
+        how = f"validate {name}" if folder == "configs" else f"suite plan {name}"
+        yield name, title if isinstance(title, str) else f"(see 'ddr {how}')"
 
 
 def list_names(
     kind: Annotated[Kind, typer.Argument(help="What to list.")],
 ) -> None:
-    """List the data sets, shipped specs, or what a spec or a card may name."""
+    """List the data sets, shipped specs and suites, or what a spec or a card may name."""
     rows = list(_names_and_summaries(kind))
     width = max((len(name) for name, _ in rows), default=0)
     for name, summary in rows:

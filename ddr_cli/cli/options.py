@@ -219,7 +219,10 @@ class RunOptions:
         """Return those that say how specs are run."""
         from ddr_cli.engine import RunSettings
 
-        own = {one.name: getattr(self, one.name) for one in fields(RunSettings)}
+        asked = {one.name for one in fields(self)}
+        own = {
+            one.name: getattr(self, one.name) for one in fields(RunSettings) if one.name in asked
+        }
         return RunSettings(**own | {"rerun": tuple(self.rerun or ())})
 
     def sources(self) -> Sources:

@@ -1,4 +1,4 @@
-"""`ddr schema`: the JSON Schema by which an editor completes and checks specs and cards."""
+"""`ddr schema`: the JSON Schema by which an editor completes and checks specs, suites and cards."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ class Kind(StrEnum):
     """What has a schema."""
 
     spec = "spec"
+    suite = "suite"
     card = "card"
 
 
 def schema(kind: Annotated[Kind, typer.Argument(help="What the schema is of.")]) -> None:
-    """Print the JSON Schema of specs or of cards, made from the models that check them.
+    """Print the JSON Schema of specs, suites or cards, made from the models that check them.
 
     An editor that knows YAML completes and checks a file whose first line names it, as that of each
     shipped spec does. It knows the methods of all installed packages.

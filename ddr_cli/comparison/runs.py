@@ -159,4 +159,4 @@ def split_sizes(manifest: Manifest, spec: Spec, family: str) -> tuple[float, flo
             trained = int(train * total + 0.5)
         case _:
             trained = int(train)
-    return trained, total - trained
+    return trained, min(total - trained, spec.split.test or total)

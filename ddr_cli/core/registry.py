@@ -21,7 +21,7 @@ _PACKAGE = Path(__file__).resolve().parent.parent
 
 
 def shipped(folder: str) -> Path:
-    """Return the folder of shipped files called `folder`, ``"configs"`` or ``"datasets"``.
+    """Return the folder of shipped files: ``"configs"``, ``"suites"`` or ``"datasets"``.
 
     In a checkout it is at the top, in a wheel inside the package.
     """

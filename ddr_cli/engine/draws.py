@@ -67,6 +67,7 @@ class Draws:
             **stream,
             predefined=predefined,
             train=None if own else key.train or spec.train,
+            test=None if own else spec.test,
             folds=None if own else spec.folds,
             groups=data.groups,
             group_names=data.group_names,

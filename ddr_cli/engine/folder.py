@@ -103,6 +103,27 @@ def check_same_version(journal: Journal, plan: Plan, rerun: Collection[str] = ()
     )
 
 
+def stale_rows(journal: Journal, plan: Plan) -> set[str]:
+    """Return the ids of a journal's rows that can't stand beside the plan's trials.
+
+    They are of another version of something, or all, if the suite has another one or they are
+    scored by other metrics.
+    """
+    rows = journal.status.keys()
+    if not rows:
+        return set()
+    if metrics_of(journal.header) != plan.spec.metrics:
+        return set(rows)
+    if (suite := plan.spec.suite) is not None:
+        try:
+            made_for = read_manifest(journal.path.parent).spec.get("suite") or {}
+        except InputError:
+            made_for = {}
+        if made_for.get("version") != suite.version:
+            return set(rows)
+    return rows - plan.trials.keys()
+
+
 def set_aside(folder: Path) -> Path | None:
     """Move what the folder holds to ``previous/<time>`` in it, which is returned."""
     with clear_messages(folder):

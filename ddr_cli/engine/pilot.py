@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -82,24 +82,31 @@ def run_pilot(spec: Spec, *, datasets: Datasets, timeout: float | None = None) -
         key.name,
         len(whole.fits),
         len(trials),
-        _seconds(plan.fits[key], trials),
+        method_seconds(plan.fits[key], trials, _method),
         _failures(plan, trials),
     )
 
 
-def _seconds(fits: Iterable[Fit], trials: pd.DataFrame) -> dict[str, float]:
-    """Return the CPU seconds of each method, the dearest first."""
+def method_seconds(
+    fits: Iterable[Fit], trials: pd.DataFrame, name: Callable[[Fit], str]
+) -> dict[str, float]:
+    """Return the CPU seconds of each method, the dearest first, of trials by their id.
+
+    `name` says which method a fit is of.
+    """
     spent: dict[str, float] = {}
-    for fit in fits:
-        rows = trials.loc[list(fit.trials)]
-        own = rows["eval_seconds"].sum()
+    owners = list(fits)
+    owner = {trial_id: i for i, fit in enumerate(owners) for trial_id in fit.trials}
+    rows = trials[trials.index.isin(owner.keys())]
+    for i, own in rows.groupby(rows.index.map(owner)):
+        fit = owners[int(i)]
+        seconds = own["eval_seconds"].sum()
         if fit.tuning is None:
             # Its trials rest on one embedding.
-            own += rows["fit_seconds"].max() if rows["fit_seconds"].notna().any() else 0.0
+            seconds += own["fit_seconds"].max() if own["fit_seconds"].notna().any() else 0.0
         else:
-            own += rows[["fit_seconds", "tune_seconds"]].sum().sum()
-        name = _method(fit)
-        spent[name] = spent.get(name, 0.0) + float(own)
+            seconds += own[["fit_seconds", "tune_seconds"]].sum().sum()
+        spent[name(fit)] = spent.get(name(fit), 0.0) + float(seconds)
     return dict(sorted(spent.items(), key=lambda item: -item[1]))
 
 

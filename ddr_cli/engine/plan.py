@@ -376,8 +376,9 @@ class _TrialIds:
         if split.kind != "predefined":
             # What a kind does not have is not part of it. Of given splits the content counts.
             own = self._spec.split
-            folds = {"folds": own.folds, "column": own.column, "sha256": own.sha256}
-            described |= {name: value for name, value in folds.items() if value is not None}
+            more = {"folds": own.folds, "column": own.column, "sha256": own.sha256}
+            more["test"] = own.test
+            described |= {name: value for name, value in more.items() if value is not None}
         return described
 
     def _evaluator(self, setting: Setting) -> dict[str, Any]:

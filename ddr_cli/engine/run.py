@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ from ddr_cli.engine.session import RunOutcome, RunSettings, SpecRun
 
 if TYPE_CHECKING:
     from ddr_cli.data import Sources
+    from ddr_cli.engine.plan import Plan
     from ddr_cli.spec import Spec
 
 BACKENDS = ("local", "dask")
@@ -110,6 +112,9 @@ def run_specs(
     ended: Callable[[RunOutcome], None],
     refused: Callable[[Spec, DdrError], None],
     started: Callable[[], None] = lambda: None,
+    plans: Mapping[str, Plan] | None = None,
+    rounds: Sequence[int | None] = (None,),
+    enough: Callable[[RunOutcome], bool] = lambda _: False,
 ) -> dict[str, RunOutcome | DdrError]:
     """Run specs one after the other, and return what became of each, by its name.
 
@@ -117,7 +122,8 @@ def run_specs(
     be run does not keep the others from running: `refused` is told of it, as `ended` is of each
     that was run. But if it is the only one, or what runs the jobs is lost, the error is raised.
     After an interruption no more are run. `started` is called while the processes load their
-    libraries.
+    libraries. `plans` are those that are known already. With `rounds`, the first so many splits of
+    every spec are run before more of any; after what is `enough`, no more are.
     """
     datasets = Datasets(sources)
     endings: dict[str, RunOutcome | DdrError] = {}
@@ -136,21 +142,25 @@ def run_specs(
         runs = []
         for spec in specs:
             try:
-                runs.append(SpecRun(spec, settings, datasets))
+                plan = (plans or {}).get(spec.name)
+                runs.append(SpecRun(spec, settings, datasets, plan=plan))
             except DdrError as error:
                 give_up(spec, error)
         _refuse_unknown(settings.rerun, runs)
         _limit_processes(executor, runs)
         progress = make_progress(quiet=settings.quiet, totals=_totals(runs))
-        for run in runs:
+        for first, run in product(rounds, runs):
+            spec = run.plan.spec
+            if isinstance(endings.get(spec.name), DdrError):
+                continue
             try:
-                outcome = run.run(executor, progress)
-                endings[run.plan.spec.name] = outcome
+                outcome = run.run(executor, progress, first=first)
+                endings[spec.name] = outcome
                 ended(outcome)
             except DdrError as error:
-                give_up(run.plan.spec, error)
+                give_up(spec, error)
                 continue
-            if outcome.interrupted:
+            if outcome.interrupted or enough(outcome):
                 break
     finally:
         executor.stop()

@@ -26,6 +26,7 @@ from ddr_cli.engine.folder import (
     rescue,
     set_aside,
     set_aside_copy,
+    stale_rows,
 )
 from ddr_cli.engine.identity import Datasets
 from ddr_cli.engine.jobs import Division, Executor, Points, TrialResult
@@ -65,6 +66,7 @@ class RunSettings:
     fresh: bool = False
     retry_failed: bool = False
     rerun: tuple[str, ...] = ()
+    renew: bool = False
     quiet: bool = False
 
     def __post_init__(self) -> None:
@@ -90,6 +92,7 @@ class RunOutcome:
     failed: int
     skipped: int
     interrupted: bool = False
+    cpu_seconds: float = 0.0
 
 
 class SpecRun:
@@ -98,7 +101,8 @@ class SpecRun:
     With `fresh`, what the folder holds is moved aside first and everything is run; without, an
     `InputError` says if it holds another version's trials. So it is, with a sentence, where a
     journal should be and what is there can't be read. The trials of pieces that `rerun` names are
-    run again, whether or not their versions changed; their rows are kept in a copy.
+    run again, whether or not their versions changed; their rows are kept in a copy. With `renew`,
+    so are all rows of anything that has changed since.
     """
 
     def __init__(
@@ -115,8 +119,10 @@ class SpecRun:
             for trial_id, trial in self.plan.trials.items()
             if settings.rerun and not _names_of(trial).isdisjoint(settings.rerun)
         }
-        # Rows of earlier versions of pieces that are run again.
+        # Rows of earlier versions of what is run again.
         self._stale: set[str] = set()
+        self._first: int | None = None
+        self._cpu_seconds = 0.0
         self._unreadable = ""
         if not settings.fresh:
             try:
@@ -129,20 +135,35 @@ class SpecRun:
         """The ids of the trials that have no row, or one that is to be replaced."""
         return [
             trial
-            for trial in self.plan.trials
+            for trial in self._asked
             if trial not in self._before
             or trial in self._again
+            or trial in self._stale
             or (self._settings.retry_failed and self._before[trial] != OK)
         ]
+
+    @property
+    def _asked(self) -> list[str]:
+        """The ids of the plan's trials, or of those of its first splits."""
+        splits = list(self.plan.fits.values())[: self._first]
+        if len(splits) == len(self.plan.fits):
+            return list(self.plan.trials)
+        return [trial for fits in splits for fit in fits for trial in fit.trials]
 
     @property
     def most_jobs(self) -> int:
         """How many jobs it has at most."""
         return max(1, len(self.todo), len(self._missing_embeddings()))
 
-    def run(self, executor: Executor, progress: Progress) -> RunOutcome:
-        """Do what is to do; see `ddr_cli.engine.run_spec` for what may be wrong."""
-        if self.todo or self._missing_embeddings():
+    def run(
+        self, executor: Executor, progress: Progress, *, first: int | None = None
+    ) -> RunOutcome:
+        """Do what is to do, of the `first` so many splits if that is given.
+
+        See `ddr_cli.engine.run_spec` for what may be wrong.
+        """
+        self._first = first
+        if self.todo or self._stale or self._missing_embeddings():
             # Asking starts processes, which load their libraries while the data is read.
             _ = executor.capacity
             # Before the folder is made or touched: without data there is nothing to put there.
@@ -161,7 +182,7 @@ class SpecRun:
                         set_aside_copy(journal.path, self._stale_embeddings())
                         journal.drop(again)
                         self._before = journal.status
-                    self._again = set()
+                    self._again, self._stale = set(), set()
                     record = SessionRecord(
                         started=now(),
                         finished=None,
@@ -173,13 +194,15 @@ class SpecRun:
                     session = _Session(self.plan, dataset, draws, journal, progress, record)
                     todo, redo = self.todo, self._missing_embeddings()
                     try:
-                        interrupted = session.run(todo, redo, executor)
+                        asked = len(self._asked)
+                        interrupted = session.run(todo, redo, executor, asked)
                         journal.settle(self.plan.trials)
                     except DdrError as error:
                         if journal.is_in_place():
                             raise
                         raise InputError(rescue(journal)) from error
                     merge_parts(self.folder)
+            self._cpu_seconds = record.cpu_seconds
             return self._outcome(journal, interrupted=interrupted)
         journal = self._look()
         manifest = manifest_of(self.folder, self.plan)
@@ -197,7 +220,10 @@ class SpecRun:
         if self._journal is None:
             self._journal = journal_of(self.folder, self.plan)
         self._journal.refresh()
-        self._stale = check_same_version(self._journal, self.plan, self._settings.rerun)
+        if self._settings.renew:
+            self._stale = stale_rows(self._journal, self.plan)
+        else:
+            self._stale = check_same_version(self._journal, self.plan, self._settings.rerun)
         self._before = self._journal.status
         return self._journal
 
@@ -232,6 +258,7 @@ class SpecRun:
             failed=len(status) - good,
             skipped=skipped,
             interrupted=interrupted,
+            cpu_seconds=self._cpu_seconds,
         )
 
 
@@ -268,16 +295,19 @@ class _Session:
         self._ended = 0
         self._failed = 0
 
-    def run(self, todo: Sequence[str], redo: Set[str], executor: Executor) -> bool:
-        """Do the trials `todo` and the embeddings `redo`; return whether it was interrupted."""
-        folder, planned = self._journal.path.parent, len(self._plan.trials)
+    def run(self, todo: Sequence[str], redo: Set[str], executor: Executor, asked: int) -> bool:
+        """Do the trials `todo`, of so many that are asked for, and the embeddings `redo`.
+
+        Returns whether it was interrupted.
+        """
+        folder = self._journal.path.parent
         manifest = manifest_of(folder, self._plan)
         manifest.sizes = dict(self._draws.sizes)
         manifest.begin_session(self._record, _packages(self._plan.spec))
         manifest.write(folder)
         failed_before = sum(each != OK for each in self._journal.status.values())
         failed_before -= sum(self._journal.status.get(each, OK) != OK for each in todo)
-        self._progress.begin(self._plan.spec.name, planned, planned - len(todo), failed_before)
+        self._progress.begin(self._plan.spec.name, asked, asked - len(todo), failed_before)
         wall, cpu = time.perf_counter(), time.process_time()
         schedule = None
 

@@ -79,6 +79,7 @@ def make_split(
     dataset: str = "",
     predefined: tuple[ArrayLike, ArrayLike] | None = None,
     train: float | None = None,
+    test: int | None = None,
     folds: int | str | None = None,
     groups: ArrayLike | None = None,
     group_names: Sequence[object] | None = None,
@@ -114,6 +115,8 @@ def make_split(
         Training and test indices of the data set's own split.
     train : int or float, optional
         The size of the training part; see `kind`.
+    test : int, optional
+        The largest size of the test part: of more points so many are drawn, stratified.
     folds : int or "leave_one_out", optional
         The number of folds; see `kind`.
     groups : array-like of shape (n_samples,), optional
@@ -182,6 +185,8 @@ def make_split(
     else:
         in_train = _marked(codes, _training_counts(kind, train, class_sizes, names), draw)
     chosen, rest = pool[in_train], pool[~in_train]
+    if test is not None and test < len(rest):
+        rest = rest[_drawn_of(codes[~in_train], test, draw)]
     return Split(f"{kind}-{index}", chosen, rest, split_hash(chosen, rest))
 
 
@@ -366,6 +371,15 @@ def _keys(seed: int, dataset: str, index: int, stream: int) -> Draw:
 def _marked(codes: NDArray[np.intp], counts: NDArray[np.int64], draw: Draw) -> NDArray[np.bool_]:
     """Mark `counts[c]` random points of every class c."""
     return np.asarray(_places_in_class(codes, draw(len(codes))) < counts[codes])
+
+
+def _drawn_of(codes: NDArray[np.intp], total: int, draw: Draw) -> NDArray[np.bool_]:
+    """Mark `total` random points, stratified; of fewer than there are classes, any."""
+    _, own = np.unique(codes, return_inverse=True)
+    sizes = np.bincount(own)
+    if total < len(sizes):
+        return np.asarray(_places_in_class(np.zeros_like(own), draw(len(own))) < total)
+    return _marked(own, _apportion(total, sizes), draw)
 
 
 def _places_in_class(codes: NDArray[np.intp], keys: NDArray[np.uint64]) -> NDArray[np.intp]:

@@ -27,8 +27,6 @@ from ddr_cli.spec.sweeps import SWEPT, TRAIN, Grid, rounded
 Item = str | Mapping[str, Any]
 """An item of a spec's list: a name, or a mapping with a name and parameters."""
 
-_LIST_HINT = "'ddr list configs' shows the shipped ones."
-
 
 def load_spec(
     path_or_name: str | Path, *, overrides: Sequence[str] = (), repeats: int | None = None
@@ -49,11 +47,14 @@ def make_spec(
     dataset: str | Mapping[str, Any],
     reducers: Sequence[Item],
     name: str | None = None,
+    path: Path | None = None,
     overrides: Sequence[str] = (),
     repeats: int | None = None,
     **parts: Any,
 ) -> Spec:
     """Return a spec that is in no file; see `load_spec`, and for the `parts` a spec's keys.
+
+    Paths in it are relative to the file `path`, if that is given.
 
     Without `split`, the data set's own split is redrawn where it has one, and half of the points
     train where it has none, or half of the groups where it has groups, 10 times. Without `name`,
@@ -67,7 +68,7 @@ def make_spec(
     made = re.sub(r"[^A-Za-z0-9.-]+", "_", "_".join(stems)).strip("_.")
     name = name or made or "unnamed"
     document = Document(f"the spec '{name}'", data, name=setting)
-    return _build(document, name=name, overrides=overrides, repeats=repeats)
+    return _build(document, name=name, path=path, overrides=overrides, repeats=repeats)
 
 
 def with_sweep(spec: Spec, params: Mapping[str, Grid | None]) -> Spec:
@@ -100,9 +101,15 @@ def find_spec(text: str) -> Path:
 
     Raises InputError, which names the nearest one, if there is none.
     """
-    shipped = shipped_yaml("configs")
+    return find_file(text, "configs", "spec")
+
+
+def find_file(text: str, folder: str, what: str) -> Path:
+    """Return the path of a file that is named by its path or, if it ships in `folder`, its name."""
+    shipped = shipped_yaml(folder)
+    hint = f"'ddr list {folder}' shows the shipped ones."
     if not text.isprintable():
-        raise InputError(f"{text!r} is not a path of a spec. {_LIST_HINT}")
+        raise InputError(f"{text!r} is not a path of a {what}. {hint}")
     try:
         path = Path(text).expanduser()
         if path.is_file():
@@ -111,22 +118,22 @@ def find_spec(text: str) -> Path:
         exists, is_folder = path.exists(), path.is_dir()
     except (OSError, ValueError, RuntimeError) as error:
         raise InputError(
-            f"{value_text(text)} is not a path of a spec: {error.args[-1]}. {_LIST_HINT}"
+            f"{value_text(text)} is not a path of a {what}: {error.args[-1]}. {hint}"
         ) from None
     if is_name:
         return shipped[text]
     if is_folder:
-        raise InputError(f"{path} is a folder; name one spec in it. {_LIST_HINT}")
+        raise InputError(f"{path} is a folder; name one {what} in it. {hint}")
     if exists:
-        raise InputError(f"{text} is not a regular file, so it can't be a spec.")
+        raise InputError(f"{text} is not a regular file, so it can't be a {what}.")
     looks_like_path = len(path.parts) > 1 or path.suffix in (".yaml", ".yml")
-    what = f"There is no spec at {text}." if looks_like_path else f"There is no spec '{text}'."
-    raise InputError(f"{what}{_nearest_spec(path, shipped)} {_LIST_HINT}")
+    told = f"There is no {what} at {text}." if looks_like_path else f"There is no {what} '{text}'."
+    raise InputError(f"{told}{_nearest(path, shipped, what)} {hint}")
 
 
-def _nearest_spec(path: Path, shipped: Mapping[str, Path]) -> str:
+def _nearest(path: Path, shipped: Mapping[str, Path], what: str) -> str:
     if path.stem in shipped:
-        return f" The shipped spec is called '{path.stem}'."
+        return f" The shipped {what} is called '{path.stem}'."
     beside = [found for found in sorted(path.parent.glob("*.y*ml")) if found.is_file()]
     file = nearest(path.name, [found.name for found in beside])
     if file is None and not path.suffix:

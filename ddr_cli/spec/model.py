@@ -119,6 +119,14 @@ class PaperRef(StrictFrozen):
         return artefact
 
 
+class SuiteRef(StrictFrozen):
+    """The suite that a spec was made from."""
+
+    name: Text
+    version: int
+    track: Text
+
+
 class DatasetRef(StrictFrozen):
     """A data set by its name or, relative to the spec, its card's path, with all its options."""
 
@@ -211,7 +219,7 @@ class Spec(StrictFrozen):
     and `labels` the numbers of labelled training points per class, if they are not all labelled.
     """
 
-    newer: ClassVar[tuple[str, ...]] = ("controls", "keep", "labels", "tune")
+    newer: ClassVar[tuple[str, ...]] = ("controls", "keep", "labels", "suite", "tune")
 
     name: Text
     path: Annotated[Path | None, Field(exclude=True)] = None
@@ -249,6 +257,8 @@ class Spec(StrictFrozen):
     """The points of the first split are kept where each reducer places them, and drawn."""
     keep: KeepSpec | None = None
     """What `ddr score` needs for another metric or measure without another run."""
+    suite: SuiteRef | None = None
+    """The suite that the spec was made from; no file says it."""
 
     @model_validator(mode="before")
     @classmethod
@@ -610,7 +620,7 @@ def _added(info: ValidationInfo, items: Sequence[Item]) -> Sequence[Item]:
     return ()
 
 
-KEYS = tuple(name for name in Spec.model_fields if name not in ("name", "path"))
+KEYS = tuple(name for name in Spec.model_fields if name not in ("name", "path", "suite"))
 """The keys of a spec's file."""
 
 

@@ -1,4 +1,4 @@
-"""The JSON Schemas of specs and cards, made from the models, by which editors complete and check.
+"""The JSON Schemas of specs, suites and cards, made from the models, for editors to check by.
 
 They say what a file may hold before anything is known of its data set; `ddr validate` says more.
 """
@@ -25,9 +25,10 @@ from ddr_cli.spec.controls import Control
 from ddr_cli.spec.estimators import MODES, PREFIXES, registry_of
 from ddr_cli.spec.model import EmbeddingsSpec, KeepSpec, PaperRef, PlotSpec, Spec
 from ddr_cli.spec.split import SplitSpec
+from ddr_cli.spec.suite import Suite, SuiteData, Track
 from ddr_cli.spec.tune import TuneSpec
 
-Document = Literal["spec", "card"]
+Document = Literal["spec", "suite", "card"]
 Schema = dict[str, Any]
 
 FIRST_LINE = "# yaml-language-server: $schema=spec.schema.json"
@@ -46,8 +47,11 @@ _VALUES: Schema = {"type": "array", "minItems": 1}
 
 
 def schema_of(document: Document, *, installed: bool = True) -> Schema:
-    """Return the schema of a spec or a card; with the names of all installed packages, or ours."""
-    schema = _spec(installed) if document == "spec" else _model(Card)
+    """Return the schema of a document; a spec's has the names of all packages, or ours alone."""
+    if document == "spec":
+        schema = _spec(installed)
+    else:
+        schema = _suite() if document == "suite" else _model(Card)
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
 
 
@@ -93,7 +97,8 @@ def _model(model: type[BaseModel], *, optional: tuple[str, ...] = ()) -> Schema:
 def _section(model: type[BaseModel], *, optional: tuple[str, ...] = ()) -> Schema:
     schema = _model(model, optional=optional)
     for name, text in described(model).items():
-        schema["properties"][name]["description"] = text
+        if name in schema["properties"]:
+            schema["properties"][name]["description"] = text
     return schema
 
 
@@ -156,6 +161,16 @@ def _spec(installed: bool) -> Schema:
         "additionalProperties": False,
         "$defs": {"grid": _one_of({"grid": {"anyOf": [_VALUES, _one_of(_RULES)]}, **_RULES})},
     }
+
+
+def _suite() -> Schema:
+    schema = _section(Suite, optional=("name", "path"))
+    for name in ("name", "path"):
+        del schema["properties"][name]
+    for model in (SuiteData, Track, TuneSpec):
+        for name, text in described(model).items():
+            schema["$defs"][model.__name__]["properties"][name]["description"] = text
+    return schema
 
 
 def _dataset(installed: bool) -> Schema:

@@ -30,6 +30,9 @@ SplitKind = Literal[
     "whole",
 ]
 
+# What they don't train on is the test part, however much it is.
+_WITH_REST = ("per_class", "fraction", "labelled")
+
 MAX_REPEATS = 100_000
 DEFAULT_REPEATS = 10
 
@@ -48,7 +51,7 @@ class SplitSpec(StrictFrozen):
     Where ``split.train`` is swept, `train` may be left out.
     """
 
-    newer: ClassVar = ("folds", "file", "column", "sha256")
+    newer: ClassVar = ("folds", "file", "column", "sha256", "test")
     kind: SplitKind
     """What a split is; `ddr describe KIND` has examples."""
     folds: Annotated[int, Ge(2)] | Literal["leave_one_out"] | None = Field(
@@ -71,8 +74,10 @@ class SplitSpec(StrictFrozen):
     """Size of the training part: points per class, in total, or a share, as the kind says."""
     predefined: bool = False
     """Of resample: the data set's own split too, as a line of its own."""
+    test: Annotated[int, Ge(1)] | None = None
+    """Of per_class, fraction and labelled: the most test points; of more so many are drawn."""
 
-    @field_validator("folds", "repeats", "train", "predefined")
+    @field_validator("folds", "repeats", "train", "predefined", "test")
     @classmethod
     def _of_the_kind(cls, value: Any, info: ValidationInfo) -> Any:
         kind = info.data.get("kind")
@@ -89,6 +94,8 @@ class SplitSpec(StrictFrozen):
             raise ValueError(
                 f"there is one predefined split, so repeats must be 1 or left out, but is {value}"
             )
+        if info.field_name == "test" and value is not None and kind not in (*_WITH_REST, None):
+            raise ValueError(f"test goes with {' or '.join(_WITH_REST)}, but the kind is {kind}")
         if info.field_name == "predefined" and value and kind not in ("resample", None):
             raise ValueError(f"predefined: true goes with kind: resample, but the kind is {kind}")
         return value

@@ -16,7 +16,7 @@ from ddr_cli.spec.schema import FIRST_LINE, schema_of, schema_text
 
 jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is not installed")
 
-HOMES = {"spec": "configs", "card": "datasets"}
+HOMES = {"spec": "configs", "suite": "suites", "card": "datasets"}
 FILES = [(kind, path) for kind, folder in HOMES.items() for path in shipped_yaml(folder).values()]
 RIGHT = {
     "dataset": "iris",

@@ -1,0 +1,249 @@
+"""`ddr suite`: many methods on many data sets under one protocol."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ddr_cli.cli import completion
+from ddr_cli.cli.options import (
+    AsJson,
+    DataDir,
+    Offline,
+    RunOptions,
+    Trust,
+    allowed,
+    console,
+    sources,
+)
+
+if TYPE_CHECKING:
+    from ddr_cli.engine.suite import Part
+    from ddr_cli.spec.suite import Suite
+
+app = typer.Typer(help="Many methods on many data sets under one protocol.", no_args_is_help=True)
+
+EXIT_SOME_FAILED = 1
+EXIT_INTERRUPTED = 130
+
+SuiteName = Annotated[
+    str,
+    typer.Argument(
+        metavar="SUITE",
+        help="A suite's path, or the name of a shipped one.",
+        autocompletion=completion.suites,
+    ),
+]
+Out = Annotated[
+    Path,
+    typer.Option("--out", help="The folder in which suite_<name>/ is made.", file_okay=False),
+]
+Tracks = Annotated[
+    list[str] | None,
+    typer.Option("--track", metavar="NAME", help="This track alone. May be repeated."),
+]
+Only = Annotated[
+    list[str] | None,
+    typer.Option("--only", metavar="NAME", help="This data set or group alone. May be repeated."),
+]
+Hours = Annotated[
+    float | None, typer.Option("--hours", min=0.0, help="A budget of so many CPU hours.")
+]
+
+
+def _parts(
+    suite: Suite,
+    out: Path,
+    tracks: list[str] | None,
+    only: list[str] | None,
+    data_dir: list[Path] | None,
+    offline: bool,
+) -> list[Part]:
+    from ddr_cli.core.errors import InputError
+    from ddr_cli.engine import Datasets
+    from ddr_cli.engine.suite import folder_of, parts_of
+
+    datasets = Datasets(sources(data_dir, offline))
+    folder = folder_of(suite, out)
+    found = parts_of(suite, folder, datasets=datasets, tracks=tracks or (), only=only or ())
+    if not found:
+        raise InputError("No data set is in this track; 'ddr suite status' lists what there is.")
+    return found
+
+
+def _load(name: str, trust: bool) -> Suite:
+    from ddr_cli.spec.suite import load_suite
+
+    return allowed(trust, lambda: load_suite(name))
+
+
+@app.command("plan")
+def plan(
+    name: SuiteName,
+    hours: Hours = None,
+    out: Out = Path("results"),
+    tracks: Tracks = None,
+    only: Only = None,
+    csv: Annotated[
+        Path | None,
+        typer.Option(
+            "--csv", metavar="FILE", help="Write the CPU seconds of every method and data set."
+        ),
+    ] = None,
+    data_dir: DataDir = None,
+    offline: Offline = False,
+    trust: Trust = False,
+) -> None:
+    """Show what a suite costs before it is run: CPU time by method and by data set.
+
+    With --hours, say what such a budget would cover.
+    """
+    from ddr_cli.engine.suite import costs_of
+    from ddr_cli.report.suite import cost_table, covered, one_line, plan_notes, plan_tables
+    from ddr_cli.report.tables import to_csv
+
+    suite = _load(name, trust)
+    parts = _parts(suite, out, tracks, only, data_dir, offline)
+    costs = costs_of(suite, parts)
+    table = cost_table(parts, costs)
+    screen = console()
+    for shown in plan_tables(table):
+        screen.print(shown)
+    for line in [*plan_notes(table), one_line(suite, parts)]:
+        typer.echo(line)
+    if hours is not None:
+        typer.echo(covered(parts, costs, hours))
+    if csv is not None:
+        from ddr_cli.core.atomic import atomic_write, clear_messages
+
+        with clear_messages(csv):
+            atomic_write(csv, to_csv(table.dropna(subset=["seconds"])))
+        typer.echo(f"  {csv}")
+
+
+@app.command("run")
+def run(
+    name: SuiteName,
+    hours: Hours = None,
+    out: Out = Path("results"),
+    tracks: Tracks = None,
+    only: Only = None,
+    jobs: Annotated[
+        int, typer.Option("--jobs", "-j", min=1, help="Number of worker processes, one core each.")
+    ] = 1,
+    backend: Annotated[
+        str,
+        typer.Option(
+            "--backend", help="local: processes of this machine; dask: the workers of a cluster."
+        ),
+    ] = "local",
+    scheduler: Annotated[
+        str | None,
+        typer.Option(
+            "--scheduler", metavar="ADDRESS", help="With --backend dask, such as tcp://host:8786."
+        ),
+    ] = None,
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="Re-run failed trials.")
+    ] = False,
+    data_dir: DataDir = None,
+    offline: Offline = False,
+    trust: Trust = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only problems.")] = False,
+) -> None:
+    """Run what is missing of a suite, and anew what is stale; the same command goes on.
+
+    A split of every data set comes before the next of any, so that a run that is stopped has seen
+    all of them. With --hours, no data set's split is begun once so many CPU hours are spent.
+    """
+    suite = _load(name, trust)
+    options = RunOptions(
+        out=out,
+        jobs=jobs,
+        backend=backend,
+        scheduler=scheduler,
+        retry_failed=retry_failed,
+        data_dir=data_dir,
+        offline=offline,
+        quiet=quiet,
+    )
+    _run(suite, options, tracks, only, hours)
+
+
+def _run(
+    suite: Suite,
+    options: RunOptions,
+    tracks: list[str] | None = None,
+    only: list[str] | None = None,
+    hours: float | None = None,
+) -> None:
+    """Run a suite and say what came of it; the exit code is that of `ddr run`."""
+    from dataclasses import replace
+
+    from ddr_cli.core.errors import DdrError
+    from ddr_cli.engine.suite import folder_of, run_suite
+    from ddr_cli.report.suite import one_line
+
+    parts = _parts(suite, options.out, tracks, only, options.data_dir, options.offline)
+    folder = folder_of(suite, options.out)
+    endings = run_suite(
+        suite,
+        parts,
+        replace(options.settings(), out=folder),
+        sources=options.sources(),
+        hours=hours,
+        told=lambda text: typer.echo(f"Error: {text}", err=True),
+    )
+    after = _parts(suite, options.out, tracks, only, options.data_dir, options.offline)
+    if not options.quiet:
+        typer.echo(one_line(suite, after))
+        typer.echo(f"  {folder}")
+    errors = [each for each in endings.values() if isinstance(each, DdrError)]
+    outcomes = [each for each in endings.values() if not isinstance(each, DdrError)]
+    if any(each.interrupted for each in outcomes):
+        typer.echo("Interrupted; the same command goes on.", err=True)
+        raise typer.Exit(EXIT_INTERRUPTED)
+    if errors:
+        raise typer.Exit(errors[0].exit_code)
+    if any(each.failed for each in outcomes):
+        raise typer.Exit(EXIT_SOME_FAILED)
+
+
+@app.command("status")
+def status(
+    name: SuiteName,
+    out: Out = Path("results"),
+    tracks: Tracks = None,
+    only: Only = None,
+    as_json: AsJson = False,
+    data_dir: DataDir = None,
+    offline: Offline = False,
+    trust: Trust = False,
+) -> None:
+    """Show what of a suite is done, stale or missing, by data set and by method.
+
+    Stale are rows of another version of the suite, the data, a method or a setting. They count
+    nowhere, and a run makes them again.
+    """
+    import json
+
+    from ddr_cli.report.suite import one_line, status_tables
+
+    suite = _load(name, trust)
+    parts = _parts(suite, out, tracks, only, data_dir, offline)
+    if as_json:
+        content = {
+            part.spec.name: {
+                method: tally._asdict() | {"missing": tally.missing}
+                for method, tally in part.tallies.items()
+            }
+            for part in parts
+        }
+        typer.echo(json.dumps(content, indent=2))
+        return
+    screen = console()
+    for table in status_tables(parts):
+        screen.print(table)
+    typer.echo(one_line(suite, parts))

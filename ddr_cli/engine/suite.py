@@ -1,0 +1,288 @@
+"""A suite's runs: which rows there are, which are stale or missing, and what the rest costs."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from ddr_cli.core.atomic import atomic_write, clear_messages
+from ddr_cli.core.errors import DdrError, InputError
+from ddr_cli.core.own_code import class_name, shown
+from ddr_cli.engine.folder import journal_of, stale_rows
+from ddr_cli.engine.identity import Datasets
+from ddr_cli.engine.journal import IDENTITY_COLUMNS, OK, read_trials
+from ddr_cli.engine.pilot import method_seconds
+from ddr_cli.engine.plan import Fit, Plan, make_plan
+from ddr_cli.engine.records import here, read_manifest
+from ddr_cli.engine.run import run_specs
+from ddr_cli.engine.session import RunOutcome, RunSettings
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ddr_cli.data import Sources
+    from ddr_cli.spec import Spec, SplitKey
+    from ddr_cli.spec.suite import Suite
+
+FOLDER = "suite_"
+MANIFEST = "suite.json"
+MEASURED, LISTED, ESTIMATED = "rows", "file", "estimated"
+
+_REDUCER = IDENTITY_COLUMNS.index("reducer")
+
+
+class Tally(NamedTuple):
+    """How many trials there are to be, have a row of now, of these failed, have one of before."""
+
+    planned: int
+    done: int
+    failed: int
+    stale: int
+
+    @property
+    def missing(self) -> int:
+        """How many have no row, or a stale one."""
+        return self.planned - self.done
+
+
+class Cost(NamedTuple):
+    """CPU seconds of a method on one split, and where they come from."""
+
+    seconds: float
+    source: str
+
+
+@dataclass(frozen=True)
+class Part:
+    """One data set of a track, and what its folder holds: rows by trial, and stale ones."""
+
+    spec: Spec
+    plan: Plan
+    folder: Path
+    status: Mapping[str, str]
+    stale: Mapping[str, int]
+
+    @property
+    def track(self) -> str:
+        """The suite's track."""
+        assert self.spec.suite is not None
+        return self.spec.suite.track
+
+    @property
+    def dataset(self) -> str:
+        """The data set's name."""
+        return self.plan.data.name
+
+    @cached_property
+    def tallies(self) -> dict[str, Tally]:
+        """How far each method is."""
+        planned: Counter[str] = Counter()
+        done: Counter[str] = Counter()
+        failed: Counter[str] = Counter()
+        for fits in self.plan.fits.values():
+            for fit in fits:
+                name = method_of(fit)
+                planned[name] += len(fit.trials)
+                found = [self.status[trial] for trial in fit.trials if trial in self.status]
+                done[name] += len(found)
+                failed[name] += sum(each != OK for each in found)
+        return {
+            name: Tally(planned[name], done[name], failed[name], self.stale.get(name, 0))
+            for name in [*planned, *(each for each in self.stale if each not in planned)]
+        }
+
+    def to_do(self, key: SplitKey) -> list[str]:
+        """Return the methods that have not ended on a split."""
+        left = (fit for fit in self.plan.fits[key] if not fit.trials.keys() <= self.status.keys())
+        return list(dict.fromkeys(method_of(fit) for fit in left))
+
+    @cached_property
+    def trials(self) -> pd.DataFrame:
+        """The rows that count, by trial."""
+        rows = read_trials(self.folder).set_index("trial_id")
+        return rows[rows.index.isin(self.status.keys())]
+
+    @cached_property
+    def seconds(self) -> dict[str, float]:
+        """The CPU seconds of a split that each method took, on average."""
+        totals: dict[str, list[float]] = {}
+        for key, fits in self.plan.fits.items() if self.status else ():
+            left = set(self.to_do(key))
+            ended = [fit for fit in fits if method_of(fit) not in left]
+            for name, seconds in method_seconds(ended, self.trials, method_of).items():
+                totals.setdefault(name, []).append(seconds)
+        return {name: sum(each) / len(each) for name, each in totals.items()}
+
+
+def method_of(fit: Fit) -> str:
+    """Return the label of a fit's method."""
+    return fit.reducer.label
+
+
+def folder_of(suite: Suite, out: Path) -> Path:
+    """Return the folder of a suite's results."""
+    return out / f"{FOLDER}{suite.name}"
+
+
+def parts_of(
+    suite: Suite,
+    out: Path,
+    *,
+    datasets: Datasets | None = None,
+    tracks: Sequence[str] = (),
+    only: Sequence[str] = (),
+) -> list[Part]:
+    """Return every data set of every track, or of these, and what there is of it in `out`."""
+    found = []
+    datasets = datasets or Datasets()
+    for spec in suite.specs(tracks=tracks, datasets=only):
+        plan = make_plan(spec, datasets=datasets)
+        folder = out / spec.name
+        journal = journal_of(folder, plan)
+        stale = stale_rows(journal, plan)
+        labels = {shown(item.name): item.label for item in spec.reducers}
+        old = (row[_REDUCER] for row in journal.rows if row[0] in stale)
+        named = Counter(labels.get(name, class_name(name)) for name in old)
+        status = {key: value for key, value in journal.status.items() if key not in stale}
+        found.append(Part(spec, plan, folder, status, named))
+    return found
+
+
+def run_suite(
+    suite: Suite,
+    parts: Sequence[Part],
+    settings: RunSettings,
+    *,
+    sources: Sources | None = None,
+    hours: float | None = None,
+    told: Callable[[str], None] = lambda _: None,
+) -> dict[str, RunOutcome | DdrError]:
+    """Run what is missing or stale, a split of every data set before the next of any.
+
+    With `hours`, no data set's split is begun once so many CPU hours are spent. The timeout is the
+    suite's own.
+    """
+    spent = 0.0
+
+    def enough(outcome: RunOutcome) -> bool:
+        nonlocal spent
+        spent += outcome.cpu_seconds
+        return hours is not None and spent >= hours * 3600
+
+    most = max(len(part.plan.fits) for part in parts)
+    try:
+        return run_specs(
+            [part.spec for part in parts],
+            replace(settings, renew=True, timeout=suite.timeout),
+            sources=sources,
+            ended=lambda _: None,
+            refused=lambda spec, error: told(f"{spec.name}: {error}"),
+            plans={part.spec.name: part.plan for part in parts},
+            rounds=range(1, most + 1),
+            enough=enough,
+        )
+    finally:
+        write_manifest(suite, settings.out)
+
+
+def write_manifest(suite: Suite, out: Path) -> None:
+    """Write which suite the folders hold, and what each has: data, code, how many rows."""
+    runs = {}
+    for path in sorted(out.glob("*/manifest.json")):
+        manifest = read_manifest(path.parent)
+        data = manifest.data
+        runs[path.parent.name] = {
+            "suite": manifest.spec.get("suite"),
+            "data": None if data is None else {"name": data.name, "fingerprint": data.fingerprint},
+            "planned": manifest.planned,
+            "cpu_seconds": round(sum(each.cpu_seconds for each in manifest.sessions), 1),
+        }
+    if not runs:
+        return
+    content = {
+        "suite": suite.model_dump(mode="json"),
+        "versions": here().versions,
+        "runs": runs,
+    }
+    with clear_messages(out / MANIFEST):
+        atomic_write(out / MANIFEST, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
+
+
+def costs_of(suite: Suite, parts: Sequence[Part]) -> dict[tuple[str, str, str], Cost]:
+    """Return what a split costs, by track, data set and method, as far as that can be told.
+
+    It is the mean over the rows there are; else what the suite's file of costs lists; else, where
+    the method and the data set were both measured with others, their product: the logarithms of
+    all that is known are fitted as a sum of one number per method and one per data set.
+    """
+    known = {
+        (track, dataset, method): Cost(seconds, LISTED)
+        for track, dataset, method, seconds in _listed(suite)
+    }
+    for part in parts:
+        for method, seconds in part.seconds.items():
+            known[part.track, part.dataset, method] = Cost(seconds, MEASURED)
+    wanted = [(part.track, part.dataset, name) for part in parts for name in _planned(part)]
+    found = {key: known[key] for key in wanted if key in known}
+    for track in dict.fromkeys(part.track for part in parts):
+        measured = {key[1:]: cost.seconds for key, cost in known.items() if key[0] == track}
+        guess = _fitted(measured)
+        for key in wanted:
+            if key[0] == track and key not in found and (guessed := guess(*key[1:])) is not None:
+                found[key] = Cost(guessed, ESTIMATED)
+    return found
+
+
+def _planned(part: Part) -> Iterator[str]:
+    return (name for name, tally in part.tallies.items() if tally.planned)
+
+
+def _listed(suite: Suite) -> Iterator[tuple[str, str, str, float]]:
+    if suite.costs is None:
+        return
+    import pandas as pd
+
+    path = (suite.path.parent if suite.path else Path()) / suite.costs
+    try:
+        table = pd.read_csv(path)
+        columns = ["track", "dataset", "method", "seconds"]
+        for track, dataset, method, seconds in table[columns].itertuples(index=False):
+            yield str(track), str(dataset), str(method), float(seconds)
+    except (OSError, ValueError, KeyError) as error:
+        raise InputError(
+            f"{path}, the costs of the suite {suite.name}, can't be read: {error}; "
+            f"'ddr suite plan {suite.name} --csv {path}' writes what is known."
+        ) from None
+
+
+def _fitted(
+    measured: Mapping[tuple[str, str], float],
+) -> Callable[[str, str], float | None]:
+    """Return a function of data set and method: the product that fits what was measured best."""
+    import numpy as np
+
+    datasets = list(dict.fromkeys(dataset for dataset, _ in measured))
+    methods = list(dict.fromkeys(method for _, method in measured))
+    if not measured:
+        return lambda *_: None
+    columns = {("dataset", name): i for i, name in enumerate(datasets)}
+    columns |= {("method", name): len(columns) + i for i, name in enumerate(methods)}
+    design = np.zeros((len(measured), len(columns)))
+    for i, (dataset, method) in enumerate(measured):
+        design[i, columns["dataset", dataset]] = design[i, columns["method", method]] = 1.0
+    seconds = np.maximum(list(measured.values()), 1e-3)
+    effects = np.linalg.lstsq(design, np.log(seconds), rcond=None)[0]
+
+    def guess(dataset: str, method: str) -> float | None:
+        if dataset not in datasets or method not in methods:
+            return None
+        return float(
+            np.exp(effects[columns["dataset", dataset]] + effects[columns["method", method]])
+        )
+
+    return guess

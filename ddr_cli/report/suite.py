@@ -1,0 +1,152 @@
+"""A suite's plan and status as tables for the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import pandas as pd
+from rich import box
+from rich.table import Table
+
+from ddr_cli.engine.progress import duration
+from ddr_cli.engine.suite import ESTIMATED, LISTED, MEASURED, Cost, Part, Tally
+
+if TYPE_CHECKING:
+    from ddr_cli.spec.suite import Suite
+
+Costs = Mapping[tuple[str, str, str], Cost]
+
+_SOURCES = {
+    MEASURED: "from rows",
+    LISTED: "from the suite's list of costs",
+    ESTIMATED: "by a fit: the methods' and the data sets' costs multiplied",
+}
+
+
+def cost_table(parts: Sequence[Part], costs: Costs) -> pd.DataFrame:
+    """Return the cost of each method on each data set of a track.
+
+    `seconds` are of one split, `source` is where they come from, and `seconds_left` are of the
+    splits to do. What is not known is missing.
+    """
+    records = []
+    for part in parts:
+        left = {name: 0 for name, tally in part.tallies.items() if tally.planned}
+        for key in part.plan.fits:
+            for name in part.to_do(key):
+                left[name] += 1
+        for name, splits in left.items():
+            cost = costs.get((part.track, part.dataset, name))
+            seconds, source = cost or (None, "")
+            rest = None if cost is None else splits * cost.seconds
+            records.append(
+                (part.track, part.dataset, name, seconds, source, len(part.plan.fits), splits, rest)
+            )
+    columns = ["track", "dataset", "method", "seconds", "source", "splits", "to_do", "seconds_left"]
+    return pd.DataFrame(records, columns=columns)
+
+
+def plan_tables(table: pd.DataFrame) -> list[Table]:
+    """Return the CPU time of a plan by method and by data set, the dearest first."""
+    whole = table.assign(whole=table["seconds"] * table["splits"])
+    found = []
+    for by in (["method"], ["track", "dataset"]):
+        sums = whole.groupby(by, sort=False)[["whole", "seconds_left"]].sum()
+        sums["unknown"] = whole["seconds"].isna().groupby([whole[name] for name in by]).sum()
+        sums = sums.sort_values("whole", ascending=False, kind="stable")
+        shown = Table(box=box.SIMPLE, padding=0, show_footer=True)
+        for name in by:
+            shown.add_column(name.replace("dataset", "data set"), "all" if name == by[0] else "")
+        totals = sums[["whole", "seconds_left"]].sum()
+        shown.add_column("CPU time", duration(totals["whole"]), justify="right")
+        shown.add_column("to do", duration(totals["seconds_left"]), justify="right")
+        shown.add_column("unknown", str(int(sums["unknown"].sum())), justify="right")
+        for key, row in sums.iterrows():
+            names = key if isinstance(key, tuple) else (key,)
+            cells = [duration(row["whole"]), duration(row["seconds_left"])]
+            shown.add_row(*map(str, names), *cells, str(int(row["unknown"]) or ""))
+        found.append(shown)
+    return found
+
+
+def plan_notes(table: pd.DataFrame) -> list[str]:
+    """Say where the times come from, and what is not known."""
+    counts = table["source"].value_counts()
+    total = table["seconds"].sum()
+    lines = [
+        f"{counts[source]} of {len(table)} times {how} "
+        f"({table.loc[table['source'] == source, 'seconds'].sum() / total:.0%} of the sum)"
+        for source, how in _SOURCES.items()
+        if source in counts and total
+    ]
+    if unknown := counts.get("", 0):
+        lines.append(
+            f"{unknown} of {len(table)} times are not known and counted as nothing: the first "
+            "split that is run tells"
+        )
+    return lines
+
+
+def covered(parts: Sequence[Part], costs: Costs, hours: float) -> str:
+    """Say what so many CPU hours would cover of what is to do, in the order of a run."""
+    left = hours * 3600
+    most = max(len(part.plan.fits) for part in parts)
+    for number in range(most):
+        for ended, part in enumerate(parts):
+            keys = list(part.plan.fits)[number : number + 1]
+            for key in keys:
+                spent = (costs.get((part.track, part.dataset, m)) for m in part.to_do(key))
+                left -= sum(cost.seconds for cost in spent if cost is not None)
+            if left < 0:
+                return (
+                    f"{hours:g} CPU hours cover {number} of {most} splits of every data set, and "
+                    f"the next of {ended} of {len(parts)}: up to {part.spec.name}"
+                )
+    unknown = any(
+        (part.track, part.dataset, name) not in costs
+        for part in parts
+        for key in part.plan.fits
+        for name in part.to_do(key)
+    )
+    known = ", as far as the times are known" * unknown
+    return f"{hours:g} CPU hours cover all that is to do{known}, and leave {duration(left)}"
+
+
+def status_tables(parts: Sequence[Part]) -> list[Table]:
+    """Return how far a suite is, by data set and by method."""
+    by_method: dict[str, list[Tally]] = {}
+    for part in parts:
+        for name, tally in part.tallies.items():
+            by_method.setdefault(name, []).append(tally)
+    by_set = {part.spec.name: list(part.tallies.values()) for part in parts}
+    return [_tallied("data set", by_set), _tallied("method", by_method)]
+
+
+def _tallied(title: str, groups: Mapping[str, Sequence[Tally]]) -> Table:
+    sums = {name: total(tallies) for name, tallies in groups.items()}
+    all_of_them = total(list(sums.values()))
+    table = Table(box=box.SIMPLE, padding=0, show_footer=True)
+    table.add_column(title, f"{len(sums)} in all")
+    for name in ("planned", "done", "failed", "stale", "missing"):
+        table.add_column(name, str(getattr(all_of_them, name)), justify="right")
+    for name, tally in sums.items():
+        cells = (tally.planned, tally.done, tally.failed, tally.stale, tally.missing)
+        table.add_row(name, *(str(cell or "") for cell in cells))
+    return table
+
+
+def total(tallies: Sequence[Tally]) -> Tally:
+    """Return the sum of tallies."""
+    return Tally(*(sum(column) for column in zip(*tallies, strict=True)))
+
+
+def one_line(suite: Suite, parts: Sequence[Part]) -> str:
+    """Say how far a suite is."""
+    counted = total([tally for part in parts for tally in part.tallies.values()])
+    text = (
+        f"{suite.name}, version {suite.version}: {counted.done} of {counted.planned} trials of "
+        f"{len(parts)} specs have a row"
+    )
+    more = {"failed": counted.failed, "of an older version": counted.stale}
+    return ", ".join([text, *(f"{n} {what}" for what, n in more.items() if n)])

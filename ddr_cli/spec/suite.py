@@ -1,0 +1,307 @@
+"""A suite: data sets and methods under one protocol; each data set of a track is a spec."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Self
+
+from annotated_types import Ge, Gt, MinLen
+from pydantic import Field, JsonValue, PrivateAttr, ValidationInfo, field_validator, model_validator
+from pydantic_core import InitErrorDetails
+
+from ddr_cli.core.errors import InputError, did_you_mean
+from ddr_cli.core.own_code import class_name, is_code, located, require_trust
+from ddr_cli.core.parameters import parameter_model
+from ddr_cli.core.places import Document, DocumentError, KeyPath, as_clause
+from ddr_cli.core.validation import problem_at, refuse, validated
+from ddr_cli.core.yaml_loader import read_document
+from ddr_cli.data.card import load_card
+from ddr_cli.spec.budgets import Budget
+from ddr_cli.spec.controls import Control
+from ddr_cli.spec.estimators import Mode, load_factory, missing_of, traits_of
+from ddr_cli.spec.feasible import WIDTH, Limits, limits_of
+from ddr_cli.spec.load import find_file, make_spec
+from ddr_cli.spec.model import Spec, SuiteRef
+from ddr_cli.spec.pieces import StrictFrozen, Text
+from ddr_cli.spec.sweeps import is_grid
+from ddr_cli.spec.tune import TuneSpec
+
+Settings = dict[str, JsonValue]
+
+INDUCTIVE = "inductive"
+"""The track that a method joins; its specs are called as their data sets."""
+
+
+class SuiteData(StrictFrozen):
+    """How one data set takes part: how it is divided, and what comes before every method."""
+
+    split: Settings
+    """As in a spec, without `repeats` and `seed`; `train` and `test` say the largest parts."""
+    options: Settings = Field(default_factory=dict)
+    """Those of the card."""
+    preprocess: list[JsonValue] | None = None
+    """Steps as in a spec; those of the suite, if not given."""
+    n_components: Annotated[int, Ge(1)] | None = None
+    """The default width; classes less one and two at least, if not given."""
+
+
+class Track(StrictFrozen):
+    """Methods that see the same of the data, and are compared with each other alone."""
+
+    methods: list[Text] = Field(default_factory=list)
+    """Those of the suite, if not given."""
+    datasets: list[Text] = Field(default_factory=list)
+    """Data sets and groups of them; all, if not given."""
+    mode: Mode = "out_of_sample"
+    """How test points are embedded."""
+    tune: TuneSpec | None = None
+    """Each method also with settings chosen inside every training part."""
+    labels: list[Budget] = Field(default_factory=list)
+    """Labelled training points per class."""
+    controls: list[Control] = Field(default_factory=list)
+    """What the methods are held against."""
+    classifiers: list[JsonValue] | None = None
+    """Those of the suite, if not given."""
+    repeats: Annotated[int, Ge(1)] | None = None
+    """Those of the suite, if not given."""
+
+
+class Suite(StrictFrozen):
+    """Data sets, methods, and the protocol under which each method meets each data set.
+
+    A row of one version is never set beside one of another, so `version` is raised whenever what a
+    row means changes; what is merely added leaves it alone.
+    """
+
+    newer: ClassVar = ()
+
+    name: Text
+    path: Annotated[Path | None, Field(exclude=True)] = None
+    title: Text
+    """What stands above the leaderboard."""
+    description: str = ""
+    """What is asked, in a sentence or two."""
+    version: Annotated[int, Ge(1)]
+    """Raised when rows mean something else."""
+    seed: Annotated[int, Ge(0)] = 0
+    """Draws the splits, for each data set its own."""
+    repeats: Annotated[int, Ge(1)] = 10
+    """How many splits of each data set."""
+    preprocess: list[JsonValue] = Field(default_factory=list)
+    """Steps before every method."""
+    classifiers: Annotated[list[JsonValue], MinLen(1)]
+    """As in a spec."""
+    metrics: Annotated[list[Text], MinLen(1)] = Field(default_factory=lambda: ["error"])
+    """As in a spec; the first is the leaderboard's."""
+    widths: list[Annotated[int, Ge(1)]] = Field(default_factory=lambda: [1, 2, 3, 5, 8, 12, 20])
+    """Numbers of dimensions among which methods are tuned, as far as a method can offer them."""
+    timeout: Annotated[float, Gt(0)] | None = None
+    """Seconds that a trial may take."""
+    costs: Text | None = None
+    """A CSV beside the suite: CPU seconds that were measured of a split, by method and data set."""
+    methods: Annotated[dict[str, Settings | None], MinLen(1)]
+    """By label: parameters and grids as in a spec, with `name` where the label is another."""
+    datasets: Annotated[dict[str, SuiteData], MinLen(1)]
+    """By name, or the path of a card."""
+    groups: dict[str, list[Text]] = Field(default_factory=dict)
+    """Names for several data sets."""
+    tracks: Annotated[dict[str, Track], MinLen(1)]
+    """By name; one of them is inductive."""
+
+    _document: Document | None = PrivateAttr(default=None)
+
+    @field_validator("datasets")
+    @classmethod
+    def _have_cards(cls, datasets: dict[str, SuiteData], info: ValidationInfo) -> Any:
+        path = info.data.get("path")
+        problems = []
+        for name in datasets:
+            try:
+                load_card(name, base=path.parent if path else None)
+            except InputError as error:
+                problems.append(problem_at((name,), as_clause(error), key=True))
+        refuse(problems)
+        return datasets
+
+    @field_validator("methods")
+    @classmethod
+    def _are_reducers(cls, methods: dict[str, Settings | None], info: ValidationInfo) -> Any:
+        path, problems = info.data.get("path"), []
+        for label, given in methods.items():
+            name = located(_name_of(label, given), path.parent if path else None)
+            try:
+                factory = load_factory("reducers", name)
+            except InputError as error:
+                problems.append(problem_at((label,), as_clause(error), key=True))
+            else:
+                if how := missing_of("reducers", factory, {}):
+                    problems.append(problem_at((label,), f"{class_name(name)} {how}"))
+        refuse(problems)
+        return methods
+
+    @model_validator(mode="after")
+    def _names_are_known(self) -> Self:
+        problems = []
+        places = [(("groups", name), found) for name, found in self.groups.items()]
+        for place, names in places:
+            problems += _unknown(place, names, self.datasets, "data set")
+        for name, track in self.tracks.items():
+            problems += _unknown(("tracks", name, "methods"), track.methods, self.methods, "method")
+            known = [*self.datasets, *self.groups]
+            problems += _unknown(("tracks", name, "datasets"), track.datasets, known, "data set")
+        if INDUCTIVE not in self.tracks:
+            problems.append(problem_at(("tracks",), f"there is no track '{INDUCTIVE}'."))
+        refuse(problems)
+        return self
+
+    def datasets_of(self, track: str) -> list[str]:
+        """Return the data sets of a track, in the suite's order."""
+        named = self.tracks[track].datasets or list(self.datasets)
+        meant = {each for name in named for each in self.groups.get(name, (name,))}
+        return [name for name in self.datasets if name in meant]
+
+    def methods_of(self, track: str) -> list[str]:
+        """Return the labels of a track's methods."""
+        return self.tracks[track].methods or list(self.methods)
+
+    def specs(self, *, tracks: Sequence[str] = (), datasets: Sequence[str] = ()) -> Iterator[Spec]:
+        """Yield the spec of each data set of these tracks, or all; the inductive ones first.
+
+        An `InputError` names the data set that can't be run as the suite says, and where it stands.
+        """
+        _check("track", tracks, self.tracks)
+        _check("data set", datasets, [*self.datasets, *self.groups])
+        meant = {each for name in datasets for each in self.groups.get(name, (name,))}
+        for track in sorted(self.tracks, key=lambda name: name != INDUCTIVE):
+            for dataset in self.datasets_of(track) if track in (tracks or self.tracks) else ():
+                if dataset in meant or not meant:
+                    yield self._spec(track, dataset)
+
+    def with_method(self, name: str, mode: Mode = "out_of_sample") -> Suite:
+        """Return the suite with one method, of the user's own code, in place of all."""
+        label = class_name(name)
+        track = self.tracks[INDUCTIVE]
+        alone = track.model_copy(update={"methods": [label], "controls": [], "mode": mode})
+        return self.model_copy(
+            update={"methods": {label: {"name": name}}, "tracks": {INDUCTIVE: alone}}
+        )
+
+    def _spec(self, track: str, dataset: str) -> Spec:
+        try:
+            return self._made(track, dataset)
+        except InputError as error:
+            problems = getattr(error, "problems", None)
+            told = "; ".join(each.message for each in problems) if problems else as_clause(error)
+            if self._document is None:
+                raise InputError(f"{self.name}, {dataset}, track {track}: {told}") from None
+            problem = self._document.problem(("datasets", dataset), f"track {track}: {told}")
+            raise DocumentError([problem], self._document.source) from None
+
+    def _made(self, track: str, dataset: str) -> Spec:
+        own, how = self.datasets[dataset], self.tracks[track]
+        parts: dict[str, Any] = {
+            "dataset": {"name": dataset, **own.options},
+            "split": {**own.split, "repeats": how.repeats or self.repeats, "seed": self.seed},
+            "preprocess": self.preprocess if own.preprocess is None else own.preprocess,
+            "classifiers": how.classifiers or self.classifiers,
+            "path": self.path,
+        }
+        # What can be offered is known once the split and the steps are.
+        limits = limits_of(make_spec(reducers=["none"], controls=[], **parts))
+        width = own.n_components or max((limits.n_classes or 0) - 1, 2)
+        items, widths = [], []
+        for label in self.methods_of(track):
+            item, default = self._item(label, how, limits, width)
+            items.append(item)
+            widths.append(default)
+        stem = Path(dataset).stem
+        spec = make_spec(
+            name=stem if track == INDUCTIVE else f"{stem}-{track}",
+            title=f"{self.title}: {stem}, {track}",
+            reducers=items,
+            metrics=self.metrics,
+            controls=how.controls,
+            labels=how.labels or None,
+            tune=None if how.tune is None else how.tune.model_dump(exclude_none=True),
+            **parts,
+        )
+        # Those that controls add stand behind the methods.
+        reducers = list(spec.reducers)
+        for i, default in enumerate(widths):
+            if default is not None:
+                params = {**reducers[i].params, WIDTH: default}
+                reducers[i] = reducers[i].model_copy(update={"params": params})
+        ref = SuiteRef(name=self.name, version=self.version, track=track)
+        return spec.model_copy(update={"reducers": tuple(reducers), "suite": ref})
+
+    def _item(
+        self, label: str, track: Track, limits: Limits, width: int
+    ) -> tuple[Settings, int | None]:
+        """Return a method as a spec lists it, and its default width if it is tuned among widths."""
+        given = dict(self.methods[label] or {})
+        name = located(_name_of(label, given), self.path.parent if self.path else None)
+        factory = load_factory("reducers", name)
+        grids = {key for key, value in given.items() if is_grid(value)}
+        item: Settings = {**given, "name": name, "label": label, "mode": track.mode}
+        if track.tune is None:
+            item = {key: value for key, value in item.items() if key not in grids}
+        if WIDTH not in parameter_model(factory).model_fields or WIDTH in given.keys() - grids:
+            return item, None
+        traits = traits_of("reducers", factory, {})
+        most = limits.most(traits, track.mode)
+        default = width if most is None else min(width, most)
+        if track.tune is None:
+            return {**item, WIDTH: default}, None
+        stated = given.get(WIDTH)
+        widths: Any = stated["grid"] if isinstance(stated, dict) else self.widths
+        if is_code(name) and not grids and traits.grids:
+            # A method of the user's own is tuned among what it declares.
+            return item, default
+        offered = [each for each in widths if most is None or each <= most]
+        return {**item, WIDTH: {"grid": sorted({*offered, default})}}, default
+
+
+def load_suite(path_or_name: str | Path) -> Suite:
+    """Return the suite in a file, or the shipped one of that name; a path always wins over a name.
+
+    Raises InputError if there is none; as a DocumentError, if it is wrong: every problem, each with
+    file, line and column.
+    """
+    path = find_file(str(path_or_name), "suites", "suite")
+    document = read_document(path)
+    data = document.data
+    if isinstance(data, dict):
+        methods = data.get("methods")
+        for label, given in methods.items() if isinstance(methods, dict) else ():
+            if is_code(name := _name_of(str(label), given)):
+                require_trust(located(name, path.parent))
+        for key in {"name", "path"} & data.keys():
+            message = f"{key} is told by the file; leave it out."
+            document.problems.append(document.problem((key,), message, key=True))
+        document.data = {**data, "name": path.stem, "path": path}
+    suite = validated(document, Suite, "a suite")
+    suite._document = document
+    return suite
+
+
+def _name_of(label: str, given: Any) -> str:
+    name = given.get("name") if isinstance(given, dict) else None
+    return name if isinstance(name, str) else label
+
+
+def _unknown(
+    place: KeyPath, names: Sequence[str], known: Collection[str], what: str
+) -> list[InitErrorDetails]:
+    return [
+        problem_at((*place, i), f"the suite has no {what} '{name}'.{did_you_mean(name, known)}")
+        for i, name in enumerate(names)
+        if name not in known
+    ]
+
+
+def _check(what: str, names: Sequence[str], known: Collection[str]) -> None:
+    for name in names:
+        if name not in known:
+            hint = did_you_mean(name, known) or f" It has {', '.join(known)}."
+            raise InputError(f"The suite has no {what} '{name}'.{hint}")

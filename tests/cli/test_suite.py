@@ -1,0 +1,142 @@
+"""`ddr suite`: a small suite from its plan to its end, stopped, changed and gone on with."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from ddr_cli.spec.suite import load_suite
+
+SUITE = """
+title: A small suite
+version: 1
+repeats: 2
+classifiers: [{name: knn, n_neighbors: 3}]
+metrics: [error]
+preprocess: [standardize]
+widths: [1, 2]
+methods:
+  none:
+  lda:
+  ccdr: {beta: {grid: [0.1, 0.5]}}
+datasets:
+  iris: {split: {kind: fraction, train: 0.5}}
+  wine: {split: {kind: labelled, train: 60, test: 50}}
+groups: {all: [iris, wine]}
+tracks:
+  inductive:
+    tune: {folds: 2, budget: 4}
+  transductive: {mode: transductive, methods: [ccdr], datasets: [wine]}
+"""
+
+
+@pytest.fixture
+def small(work):
+    """Return the folder of the results of the suite `small.yaml`."""
+    (work / "small.yaml").write_text(SUITE)
+    return work / "results" / "suite_small"
+
+
+def rows_of(folder):
+    return (folder / "trials.csv").read_text().splitlines()[1:]
+
+
+def test_a_suite_is_planned_run_in_rounds_and_gone_on_with(ddr_here, small, work):
+    before = ddr_here("suite", "plan", "small.yaml", "--hours", "1", "--out", "results")
+    assert before.returncode == 0
+    assert "7 of 7 times are not known" in before.stdout
+    assert "as far as the times are known" in before.stdout
+    # A budget that the first split of the first data set spends.
+    begun = ddr_here("suite", "run", "small.yaml", "--hours", "1e-9", "--jobs", "1", "--quiet")
+    assert begun.returncode == 0
+    assert len(rows_of(small / "iris")) == 6
+    assert not (small / "wine").exists()
+    assert {line.split(",")[2] for line in rows_of(small / "iris")} == {"fraction-0"}
+    # What one data set tells of methods and another of none is not guessed; listed, it is known.
+    partly = ddr_here("suite", "plan", "small.yaml", "--csv", "costs.csv")
+    assert "3 of 7 times from rows" in partly.stdout
+    assert "4 of 7 times are not known" in partly.stdout
+    assert len((work / "costs.csv").read_text().splitlines()) == 4
+    done = ddr_here("suite", "run", "small.yaml", "--offline", "--backend", "local")
+    assert done.returncode == 0
+    assert "26 of 26 trials of 3 specs have a row" in done.stdout
+    names = [line.split(":")[0] for line in done.stderr.splitlines() if " trials" in line]
+    # A split of every data set comes before the next of any.
+    assert list(dict.fromkeys(names)) == ["wine", "wine-transductive", "iris"]
+    whole = rows_of(small / "iris")
+    assert ddr_here("suite", "run", "small.yaml", "--quiet", "--retry-failed").returncode == 0
+    assert rows_of(small / "iris") == whole
+    after = ddr_here("suite", "plan", "small.yaml", "--hours", "1")
+    assert "7 of 7 times from rows (100% of the sum)" in after.stdout
+    assert "1 CPU hours cover all that is to do, and leave 1 h 0 min" in after.stdout
+    assert json.loads((small / "suite.json").read_text())["suite"]["version"] == 1
+
+
+def test_what_is_stale_is_listed_and_made_again_alone(ddr_here, small, work):
+    assert ddr_here("suite", "run", "small.yaml", "--only", "iris", "--quiet").returncode == 0
+    kept = {line for line in rows_of(small / "iris") if ",lda," in line}
+    text = SUITE.replace("beta: {grid: [0.1, 0.5]}", "beta: 0.2")
+    (work / "small.yaml").write_text(text)
+    found = json.loads(ddr_here("suite", "status", "small.yaml", "--json").stdout)
+    assert found["iris"]["ccdr"] == {
+        "planned": 4, "done": 0, "failed": 0, "stale": 4, "missing": 4,
+    }  # fmt: skip
+    assert found["iris"]["lda"]["stale"] == 0
+    again = ddr_here("suite", "run", "small.yaml", "--only", "iris", "--track", "inductive")
+    assert again.returncode == 0
+    assert kept <= set(rows_of(small / "iris"))
+    assert len(rows_of(small / "iris")) == 12
+    (previous,) = (small / "iris" / "previous").iterdir()
+    assert len(rows_of(previous)) == 12
+    # Another version of the suite: nothing of the old one stands beside the new.
+    (work / "small.yaml").write_text(text.replace("version: 1", "version: 2"))
+    status = ddr_here("suite", "status", "small.yaml", "--only", "iris", "--data-dir", ".")
+    assert "0 of 12 trials of 1 specs have a row, 12 of an older version" in status.stdout
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "place", "message"),
+    [
+        ("  lda:", "  lad:", "11:3: methods.lad", "Did you mean 'lda'?"),
+        ("wine]}", "wien]}", "16:22: groups.all", "Did you mean 'wine'?"),
+        ("train: 60", "train: 600", "15:9: datasets.wine", "600 of 178 points"),
+        ("budget: 4", "bugdet: 4", "19:22: tracks.inductive.tune.bugdet", "Did you mean 'budget'?"),
+        ("version: 1", "name: x", "3:1: name", "needs version"),
+    ],
+)
+def test_a_wrong_suite_says_where(ddr_here, work, old, new, place, message):
+    (work / "wrong.yaml").write_text(SUITE.replace(old, new))
+    done = ddr_here("suite", "plan", "wrong.yaml", "--offline")
+    assert done.returncode == 2
+    assert f"wrong.yaml:{place}" in done.stderr
+    assert message in done.stderr
+
+
+@pytest.mark.usefixtures("small")
+def test_names_that_are_not_there(ddr_here):
+    for words, message in (
+        (["small.yaml", "--only", "iri"], "Did you mean 'iris'?"),
+        (["small.yaml", "--track", "few"], "It has inductive, transductive."),
+        (["lit"], "Did you mean 'lite'?"),
+        (["small.yaml", "--backend", "dask", "--scheduler", "nowhere"], "nowhere"),
+        (["small.yaml", "--track", "transductive", "--only", "iris"], "No data set"),
+    ):
+        done = ddr_here("suite", "run", *words)
+        assert (done.returncode, message in done.stderr) == (2, True), (words, done.stderr)
+
+
+def test_the_lite_suite_can_be_run_and_the_full_one_with_its_extras(ddr_here, monkeypatch):
+    lite = load_suite("lite")
+    specs = list(lite.specs())
+    assert len({spec.name for spec in specs}) == len(specs)
+    assert (len(lite.datasets) >= 25, len(lite.methods) >= 30, lite.repeats >= 10) == (True,) * 3
+    monkeypatch.setattr("ddr_cli.spec.suite.missing_of", lambda *_: "needs a library.")
+    refused = ddr_here("suite", "status", "full")
+    assert refused.returncode == 2
+    assert "methods.umap: umap needs a library" in refused.stderr
+    monkeypatch.setattr("ddr_cli.spec.suite.missing_of", lambda *_: "")
+    full = load_suite("full")
+    assert lite.datasets.keys() < full.datasets.keys()
+    assert lite.methods.keys() < full.methods.keys()
+    assert all(spec.labels for spec in full.specs(tracks=["few_labels"]))
