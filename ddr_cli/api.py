@@ -181,9 +181,9 @@ class Results:
     def figure(self) -> Figure:
         """Return the run's figure, as ``figure.png`` shows it."""
         from ddr_cli.figures import draw
-        from ddr_cli.verdicts.assess import quoted_for
+        from ddr_cli.verdicts.headline import said_of
 
-        return draw(self._summary, quoted_for(self._summary))
+        return draw(self._summary, said_of(self._summary))
 
     def compare(self, *others: Results | str | Path, **options: Any) -> Comparison:
         """Compare the methods of this run, or of this and others; see `compare`."""

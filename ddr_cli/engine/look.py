@@ -14,6 +14,7 @@ from ddr_cli.engine.draws import Draws
 from ddr_cli.engine.jobs import FitJob
 from ddr_cli.engine.plan import Fit, make_plan
 from ddr_cli.engine.records import KeptEmbedding
+from ddr_cli.engine.schedule import kept_rows
 from ddr_cli.engine.scoring import seeded
 from ddr_cli.engine.scratch import Labels, PointSet
 from ddr_cli.engine.work import collected, dense, embed_split, failing_of, preprocessed
@@ -26,10 +27,31 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
-    from ddr_cli.engine.identity import Datasets
+    from ddr_cli.engine.identity import DataIdentity, Datasets
     from ddr_cli.spec import Spec
 
 _MOST_DRAWN = 3
+_GENERATED = "generated"  # the licence of data that a card makes itself
+
+
+def generated_points(spec: Spec, data: DataIdentity) -> tuple[str, NDArray[np.float64]] | None:
+    """Return the features of the points whose embeddings a run keeps, with their split's hash.
+
+    None where the data are measured ones: a figure reads no files of data.
+    """
+    from ddr_cli.data import load_card, load_dataset
+
+    card = load_card(spec.card)
+    if card.licence != _GENERATED or card.generate is None or spec.embeddings is None:
+        return None
+    dataset = load_dataset(spec.card, options=data.options)
+    if dataset.fingerprint != data.fingerprint:
+        return None
+    plan = make_plan(spec, data)
+    split, seed, _ = Draws(plan, dataset)(next(iter(plan.fits)))
+    rows = np.concatenate([split.train, split.test])
+    kept = np.asarray(kept_rows(spec.embeddings.points, len(rows), seed), dtype=np.intp)
+    return split.hash, np.asarray(dataset.X[rows[kept]], dtype=float)
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,10 +11,10 @@ from ddr_cli.comparison.names import method_name, number
 from ddr_cli.comparison.summary import AXES, Summary, swept_columns
 from ddr_cli.figures.curves import draw_curves, draw_heat_maps
 from ddr_cli.figures.dot_plot import draw_category_plot, draw_dot_plot
-from ddr_cli.figures.embeddings import draw_embeddings, drawable, read_embeddings
+from ddr_cli.figures.embeddings import draw_embeddings, drawable, read_embeddings, scores_note
 from ddr_cli.figures.picture import Picture
 from ddr_cli.figures.style import house_style, new_figure, run_title
-from ddr_cli.verdicts.printed import QuotedNumber
+from ddr_cli.verdicts.headline import NOTHING, Said
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 _MOST_PANELS = 4
 
 
-def draw(summary: Summary, quoted: Sequence[QuotedNumber] = ()) -> Figure:
-    """Draw the metric that a run's spec plots, with the numbers that papers quote for it.
+def draw(summary: Summary, said: Said = NOTHING) -> Figure:
+    """Draw the metric that a run's spec plots, with what papers have said about it.
 
     A run that kept embeddings shows those. With one swept parameter there are curves: the
     predefined split and the re-splits side by side where both were run. So it is with numbers of
@@ -33,11 +33,12 @@ def draw(summary: Summary, quoted: Sequence[QuotedNumber] = ()) -> Figure:
     of the second, or heat maps where it has many. With one that has words for values, a line for
     each of them. Otherwise a dot per method, for the best of its settings.
     """
-    embeddings = read_embeddings(summary)
-    picture = Picture(summary, summary.run.spec.plot.y, quoted)
+    embeddings = read_embeddings(summary, said.marks)
+    picture = Picture(summary, summary.run.spec.plot.y, said)
     with house_style():
         if embeddings:
-            return draw_embeddings(run_title(summary.run), embeddings)
+            title = run_title(summary.run, finding=said.finding or picture.best())
+            return draw_embeddings(title, embeddings, scores_note(summary))
         if picture.rows.empty:
             figure = new_figure(6.4, 1.6)
             picture.finish(figure)

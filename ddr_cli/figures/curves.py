@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.colors import BoundaryNorm, ListedColormap
+from matplotlib.patheffects import withStroke
 from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter, NullLocator
 
-from ddr_cli.comparison.names import plain
+from ddr_cli.comparison.names import is_rate, lower_is_better, plain
 from ddr_cli.comparison.summary import AXES
 from ddr_cli.figures.picture import Method, Picture
 from ddr_cli.figures.style import (
+    LARGEST,
     NEUTRAL,
     OTHERS,
     PAPER_COLOUR,
+    STAR,
     Look,
     in_lines,
     is_steep,
+    label_ends,
     legend_entry,
     new_figure,
     value_axis,
 )
+from ddr_cli.papers.glossary import glossary
 from ddr_cli.spec.budgets import LABELS
-from ddr_cli.verdicts.printed import QuotedNumber
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,6 +40,15 @@ _DASHED = (0, (4, 2))
 _FEW = 3
 _MOST_TOGETHER = 6
 _PANEL_WIDTH = 2.9
+_LINE = 0.015  # of the values' range: nearer curves look like one
+
+# From the best mean on, light to dark, in tolerances.
+_STEPS = (1, 2, 3, 5, 10, 20, 50, 100)
+_DARK_FROM = 10
+_HEAT = (
+    *("#f7fbff", "#deebf7", "#c6dbef", "#9ecae1"),
+    *("#6baed6", "#4292c6", "#2171b5", "#08519c"),
+)
 
 # Where most of a steep curve is flat, a second row of panels shows the flat part: the values up to
 # this factor above the smallest.
@@ -44,9 +59,10 @@ def draw_curves(picture: Picture, x: str, second: str | None = None) -> Figure:
     """Draw the metric against a swept parameter, a panel per value of a second one.
 
     There is a column per family of splits (or per value of `second`, where there is one family); a
-    second row enlarges the flat part of a steep curve. Many methods have a panel each instead.
+    second row enlarges the flat part of a steep curve. Many methods have a panel each instead, and
+    so have methods whose curves lie on each other.
     """
-    if second is None and len(picture.methods) > _MOST_TOGETHER:
+    if second is None and (len(picture.methods) > _MOST_TOGETHER or _hidden(picture, x)):
         return _draw_small_multiples(picture, x)
     families = picture.families
     levels = [None] if second is None else sorted(picture.rows[second].dropna().unique())
@@ -56,8 +72,9 @@ def draw_curves(picture: Picture, x: str, second: str | None = None) -> Figure:
     columns = len(families) if len(families) > 1 else len(panels)
     complete = len(panels) // columns
     lines = complete if flat_top is None else complete + 1
-    width = 6.4 if columns == 1 else min(4.6 * columns, 12.0)
-    figure = new_figure(width, 1.1 + 2.9 * lines)
+    room = 0.085 * max(len(picture.name(method)) for method in picture.methods)
+    width = (5.6 if columns == 1 else min(4.4 * columns, 11.0)) + room
+    figure = new_figure(width, 1.3 + 2.9 * lines)
     grid = figure.subplots(lines, columns, sharex=True, sharey="row", squeeze=False)
     for place, (family, level) in enumerate(panels):
         axes = grid[place // columns, place % columns]
@@ -81,14 +98,36 @@ def draw_curves(picture: Picture, x: str, second: str | None = None) -> Figure:
     if flat_top is not None:
         grid[-1, 0].set_ylim(near.min() - 0.06 * (flat_top - near.min()), flat_top)
     _parameter_axis(picture, grid[0, 0], x)
-    picture.finish(figure, _handles(picture, x))
+    for place, (family, _) in enumerate(panels):
+        axes = grid[place // columns, place % columns]
+        _printed(picture, axes, x, family)
+        _largest_class(picture, axes)
+    for line in grid:
+        _name_ends(picture, line[-1], x)
+    picture.finish(figure, _handles(picture))
     return figure
+
+
+def _hidden(picture: Picture, x: str) -> bool:
+    """Tell whether a curve lies on another all along, so that one of them isn't seen."""
+    rows = picture.rows[picture.rows["split"] == picture.families[-1]]
+    curves = {}
+    for method in picture.methods:
+        at, own = _curve(picture, rows, method, x)
+        if len(own) > 1 and own[x].is_unique:
+            curves[method] = pd.Series(own["mean"].to_numpy(), index=at)
+    span = float(rows["mean"].max() - rows["mean"].min())
+    for first, second in combinations(curves.values(), 2):
+        apart = (first - second).abs().dropna()
+        if len(apart) > 2 and float(apart.max()) <= _LINE * span + 1e-9:
+            return True
+    return False
 
 
 def _draw_small_multiples(picture: Picture, x: str) -> Figure:
     """Draw a panel per method, with all the others behind it in grey."""
     methods = picture.methods
-    columns = 4 if len(methods) > 9 else 3
+    columns = 4 if len(methods) > 9 or len(methods) == 4 else 3
     lines = -(-len(methods) // columns)
     figure = new_figure(_PANEL_WIDTH * columns, 1.3 + 2.0 * lines)
     grid = figure.subplots(lines, columns, sharex=True, sharey=True, squeeze=False)
@@ -106,17 +145,22 @@ def _draw_small_multiples(picture: Picture, x: str) -> Figure:
         for family, rows in of_family.items():
             _panel(picture, axes, rows, x, family, methods[place])
         axes.set_title(in_lines(picture.name(methods[place]), _PANEL_WIDTH), loc="left")
-        if place + columns >= len(methods):
-            axes.tick_params(labelbottom=True)
+        axes.tick_params(labelbottom=place + columns >= len(methods))
+        if place >= columns * (lines - 1):
             axes.set_xlabel(picture.axis_of(x))
     figure.supylabel(picture.axis, fontsize="medium")
     value_axis(grid[0, 0], picture.rows["mean"], "y", picture.metric)
     _parameter_axis(picture, grid[0, 0], x)
+    for method, axes in zip(methods, grid.flat, strict=False):
+        for family in of_family:
+            _printed(picture, axes, x, family, method)
+        _largest_class(picture, axes)
     shown = [picture.family_title(family) for family in picture.families]
     handles = [legend_entry(shown[-1], color=NEUTRAL, marker="o", linestyle="-")]
     handles += _predefined_handle(picture)
-    handles += [legend_entry("the other methods", color=OTHERS, linestyle="-"), *_stars(picture)]
-    picture.finish(figure, [*handles, *picture.interval_handle()])
+    handles += [legend_entry("the other methods", color=OTHERS, linestyle="-")]
+    handles += [*picture.quoted_handle(), *picture.interval_handle(), *picture.largest_handle()]
+    picture.finish(figure, handles)
     return figure
 
 
@@ -156,7 +200,7 @@ def _panel(
         at, own = _curve(picture, rows, method, x)
         if own.empty:
             continue
-        style = picture.look(method)
+        style = picture.look(method, alone=alone is not None)
         line: dict[str, Any] = {
             "color": style.colour,
             "linestyle": _DASHED if hollow else "-" if alone else _line(picture, style),
@@ -171,9 +215,6 @@ def _panel(
             for end in ("low", "high"):
                 ends = "-" if alone else style.line
                 axes.plot(at, own[end], color=style.colour, linestyle=ends, lw=0.7)
-    for quoted in picture.quoted:
-        if alone in (None, picture.method_of(quoted)):
-            _quoted(picture, axes, quoted, x, family)
 
 
 def _line(picture: Picture, style: Look) -> Any:
@@ -181,28 +222,68 @@ def _line(picture: Picture, style: Look) -> Any:
     return "-" if len(picture.methods) <= _FEW or "predefined" in picture.families else style.line
 
 
-def _quoted(picture: Picture, axes: Axes, quoted: QuotedNumber, x: str, family: str) -> None:
-    row = picture.row(quoted.row)
-    if row["split"] != family or pd.isna(row[x]):
-        return
-    # Below the curves, so that it hides none of their points; its text stands in the legend.
-    axes.plot(
-        [float(row[x]) if quoted.at is None else quoted.at],
-        [quoted.value * picture.scale],
-        linestyle="",
-        zorder=1.8,
-        **_star(picture, quoted),
-    )
+def _printed(
+    picture: Picture, axes: Axes, x: str, family: str, alone: Method | None = None
+) -> None:
+    """Mark what the paper prints, in every panel that shows what it is compared with.
+
+    The limits of the axes must be final: a number far from ours is marked at the panel's edge.
+    """
+    low, high = axes.get_ylim()
+    axes.set_ylim(low, high)
+    several = len({picture.method_of(quoted) for quoted in picture.quoted}) > 1
+    for quoted in picture.quoted:
+        row, method = picture.row(quoted.row), picture.method_of(quoted)
+        if row["split"] != family or alone not in (None, method):
+            continue
+        # A method without the parameter is the same everywhere: its number stands at the end.
+        places = picture.rows[x].dropna().astype(float)
+        at = quoted.at if quoted.at is not None else row[x]
+        at = float(places.max() if pd.isna(at) else at)
+        value, text = quoted.value * picture.scale, quoted.text
+        if alone is None and several:
+            text += f" ({picture.name(method)})"
+        inside = low <= value <= high
+        if not inside:
+            text += " ↑" if value > high else " ↓"
+        colour = picture.look(method).colour
+        height = min(max(value, low), high)
+        # Below the curves, so that it hides none of their points.
+        axes.plot([at], [height], linestyle="", zorder=1.8, clip_on=inside, color=colour, **STAR)
+        left = axes.transAxes.inverted().transform(axes.transData.transform((at, low)))[0] > 0.5
+        axes.annotate(
+            text,
+            (at, height),
+            (-9 if left else 9, -3),
+            textcoords="offset points",
+            ha="right" if left else "left",
+            va="top",
+            fontsize=8,
+            color=PAPER_COLOUR,
+            annotation_clip=False,
+            path_effects=[withStroke(linewidth=2, foreground="white")],
+            zorder=5,
+        )
 
 
-def _star(picture: Picture, quoted: QuotedNumber) -> dict[str, Any]:
-    return {
-        "marker": "*",
-        "markersize": 15,
-        "color": picture.look(picture.method_of(quoted)).colour,
-        "markeredgecolor": PAPER_COLOUR,
-        "markeredgewidth": 0.8,
-    }
+def _largest_class(picture: Picture, axes: Axes) -> None:
+    """Draw what always naming the largest class scores, where that is within the panel."""
+    low, high = axes.get_ylim()
+    if picture.largest is not None and low < picture.largest < high:
+        axes.axhline(picture.largest, **LARGEST)
+
+
+def _name_ends(picture: Picture, axes: Axes, x: str) -> None:
+    """Name each curve at its end, in the last panel of a line."""
+    low, high = axes.get_ylim()
+    rows = picture.rows[picture.rows["split"] == picture.families[-1]]
+    ends = []
+    for method in picture.methods:
+        _, own = _curve(picture, rows, method, x)
+        if len(own):
+            height = min(max(float(own["mean"].iloc[-1]), low), high)
+            ends.append((height, picture.name(method), picture.look(method).colour))
+    label_ends(axes, ends)
 
 
 def _parameter_axis(picture: Picture, axes: Axes, x: str) -> None:
@@ -218,16 +299,9 @@ def _parameter_axis(picture: Picture, axes: Axes, x: str) -> None:
         axes.xaxis.set_major_locator(MaxNLocator(nbins=12, integer=True))
 
 
-def _handles(picture: Picture, x: str) -> list[Any]:
-    handles: list[Any] = []
-    for method in picture.methods:
-        style = picture.look(method)
-        level = picture.of(method, picture.rows)[x].isna().all()
-        line, marker = (style.line, "") if level else (_line(picture, style), style.marker)
-        look = {"color": style.colour, "marker": marker, "linestyle": line}
-        handles.append(legend_entry(picture.name(method), **look))
-    handles += _predefined_handle(picture)
-    return [*handles, *_stars(picture), *picture.interval_handle()]
+def _handles(picture: Picture) -> list[Any]:
+    handles = [*_predefined_handle(picture), *picture.quoted_handle()]
+    return [*handles, *picture.interval_handle(), *picture.largest_handle()]
 
 
 def _predefined_handle(picture: Picture) -> list[Any]:
@@ -237,50 +311,70 @@ def _predefined_handle(picture: Picture) -> list[Any]:
     return [legend_entry("predefined split", **look)]
 
 
-def _stars(picture: Picture) -> list[Any]:
-    return [
-        legend_entry(
-            f"{quoted.text} ({picture.name(picture.method_of(quoted))})", **_star(picture, quoted)
-        )
-        for quoted in picture.quoted
-    ]
-
-
 def _tick(picture: Picture, name: str, value: Any) -> str:
     return picture.ticks[float(value)] if name == LABELS else plain(float(value))
 
 
 def draw_heat_maps(picture: Picture, x: str, second: str) -> Figure:
-    """Draw a heat map per method, all on one colour scale, over the last family of splits."""
+    """Draw a heat map per method, over the last family of splits, with the means in the cells.
+
+    The colour is how far a mean is from the best one, in the papers' tolerance: what is within it
+    has one colour.
+    """
     family = picture.families[-1]
     rows = picture.rows[picture.rows["split"] == family].dropna(subset=[x, second])
     methods = [method for method in picture.methods if len(picture.of(method, rows))]
-    figure = new_figure(1.4 + 3.6 * len(methods), 4.0)
+    tables = [
+        picture.of(method, rows).pivot_table(index=second, columns=x, values="mean", aggfunc="min")
+        for method in methods
+    ]
+    lower = lower_is_better(picture.metric)
+    best = float(rows["mean"].min() if lower else rows["mean"].max())
+    tolerance = picture.scale * (
+        glossary().numbers.rate_tolerance if is_rate(picture.metric) else abs(best) / 100
+    )
+    reach = float((rows["mean"] - best).abs().max()) / tolerance
+    steps = _STEPS[: 1 + sum(step < reach for step in _STEPS[:-1])]
+    norm = BoundaryNorm([0, *[step * tolerance for step in steps]], len(steps))
+    colours = ListedColormap(_HEAT[: len(steps)])
+    lines, wide = tables[0].shape
+    figure = new_figure(1.9 + 0.56 * wide * len(methods) + 0.3, 1.8 + 0.42 * lines)
     grid = figure.subplots(1, len(methods), sharey=True, squeeze=False)[0]
-    low, high = rows["mean"].min(), rows["mean"].max()
-    for axes, method in zip(grid, methods, strict=True):
-        own = picture.of(method, rows)
-        table = own.pivot_table(index=second, columns=x, values="mean", aggfunc="min")
+    for axes, method, table in zip(grid, methods, tables, strict=True):
+        values = table.to_numpy(dtype=float)
         image = axes.imshow(
-            table.to_numpy(dtype=float),
-            origin="lower",
-            aspect="auto",
-            cmap="cividis",
-            vmin=low,
-            vmax=high,
+            np.abs(values - best), origin="lower", aspect="auto", cmap=colours, norm=norm
         )
+        for (line, column), value in np.ndenumerate(values):
+            if not np.isnan(value):
+                dark = abs(value - best) > _DARK_FROM * tolerance
+                axes.text(
+                    column,
+                    line,
+                    f"{value:.1f}" if is_rate(picture.metric) else f"{value:.3g}",
+                    ha="center",
+                    va="center",
+                    fontsize=8,
+                    color="white" if dark else "black",
+                    weight="bold" if value == best else "normal",
+                )
         axes.grid(visible=False)
-        axes.set_title(f"{picture.name(method)} · {picture.family_title(family)}", loc="left")
+        words = picture.family_title(family)
+        several = f"{picture.name(method)} · " if len(methods) > 1 else ""
+        axes.set_title(f"{several}{picture.axis}, {words[0].lower()}{words[1:]}", loc="left")
         axes.set_xlabel(picture.axis_of(x))
         axes.set_xticks(
-            range(table.shape[1]),
-            [_tick(picture, x, value) for value in table.columns],
-            rotation=90,
+            range(table.shape[1]), [_tick(picture, x, value) for value in table.columns]
         )
         axes.set_yticks(
             range(table.shape[0]), [_tick(picture, second, value) for value in table.index]
         )
+        axes.tick_params(length=0)
     grid[0].set_ylabel(picture.axis_of(second))
-    figure.colorbar(image, ax=list(grid), label=picture.axis)
+    apart = "points from" if is_rate(picture.metric) else "from"
+    bar = figure.colorbar(image, ax=list(grid), spacing="uniform")
+    bar.set_ticks([0, *[step * tolerance for step in steps]])
+    bar.ax.set_yticklabels([f"{step * tolerance:.3g}" for step in (0, *steps)])
+    bar.set_label(f"colour: {apart} the best mean, {best:.4g}", fontsize=8)
     picture.finish(figure)
     return figure

@@ -15,11 +15,11 @@ from ddr_cli.comparison.names import plain
 from ddr_cli.comparison.summary import best_index, swept_columns
 from ddr_cli.figures.picture import Picture
 from ddr_cli.figures.style import (
+    LARGEST,
     NEUTRAL,
-    PAPER_COLOUR,
     PAPER_FILL,
+    STAR,
     legend_entry,
-    look,
     new_figure,
     value_axis,
 )
@@ -36,53 +36,65 @@ _SPREAD = 0.5  # of all methods over one line
 def draw_dot_plot(picture: Picture) -> Figure:
     """Draw one line per method: its best setting's mean, interval and quoted number.
 
-    They are grouped by classifier, so that reducers are compared line by line; a colour and a
-    marker per classifier. Of a run that tunes, a line shows the default setting as a stroke too.
+    There is a panel per classifier, so that reducers are compared line by line. Of a run that
+    tunes, a line shows the default setting as a stroke too.
     """
     group = 1 if picture.run.spec.plot.x != "classifier" else 0
     lines = list(dict.fromkeys(picture.untuned(method) for method in picture.methods))
-    groups = list(dict.fromkeys(method[group] for method in lines))
-    methods = sorted(lines, key=lambda method: groups.index(method[group]))
-    drawn = sorted(picture.methods, key=lambda method: methods.index(picture.untuned(method)))
-    tunes = len(lines) < len(drawn)
-    figure = new_figure(7.4, 1.5 + 0.42 * len(methods))
-    axes = figure.subplots()
+    groups = {
+        name: [method for method in lines if method[group] == name]
+        for name in dict.fromkeys(method[group] for method in lines)
+    }
+    tunes = len(lines) < len(picture.methods)
     several = len(picture.families) > 1
-    for family in picture.families:
-        shift = 0.0 if not several else -_SHIFT if family == picture.families[0] else _SHIFT
-        rows = picture.rows[picture.rows["split"] == family]
-        for method in drawn:
-            means = picture.of(method, rows)["mean"]
-            if len(means):
+    apart = 0.34 if len(groups) > 1 else 0.0
+    figure = new_figure(7.4, 1.6 + 0.36 * len(lines) + apart * len(groups))
+    ratios = [len(own) + apart for own in groups.values()]
+    grid = figure.subplots(len(groups), 1, sharex=True, squeeze=False, height_ratios=ratios)[:, 0]
+    for axes, (name, own) in zip(grid, groups.items(), strict=True):
+        for family in picture.families:
+            shift = 0.0 if not several else -_SHIFT if family == picture.families[0] else _SHIFT
+            rows = picture.rows[picture.rows["split"] == family]
+            for method in picture.methods:
                 line = picture.untuned(method)
+                means = picture.of(method, rows)["mean"]
+                if line not in own or means.empty:
+                    continue
                 row = picture.row(best_index(means, picture.metric))
-                style = look(groups.index(line[group]))
+                style = picture.look(line, place=1 - group)
                 is_default = tunes and method in lines
                 marker = _DEFAULT_MARKER if is_default else style.marker
                 hollow = family == "predefined"
-                _dot(axes, row, methods.index(line) + shift, style.colour, marker, hollow=hollow)
-        if family == picture.families[0]:
+                _dot(axes, row, own.index(line) + shift, style.colour, marker, hollow=hollow)
             for quoted in picture.quoted:
-                place = methods.index(picture.untuned(picture.method_of(quoted)))
-                _star(axes, quoted.value * picture.scale, place + shift)
-    axes.set_yticks(range(len(methods)), [picture.name(method) for method in methods])
-    axes.set_ylim(len(methods) - 0.4, -0.6)
-    for place in range(1, len(methods)):
-        if methods[place][group] != methods[place - 1][group]:
-            axes.axhline(place - 0.5, color=NEUTRAL, linewidth=0.6)
-    axes.grid(visible=False, axis="y")
-    axes.set_xlabel(picture.axis)
-    value_axis(axes, picture.rows["mean"], "x", picture.metric)
-    if swept_columns(picture.run):
-        axes.set_title("Best setting of each method", loc="left")
+                line = picture.untuned(picture.method_of(quoted))
+                if line in own and picture.row(quoted.row)["split"] == family:
+                    _star(axes, quoted.value * picture.scale, own.index(line) + shift)
+        # A panel says what its lines share, and each line the rest.
+        names = [picture.name(method) if len(groups) == 1 else method[1 - group] for method in own]
+        axes.set_yticks(range(len(own)), names)
+        axes.set_ylim(len(own) - 0.4, -0.6)
+        axes.grid(visible=False, axis="y")
+        best = "Best setting of each method" if swept_columns(picture.run) else ""
+        axes.set_title(
+            " · ".join(filter(None, [name if len(groups) > 1 else "", best])), loc="left"
+        )
+        axes.tick_params(labelbottom=axes is grid[-1])
+    grid[-1].set_xlabel(picture.axis)
+    value_axis(grid[0], picture.rows["mean"], "x", picture.metric)
+    low, high = grid[0].get_xlim()
+    for axes in grid:
+        if picture.largest is not None and low < picture.largest < high:
+            axes.axvline(picture.largest, **LARGEST)
     handles = []
     for family in picture.families:
         face = "white" if family == "predefined" else NEUTRAL
-        look_of = {"marker": "o", "color": NEUTRAL, "markerfacecolor": face}
-        handles.append(legend_entry(picture.family_title(family), **look_of))
+        dot = {"marker": "o", "color": NEUTRAL, "markerfacecolor": face}
+        handles.append(legend_entry(picture.family_title(family), **dot))
     if tunes:
         handles.append(legend_entry("default setting", marker=_DEFAULT_MARKER, color=NEUTRAL))
-    picture.finish(figure, [*handles, *picture.quoted_handle(), *picture.interval_handle()])
+    handles += [*picture.quoted_handle(), *picture.interval_handle(), *picture.largest_handle()]
+    picture.finish(figure, handles)
     return figure
 
 
@@ -92,7 +104,7 @@ def draw_category_plot(picture: Picture, x: str) -> Figure:
     values = [value for value in picture.run.spec.axes[x] if value in measured]
     methods, families = picture.methods, picture.families
     height = 1.5 + max(0.42, 0.2 * len(methods)) * len(values)
-    figure = new_figure(7.4 if len(families) == 1 else 10.0, height)
+    figure = new_figure(7.4 if len(families) == 1 else 10.0, height + 0.2)
     grid = figure.subplots(1, len(families), sharey=True, sharex=True, squeeze=False)[0]
     for axes, family in zip(grid, families, strict=True):
         rows = picture.rows[picture.rows["split"] == family]
@@ -101,10 +113,13 @@ def draw_category_plot(picture: Picture, x: str) -> Figure:
             style = picture.look(method)
             for _, row in picture.of(method, rows).iterrows():
                 _dot(axes, row, values.index(row[x]) + shift, style.colour, style.marker)
-        for quoted in picture.quoted:
-            row = picture.row(quoted.row)
-            if row["split"] == family:
-                _star(axes, quoted.value * picture.scale, values.index(row[x]))
+        stars = {
+            (quoted.value * picture.scale, values.index(row[x]))
+            for quoted in picture.quoted
+            if (row := picture.row(quoted.row))["split"] == family
+        }
+        for value, place in sorted(stars):
+            _star(axes, value, place)
         axes.set_title(picture.family_title(family), loc="left")
         axes.grid(visible=False, axis="y")
         axes.set_xlabel(picture.axis)
@@ -141,13 +156,4 @@ def _dot(
 
 
 def _star(axes: Axes, value: float, place: float) -> None:
-    axes.plot(
-        [value],
-        [place],
-        marker="*",
-        markersize=14,
-        color=PAPER_FILL,
-        markeredgecolor=PAPER_COLOUR,
-        markeredgewidth=0.8,
-        zorder=3,
-    )
+    axes.plot([value], [place], color=PAPER_FILL, zorder=3, **STAR)

@@ -3,25 +3,33 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.patheffects import withStroke
 
-from ddr_cli.comparison.names import method_name, metric_name, number, parameter_name, plain
+from ddr_cli.comparison.names import (
+    family_name,
+    method_name,
+    metric_name,
+    number,
+    parameter_name,
+    plain,
+)
 from ddr_cli.comparison.runs import split_family
-from ddr_cli.comparison.summary import Item, Summary, find_item, same_value, swept_columns
+from ddr_cli.comparison.summary import Item, Row, Summary, find_item, same_value, swept_columns
 from ddr_cli.engine import records
+from ddr_cli.engine.look import generated_points
 from ddr_cli.engine.records import KeptEmbedding
 from ddr_cli.figures.style import (
     NEUTRAL,
     class_look,
-    in_lines,
     legend_below,
     legend_entry,
     new_figure,
+    set_title,
 )
 
 if TYPE_CHECKING:
@@ -34,10 +42,16 @@ if TYPE_CHECKING:
 # own they would make it megabytes.
 _MOST_SHAPES = 3000
 _PALE, _SOLID = 0.35, 0.85
-_COLUMNS = {1: 1, 2: 2, 3: 3, 4: 4, 5: 5, 6: 3, 7: 4, 8: 4}
+_COLUMNS = {1: 1, 2: 2, 3: 3, 4: 4, 5: 3, 6: 3, 7: 4, 8: 4}
 _MANY = 60
 _MOST_SCORES = 4
 _SOFT = "#333333"
+_OWN_POINT: dict[str, Any] = {
+    "marker": "o",
+    "markersize": 13,
+    "markerfacecolor": "white",
+    "markeredgewidth": 2.4,
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +59,8 @@ class Embedding:
     """One reducer's kept points, the first columns of them that are drawn, and what is said of it.
 
     `title` is the method with its swept parameters and what is left out of its dimensions, `scores`
-    what the run measured, such as ``error 5.30 %``.
+    what the run measured, such as ``error 5.30 %``. With a `direction`, the coordinates are the
+    data's own, in a plane where the method has found it.
     """
 
     title: str
@@ -56,6 +71,8 @@ class Embedding:
     coordinates: NDArray[np.float64]
     prototypes: NDArray[np.float64] | None
     subclasses: NDArray[np.int64] | None
+    direction: NDArray[np.float64] | None = None
+    mark: str = ""
 
     @property
     def dimension(self) -> int:
@@ -63,8 +80,12 @@ class Embedding:
         return int(self.coordinates.shape[1])
 
 
-def read_embeddings(summary: Summary) -> list[Embedding]:
-    """Return the embeddings that a run kept, in the order of the spec's reducers."""
+def read_embeddings(summary: Summary, marks: Mapping[str, str] | None = None) -> list[Embedding]:
+    """Return the embeddings that a run kept, in the order of the spec's reducers.
+
+    What no method has changed comes first: the points of ``none``, or else of generated data. Under
+    a method stands what a paper's table of `marks` says of it.
+    """
     found = []
     for name, kept in records.read_embeddings(summary.run.folder):
         params = {f"reducer.{key}": value for key, value in kept.params.items()}
@@ -73,17 +94,54 @@ def read_embeddings(summary: Summary) -> list[Embedding]:
         # Without a match it is what an earlier version of the spec has left behind.
         if matched is not None:
             place, item = matched
-            found.append(((place, kept.n_components, name), _embedding(summary, item, kept)))
-    return [each for _, each in sorted(found, key=lambda entry: entry[0])]
+            first = kept.reducer != "none"
+            each = _embedding(summary, item, kept, (marks or {}).get(method_name(item.label), ""))
+            found.append(((first, place, kept.n_components, name), each))
+    return _with_data(summary, [each for _, each in sorted(found, key=lambda entry: entry[0])])
 
 
-def _embedding(summary: Summary, item: Item, kept: KeptEmbedding) -> Embedding:
+def _with_data(summary: Summary, found: list[Embedding]) -> list[Embedding]:
+    """Add the points themselves where they are generated, and directions in their plane."""
+    data = summary.run.manifest.data
+    points = None if data is None or not found else generated_points(summary.run.spec, data)
+    # What an earlier version of the spec has kept is of other points.
+    if points is None or any(each.kept.split_hash != points[0] for each in found):
+        return found
+    X = points[1]
+    if X.shape[1] == 2:
+        return [_in_plane(each, X) for each in found]
+    if any(each.kept.reducer == "none" for each in found):
+        return found
+    first, n = found[0], min(X.shape[1], 2)
+    title = f"the data, features 1 and 2 of {X.shape[1]}"
+    return [
+        replace(first, title=title, scores=(), mark="", coordinates=X[:, :n], prototypes=None),
+        *found,
+    ]
+
+
+def _in_plane(embedding: Embedding, X: NDArray[np.float64]) -> Embedding:
+    """Return a linear embedding in one dimension as its direction among the data."""
+    if embedding.dimension != 1:
+        return embedding
+    centred, places = X - X.mean(axis=0), embedding.coordinates[:, 0]
+    direction = np.linalg.lstsq(centred, places - places.mean(), rcond=None)[0]
+    left = places - places.mean() - centred @ direction
+    length = np.linalg.norm(direction)
+    # Coordinates are kept in five digits.
+    if not length or np.abs(left).max() > 1e-3 * np.ptp(places):
+        return embedding
+    return replace(embedding, coordinates=X, prototypes=None, direction=direction / length)
+
+
+def _embedding(summary: Summary, item: Item, kept: KeptEmbedding, mark: str) -> Embedding:
     swept = [
         f"{parameter_name(name, short=True)} = {plain(kept.params[key])}"
         for name in swept_columns(summary.run)
         if (key := name.partition(".")[2]) in kept.params and name.startswith("reducer.")
     ]
-    return drawable(kept, [method_name(item.label), *swept], _scores(summary, item, kept))
+    titles = [method_name(item.label), *swept]
+    return replace(drawable(kept, titles, _scores(summary, item, kept)), mark=mark)
 
 
 def drawable(kept: KeptEmbedding, titles: Sequence[str], scores: Sequence[str] = ()) -> Embedding:
@@ -108,7 +166,7 @@ def drawable(kept: KeptEmbedding, titles: Sequence[str], scores: Sequence[str] =
 
 
 def _scores(summary: Summary, item: Item, kept: KeptEmbedding) -> list[str]:
-    """Return the means of the splits' family that the embedding belongs to."""
+    """Return what was measured on the splits' family that the embedding belongs to."""
     rows = summary.methods
     rows = rows[(rows["reducer"] == item.name) & (rows["split"] == split_family(kept.split))]
     params = {"mode": kept.mode, **kept.params}
@@ -120,32 +178,49 @@ def _scores(summary: Summary, item: Item, kept: KeptEmbedding) -> list[str]:
             rows = rows[[same_value(each, value) for each in rows[f"reducer.{name}"]]]
     several = rows["classifier_label"].nunique() > 1
     scores = []
-    for label, metric, mean in zip(
-        rows["classifier_label"], rows["metric"], rows["mean"], strict=True
+    for index, label, metric in zip(
+        rows.index, rows["classifier_label"], rows["metric"], strict=True
     ):
         words = metric_name(metric)
         # A measure is named after its metric, or nearly so.
         named = several and words not in label and not summary.run.spec.measures
         scores.append(f"{label} {words}" if named else words)
-        scores[-1] += f" {number(mean, metric)}"
+        scores[-1] += f" {number(_middle(Row(summary, index)), metric)}"
     # Only what fits under a title; with a swept classifier there may be too many.
     return scores if len(scores) <= _MOST_SCORES else []
 
 
+def _middle(row: Row) -> float:
+    """Return the median over runs that differ in a method's start alone, otherwise the mean."""
+    return float(row.values.median() if row["split"] == "whole" else row["mean"])
+
+
+def scores_note(summary: Summary) -> str:
+    """Return what the scores under the titles are: means over splits, or medians over starts."""
+    rows = summary.methods
+    if rows.empty or rows["planned"].max() < 2:
+        return ""
+    row = rows.iloc[0]
+    middle = "medians" if row["split"] == "whole" else "means"
+    return f"numbers: {middle} over {family_name(row['split'], int(row['planned']))}"
+
+
 @dataclass(frozen=True, eq=False)
 class _PointGroup:
-    """Points that are drawn alike: a class, or a sub-class in its class's colour."""
+    """Points that are drawn alike: a class, or a sub-class with its class's marker."""
 
     name: str
+    short: str
     colour: str
     marker: str
     members: NDArray[np.bool_]
 
 
-def draw_embeddings(title: str, embeddings: Sequence[Embedding]) -> Figure:
+def draw_embeddings(title: str, embeddings: Sequence[Embedding], note: str = "") -> Figure:
     """Draw a panel per embedding: one dimension as strips, two as a plane, three in perspective.
 
-    Training points are pale where test points are there too; prototypes are stars.
+    Training points are pale where test points are there too; prototypes are rings. `note` says
+    what the numbers under the panels' titles are.
     """
     columns = _COLUMNS.get(len(embeddings), 4)
     lines = -(-len(embeddings) // columns)
@@ -164,14 +239,19 @@ def draw_embeddings(title: str, embeddings: Sequence[Embedding]) -> Figure:
         axes: Any = figure.add_subplot(lines, columns, place, **flat)
         _panel(axes, each, rasterized=points > _MOST_SHAPES, size=3.4 if small else 4.2)
         _heading(axes, each, width / columns)
-    figure.suptitle(in_lines(title, width), fontsize=11, weight="bold")
-    legend_below(figure, _handles(embeddings, several=several))
+    panels = "; ".join(
+        ", ".join(filter(None, [each.title, *each.scores, each.mark])) for each in embeddings
+    )
+    set_title(figure, title, f"A point per sample, a panel per method: {panels}. {note}".strip())
+    handles = _handles(embeddings, several=several)
+    legend_below(figure, [*handles, *([legend_entry(note)] if note else [])])
     return figure
 
 
 def _heading(axes: Any, embedding: Embedding, width: float) -> None:
     wrapped = "\n".join(textwrap.wrap(embedding.title, int(width * 11)))
-    scores = "\n".join(textwrap.wrap(", ".join(embedding.scores), int(width * 13)))
+    told = (", ".join(embedding.scores), embedding.mark)
+    scores = "\n".join(line for text in told for line in textwrap.wrap(text, int(width * 13)))
     if embedding.dimension == 3:
         # Above the cube's far corner, which leaves room there; the layout knows of no titles.
         axes.text2D(0.0, 1.0, wrapped, transform=axes.transAxes, va="top", weight="bold", size=9.5)
@@ -198,23 +278,25 @@ def _heading(axes: Any, embedding: Embedding, width: float) -> None:
 
 
 def _point_groups(embedding: Embedding) -> list[_PointGroup]:
-    """Return what the points are told apart by; markers run on within a class."""
-    found = []
+    """Return what the points are told apart by: a marker per class, a colour per sub-class."""
+    found: list[_PointGroup] = []
     subclasses, names = embedding.subclasses, embedding.kept.subclass_names
     for code, name in enumerate(embedding.kept.classes):
-        look, members = class_look(code), embedding.y == code
+        members = embedding.y == code
         own: Sequence[int] = ()
         if subclasses is not None:
             own = np.unique(subclasses[members & (subclasses >= 0)]).tolist()
         if len(own) < 2 or names is None:
-            found.append(_PointGroup(name, look.colour, look.marker, members))
+            look = class_look(len(found))
+            found.append(_PointGroup(name, name, look.colour, class_look(code).marker, members))
             continue
-        for place, subclass in enumerate(own):
-            text, marker = f"{name}: {names[subclass]}", class_look(code + 3 * place).marker
+        for subclass in own:
+            part, look = names[subclass], class_look(len(found))
             inside = members & (subclasses == subclass)
-            found.append(_PointGroup(text, look.colour, marker, inside))
+            text = f"{part} (class {name})"
+            found.append(_PointGroup(text, part, look.colour, class_look(code).marker, inside))
     if (embedding.y < 0).any():
-        found.append(_PointGroup("unlabelled", NEUTRAL, ".", embedding.y == -1))
+        found.append(_PointGroup("unlabelled", "unlabelled", NEUTRAL, ".", embedding.y == -1))
     return found
 
 
@@ -261,7 +343,23 @@ def _panel(axes: Any, embedding: Embedding, *, rasterized: bool, size: float) ->
         # By depth, the class's own points would vanish among the others.
         axes.computed_zorder = False
         axes.view_init(elev=22, azim=-60)
+    if embedding.direction is not None:
+        _show_direction(axes, embedding.coordinates, embedding.direction)
     _prototypes(axes, embedding)
+
+
+def _show_direction(axes: Axes, X: NDArray[np.float64], direction: NDArray[np.float64]) -> None:
+    """Draw the line that points are projected to, without a change of the panel's limits."""
+    axes.set_aspect("equal", adjustable="datalim")
+    axes.apply_aspect()
+    axes.axline(
+        tuple(X.mean(axis=0)),
+        tuple(X.mean(axis=0) + direction),
+        color="black",
+        linewidth=1.6,
+        path_effects=[withStroke(linewidth=3.5, foreground="white")],
+        zorder=6,
+    )
 
 
 def _places(embedding: Embedding, groups: Sequence[_PointGroup]) -> NDArray[np.float64]:
@@ -277,7 +375,7 @@ def _places(embedding: Embedding, groups: Sequence[_PointGroup]) -> NDArray[np.f
 
 
 def _strips(axes: Axes, embedding: Embedding, groups: Sequence[_PointGroup]) -> None:
-    axes.set_yticks(range(len(groups)), [textwrap.shorten(group.name, 18) for group in groups])
+    axes.set_yticks(range(len(groups)), [textwrap.fill(group.short, 18) for group in groups])
     axes.set_ylim(len(groups) - 0.4, -0.6)
     axes.set_xticks([])
     axes.tick_params(axis="y", length=0)
@@ -296,13 +394,12 @@ def _prototypes(axes: Any, embedding: Embedding) -> None:
         look = class_look(code)
         axes.plot(
             *[[value] for value in prototype],
-            marker="*",
-            markersize=16,
-            color=look.colour,
-            markeredgecolor="black",
-            markeredgewidth=0.9,
-            path_effects=[withStroke(linewidth=3.5, foreground="white")],
+            **_OWN_POINT,
+            markeredgecolor=look.colour,
             zorder=10,
+        )
+        axes.plot(
+            *[[value] for value in prototype], marker="+", markersize=8, color="black", zorder=10.5
         )
         text = axes.text if embedding.dimension == 3 else axes.annotate
         label = textwrap.shorten(embedding.kept.classes[code], 16)
@@ -311,7 +408,10 @@ def _prototypes(axes: Any, embedding: Embedding) -> None:
         if embedding.dimension == 3:
             text(*prototype, f"  {label}", **style)
         else:
-            text(label, tuple(prototype), (6, 5), textcoords="offset points", **style)
+            # Towards the middle, so that no name is cut at the panel's edge.
+            left = prototype[0] > np.mean(axes.get_xlim())
+            place = {"ha": "right", "xytext": (-8, 6)} if left else {"xytext": (8, 6)}
+            text(label, tuple(prototype), textcoords="offset points", **style, **place)
 
 
 def _handles(embeddings: Sequence[Embedding], *, several: bool) -> list[Any]:
@@ -323,7 +423,7 @@ def _handles(embeddings: Sequence[Embedding], *, several: bool) -> list[Any]:
     dot: dict[str, Any] = {"marker": "o", "markersize": 6.0, "alpha": 1.0}
     handles = [
         legend_entry(
-            textwrap.shorten(group.name, 32),
+            group.name,
             **dot | {"color": group.colour, "marker": group.marker},
         )
         for group in list(groups.values())[:_MANY]
@@ -332,7 +432,9 @@ def _handles(embeddings: Sequence[Embedding], *, several: bool) -> list[Any]:
     if several:
         handles.append(legend_entry("training point", **dot | {"alpha": _PALE}))
         handles.append(legend_entry("test point", **dot | {"alpha": _SOLID}))
+    if any(each.direction is not None for each in embeddings):
+        handles.append(legend_entry("the direction found", color="black", linestyle="-"))
     if any(each.prototypes is not None and each.dimension > 1 for each in embeddings):
-        star = {"marker": "*", "markersize": 11}
-        handles.append(legend_entry("the class's own point", **dot | star))
+        ring = {**_OWN_POINT, "markersize": 9, "markeredgecolor": NEUTRAL}
+        handles.append(legend_entry("the class's own point", **ring))
     return handles

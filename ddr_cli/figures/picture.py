@@ -8,28 +8,41 @@ from typing import TYPE_CHECKING, Any, cast
 import pandas as pd
 from matplotlib.patches import Patch
 
+from ddr_cli.comparison.controls import largest_class_score
 from ddr_cli.comparison.names import (
     family_name,
     is_rate,
     method_name,
     metric_axis,
+    metric_name,
+    number,
     parameter_name,
     setting_text,
 )
-from ddr_cli.comparison.summary import TUNED_SUFFIX, Summary, best_index, with_tuned_names
+from ddr_cli.comparison.summary import (
+    TUNED_SUFFIX,
+    Summary,
+    best_index,
+    swept_columns,
+    with_tuned_names,
+)
+from ddr_cli.core.own_code import class_name
+from ddr_cli.evaluation.metrics import get_scale
 from ddr_cli.figures.style import (
+    LARGEST,
     NEUTRAL,
-    PAPER_COLOUR,
     PAPER_FILL,
+    STAR,
     Look,
-    in_lines,
     legend_below,
     legend_entry,
-    look,
+    looks_of,
     run_title,
+    set_title,
 )
 from ddr_cli.spec.budgets import ALL, LABELS, Budget
 from ddr_cli.spec.sweeps import TRAIN
+from ddr_cli.verdicts.headline import Said
 from ddr_cli.verdicts.printed import QuotedNumber
 
 if TYPE_CHECKING:
@@ -40,6 +53,7 @@ Method = tuple[str, str]
 """The display labels of a reducer and a classifier."""
 
 
+PIECES = ("reducer", "classifier")
 _SIZES = {
     "per_class": "training points per class",
     "fraction": "share of the points that train",
@@ -56,8 +70,9 @@ class Picture:
     labels, all labels stand a step beyond the largest number; `ticks` has that axis's texts.
     """
 
-    def __init__(self, summary: Summary, metric: str, quoted: Sequence[QuotedNumber]) -> None:
+    def __init__(self, summary: Summary, metric: str, said: Said) -> None:
         self.run = summary.run
+        self.finding = said.finding
         self.metric = metric
         self.scale = 100.0 if is_rate(metric) else 1.0
         rows = with_tuned_names(summary.methods[summary.methods["metric"] == metric])
@@ -72,9 +87,20 @@ class Picture:
             places = _places_of(list(self.run.spec.labels))
             self.ticks = {place: str(budget) for budget, place in places.items()}
             self.rows[LABELS] = self.rows[LABELS].map(places).astype(float)
-        self.quoted = [number for number in quoted if number.row in rows.index]
-        pairs = rows[["reducer_label", "classifier_label"]].drop_duplicates()
-        self.methods: list[Method] = list(pairs.itertuples(index=False, name=None))
+        self.quoted = [each for each in said.quoted if each.row in rows.index]
+        pairs = rows.drop_duplicates(["reducer_label", "classifier_label"])
+        self.methods: list[Method] = list(
+            pairs[["reducer_label", "classifier_label"]].itertuples(index=False, name=None)
+        )
+        self._pieces = {
+            label: class_name(name)
+            for piece in PIECES
+            for label, name in zip(pairs[f"{piece}_label"], pairs[piece], strict=True)
+        }
+        # What varies has the looks: methods, or the classifiers of one method.
+        self._place = 1 if pairs["reducer_label"].nunique() == 1 else 0
+        largest = largest_class_score(self.run, metric)
+        self.largest = None if largest is None else largest * self.scale
         families = set(self.rows["split"])
         self.families: list[str] = sorted(families, key=lambda name: name != "predefined")
 
@@ -91,7 +117,7 @@ class Picture:
         groups = self.rows.groupby(["reducer_label", "classifier_label", "split", x], sort=False)
         best = [best_index(group["mean"], self.metric) for _, group in groups]
         self.rows = self.rows.loc[sorted(best)]
-        self.quoted = [number for number in self.quoted if number.row in best]
+        self.quoted = [each for each in self.quoted if each.row in best]
         self.note = "Best setting at each place · "
 
     def axis_of(self, x: str) -> str:
@@ -112,9 +138,16 @@ class Picture:
         row = self.row(quoted.row)
         return str(row["reducer_label"]), str(row["classifier_label"])
 
-    def look(self, method: Method) -> Look:
-        """Return how a method is drawn."""
-        return look(self.methods.index(method))
+    def look(self, method: Method, *, place: int | None = None, alone: bool = False) -> Look:
+        """Return how a method is drawn: by its reducer, or its classifier (place 1).
+
+        In a panel of its own it has no need of another shade than its like.
+        """
+        place = self._place if place is None else place
+        labels = list(dict.fromkeys(self.untuned(each)[place] for each in self.methods))
+        label = self.untuned(method)[place]
+        names = [self._pieces[each] for each in labels]
+        return looks_of(names)[names.index(self._pieces[label]) if alone else labels.index(label)]
 
     def name(self, method: Method) -> str:
         """Return a method's name, without the reducer or the evaluator where all have the same."""
@@ -147,32 +180,80 @@ class Picture:
 
     def shown_values(self) -> pd.Series[Any]:
         """Return everything that the value axis must hold."""
-        quoted = pd.Series([number.value * self.scale for number in self.quoted], dtype=float)
+        quoted = pd.Series([each.value * self.scale for each in self.quoted], dtype=float)
         drawn = [self.rows[name] for name in ("mean", "low", "high")]
         shown: pd.Series[Any] = pd.concat([*drawn, quoted]).dropna()
         return shown
 
     def finish(self, figure: Figure, handles: Sequence[Any] = ()) -> None:
-        """Add the title, how far an unfinished run is, and a legend below that hides nothing."""
+        """Add title, description, how far an unfinished run is, and a legend that hides nothing."""
         reducers = {name for name, _ in self.methods}
         extra = next(iter(reducers)) if len(reducers) == 1 else ""
-        title = in_lines(run_title(self.run, extra), figure.get_figwidth())
-        figure.suptitle(title, fontsize=11, weight="bold")
+        extra = "" if self._pieces.get(extra) == "none" else extra
+        set_title(figure, run_title(self.run, extra, self.finding or self.best()), self._words())
         legend_below(figure, handles)
+
+    def best(self) -> str:
+        """Return the best mean, with its method and its setting where there are several."""
+        rows = self.rows[self.rows["split"] == self.families[-1]] if self.families else self.rows
+        rows = rows.dropna(subset=["mean"])
+        better = get_scale(self.metric).better
+        if len(rows) < 2 or better is None:
+            return ""
+        row: dict[Any, Any] = rows.loc[best_index(rows["mean"], self.metric)].to_dict()
+        word = "lowest" if better == "lower" else "highest"
+        value = number(row["mean"] / self.scale, self.metric)
+        method = (row["reducer_label"], row["classifier_label"])
+        swept = {name: row[name] for name in swept_columns(self.run) if not pd.isna(row.get(name))}
+        if LABELS in swept:
+            swept[LABELS] = self.ticks[swept[LABELS]]
+        where = [self.name(method)] if len(self.methods) > 1 else []
+        where += [setting_text(swept)] if swept else []
+        return f"{word} {metric_name(self.metric)} {value}, {' at '.join(where)}"
+
+    def _words(self) -> str:
+        """Return what the figure shows, for those who don't see it."""
+        if self.rows.empty:
+            return "No results yet."
+        parts = []
+        for family in self.families:
+            rows = self.rows[self.rows["split"] == family]
+            spans = []
+            for method in self.methods:
+                means = self.of(method, rows)["mean"].dropna()
+                if len(means):
+                    ends = dict.fromkeys(f"{value:.4g}" for value in (means.min(), means.max()))
+                    spans.append(f"{self.name(method)} {' to '.join(ends)}")
+            parts.append(f"{self.family_title(family)}: {'; '.join(spans)}.")
+        stars = dict.fromkeys(quoted.text for quoted in self.quoted)
+        printed = f" {'; '.join(stars)}." if stars else ""
+        return f"{self.axis[0].upper()}{self.axis[1:]}. {' '.join(parts)}{printed}"
 
     def quoted_handle(self) -> list[Any]:
         """Return the legend's entry for quoted numbers, if there are any."""
         if not self.quoted:
             return []
-        star = {"marker": "*", "color": PAPER_FILL, "markeredgecolor": PAPER_COLOUR}
-        return [legend_entry("number in the paper", markersize=11, **star)]
+        return [legend_entry("number in the paper", **STAR | {"markersize": 11}, color=PAPER_FILL)]
+
+    def largest_handle(self) -> list[Any]:
+        """Return the legend's entry for the line of the largest class, if it is in the figure."""
+        if self.largest is None or not self._reaches(self.largest):
+            return []
+        return [legend_entry(f"always the largest class ({self.largest:.1f} %)", **LARGEST)]
+
+    def _reaches(self, value: float) -> bool:
+        """Tell whether a value is among those that are drawn."""
+        shown = self.rows[["mean", "low", "high"]]
+        return bool(shown.min().min() < value < shown.max().max())
 
     def interval_handle(self) -> list[Any]:
         """Return the legend's entry for intervals, if there are any."""
         bands = self.rows.dropna(subset=["low"])
         if bands.empty:
             return []
-        return [Patch(facecolor=NEUTRAL, alpha=0.35, label=str(bands["interval"].iloc[0]))]
+        return [
+            Patch(facecolor=NEUTRAL, alpha=0.35, label=f"the middle {bands['interval'].iloc[0]}")
+        ]
 
 
 def _places_of(budgets: Sequence[Budget]) -> dict[Budget, float]:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import io
+import itertools
 import textwrap
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from xml.sax.saxutils import escape
 
 import matplotlib as mpl
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
@@ -50,6 +54,14 @@ _CLASS_MARKERS = ("o", "D", "s", "^", "v", "P", "X", "h", "<", "p")
 PAPER_COLOUR = "#333333"
 PAPER_FILL = "#bbbbbb"
 NEUTRAL = "#666666"
+# A star is always a number of the paper.
+STAR: dict[str, Any] = {
+    "marker": "*",
+    "markersize": 14,
+    "markeredgecolor": PAPER_COLOUR,
+    "markeredgewidth": 0.8,
+}
+LARGEST: dict[str, Any] = {"color": NEUTRAL, "linestyle": (0, (1, 2)), "linewidth": 1.4}
 OTHERS = "#d0d0d0"
 DPI = 144
 _PALETTE = 128
@@ -59,7 +71,8 @@ _PALETTE = 128
 _STEEP_FROM = 2.5
 
 _SETTINGS: dict[Any, Any] = {
-    "font.family": "DejaVu Sans",
+    "font.family": "sans-serif",
+    "font.sans-serif": ["DejaVu Sans", "Verdana", "Arial"],
     "font.size": 9.0,
     "axes.titlesize": 9.5,
     "axes.labelsize": 9.0,
@@ -75,13 +88,70 @@ _SETTINGS: dict[Any, Any] = {
     "lines.markersize": 4.5,
     "figure.facecolor": "white",
     "savefig.facecolor": "white",
-    # Glyphs as outlines: the picture is the same where the font is not installed.
-    "svg.fonttype": "path",
+    # Text as text: it is found, read aloud and set in the reader's own font.
+    "svg.fonttype": "none",
     "svg.hashsalt": "ddr",
     "path.simplify": True,
     # A dollar sign in a label is one.
     "text.parse_math": False,
 }
+
+
+# Where the same method meets the same readers: its colour and marker, by place in the two lists
+# above, in every figure. Those that share a figure of a paper have colours of their own.
+_OWN_LOOKS = {
+    # reducers
+    "none": "2s",
+    "pca": "6P",
+    "lda": "1D",
+    "ccdr": "0o",
+    "nmmp": "4v",
+    "lfda": "3h",
+    "kernel_lfda": "3X",
+    "lpp": "5^",
+    "mfa": "6s",
+    "kernel_mfa": "6v",
+    "nca": "6X",
+    "discriminative_projections": "0h",
+    "laplacian_rls": "7X",
+    "sde": "3v",
+    "ssde": "0P",
+    "slle": "4^",
+    "lmnn": "5P",
+    "mcml": "7h",
+    "laplacian_eigenmaps": "0^",
+    "mds": "1o",
+    "isomap": "2o",
+    "lle": "4o",
+    "kernel_pca": "6o",
+    "random_projection": "5o",
+    "pls_da": "7o",
+    "shrinkage_lda": "7D",
+    "rda": "2D",
+    "logistic_projection": "0D",
+    "forest_embedding": "5D",
+    "kernel_approximation_lda": "6D",
+    "lol": "3s",
+    "hsic_pca": "4s",
+    "save": "5s",
+    "mmc": "7s",
+    "olda": "0s",
+    "lsda": "1s",
+    "umap": "0v",
+    "supervised_umap": "1v",
+    "opentsne": "2v",
+    "pacmap": "5v",
+    "triplet_net": "7v",
+    # classifiers
+    "knn": "0o",
+    "linear": "1D",
+    "neural_net": "5^",
+    "svc": "4v",
+    "random_forest": "7X",
+    "gradient_boosting": "2s",
+    "logistic_regression": "6h",
+}
+_PALER, _DARKER = 0.5, 0.45
 
 
 @dataclass(frozen=True)
@@ -94,10 +164,57 @@ class Look:
 
 
 def look(position: int) -> Look:
-    """Return the look of the method at a position; from the ninth on colours come again."""
+    """Return the look of what has no name of its own; from the ninth on colours come again."""
     n = len(_COLOURS)
     shifted = (position + position // n) % n
     return Look(_COLOURS[position % n], _MARKERS[shifted], _LINES[shifted])
+
+
+def looks_of(names: Sequence[str]) -> list[Look]:
+    """Return the looks of methods by the names of their estimators, in one figure.
+
+    A method that comes again (in another setting) has its colour and marker, in another shade and
+    with other dashes. One that the house doesn't know has what no other of the figure has.
+    """
+    if len(set(names)) == 1 and len(names) > 1:
+        # Settings of one method alone need no shades of its colour.
+        first = _own_look(names[0]) if names[0] in _OWN_LOOKS else look(0)
+        others = (look(i) for i in itertools.count())
+        different = (each for each in others if first.colour != each.colour)
+        return [first, *itertools.islice(different, len(names) - 1)]
+    known = {name: _own_look(name) for name in names if name in _OWN_LOOKS}
+    taken = {each.colour for each in known.values()}
+    if len(taken) + len(set(names) - known.keys()) > len(_COLOURS):
+        taken = set()
+    free = (each for each in map(look, itertools.count()) if each.colour not in taken)
+    for name in names:
+        if name not in known:
+            known[name] = next(free)
+    counts: Counter[str] = Counter()
+    found = []
+    for name in names:
+        found.append(_varied(known[name], counts[name]))
+        counts[name] += 1
+    return found
+
+
+def _own_look(name: str) -> Look:
+    place, marker = int(_OWN_LOOKS[name][0]), _OWN_LOOKS[name][1]
+    return Look(_COLOURS[place], marker, _LINES[_MARKERS.index(marker)])
+
+
+def _varied(own: Look, number: int) -> Look:
+    """Return a look in the shade and the dashes of a method's setting of a number."""
+    if number == 0:
+        return own
+    step = (number + 1) // 2
+    share, other = (_PALER, 1.0) if number % 2 else (_DARKER, 0.0)
+    kept = (1 - share) ** step
+    r, g, b = (kept * part + (1 - kept) * other for part in to_rgb(own.colour))
+    grey = 1 - 0.75 ** (number + 1)
+    # Black has no darker shade.
+    colour = to_hex((grey, grey, grey) if own.colour == "#000000" else (r, g, b))
+    return Look(colour, own.marker, _LINES[(_LINES.index(own.line) + number) % len(_LINES)])
 
 
 def class_look(code: int) -> Look:
@@ -133,8 +250,8 @@ def in_lines(title: str, width: float) -> str:
     return "\n".join(textwrap.wrap(title, int(width * 10)))
 
 
-def run_title(run: Run, method: str = "") -> str:
-    """Return the title of a run's figure.
+def run_title(run: Run, method: str = "", finding: str = "") -> str:
+    """Return the title of a run's figure: what it is about, and what came out.
 
     It names the method, if one is given and the title doesn't, and says how far an unfinished run
     is.
@@ -142,9 +259,73 @@ def run_title(run: Run, method: str = "") -> str:
     title = run.title
     if method and method not in title:
         title += f" ({method})"
+    if finding:
+        title += f": {finding}"
     if not run.is_complete or run.failed:
         title += f" [{run.progress}]"
     return title
+
+
+def set_title(figure: Figure, title: str, description: str = "") -> None:
+    """Put a title above a figure, and a description in words where programs look for one."""
+    figure.suptitle(in_lines(title, figure.get_figwidth()), fontsize=11, weight="bold")
+    figure.set_label(description)
+    for axes in figure.axes:
+        for axis in (axes.xaxis, axes.yaxis):
+            words = axis.get_label_text()
+            if axis.get_scale() == "log" and words:
+                axis.set_label_text(f"{words}, log scale")
+
+
+def label_ends(axes: Axes, ends: Sequence[tuple[float, str, str]]) -> None:
+    """Write the names of curves right of their ends: the height, the name and the colour of each.
+
+    The limits of the axes must be final. Names that would lie on each other are moved apart.
+    """
+    if not ends:
+        return
+    place = axes.transData + axes.transAxes.inverted()
+    x = axes.get_xlim()[1]
+    heights = [min(max(place.transform((x, end[0]))[1], 0.0), 1.0) for end in ends]
+    order = sorted(range(len(ends)), key=lambda i: heights[i])
+    lines = axes.get_position().height * axes.get_figure().get_figheight() * 72  # type: ignore[union-attr]
+    gap = min(10.5 / lines, 1.0 / len(ends))
+    placed = _apart([heights[i] for i in order], gap)
+    for i, height in zip(order, placed, strict=True):
+        _, name, colour = ends[i]
+        axes.annotate(
+            name,
+            (1.0, heights[i]),
+            (1.03, height),
+            xycoords="axes fraction",
+            textcoords="axes fraction",
+            va="center",
+            fontsize=8.5,
+            color=_on_white(colour),
+            annotation_clip=False,
+            arrowprops={"arrowstyle": "-", "color": colour, "lw": 0.7, "shrinkA": 0, "shrinkB": 0},
+        )
+
+
+def _apart(heights: Sequence[float], gap: float) -> list[float]:
+    """Return ordered heights moved so that neighbours are a gap apart, about where they were."""
+    groups = [[height, 1] for height in heights]
+    i = 0
+    while i + 1 < len(groups):
+        (low, n), (high, m) = groups[i], groups[i + 1]
+        if high - low < gap * (n + m) / 2 - 1e-9:
+            groups[i : i + 2] = [[(low * n + high * m) / (n + m), n + m]]
+            i = max(i - 1, 0)
+        else:
+            i += 1
+    return [centre + gap * (place - (n - 1) / 2) for centre, n in groups for place in range(int(n))]
+
+
+def _on_white(colour: str) -> str:
+    """Return a colour dark enough for text on white."""
+    r, g, b = to_rgb(colour)
+    dimmed = min(1.0, 0.42 / max(0.2126 * r + 0.7152 * g + 0.0722 * b, 1e-9))
+    return to_hex((r * dimmed, g * dimmed, b * dimmed))
 
 
 def legend_below(figure: Figure, handles: Sequence[Any]) -> None:
@@ -202,8 +383,10 @@ def rendered(figure: Figure) -> tuple[bytes, bytes]:
         png = _compact(_saved(figure, "png", {"Software": None}))
         # The places found for the first picture serve the second.
         figure.set_layout_engine("none")
-        svg = _saved(figure, "svg", {"Date": None, "Creator": None})
-    return svg, png
+        title = " ".join(figure.get_suptitle().split())
+        svg = _saved(figure, "svg", {"Date": None, "Creator": None, "Title": title})
+    description = escape(str(figure.get_label()) or title)
+    return svg.replace(b"</title>", f"</title>\n <desc>{description}</desc>".encode(), 1), png
 
 
 def _compact(png: bytes) -> bytes:
@@ -217,7 +400,7 @@ def _compact(png: bytes) -> bytes:
     return buffer.getvalue()
 
 
-def _saved(figure: Figure, kind: str, metadata: dict[str, None]) -> bytes:
+def _saved(figure: Figure, kind: str, metadata: dict[str, str | None]) -> bytes:
     buffer = io.BytesIO()
     figure.savefig(buffer, format=kind, dpi=DPI, metadata=metadata)
     return buffer.getvalue()

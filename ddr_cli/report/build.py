@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -33,12 +34,13 @@ from ddr_cli.verdicts.assess import (
     Assessment,
     PaperResult,
     assess,
-    quoted_for,
     read_record,
     record_of,
     record_text,
     regressions,
 )
+from ddr_cli.verdicts.claims import ClaimResult
+from ddr_cli.verdicts.headline import said_of
 
 PAGE = "index.html"
 COUNTS = "verdict_counts.md"
@@ -69,13 +71,16 @@ class ReportOutcome:
         return tuple(own_run(summary) for summary in self.assessment.others)
 
 
-def write_run(summary: Summary) -> list[Path]:
+def write_run(
+    summary: Summary, claims: Mapping[str, Sequence[ClaimResult]] | None = None
+) -> list[Path]:
     """Derive ``summary.csv``, ``figure.svg`` and ``figure.png`` of a run, complete or partial.
 
-    Of a run with shuffled labels ``shuffled_labels.svg`` and ``.png``, too.
+    Of a run with shuffled labels ``shuffled_labels.svg`` and ``.png``, too. A report has the
+    verdicts on the `claims` of each paper, which the figure then names.
     """
     folder = summary.run.folder
-    svg, png = rendered(draw(summary, quoted_for(summary)))
+    svg, png = rendered(draw(summary, said_of(summary, claims)))
     contents: dict[str, str | bytes] = {
         "summary.csv": to_csv(summary.rows),
         "figure.svg": svg,
@@ -125,9 +130,10 @@ def write_report(
     page = None
     if format in (Format.html, Format.all):
         shown = {}
+        claims = {result.paper.name: result.claims for result in assessment.papers}
         for summary in _summaries(assessment):
             name = summary.run.name
-            files += write_run(summary)
+            files += write_run(summary, claims)
             svg, png = (_figure(summary, ending).read_bytes() for ending in (".svg", ".png"))
             shown[name] = page_figure(name, svg.decode(), png)
         for result in assessment.papers:

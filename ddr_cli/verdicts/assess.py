@@ -19,16 +19,14 @@ from ddr_cli.comparison.runs import find_runs
 from ddr_cli.comparison.summary import Summary, summarize
 from ddr_cli.core.errors import InputError
 from ddr_cli.core.validation import Frozen
-from ddr_cli.papers.schema import Artefact, Paper, load_paper, paper_names, papers_naming
+from ddr_cli.papers.schema import Artefact, Paper, load_paper, paper_names
 from ddr_cli.verdicts.claims import ClaimResult, ClaimVerdict, PartResult, judge_claims
 from ddr_cli.verdicts.printed import (
     MarkResult,
     NumberResult,
-    QuotedNumber,
     Verdict,
     judge_marks,
     judge_numbers,
-    quoted_numbers,
 )
 from ddr_cli.verdicts.readings import ReadingResult, judge_readings
 from ddr_cli.verdicts.rows import View
@@ -224,17 +222,6 @@ def _home(paper: Paper, summary: Summary) -> str:
     names = [artefact.id for artefact in drawn or using]
     said = summary.run.spec.paper
     return said.artefact if said is not None and said.artefact in names else names[0]
-
-
-def quoted_for(summary: Summary) -> list[QuotedNumber]:
-    """Return the numbers that the papers quote for what one run measured."""
-    return [
-        number
-        for name in papers_naming(summary.run.name)
-        for artefact in load_paper(name).artefacts
-        if summary.run.name in artefact.specs
-        for number in quoted_numbers(judge_numbers(artefact, {summary.run.name: summary}), summary)
-    ]
 
 
 # -- the record -------------------------------------------------------------------------------

@@ -223,19 +223,23 @@ class QuotedNumber:
 
 
 def quoted_numbers(results: Sequence[NumberResult], summary: Summary) -> list[QuotedNumber]:
-    """Return the stars of one run's figure, which stand in the panel of the paper's own split."""
+    """Return the stars of one run's figure, beside every row that a number is compared with."""
     found = []
     swept = swept_columns(summary.run)
     for result in results:
-        row, quantity = result.own.row, result.entry.value
-        if row is None or row.summary is not summary or quantity is None:
+        quantity = result.entry.value
+        if quantity is None:
             continue
         places = [value for name, value in result.entry.select.params.items() if name in swept]
         at = places[0].near if places and isinstance(places[0], Near) else None
         value = quantity.value
         text = f"{100 * value:.3g} %" if is_rate(result.entry.metric) else f"{value:g}"
-        found.append(QuotedNumber(row.index, value, f"paper: {text}", at))
-    return found
+        found += [
+            QuotedNumber(row.index, value, f"paper: {text}", at)
+            for row in (result.own.row, result.resplits.row)
+            if row is not None and row.summary is summary
+        ]
+    return list(dict.fromkeys(found))
 
 
 # -- marks ----------------------------------------------------------------------------------------

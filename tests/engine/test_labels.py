@@ -160,7 +160,7 @@ def test_the_summary_has_a_row_per_number_of_labels_and_the_figure_a_place(folde
     assert summary.rows["labels"].tolist() == [2, 5, "all"] * 4
     assert summary.rows["planned"].tolist() == [2] * 12
     (axes,) = draw(summary).axes
-    assert axes.get_xlabel() == "labelled training points per class"
+    assert axes.get_xlabel() == "labelled training points per class, log scale"
     assert axes.get_xscale() == "log"
     assert [text.get_text() for text in axes.get_xticklabels()] == ["2", "5", "all"]
     # A curve and the two ends of its band for each of the four methods.

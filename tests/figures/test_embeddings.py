@@ -1,5 +1,6 @@
 import json
 import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -54,6 +55,9 @@ def made(tmp_path, write_results, make_spec):
     return build
 
 
+NOTE = "numbers: means over 4 re-splits"
+
+
 def _drawn(folder):
     return draw(summary_of(folder))
 
@@ -67,7 +71,7 @@ def test_a_panel_per_reducer_in_the_order_of_the_spec(made):
     assert [axes.get_title(loc="left") for axes in figure.axes] == ["FDA", "LFDA"]
     notes = [[text.get_text() for text in axes.texts] for axes in figure.axes]
     assert notes == [["error 10.00 %"], ["error 5.00 %"]]
-    assert _legend(figure) == ["A or C", "B", "training point", "test point"]
+    assert _legend(figure) == ["A or C", "B", "training point", "test point", NOTE]
 
 
 def test_training_points_are_pale_and_all_points_are_drawn(made):
@@ -80,17 +84,17 @@ def test_training_points_are_pale_and_all_points_are_drawn(made):
 def test_without_a_test_part_nothing_is_pale(made):
     figure = _drawn(made(_content("lda", part=["train"] * 12)))
     assert {round(line.get_alpha(), 2) for line in figure.axes[0].lines} == {0.85}
-    assert _legend(figure) == ["A or C", "B"]
+    assert _legend(figure) == ["A or C", "B", NOTE]
 
 
-def test_sub_classes_have_their_class_s_colour_and_a_marker_of_their_own(made):
+def test_sub_classes_have_their_class_s_marker_and_a_colour_of_their_own(made):
     subclasses = [0, 1, 2, 1] * 3
     content = _content("lda", subclass_names=["A", "B", "C"], subclasses=subclasses)
     figure = _drawn(made(content))
-    assert _legend(figure)[:3] == ["A or C: A", "A or C: C", "B"]
+    assert _legend(figure)[:3] == ["A (class A or C)", "C (class A or C)", "B"]
     first, second, other = figure.legends[0].legend_handles[:3]
-    assert first.get_color() == second.get_color() != other.get_color()
-    assert first.get_marker() != second.get_marker()
+    assert len({each.get_color() for each in (first, second, other)}) == 3
+    assert first.get_marker() == second.get_marker() != other.get_marker()
 
 
 def test_one_dimension_is_a_strip_per_class(made):
@@ -109,7 +113,9 @@ def test_three_dimensions_are_drawn_in_perspective_with_labelled_prototypes(made
     (axes,) = figure.axes
     assert axes.name == "3d"
     assert {text.get_text().strip() for text in axes.texts} >= {"LDA", "A or C", "B"}
-    assert sum(line.get_marker() == "*" for line in axes.lines) == 2
+    # A star is a number of a paper.
+    assert sum(line.get_marker() == "+" for line in axes.lines) == 2
+    assert not [line for line in axes.lines if line.get_marker() == "*"]
     rendered(figure)
 
 
@@ -166,3 +172,16 @@ def test_ten_classes_differ_in_colour_and_a_hundred_in_look():
     assert len({to_rgb(look.colour) for look in looks[:10]}) == 10
     assert len({look.marker for look in looks[:10]}) == 10
     assert len({(look.colour, look.marker) for look in looks}) == 100
+
+
+def test_a_direction_in_the_plane_of_generated_data_is_drawn_among_the_points():
+    results = Path(__file__).parents[2] / "results"
+    summary = summary_of(results / "lfda_toys_multimodal")
+    fda, lpp, lfda = read_embeddings(summary)
+    # The first coordinate tells the middle class from those on both sides of it.
+    assert abs(lpp.direction[0]) > 0.99 < abs(lfda.direction[0])
+    assert abs(fda.direction[1]) > 0.9
+    assert fda.coordinates.shape == (300, 2)
+    (data, *others) = read_embeddings(summary_of(results / "nmmp_rings"))
+    assert data.title == "the data, features 1 and 2 of 10"
+    assert len(others) == 3

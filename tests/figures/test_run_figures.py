@@ -8,8 +8,11 @@ from PIL import Image
 
 from ddr_cli.comparison.runs import load_run
 from ddr_cli.comparison.summary import summarize
+from ddr_cli.evaluation.registry import CLASSIFIERS as REGISTERED_CLASSIFIERS
 from ddr_cli.figures import draw
-from ddr_cli.figures.style import look, rendered
+from ddr_cli.figures.style import look, looks_of, rendered
+from ddr_cli.reducers.registry import REDUCERS
+from ddr_cli.verdicts.headline import Said
 from ddr_cli.verdicts.printed import QuotedNumber
 
 CCDR = {
@@ -44,13 +47,17 @@ def _legend(figure):
     return [text.get_text() for text in figure.legends[0].get_texts()]
 
 
+def _texts(axes):
+    return [text.get_text() for text in axes.texts]
+
+
 def test_curves_show_both_kinds_of_split_side_by_side(summary_of):
     figure = draw(summary_of(sweep={"reducer.beta": BETAS}, log=True))
     own, over = figure.axes
     assert own.get_title(loc="left") == "Predefined split (n = 1)"
     assert over.get_title(loc="left") == "Mean over 10 re-splits"
     assert own.get_ylabel() == "error rate (%)"
-    assert {axes.get_xlabel() for axes in figure.axes} == {"β"}
+    assert {axes.get_xlabel() for axes in figure.axes} == {"β, log scale"}
     assert own.get_xscale() == "log"
     assert own.get_ylim() == over.get_ylim()
     # One line per classifier on the left; on the right also the two ends of each band.
@@ -60,7 +67,12 @@ def test_curves_show_both_kinds_of_split_side_by_side(summary_of):
     assert over.lines[0].get_ydata() == pytest.approx(np.full(4, 10.0))
     assert own.lines[0].get_markerfacecolor() == "white"
     assert own.lines[0].get_linestyle() == "--"
-    assert _legend(figure) == ["k-NN", "linear", "predefined split", "80 % of 10 re-splits"]
+    assert _legend(figure) == ["predefined split", "the middle 80 % of 10 re-splits"]
+    # Each curve is named at its end.
+    assert _texts(over) == ["k-NN", "linear"]
+    assert figure.get_suptitle().startswith(
+        "A made-up run (CCDR): lowest error 10.00 %, k-NN at β = 0.01"
+    )
 
 
 def test_the_band_is_the_interval_over_repetitions(summary_of):
@@ -73,18 +85,28 @@ def test_the_band_is_the_interval_over_repetitions(summary_of):
 def test_quoted_numbers_are_marked_and_named(summary_of):
     summary = summary_of(sweep={"reducer.beta": BETAS}, log=True)
     rows = summary.rows
-    row = rows.index[
-        (rows["split"] == "predefined")
-        & (rows["classifier"] == "knn")
-        & (rows["reducer.beta"] == 1.0)
-    ][0]
-    figure = draw(summary, [QuotedNumber(int(row), 0.086, "paper: 8.6 %", at=0.5)])
+    row, other = (
+        rows.index[
+            (rows["split"] == "predefined")
+            & (rows["classifier"] == classifier)
+            & (rows["reducer.beta"] == 1.0)
+        ][0]
+        for classifier in ("knn", "linear")
+    )
+    near = QuotedNumber(int(row), 0.092, "paper: 9.2 %", at=0.5)
+    far = QuotedNumber(int(other), 0.83, "paper: 83 %")
+    figure = draw(summary, Said([near, far], finding="both differ"))
     own, over = figure.axes
     stars = [line for line in own.lines if line.get_marker() == "*"]
-    assert [(*star.get_xdata(), *star.get_ydata()) for star in stars] == [(0.5, 8.6)]
+    top = own.get_ylim()[1]
+    # What is far from ours stands at the edge, with an arrow.
+    assert [(*star.get_xdata(), *star.get_ydata()) for star in stars] == [(0.5, 9.2), (1.0, top)]
+    assert top < 20
+    assert _texts(own) == ["paper: 9.2 % (k-NN)", "paper: 83 % (linear) ↑"]
+    assert figure.get_suptitle() == "A made-up run (CCDR): both differ"
     assert stars[0].get_zorder() < 2
     assert not [line for line in over.lines if line.get_marker() == "*"]
-    assert "paper: 8.6 % (k-NN)" in _legend(figure)
+    assert "number in the paper" in _legend(figure)
 
 
 def test_a_method_without_the_parameter_is_a_level_line(summary_of):
@@ -92,12 +114,12 @@ def test_a_method_without_the_parameter_is_a_level_line(summary_of):
     level = figure.axes[0].lines[2]
     assert list(level.get_xdata()) == [0.01, 10.0]
     assert level.get_marker() in ("", "None")
-    assert _legend(figure)[:4] == [
+    assert set(_texts(figure.axes[1])) == {
         "CCDR, k-NN",
         "CCDR, linear",
         "no reduction, k-NN",
         "no reduction, linear",
-    ]
+    }
 
 
 def test_the_flat_part_of_a_steep_curve_is_enlarged(summary_of):
@@ -111,10 +133,10 @@ def test_the_flat_part_of_a_steep_curve_is_enlarged(summary_of):
 
 def test_without_a_sweep_there_is_a_dot_per_method(summary_of):
     figure = draw(summary_of(reducers=[NONE, CCDR]))
-    (axes,) = figure.axes
-    labels = [label.get_text() for label in axes.get_yticklabels()]
-    assert labels == ["no reduction, k-NN", "CCDR, k-NN", "no reduction, linear", "CCDR, linear"]
-    assert axes.get_xlabel() == "error rate (%)"
+    assert [axes.get_title(loc="left") for axes in figure.axes] == ["k-NN", "linear"]
+    for axes in figure.axes:
+        assert [label.get_text() for label in axes.get_yticklabels()] == ["no reduction", "CCDR"]
+    assert figure.axes[1].get_xlabel() == "error rate (%)"
     assert "Mean over 10 re-splits" in _legend(figure)
 
 
@@ -137,6 +159,10 @@ def test_two_swept_parameters_have_a_panel_per_value_or_a_map(summary_of):
     figure = draw(many)
     assert len(figure.axes) == 3  # two methods and the colour bar
     assert figure.axes[0].images[0].get_array().shape == (7, 4)
+    # The means stand in the cells; within a point of the best all have one colour.
+    assert _texts(figure.axes[0]) == ["10.0"] * 28
+    norm = figure.axes[0].images[0].norm
+    assert norm(0.0) == norm(0.99) == 0
 
 
 def test_three_swept_parameters_show_the_best_of_each_method(summary_of):
@@ -145,10 +171,10 @@ def test_three_swept_parameters_show_the_best_of_each_method(summary_of):
         "reducer.n_neighbors": [3, 4],
         "reducer.n_components": [1, 2],
     }
-    (axes,) = draw(summary_of(sweep=sweep)).axes
-    assert axes.get_title(loc="left") == "Best setting of each method"
+    axes = draw(summary_of(sweep=sweep)).axes
+    assert axes[0].get_title(loc="left") == "k-NN · Best setting of each method"
     means = {
-        round(float(line.get_xdata()[0]), 6) for line in axes.lines if line.get_marker() == "o"
+        round(float(line.get_xdata()[0]), 6) for line in axes[0].lines if line.get_marker() == "o"
     }
     assert means == {9.0, 10.0}  # never the steep 1-dimensional setting
 
@@ -166,6 +192,10 @@ def test_pictures_are_small_and_the_same_every_time(summary_of):
     assert len(svg) < 200_000
     assert len(png) < 200_000
     assert b"<dc:date>" not in svg
+    # Text is text, and the figure is told in words.
+    assert b">error rate (%)</text>" in svg
+    assert b"<title>A made-up run (CCDR): lowest error" in svg
+    assert "<desc>Error rate (%). Predefined split (n = 1): k-NN 9; linear 10." in svg.decode()
     image = Image.open(io.BytesIO(png))
     assert image.width > 1000
     assert not image.info.get("Software")
@@ -191,6 +221,7 @@ def test_six_reducers_and_one_measure_are_told_apart_by_three_signs(summary_of):
             measures={"same_class": "same_class"},
             sweep={"classifier.n_neighbors": [1, 2, 3]},
             predefined=False,
+            error=lambda trial: names.index(trial.reducer) / 10,
         )
     )
     (axes,) = figure.axes
@@ -199,9 +230,31 @@ def test_six_reducers_and_one_measure_are_told_apart_by_three_signs(summary_of):
     assert len({to_hex(line.get_color()) for line in lines}) == 6
     assert len({line.get_marker() for line in lines}) == 6
     assert len({str(line._unscaled_dash_pattern) for line in lines}) == 6
-    assert _legend(figure)[:6] == [*("PCA", "LDA", "LPP", "LFDA", "NMMP", "no reduction")]
+    assert set(_texts(axes)) == {"PCA", "LDA", "LPP", "LFDA", "NMMP", "no reduction"}
     assert axes.get_ylabel() == "points with a neighbour of their class (%)"
     assert axes.get_xlabel() == "neighbours K in the embedding"
+
+
+def test_curves_that_lie_on_each_other_have_a_panel_each(summary_of):
+    reducers = [CCDR, {"name": "lfda", "params": {"n_components": 2}}]
+    sweep = {"reducer.n_components": [2, 3, 4]}
+    spec = {"reducers": reducers, "classifiers": CLASSIFIERS[:1], "sweep": sweep}
+    titles = [axes.get_title(loc="left") for axes in draw(summary_of(**spec)).axes]
+    assert titles == ["CCDR", "LFDA"]
+    apart = summary_of("apart", error=lambda trial: 0.1 * len(trial.reducer), **spec)
+    assert len(draw(apart).axes) == 2  # the families of splits
+
+
+def test_every_method_has_a_look_that_no_other_has():
+    names = [*REDUCERS.names(), *REGISTERED_CLASSIFIERS.names()]
+    looks = {name: (looks_of([name])[0].colour, looks_of([name])[0].marker) for name in names}
+    of_reducers = [looks[name] for name in REDUCERS.names()]
+    assert len(set(of_reducers)) == len(of_reducers)
+    # It has it whatever else is in the figure; a setting more is another shade of it.
+    lda, own, again = looks_of(["lda", "mine", "lda"])
+    assert (lda.colour, lda.marker) == looks["lda"]
+    assert again.marker == lda.marker
+    assert len({lda.colour, own.colour, again.colour}) == 3
 
 
 def test_the_first_looks_survive_greyscale():
@@ -251,5 +304,6 @@ def test_many_methods_have_a_panel_each_before_all_the_others(summary_of):
     level = figure.axes[0].lines[-3]
     assert (level.get_marker(), list(level.get_xdata())) == ("", [0.01, 10.0])
     assert _legend(figure) == [
-        "Mean over 10 re-splits", "predefined split", "the other methods", "80 % of 10 re-splits"
-    ]  # fmt: skip
+        *("Mean over 10 re-splits", "predefined split", "the other methods"),
+        "the middle 80 % of 10 re-splits",
+    ]

@@ -1,0 +1,145 @@
+"""What the papers say of one run and what became of it, in the words that a figure has room for."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ddr_cli.comparison.summary import Summary
+from ddr_cli.papers.schema import Kept, Paper, load_paper, papers_naming
+from ddr_cli.verdicts.claims import ClaimResult
+from ddr_cli.verdicts.printed import (
+    MarkResult,
+    NumberResult,
+    QuotedNumber,
+    judge_marks,
+    judge_numbers,
+    quoted_numbers,
+)
+from ddr_cli.verdicts.rows import View
+
+_KEPT: dict[Kept, str] = {
+    "both": "classes and parts",
+    "separable": "classes alone",
+    "multimodal": "parts alone",
+    "neither": "neither",
+}
+_NO_VERDICT = ("not testable", "not run", "not applicable")
+
+
+@dataclass(frozen=True)
+class Said:
+    """What papers print about a run, for its figure.
+
+    `quoted` are numbers beside ours, `marks` what a table of marks says that each method keeps (and
+    ours), by its label, and `finding` what became of it all, empty where no paper names the run.
+    """
+
+    quoted: Sequence[QuotedNumber] = ()
+    marks: Mapping[str, str] = field(default_factory=dict)
+    finding: str = ""
+
+
+NOTHING = Said()
+
+
+def said_of(summary: Summary, claims: Mapping[str, Sequence[ClaimResult]] | None = None) -> Said:
+    """Return what the papers say of one run.
+
+    Verdicts on claims rest on all runs of a paper; `claims` has them by the paper's name.
+    """
+    name = summary.run.name
+    quoted: list[QuotedNumber] = []
+    numbers: list[NumberResult] = []
+    marks: list[MarkResult] = []
+    judged: list[ClaimResult] = []
+    for of_paper in papers_naming(name):
+        paper = load_paper(of_paper)
+        for artefact in paper.artefacts:
+            if name in artefact.specs:
+                found = judge_numbers(artefact, {name: summary})
+                quoted += quoted_numbers(found, summary)
+                numbers += found
+                marks += judge_marks(artefact, {name: summary})
+        judged += [
+            each for each in (claims or {}).get(of_paper, ()) if _runs_of(paper, each) == {name}
+        ]
+    parts = [
+        _counted("printed number", "reproduced", numbers),
+        _counted("mark", "reproduced", marks),
+    ]
+    parts.append(_counted("claim", "holds", judged))
+    return Said(
+        tuple(dict.fromkeys(quoted)),
+        {each.entry.row: _mark_text(each) for each in marks if _judged(each)},
+        "; ".join(filter(None, parts)),
+    )
+
+
+def _runs_of(paper: Paper, result: ClaimResult) -> set[str]:
+    """Return the specs that the verdict on a claim rests on."""
+    first = {artefact.id: artefact.specs[0] for artefact in paper.artefacts}
+    return {
+        select.spec or first[part.artefact]
+        for part in result.claim.parts
+        if part.reading is None
+        for select in (part.select, part.than)
+        if select is not None
+    }
+
+
+def _judged(result: Any) -> bool:
+    return result.own.verdict not in _NO_VERDICT
+
+
+def _mark_text(result: MarkResult) -> str:
+    printed, own = result.entry.printed, result.own.kept
+    words = [f"{_KEPT[kept]} ({who})" for kept, who in ((printed, "paper"), (own, "here")) if kept]
+    return "kept: " + ", ".join(words)
+
+
+def _counted(noun: str, good: str, results: Sequence[Any]) -> str:
+    """Return ``3 of 4 printed numbers reproduced, 2 over re-splits``."""
+    entries = [each for each in results if not _entry(each).reading and not _entry(each).same_as]
+    used = [each for each in entries if _entry(each).calibration]
+    counts = {view: _verdicts(entries, view) for view in ("own", "resplits")}
+    own, over = counts["own"], counts["resplits"]
+    n = sum(own.values()) or sum(over.values())
+    if not n:
+        shown = [each for each in used if _judged(each)]
+        k = sum(each.own.verdict == good for each in shown)
+        verb = "hold" if good == "holds" else good
+        head = f"{k} of {len(shown)} {noun}s {verb}"
+        if len(shown) == 1:
+            head = f"the {noun} {_words(noun, shown[0].own.verdict)}"
+        return f"{head}, used to choose a reading" if shown else ""
+    first = own if own else over
+    if n == 1:
+        text = f"the {noun} {_words(noun, next(iter(first)))}"
+        if own and over and own != over:
+            text += f", over re-splits {next(iter(over))}"
+    else:
+        text = f"{first[good]} of {n} {noun}s {'hold' if good == 'holds' else good}"
+        if own and over and own != over:
+            text += f", {over[good]} over re-splits"
+        elif first["close"]:
+            text += f", {first['close']} close"
+    return f"{text} ({len(used)} more used to choose a reading)" if used else text
+
+
+def _entry(result: Any) -> Any:
+    return result.claim if isinstance(result, ClaimResult) else result.entry
+
+
+def _verdicts(results: Sequence[Any], view: View) -> Counter[str]:
+    """Return how often each verdict was given to what counts through a view."""
+    given = [getattr(each, view).verdict for each in results if _entry(each).is_counted(view)]
+    return Counter(name for name in given if name not in _NO_VERDICT)
+
+
+def _words(noun: str, verdict: str) -> str:
+    if noun == "claim":
+        return f"is {verdict}" if verdict == "undecided" else verdict
+    return verdict if verdict.startswith("differs") else f"is {verdict}"
