@@ -417,7 +417,7 @@ def _harmless(cell: Any) -> Any:
 
 def to_csv(table: pd.DataFrame) -> str:
     """Return a table as CSV, numbers to ten digits; no text is one that a spreadsheet would run."""
-    texts = table.select_dtypes(["object", "str"]).columns
+    texts = table.select_dtypes(exclude=["number", "bool"]).columns
     table = table.assign(**{name: table[name].map(_harmless) for name in texts})
     return table.to_csv(index=False, float_format=_FLOAT_FORMAT, lineterminator="\n")
 

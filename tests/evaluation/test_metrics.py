@@ -52,6 +52,10 @@ def test_mismatched_or_no_predictions_are_refused(name):
         METRICS[name]([], [])
 
 
+def test_numbers_of_a_measure_of_ones_own_are_shown_as_they_are():
+    assert not get_scale("mine").rate
+
+
 def test_mean_average_precision_ranks_within_groups():
     relevant = [True, False, True, False, False, True, False]
     values = [3.0, 2.0, 1.0, 9.0, 8.0, 7.0, 5.0]

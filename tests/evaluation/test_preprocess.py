@@ -180,6 +180,16 @@ def test_rescale_uses_the_training_range():
     np.testing.assert_allclose(by_feature.transform(test), [[2, 1, 0.5]])
     at_once = make_step("rescale", by="all").fit(train)
     np.testing.assert_allclose(at_once.transform(test), [[2, 0.6, 0.3]])
+    small = make_step("rescale").fit(train / 100)
+    np.testing.assert_allclose(small.transform(test / 100), [[2, 0.01, 0.5]])
+
+
+def test_singular_vectors_are_those_of_the_decomposition():
+    # Of a flat spectrum, where a random projection's would be off in the second digit.
+    points = np.random.default_rng(0).standard_normal((120, 80))
+    found = make_step("svd", n_components=5).fit_transform(points)
+    wanted = np.linalg.svd(points, compute_uv=False)[:5]
+    np.testing.assert_allclose(np.linalg.norm(found, axis=0), wanted, rtol=1e-10)
 
 
 @pytest.mark.parametrize("container", [np.asarray, sp.csr_array])

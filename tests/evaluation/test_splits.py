@@ -8,6 +8,7 @@ import pytest
 from ddr_cli.core.errors import InputError
 from ddr_cli.evaluation.splits import (
     SPLIT_KINDS,
+    inner_keys,
     label_places,
     make_split,
     method_seed,
@@ -138,6 +139,14 @@ def test_golden_method_seed():
     ]
     assert method_seed(1, "landsat", 0) != method_seed(0, "landsat", 0)
     assert method_seed(0, "iris", 0) != method_seed(0, "landsat", 0)
+
+
+def test_golden_keys_of_inner_folds():
+    assert [int(inner_keys(0, "landsat", index)(1)[0]) for index in range(3)] == [
+        3017390919702094047,
+        11788836435806046637,
+        14922408587701823622,
+    ]
 
 
 def test_hash_tells_where_the_parts_meet_and_ignores_the_integer_type():

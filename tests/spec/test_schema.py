@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,9 @@ def validators() -> dict[str, Any]:
 def test_the_committed_schema_is_that_of_the_models(kind: str) -> None:
     path = shipped(HOMES[kind]) / f"{kind}.schema.json"
     how = f"'ddr schema {kind} > {HOMES[kind]}/{path.name}' writes it anew"
-    assert path.read_text(encoding="utf-8") == schema_text(kind, installed=False), how  # type: ignore[arg-type]
+    # Pydantic writes a bound of 1 as 1 or 1.0, by its version.
+    committed = json.loads(path.read_text(encoding="utf-8"))
+    assert committed == json.loads(schema_text(kind, installed=False)), how  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("kind", "path"), FILES, ids=lambda part: getattr(part, "stem", part))
