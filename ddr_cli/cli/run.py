@@ -76,8 +76,9 @@ def _show(outcome: RunOutcome, options: RunOptions, *, one_of_several: bool) -> 
     """Derive the files of a run that has ended, and say what came out of it."""
     kept = outcome.done + outcome.skipped
     if outcome.interrupted:
+        ended = kept + outcome.failed
         typer.echo(
-            f"Interrupted: {kept} of {outcome.planned} trials are kept in {outcome.folder}. "
+            f"Interrupted: {ended} of {outcome.planned} trials are kept in {outcome.folder}. "
             f"The same command resumes:\n  {_this_command()}",
             err=True,
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 
 from ddr_cli.data.arrays import given_dataset
@@ -68,6 +69,12 @@ def load_from_card(
             # What was damaged in the cache can be downloaded again; a mirror is the user's.
             if not found.cached or sources.offline:
                 raise
+            warnings.warn(
+                f"{', '.join(map(str, found.paths))}: no more the data set '{card.name}', as its "
+                "card has it; downloading it again.",
+                RuntimeWarning,
+                stacklevel=2,
+            )
     from ddr_cli.data.store.fetch import fetch
 
     return fetch(card, chosen, sources, again=found is not None)

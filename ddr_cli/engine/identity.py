@@ -83,6 +83,17 @@ class Datasets:
             return ()
         return tuple(file.path for file in missing(card, sources))
 
+    def place(self, spec: Spec) -> str | None:
+        """Return where the files of a spec's data set are: card, mirror, cache, or embedded."""
+        from ddr_cli.data import Sources, load_card
+        from ddr_cli.data.store.locate import locate
+
+        card = load_card(spec.card)
+        if card.embedded:
+            return "embedded"
+        found = locate(card, self._sources or Sources.from_environment())
+        return found.kind if found else None
+
     def load(self, spec: Spec, options: Mapping[str, Any]) -> Dataset:
         """Return a spec's data set with these options of its card."""
         from ddr_cli.data import load_dataset

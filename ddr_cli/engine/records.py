@@ -63,6 +63,8 @@ class Environment(_Stored):
 class SessionRecord(_Stored):
     """One start of a run: when, how, where (an index into the environments), and what it took.
 
+    `data` says where the files were: beside the card, in a mirror or the cache, or embedded.
+
     While it goes on, or if it was killed, what came out of it is missing. `startup_seconds` passed
     before the first split was prepared.
     """
@@ -74,6 +76,7 @@ class SessionRecord(_Stored):
     memory_limit: int | None = None
     rows_before: int = 0
     environment: int = 0
+    data: str | None = None
     outcome: Literal["finished", "interrupted", "stopped"] | None = None
     startup_seconds: float = 0.0
     wall_seconds: float = 0.0

@@ -190,6 +190,7 @@ class SpecRun:
                         timeout=self._settings.timeout,
                         memory_limit=self._settings.memory_limit,
                         rows_before=len(self._before),
+                        data=self._datasets.place(self.plan.spec),
                     )
                     session = _Session(self.plan, dataset, draws, journal, progress, record)
                     todo, redo = self.todo, self._missing_embeddings()

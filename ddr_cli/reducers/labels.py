@@ -14,15 +14,23 @@ UNLABELLED = -1
 Unlabelled = Literal[-1, "nan"]
 
 
-def check_labels(y: NDArray[Any]) -> None:
-    """Refuse labels that are missing, or numbers of a continuous scale."""
+def plain_labels(y: NDArray[Any]) -> NDArray[Any]:
+    """Return labels, objects that are numbers as these; refuse missing, mixed, continuous ones."""
     missing = [i for i, label in enumerate(y) if label is None] if y.dtype == object else []
     if missing:
         raise ValueError(
             f"y has no label (None) at {len(missing)} of {len(y)} points, the first at position "
             f"{missing[0]}; the label of an unlabelled point is -1."
         )
+    if y.dtype == object and not all(isinstance(label, str) for label in y):
+        plain = np.array(y.tolist())
+        alike = len({isinstance(label, bool) for label in y}) == 1
+        if plain.dtype.kind not in "biuf" or plain.ndim != 1 or not alike:
+            kinds = ", ".join(sorted({type(label).__name__ for label in y}))
+            raise ValueError(f"y has labels of the types {kinds}; make them all text or numbers.")
+        y = plain
     check_classification_targets(y)
+    return y
 
 
 def encode_labels(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
@@ -33,8 +41,7 @@ def encode_labels(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
         raise ValueError(
             "Every label is -1, which means unlabelled; at least one point needs a class label."
         )
-    check_labels(y[labelled])
-    classes, code[labelled] = np.unique(y[labelled], return_inverse=True)
+    classes, code[labelled] = np.unique(plain_labels(y[labelled]), return_inverse=True)
     return classes, code
 
 

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ddr_cli.core.parameters import check_parameters
 from ddr_cli.numerics.eigen import deterministic_signs
 from ddr_cli.numerics.graph_embedding import Span
-from ddr_cli.reducers.labels import check_labels
+from ddr_cli.reducers.labels import plain_labels
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
@@ -28,6 +28,8 @@ class Estimator(BaseEstimator):
     _fitted: ClassVar[str]  # the attribute that a finished fit has
     _takes_sparse: ClassVar[bool] = True
     _needs_labels: ClassVar[bool] = False
+    # Beyond these, squares are summed to 0 or to infinity, and the numbers are silently others.
+    _magnitudes: ClassVar[tuple[float, float]] = (1e-140, 1e140)
 
     @property
     def _pairwise(self) -> bool:
@@ -44,7 +46,9 @@ class Estimator(BaseEstimator):
         """Return checked points: those to fit (`reset`), or new ones for what is fitted."""
         if reset:
             check_parameters(self)
-            return validate_data(self, X, ensure_min_samples=2, **self._accepted)
+            points = validate_data(self, X, ensure_min_samples=2, **self._accepted)
+            self._check_magnitude(points)
+            return points
         check_is_fitted(self, self._fitted)
         return validate_data(self, X, reset=False, **self._accepted)
 
@@ -52,7 +56,17 @@ class Estimator(BaseEstimator):
         """Return checked points to fit, and their labels as they are."""
         check_parameters(self)
         points, labels = validate_data(self, X, y, ensure_min_samples=2, **self._accepted)
+        self._check_magnitude(points)
         return points, labels
+
+    def _check_magnitude(self, points: Any) -> None:
+        largest = max(float(points.max()), -float(points.min()))
+        least, most = self._magnitudes
+        if largest and not least <= largest <= most:
+            raise ValueError(
+                f"The largest magnitude in X is {largest:.3g}; {type(self).__name__} computes with "
+                f"those between {least:g} and {most:g}. Rescale the features."
+            )
 
     def _points_and_classes(self, X: ArrayLike, y: ArrayLike) -> tuple[Any, Codes]:
         """Return checked points to fit, and for each the index of its class in `classes_`.
@@ -60,8 +74,7 @@ class Estimator(BaseEstimator):
         Every distinct label is a class, -1 too: these methods have no use for unlabelled points.
         """
         points, labels = self._points_and_labels(X, y)
-        check_labels(labels)
-        self.classes_, code = np.unique(labels, return_inverse=True)
+        self.classes_, code = np.unique(plain_labels(labels), return_inverse=True)
         self._check_classes()
         return points, code
 

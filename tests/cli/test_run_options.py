@@ -8,6 +8,9 @@ from types import SimpleNamespace
 
 import pytest
 
+from ddr_cli.cli.run import _show
+from ddr_cli.engine import RunOutcome
+
 SPEC = """
 title: A test
 dataset: iris
@@ -29,6 +32,16 @@ def statuses(folder):
     lines = (folder / "trials.csv").read_text().splitlines()
     place = lines[0].split(",").index("status")
     return [line.split(",")[place] for line in lines[1:]]
+
+
+def test_trials_that_failed_before_an_interruption_are_kept_too(tmp_path, capsys):
+    for name in ("trials.csv", "manifest.json", "summary.csv", "figure.svg", "figure.png"):
+        (tmp_path / name).touch()
+    outcome = RunOutcome(tmp_path, planned=6, done=0, failed=2, skipped=0, interrupted=True)
+    _show(outcome, SimpleNamespace(quiet=True), one_of_several=False)
+    said = capsys.readouterr().err
+    assert "Interrupted: 2 of 6 trials are kept" in said
+    assert "2 of 6 trials failed" in said
 
 
 def test_a_time_limit_that_nothing_keeps_and_a_second_try(ddr_here, small):

@@ -35,6 +35,7 @@ def test_a_manifest_says_what_was_run_and_how(make_spec: MakeSpec, run: Run) -> 
     assert environment.cores
     (session,) = manifest.sessions
     assert (session.outcome, session.timeout, session.environment) == ("finished", 60.0, 0)
+    assert session.data == "embedded"
     assert session.finished
     assert session.started <= session.finished
     assert session.cpu_seconds > 0

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Annotated, Any
 
 import numpy as np
+import scipy.sparse as sp
 from annotated_types import Ge
 from numpy.typing import ArrayLike, NDArray
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.preprocessing import OneHotEncoder
+from sklearn.utils.sparsefuncs import min_max_axis
 
 from ddr_cli.evaluation.preprocess import fit_pca
 from ddr_cli.reducers.reducer import Reducer
 from ddr_cli.reducers.registry import Traits, one_less_than_points
 
 _ZERO = 1e-12  # relative size at which a variance counts as 0
+_UNSEEN = 1e-7  # scikit-learn's trees take values for equal that differ by no more
 
 
 class ForestEmbedding(Reducer):
@@ -77,6 +81,7 @@ class ForestEmbedding(Reducer):
 
     _needs_labels = True
     _fitted = "components_"
+    _magnitudes = (1e-30, 1e30)  # trees are grown in single precision
 
     def __init__(
         self,
@@ -93,6 +98,7 @@ class ForestEmbedding(Reducer):
     def fit(self, X: ArrayLike, y: ArrayLike) -> ForestEmbedding:
         """Grow the trees from points and their classes `y`, and find the components."""
         points, code = self._points_and_classes(X, y)
+        _warn_of_what_no_tree_splits(points)
         self.forest_ = RandomForestClassifier(
             self.n_estimators,
             min_samples_leaf=self.min_samples_leaf,
@@ -133,4 +139,18 @@ class ForestEmbedding(Reducer):
             },
             max_components=one_less_than_points,
             paper='Breiman, "Random Forests", Machine Learning 45, 2001',
+        )
+
+
+def _warn_of_what_no_tree_splits(points: Any) -> None:
+    if sp.issparse(points):
+        low, high = min_max_axis(points, axis=0)
+    else:
+        low, high = points.min(axis=0), points.max(axis=0)
+    unseen = int(np.sum((low < high) & (high - low <= _UNSEEN)))
+    if unseen:
+        warnings.warn(
+            f"{unseen} of {points.shape[1]} features vary by {_UNSEEN:g} or less, which "
+            "scikit-learn's trees take for constant; rescale the features.",
+            stacklevel=3,
         )

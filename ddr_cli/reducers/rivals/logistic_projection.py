@@ -108,7 +108,8 @@ class LogisticProjection(LinearReducer):
         self.n_iter_ = int(np.max(model.n_iter_))
         rank = int(np.linalg.matrix_rank(weights))
         if rank < m:
-            self._check_rank(rank, points)
+            reason = f"all features are constant, or so small that none has weight at C={self.C}"
+            self._check_rank(rank, points, reason=reason)
         _, sizes, axes = np.linalg.svd(weights - (len(weights) > 1) * weights.mean(axis=0))
         self.singular_values_ = sizes[:m]
         scaled = deterministic_signs(axes[:m].T * sizes[:m])

@@ -88,6 +88,8 @@ class LSDA(LinearDiscriminant):
         pairs = graph.tocoo()
         alike = code[pairs.row] == code[pairs.col]
         within, between = graph.copy(), graph.copy()
+        if not alike.any():
+            raise ValueError("LSDA: no point has a neighbour of its own class.")
         within.data, between.data = 1.0 * alike, 1.0 * ~alike
         degree = np.asarray(within.sum(axis=1)).reshape(-1, 1)
         apart, together = laplacian_form(Z, between), symmetric(Z.T @ (within @ Z))

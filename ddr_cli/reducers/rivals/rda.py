@@ -110,6 +110,11 @@ class RDA(Reducer):
             covariance = ((1 - self.pooling) * own + self.pooling * pooled) / weight
             sizes, vectors = np.linalg.eigh(covariance)
             sizes = (1 - self.shrinkage) * sizes + self.shrinkage * sizes.mean()
+            if not sizes[-1]:
+                raise ValueError(
+                    f"RDA: no two points of class {label} differ; with pooling={self.pooling} its "
+                    f"covariance is zero."
+                )
             if sizes[0] <= _SINGULAR * sizes[-1]:
                 raise ValueError(
                     f"RDA: the covariance of class {label} is singular, with pooling="
