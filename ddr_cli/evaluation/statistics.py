@@ -58,7 +58,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
+from scipy import special
 
 from ddr_cli.core.errors import InputError
 
@@ -107,6 +107,17 @@ class MeanInterval:
     name: str
 
 
+# scipy.stats has the same, and takes longer to load than a report to write.
+def t_quantile(level: float, df: int) -> float:
+    """Return the point that Student's t with `df` degrees of freedom is below with `level`."""
+    return float(special.stdtrit(df, level))
+
+
+def t_above(value: float, df: int) -> float:
+    """Return the probability that Student's t with `df` degrees of freedom is above `value`."""
+    return float(special.stdtr(df, -value))
+
+
 def mean_interval(
     values: ArrayLike,
     level: float,
@@ -151,13 +162,13 @@ def mean_interval(
         from_test = min(point_variance / n_test, spread * (n_train + n_test) / n_train)
         shared = n_train / n_test * spread + (1 - n_train / n_test) * from_test
     error = float(np.sqrt(spread / n + shared))
-    half = float(stats.t.ppf((1 + level) / 2, n - 1)) * error
+    half = t_quantile((1 + level) / 2, n - 1) * error
     ratio = abs(mean) / error if error > 0 else np.inf
     return MeanInterval(
         mean=mean,
         low=max(mean - half, within[0]),
         high=min(mean + half, within[1]),
-        p_value=float(2 * stats.t.sf(ratio, n - 1)) if mean else 1.0,
+        p_value=2 * t_above(ratio, n - 1) if mean else 1.0,
         n=n,
         name=name,
     )
@@ -219,6 +230,8 @@ def signed_ranks(differences: ArrayLike) -> float:
     Zeros are left out. It is exact, by all changes of sign, up to 13 differences with ties and up
     to 50 without; nan of fewer than two differences.
     """
+    from scipy import stats
+
     # What differs by rounding alone is tied.
     values = np.round(_finite(differences), 12)
     if len(values) < 2:
@@ -254,6 +267,8 @@ def mcnemar(right_first: ArrayLike, right_second: ArrayLike) -> float:
     .. [1] T. G. Dietterich, "Approximate Statistical Tests for Comparing Supervised Classification
        Learning Algorithms", Neural Computation 10, 1998, 1895-1923.
     """
+    from scipy import stats
+
     first, second = np.asarray(right_first, dtype=bool), np.asarray(right_second, dtype=bool)
     if first.shape != second.shape:
         raise ValueError(

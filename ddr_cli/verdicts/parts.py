@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import stats
 
 from ddr_cli.comparison.names import (
     difference_text,
@@ -24,6 +23,7 @@ from ddr_cli.comparison.names import (
 from ddr_cli.comparison.pairing import difference_interval, paired
 from ddr_cli.comparison.summary import MEAN_LEVEL, Row
 from ddr_cli.core.errors import InputError
+from ddr_cli.evaluation.statistics import t_above, t_quantile
 from ddr_cli.papers import predicates
 from ddr_cli.papers.schema import Part
 from ddr_cli.verdicts.rows import Lookup, NotSweptError, UnansweredError, nearest_place
@@ -55,8 +55,8 @@ class Estimate(NamedTuple):
             return float("nan")
         if half <= 0:
             return 0.0 if distance >= 0 else 1.0
-        ratio = distance / half * stats.t.ppf((1 + MEAN_LEVEL) / 2, self.n - 1)
-        return float(min(1.0, 2 * stats.t.sf(ratio, self.n - 1)))
+        ratio = distance / half * t_quantile((1 + MEAN_LEVEL) / 2, self.n - 1)
+        return min(1.0, 2 * t_above(ratio, self.n - 1))
 
 
 class Outcome(NamedTuple):
@@ -362,7 +362,8 @@ def _faster(view: PartView, test: predicates.Faster) -> Outcome:
     if view.rows.view == "resplits" and len(ours) == len(other) > 1:
         # Times of different splits share nothing: the plain t-interval is theirs.
         logs = np.log(other) - np.log(ours)
-        half = float(stats.t.ppf((1 + MEAN_LEVEL) / 2, len(logs) - 1) * stats.sem(logs))
+        error = float(logs.std(ddof=1) / np.sqrt(len(logs)))
+        half = t_quantile((1 + MEAN_LEVEL) / 2, len(logs) - 1) * error
         mean = float(logs.mean())
         p = Estimate(mean, mean - half, mean + half, len(logs)).p(above=np.log(test.times))
     names = [row["reducer_label"] for row in view.pair()]
