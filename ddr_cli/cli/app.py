@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import inspect
 import os
 from collections.abc import Callable
@@ -124,10 +125,15 @@ app.add_typer(new.app, name="new")
 app.add_typer(suite.app, name="suite")
 
 
+_ALLOCATIONS = 50_000
+
+
 def main() -> None:
     """Run the program (the console script `ddr`)."""
     # scikit-learn imports both, and they are half of what its import takes.
     load_when_used("scipy.stats", "pandas")
+    # A plan is of many small things that stay: looking for rubbish among them is a third of it.
+    gc.set_threshold(_ALLOCATIONS)
     with lasting_streams():
         app()
 

@@ -233,13 +233,14 @@ def read_rows(folder: Path) -> pd.DataFrame:
         raise InputError(f"There is no {FILE_NAME} in {folder}; run a spec first.")
     journal = Journal(path, ())
     header = journal.header or journal_columns((), ())
-    text = io.BytesIO(_text([_line(header), *journal.lines]).encode())
+    lines = journal.lines
+    text = io.BytesIO(_text([_line(header), *lines]).encode())
     # In one piece, so that equal cells are one string.
     table = pd.read_csv(
         text, names=list(header), header=0, dtype=object, na_filter=False, low_memory=False
     )
-    for column in table.columns:
-        # A stranger's cells go to the terminal too.
+    # A stranger's cells go to the terminal too.
+    for column in () if "".join(lines).isprintable() else table.columns:
         if odd := [text for text in table[column].unique() if not text.isprintable()]:
             table[column] = table[column].replace({text: printable(text) for text in odd})
     return table
@@ -274,6 +275,8 @@ def read_trials(folder: str | Path) -> pd.DataFrame:
     rows share it (so don't add it up over rows); `eval_seconds` that of the row's own classifier,
     where one search served several rows its equal share.
     """
+    import pandas as pd
+
     table = read_rows(Path(folder))
     text = {*IDENTITY_COLUMNS, "control", "status", "reason"}
     for column in table.columns:
@@ -281,7 +284,10 @@ def read_trials(folder: str | Path) -> pd.DataFrame:
             continue
         cells = table[column].replace("all", "") if column == "labels" else table[column]
         if "." in column or column in ("labels", "tuned"):
-            table[column] = _typed(cells)
+            # Few values in many cells.
+            codes, distinct = pd.factorize(cells)
+            typed = _typed(pd.Series(distinct, dtype=object))
+            table[column] = typed.take(codes).set_axis(table.index)
         else:
             table[column] = _numbers(cells, Path(folder) / FILE_NAME)
     return table
@@ -290,7 +296,7 @@ def read_trials(folder: str | Path) -> pd.DataFrame:
 def _numbers(cells: pd.Series[Any], path: Path) -> pd.Series[float]:
     import pandas as pd
 
-    numbers = pd.to_numeric(cells.replace("", None), errors="coerce").astype("float64")
+    numbers = pd.to_numeric(cells, errors="coerce").astype("float64")
     # What can't be read comes back missing, as empty cells and a written "nan" do rightly.
     missing = cells[numbers.isna() & (cells != "")]
     wrong = missing[missing.str.lower() != "nan"]
@@ -327,31 +333,42 @@ def _read(path: Path) -> tuple[tuple[str, ...], list[str], int]:
     """Return the header (empty if there is none yet), the rows' lines and where the last ends."""
     require_file(path)
     content = path.read_bytes() if path.exists() else b""
-    *whole, torn = content.split(b"\n")
-    if not whole:
-        begun = torn.rstrip(b"\0")
+    first, ended, _ = content.partition(b"\n")
+    if not ended:
+        begun = first.rstrip(b"\0")
         if _FIRST.startswith(begun[: len(_FIRST)]) and b"\r" not in begun:
             return (), [], 0
         raise UnreadableJournalError(path, "it has no line that ends")
-    header = _header(path, whole[0])
+    header = _header(path, first)
+    end = content.rfind(b"\n") + 1
     # A power cut can leave a tail of zero bytes where the last rows should be.
-    while b"\0" in whole[-1]:
-        whole.pop()
-    end = sum(map(len, whole)) + len(whole)
-    lines = [line for each in whole[1:] if (line := _as_written(each, len(header))) is not None]
-    if len(lines) < len(whole) - 1:
-        raise _damage(path, whole, len(header))
+    while b"\0" in content[(start := content.rfind(b"\n", 0, end - 1) + 1) : end]:
+        end = start
+    lines = _rows_of(content[len(first) + 1 : end], len(header))
+    if "" in lines:
+        raise _damage(path, content[:end].split(b"\n")[:-1], len(header))
     return header, lines, end
 
 
-def _as_written(line: bytes, columns: int) -> str | None:
-    """Return a line as it is written here, None if it is no row of so many cells.
+def _rows_of(content: bytes, columns: int) -> list[str]:
+    """Return lines as they are written here, an empty one for what is no row of so many cells.
 
     Rows stay lines: cells are asked for of few, and take more time and memory than all else.
     """
-    if line.isascii() and not (b'"' in line or b"\r" in line or b"\0" in line):
-        return line.decode() if line.count(b",") == columns - 1 else None
-    return None if _wrong(line, columns) else _line(_parsed(line)[0])
+    try:
+        lines = content.decode().split("\n")[:-1]
+    except UnicodeDecodeError:
+        return [""]
+    if b"\r" in content or b"\0" in content:
+        return [_as_written(line, columns) for line in lines]
+    return [
+        line if '"' not in line and line.count(",") == columns - 1 else _as_written(line, columns)
+        for line in lines
+    ]
+
+
+def _as_written(line: str, columns: int) -> str:
+    return "" if _wrong(line.encode(), columns) else _line(_parsed(line.encode())[0])
 
 
 def _parsed(content: bytes) -> list[list[str]]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import groupby
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ddr_cli.core.own_code import class_name
@@ -149,19 +151,22 @@ def make_plan(
     widths = {whole: tuple(sorted(values, reverse=True)) for whole, values in found.items()}
 
     ids = _TrialIds(spec, data, sketches, widths)
-    kinds: dict[_Kind, _SharedFit] = {}
+    kinds: dict[_Kind, tuple[_SharedFit, str, str]] = {}
     splits: dict[SplitKey, dict[_SharedFit, dict[str, Cell]]] = {}
     kept: dict[str, str] = {}
-    for cell in cells:
-        kind = _kind(cell)
-        trial_id = ids.of(cell, kind)
-        shared = kinds.get(kind)
-        if shared is None:
-            shared = kinds[kind] = _shared_fit(cell, sketches)
-        splits.setdefault(cell.split, {}).setdefault(shared, {}).setdefault(trial_id, cell)
-        is_shown = cell.tuning is None and not cell.control
-        if spec.embeddings is not None and is_shown and cell.split == cells[0].split:
-            kept[trial_id] = ids.of_embedding(cell)
+    for split, of_split in groupby(cells, key=attrgetter("split")):
+        text, fits = ids.text_of(split), splits.setdefault(split, {})
+        for cell in of_split:
+            kind = _kind(cell)
+            known = kinds.get(kind)
+            if known is None:
+                known = kinds[kind] = (_shared_fit(cell, sketches), *ids.around_split(cell))
+            shared, before, after = known
+            trial_id = digest(f"{before}{text}{after}")
+            fits.setdefault(shared, {}).setdefault(trial_id, cell)
+            is_shown = spec.embeddings is not None and cell.tuning is None and not cell.control
+            if is_shown and split == cells[0].split:
+                kept[trial_id] = ids.of_embedding(cell)
     planned = {
         split: tuple(
             _tuned_fit(trials, key.labels, sketches, widths)
@@ -314,7 +319,7 @@ class _Sketches:
 class _TrialIds:
     """Computes trial ids, writing the JSON of each distinct piece once.
 
-    All of a trial's but its split is the same in every split: the text `_around` the split's.
+    All of a trial's but its split is the same in every split: the text around the split's.
     """
 
     def __init__(
@@ -330,25 +335,22 @@ class _TrialIds:
         self._widths = widths
         self._steps = canonical([_step(step.name, step.params) for step in spec.preprocess])
         self._texts: dict[tuple[int, str], tuple[object, str]] = {}
-        self._around: dict[_Kind, tuple[str, str]] = {}
 
-    def of(self, cell: Cell, kind: _Kind) -> str:
-        """Return the id of a trial of a kind."""
-        around = self._around.get(kind)
-        if around is None:
-            # Keys in alphabetical order: the text is the canonical JSON of the whole trial.
-            evaluator = self._text(cell.evaluator, self._evaluator)
-            tuning = "" if cell.tuning is None else self._text(cell.tuning, self._tuning)
-            around = self._around[kind] = (
-                f'{{"classifier":{evaluator},{self._before_split(cell)}',
-                f',"tuning":{tuning}}}' if tuning else "}",
-            )
-        return digest(f"{around[0]}{self._text(cell.split, self._split)}{around[1]}")
+    def around_split(self, cell: Cell) -> tuple[str, str]:
+        """Return what stands before and after the split in a trial's text; its id is the digest."""
+        # Keys in alphabetical order: the text is the canonical JSON of the whole trial.
+        evaluator = self._text(cell.evaluator, self._evaluator)
+        tuning = "" if cell.tuning is None else self._text(cell.tuning, self._tuning)
+        before = f'{{"classifier":{evaluator},{self._before_split(cell)}'
+        return before, f',"tuning":{tuning}}}' if tuning else "}"
+
+    def text_of(self, split: SplitKey) -> str:
+        """Return a split's text."""
+        return canonical(self._split(split))
 
     def of_embedding(self, cell: Cell) -> str:
         """Return the id of the embedding that a trial rests on."""
-        split = self._text(cell.split, self._split)
-        return digest(f"{{{self._before_split(cell)}{split}}}")
+        return digest(f"{{{self._before_split(cell)}{self.text_of(cell.split)}}}")
 
     def _before_split(self, cell: Cell) -> str:
         # What a trial does not use is not part of it.
