@@ -13,6 +13,7 @@ from ddr_cli.comparison.controls import against_controls
 from ddr_cli.comparison.summary import Summary
 from ddr_cli.core.atomic import atomic_write, clear_messages, refuse_link
 from ddr_cli.figures import draw
+from ddr_cli.figures.differences import draw_differences
 from ddr_cli.figures.shuffled_labels import draw_shuffled_labels
 from ddr_cli.figures.style import rendered
 from ddr_cli.report import Format
@@ -138,6 +139,14 @@ def write_report(
             shown[name] = page_figure(name, svg.decode(), png)
         for result in assessment.papers:
             files += _copy_figures(target / "figures", result)
+            for item in result.artefacts:
+                figure = draw_differences(item.artefact.title, item.numbers)
+                if figure is not None and len(item.artefact.specs) > 1:
+                    stem = _stem(result, item)
+                    svg, png = rendered(figure)
+                    files.append(_write(target / "figures" / f"{stem}_differences.svg", svg))
+                    files.append(_write(target / "figures" / f"{stem}_differences.png", png))
+                    shown[f"{stem}_differences"] = page_figure(stem, svg.decode(), png)
         page = _write(target / PAGE, render_page(assessment, outcome.own, shown))
         files.append(page)
     record = read_record(results) | record_of(assessment)

@@ -67,10 +67,10 @@ def said_of(summary: Summary, claims: Mapping[str, Sequence[ClaimResult]] | None
             each for each in (claims or {}).get(of_paper, ()) if _runs_of(paper, each) == {name}
         ]
     parts = [
-        _counted("printed number", "reproduced", numbers),
-        _counted("mark", "reproduced", marks),
+        counted("printed number", "reproduced", numbers),
+        counted("mark", "reproduced", marks),
     ]
-    parts.append(_counted("claim", "holds", judged))
+    parts.append(counted("claim", "holds", judged))
     return Said(
         tuple(dict.fromkeys(quoted)),
         {each.entry.row: _mark_text(each) for each in marks if _judged(each)},
@@ -100,21 +100,20 @@ def _mark_text(result: MarkResult) -> str:
     return "kept: " + ", ".join(words)
 
 
-def _counted(noun: str, good: str, results: Sequence[Any]) -> str:
-    """Return ``3 of 4 printed numbers reproduced, 2 over re-splits``."""
+def counted(noun: str, good: str, results: Sequence[Any]) -> str:
+    """Return ``3 of 4 printed numbers reproduced, 2 over re-splits``, of those that count."""
     entries = [each for each in results if not _entry(each).reading and not _entry(each).same_as]
-    used = [each for each in entries if _entry(each).calibration]
+    used = [each for each in entries if _entry(each).calibration and _judged(each)]
     counts = {view: _verdicts(entries, view) for view in ("own", "resplits")}
     own, over = counts["own"], counts["resplits"]
     n = sum(own.values()) or sum(over.values())
     if not n:
-        shown = [each for each in used if _judged(each)]
-        k = sum(each.own.verdict == good for each in shown)
+        k = sum(each.own.verdict == good for each in used)
         verb = "hold" if good == "holds" else good
-        head = f"{k} of {len(shown)} {noun}s {verb}"
-        if len(shown) == 1:
-            head = f"the {noun} {_words(noun, shown[0].own.verdict)}"
-        return f"{head}, used to choose a reading" if shown else ""
+        head = f"{k} of {len(used)} {noun}s {verb}"
+        if len(used) == 1:
+            head = f"the {noun} {_words(noun, used[0].own.verdict)}"
+        return f"{head}, used to choose a reading" if used else ""
     first = own if own else over
     if n == 1:
         text = f"the {noun} {_words(noun, next(iter(first)))}"

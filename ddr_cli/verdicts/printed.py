@@ -131,13 +131,18 @@ def judge_numbers(
     return tuple(map(NumberResult, artefact.printed, own, over))
 
 
+def tolerance_of(entry: PrintedNumber) -> float:
+    """Return how far ours may be from a printed number that it reproduces."""
+    rule = glossary().numbers
+    least = rule.rate_tolerance if is_rate(entry.metric) else rule.dimension_tolerance
+    return max(least, entry.sd.value if entry.sd is not None else 0.0)
+
+
 def verdict_on(mean: float, uncertainty: float, entry: PrintedNumber) -> Verdict:
     """Return the verdict on a mean of ours, and its uncertainty, beside a printed number."""
     if entry.value is None:
         return "not testable"
-    rule = glossary().numbers
-    least = rule.rate_tolerance if is_rate(entry.metric) else rule.dimension_tolerance
-    tolerance = max(least, entry.sd.value if entry.sd is not None else 0.0) + _EXACT
+    tolerance = tolerance_of(entry) + _EXACT
     difference = mean - entry.value.value
     apart = abs(difference)
     if uncertainty > 2 * tolerance and apart <= tolerance + uncertainty:

@@ -1,0 +1,150 @@
+"""What we measured less what a paper's table prints: a panel per column, a line per row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from matplotlib.patches import Patch
+
+from ddr_cli.comparison.names import difference_text, is_rate
+from ddr_cli.figures.style import (
+    NEUTRAL,
+    OTHERS,
+    Look,
+    house_style,
+    legend_below,
+    legend_entry,
+    look,
+    looks_of,
+    new_figure,
+    set_title,
+)
+from ddr_cli.verdicts.headline import counted
+from ddr_cli.verdicts.printed import NumberResult, NumberVerdict, tolerance_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_FEWEST = 6
+_MOST_ACROSS = 4
+_SHIFT = 0.16
+_FAR = 5.0  # of the middle difference
+
+
+def draw_differences(title: str, results: Sequence[NumberResult]) -> Figure | None:
+    """Draw every printed number's difference from ours, the other readings of a paper apart.
+
+    None where there are too few of one metric for a picture.
+    """
+    shown = [
+        each
+        for each in results
+        if not each.entry.reading and each.entry.value and (each.own.row or each.resplits.row)
+    ]
+    metrics = {each.entry.metric for each in shown}
+    if len(shown) < _FEWEST or len(metrics) > 1 or not all(each.entry.row for each in shown):
+        return None
+    metric = metrics.pop()
+    scale = 100.0 if is_rate(metric) else 1.0
+    rows = list(dict.fromkeys(str(each.entry.row) for each in shown))
+    columns = list(dict.fromkeys(each.entry.column or "" for each in shown))
+    across = min(len(columns), _MOST_ACROSS)
+    down = -(-len(columns) // across)
+    apart = [
+        abs(scale * (float(verdict.row["mean"]) - each.entry.value.value))
+        + scale * tolerance_of(each.entry)
+        for each in shown
+        for verdict in (each.own, each.resplits)
+        if verdict.row is not None and each.entry.value is not None
+    ]
+    # One that is far off would press all the others together: it stands at the edge.
+    limit = min(1.1 * max(apart), _FAR * float(np.median(apart)))
+    # Both views are drawn where they look at different splits.
+    several = any(
+        each.own.row and each.resplits.row and each.own.row.index != each.resplits.row.index
+        for each in shown
+    )
+    with house_style():
+        figure = new_figure(2.0 + 2.2 * across, 1.6 + down * (0.5 + 0.3 * len(rows)))
+        grid = figure.subplots(down, across, sharex=True, sharey=True, squeeze=False)
+        for axes, column in zip(grid.flat, columns, strict=False):
+            own = [each for each in shown if (each.entry.column or "") == column]
+            style = _look_of(own, columns.index(column))
+            for each in own:
+                place = rows.index(str(each.entry.row))
+                reach = scale * tolerance_of(each.entry)
+                axes.barh(place, 2 * reach, left=-reach, height=0.7, color=OTHERS, alpha=0.7)
+                views = [(each.resplits, _SHIFT if several else 0.0, style.colour)]
+                if several or each.resplits.row is None:
+                    views.insert(0, (each.own, -_SHIFT if several else 0.0, "white"))
+                for verdict, shift, face in views:
+                    _dot(axes, each, verdict, place + shift, face, style, scale, limit)
+            axes.axvline(0.0, color=NEUTRAL, linewidth=0.9)
+            axes.set_xlim(-limit, limit)
+            axes.set_title(column, loc="left")
+            axes.grid(visible=False, axis="y")
+        for axes in list(grid.flat)[len(columns) :]:
+            axes.remove()
+        grid[0, 0].set_yticks(range(len(rows)), rows)
+        grid[0, 0].set_ylim(len(rows) - 0.4, -0.6)
+        for axes in grid[-1]:
+            axes.set_xlabel("ours less printed" + (" (points)" if is_rate(metric) else ""))
+        found = counted("printed number", "reproduced", shown)
+        set_title(figure, f"{title}: {found}" if found else title, _words(shown))
+        legend_below(figure, _handles(several=several))
+    return figure
+
+
+def _look_of(results: Sequence[NumberResult], place: int) -> Look:
+    """Return the look of a column that is about one method, as in every figure."""
+    reducers = {each.entry.select.reducer for each in results}
+    return looks_of([reducers.pop()])[0] if len(reducers) == 1 else look(place)
+
+
+def _dot(
+    axes: Axes,
+    result: NumberResult,
+    verdict: NumberVerdict,
+    place: float,
+    face: str,
+    style: Look,
+    scale: float,
+    limit: float,
+) -> None:
+    row, printed = verdict.row, result.entry.value
+    if row is None or printed is None:
+        return
+    low, mean, high = (
+        scale * (float(row[name]) - printed.value) for name in ("mean_low", "mean", "mean_high")
+    )
+    if abs(mean) > limit:
+        edge, side = (limit, "right") if mean > 0 else (-limit, "left")
+        text = f"{mean:+.1f} →" if mean > 0 else f"← {mean:+.1f}"
+        axes.text(edge, place, text, ha=side, va="center", fontsize=8, color=style.colour)
+        return
+    if not np.isnan(low):
+        axes.plot([low, high], [place] * 2, color=style.colour, linewidth=1.6)
+    axes.plot([mean], [place], marker=style.marker, color=style.colour, markerfacecolor=face)
+
+
+def _words(results: Sequence[NumberResult]) -> str:
+    parts = []
+    for each in results:
+        row = each.own.row or each.resplits.row
+        if row is not None and each.entry.value is not None:
+            apart = difference_text(float(row["mean"]) - each.entry.value.value, each.entry.metric)
+            parts.append(f"{each.entry.row}, {each.entry.column}: {apart}")
+    return f"Ours less printed. {'; '.join(parts)}."
+
+
+def _handles(*, several: bool) -> list[object]:
+    dot = {"marker": "o", "color": NEUTRAL}
+    handles: list[object] = []
+    if several:
+        handles.append(legend_entry("the paper's split", **dot | {"markerfacecolor": "white"}))
+    handles.append(legend_entry("mean over splits, with its 95 % interval", linestyle="-", **dot))
+    tolerance = "tolerance: a point, or the printed standard deviation"
+    return [*handles, Patch(facecolor=OTHERS, alpha=0.7, label=tolerance)]

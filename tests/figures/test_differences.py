@@ -1,0 +1,43 @@
+from pathlib import Path
+
+import pytest
+
+from ddr_cli.comparison.summary import summary_of
+from ddr_cli.figures.differences import draw_differences
+from ddr_cli.papers.schema import load_paper
+from ddr_cli.verdicts.headline import said_of
+from ddr_cli.verdicts.printed import judge_numbers
+
+RESULTS = Path(__file__).parents[2] / "results"
+
+
+@pytest.fixture(scope="module")
+def summaries():
+    return {name: summary_of(RESULTS / name) for name in ("nmmp_iris", "nmmp_balance")}
+
+
+def test_printed_numbers_and_ours_have_a_panel_per_method(summaries):
+    table = load_paper("nmmp").artefact("table4")
+    results = judge_numbers(table, summaries)
+    figure = draw_differences(table.title, results)
+    assert [axes.get_title(loc="left") for axes in figure.axes] == [
+        *("baseline", "LDA", "LMNN", "NMMP"),
+    ]
+    axes = figure.axes[3]
+    assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["Iris", "Bal"]
+    (iris,) = [each for each in results if each.entry.id == "iris-nmmp"]
+    drawn = [line.get_xdata()[0] for line in axes.lines if line.get_marker() == "v"]
+    assert drawn[0] == pytest.approx(100 * (iris.own.row["mean"] - 0.965))
+    # The bar is the printed standard deviation, wider than a point.
+    assert axes.patches[0].get_width() == pytest.approx(2 * 1.6)
+    assert "printed numbers reproduced" in figure.get_suptitle().replace("\n", " ")
+    assert draw_differences(table.title, results[:5]) is None
+
+
+def test_what_papers_say_of_a_run_is_counted(summaries):
+    said = said_of(summaries["nmmp_iris"])
+    assert (
+        said.finding
+        == "0 of 2 printed numbers reproduced, 1 close (2 more used to choose a reading)"
+    )
+    assert {number.text for number in said.quoted} >= {"paper: 95.4 %", "paper: 96.5 %"}
