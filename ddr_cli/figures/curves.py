@@ -202,6 +202,7 @@ def _panel(
             continue
         style = picture.look(method, alone=alone is not None)
         line: dict[str, Any] = {
+            "label": picture.name(method),
             "color": style.colour,
             "linestyle": _DASHED if hollow else "-" if alone else _line(picture, style),
             "marker": style.marker,
@@ -211,10 +212,11 @@ def _panel(
             line |= {"marker": "", "linestyle": "-" if alone else style.line, "linewidth": 1.2}
         axes.plot(at, own["mean"].to_numpy(), **line)
         if own["low"].notna().any():
-            axes.fill_between(at, own["low"], own["high"], color=style.colour, alpha=0.14, lw=0)
+            band: dict[str, Any] = {"color": style.colour, "label": picture.name(method)}
+            axes.fill_between(at, own["low"], own["high"], alpha=0.14, lw=0, **band)
             for end in ("low", "high"):
                 ends = "-" if alone else style.line
-                axes.plot(at, own[end], color=style.colour, linestyle=ends, lw=0.7)
+                axes.plot(at, own[end], linestyle=ends, lw=0.7, **band)
 
 
 def _line(picture: Picture, style: Look) -> Any:

@@ -65,7 +65,9 @@ def draw_dot_plot(picture: Picture) -> Figure:
                 is_default = tunes and method in lines
                 marker = _DEFAULT_MARKER if is_default else style.marker
                 hollow = family == "predefined"
-                _dot(axes, row, own.index(line) + shift, style.colour, marker, hollow=hollow)
+                label = "default setting" if is_default else picture.family_title(family)
+                place = own.index(line) + shift
+                _dot(axes, row, place, style.colour, marker, label, hollow=hollow)
             for quoted in picture.quoted:
                 line = picture.untuned(picture.method_of(quoted))
                 if line in own and picture.row(quoted.row)["split"] == family:
@@ -112,7 +114,8 @@ def draw_category_plot(picture: Picture, x: str) -> Figure:
             shift = _SPREAD * ((number + 0.5) / len(methods) - 0.5)
             style = picture.look(method)
             for _, row in picture.of(method, rows).iterrows():
-                _dot(axes, row, values.index(row[x]) + shift, style.colour, style.marker)
+                place, name = values.index(row[x]) + shift, picture.name(method)
+                _dot(axes, row, place, style.colour, style.marker, name)
         stars = {
             (quoted.value * picture.scale, values.index(row[x]))
             for quoted in picture.quoted
@@ -138,15 +141,18 @@ def _dot(
     place: float,
     colour: str,
     marker: str,
+    label: str,
     *,
     hollow: bool = False,
 ) -> None:
     if not np.isnan(row["low"]):
         ends = [row["low"], row["high"]]
-        axes.plot(ends, [place] * 2, color=colour, lw=3, alpha=0.4, solid_capstyle="butt")
+        bar: dict[str, Any] = {"color": colour, "lw": 3, "alpha": 0.4, "solid_capstyle": "butt"}
+        axes.plot(ends, [place] * 2, label=label, **bar)
     axes.plot(
         [row["mean"]],
         [place],
+        label=label,
         marker=marker,
         markersize=11 if marker == _DEFAULT_MARKER else 6,
         color=colour,
@@ -156,4 +162,4 @@ def _dot(
 
 
 def _star(axes: Axes, value: float, place: float) -> None:
-    axes.plot([value], [place], color=PAPER_FILL, zorder=3, **STAR)
+    axes.plot([value], [place], label="number in the paper", color=PAPER_FILL, zorder=3, **STAR)

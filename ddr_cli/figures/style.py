@@ -23,6 +23,7 @@ from PIL import Image
 
 from ddr_cli.comparison.names import lower_is_better
 from ddr_cli.core.errors import InputError
+from ddr_cli.figures.told import name_series, with_titles
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -384,9 +385,11 @@ def rendered(figure: Figure) -> tuple[bytes, bytes]:
         # The places found for the first picture serve the second.
         figure.set_layout_engine("none")
         title = " ".join(figure.get_suptitle().split())
-        svg = _saved(figure, "svg", {"Date": None, "Creator": None, "Title": title})
+        series = name_series(figure)
+        svg = _saved(figure, "svg", {"Date": None, "Creator": None, "Title": title}).decode()
     description = escape(str(figure.get_label()) or title)
-    return svg.replace(b"</title>", f"</title>\n <desc>{description}</desc>".encode(), 1), png
+    svg = svg.replace("</title>", f"</title>\n <desc>{description}</desc>", 1)
+    return with_titles(svg, series).encode(), png
 
 
 def _compact(png: bytes) -> bytes:

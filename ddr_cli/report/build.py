@@ -17,9 +17,10 @@ from ddr_cli.figures.differences import draw_differences
 from ddr_cli.figures.shuffled_labels import draw_shuffled_labels
 from ddr_cli.figures.style import rendered
 from ddr_cli.report import Format
+from ddr_cli.report.chart import page_chart
 from ddr_cli.report.claim_tables import claim_table, count_text, glossary_table, reading_table
 from ddr_cli.report.own_runs import OwnRun, own_run
-from ddr_cli.report.page import page_figure, render_page
+from ddr_cli.report.page import render_page
 from ddr_cli.report.tables import (
     mark_data,
     matrix_of,
@@ -132,11 +133,10 @@ def write_report(
     if format in (Format.html, Format.all):
         shown = {}
         claims = {result.paper.name: result.claims for result in assessment.papers}
-        for summary in _summaries(assessment):
-            name = summary.run.name
+        for place, summary in enumerate(_summaries(assessment)):
             files += write_run(summary, claims)
-            svg, png = (_figure(summary, ending).read_bytes() for ending in (".svg", ".png"))
-            shown[name] = page_figure(name, svg.decode(), png)
+            drawn = _figure(summary, ".svg").read_text(encoding="utf-8")
+            shown[summary.run.name] = page_chart(place, drawn)
         for result in assessment.papers:
             files += _copy_figures(target / "figures", result)
             for item in result.artefacts:
@@ -146,7 +146,7 @@ def write_report(
                     svg, png = rendered(figure)
                     files.append(_write(target / "figures" / f"{stem}_differences.svg", svg))
                     files.append(_write(target / "figures" / f"{stem}_differences.png", png))
-                    shown[f"{stem}_differences"] = page_figure(stem, svg.decode(), png)
+                    shown[f"{stem}_differences"] = page_chart(len(shown), svg.decode())
         page = _write(target / PAGE, render_page(assessment, outcome.own, shown))
         files.append(page)
     record = read_record(results) | record_of(assessment)

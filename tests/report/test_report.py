@@ -174,7 +174,7 @@ def test_the_file_holds_a_table_for_numbers_and_one_for_claims(written):
 class _Page(HTMLParser):
     """Collects the visible text, the ids and the internal links, and checks the nesting."""
 
-    VOID = frozenset({"meta", "br", "img", "link", "hr"})
+    VOID = frozenset({"meta", "br", "img", "link", "hr", "input"})
 
     def __init__(self, text: str) -> None:
         super().__init__(convert_charrefs=True)
@@ -194,7 +194,7 @@ class _Page(HTMLParser):
             self.ids.append(values["id"])
         if tag == "a" and values["href"].startswith("#"):
             self.links.append(values["href"][1:])
-        if values.get("src") or tag in ("link", "script"):
+        if values.get("src") or tag == "link":
             self.outside.append(tag)
 
     def handle_startendtag(self, tag, attrs):
@@ -206,7 +206,7 @@ class _Page(HTMLParser):
         assert self.open.pop() == tag
 
     def handle_data(self, data):
-        if not {"style", "svg"} & set(self.open):
+        if not {"style", "svg", "script"} & set(self.open):
             self.words.append(data)
 
     @property

@@ -19,7 +19,7 @@ from ddr_cli.engine.folder import locked
 from ddr_cli.engine.journal import Journal
 from ddr_cli.engine.records import read_embeddings
 from ddr_cli.report.build import write_report, write_run
-from ddr_cli.report.page import page_figure
+from ddr_cli.report.chart import page_chart
 from ddr_cli.report.tables import to_csv
 from ddr_cli.report.terminal import run_table
 from ddr_cli.spec import make_spec
@@ -68,11 +68,20 @@ def test_a_label_is_text(run: Path, tmp_path: Path, text: str, capsys: Any) -> N
     assert "k-NN" in shown
 
 
-def test_a_folders_name_is_no_code_in_the_page() -> None:
-    svg = '<svg x="1"><path id="a"/><use href="#a" style="fill: url(#a)"/></svg>'
-    bad = page_figure('x"><img src=x onerror=alert(1)>\\1', svg, b"")["svg"]
-    assert "onerror" not in bad
-    assert page_figure("nmmp_iris", svg, b"")["svg"].count("nmmp_iris-a") == 3
+def test_a_figures_words_are_no_code_in_the_page() -> None:
+    svg = (
+        '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
+        'viewBox="0 0 9 9"><defs><path id="a" d="M 0 0 L 1.26 1"/></defs>'
+        '<g id="series-0"><title>&lt;img src=x onerror=alert(1)&gt;"</title>'
+        '<use xlink:href="#a" x="1" y="2"><title>&lt;b&gt;</title></use></g>'
+        "<text>&lt;script&gt;</text></svg>"
+    )
+    body = page_chart(7, svg).body
+    assert "<img" not in body
+    assert "<b>" not in body
+    assert "<script>" not in body
+    assert 'data-series="&lt;img src=x onerror=alert(1)&gt;&quot;"' in body
+    assert body.count("c7-0") == 2
 
 
 @pytest.mark.parametrize(
