@@ -53,12 +53,16 @@ def plan(
     """
     import json
 
-    from ddr_cli.engine import Datasets, describe_plan, run_pilot
+    from ddr_cli.engine import Datasets, describe_plan
 
     loaded = [load(name, trust, overrides, repeats) for name in specs]
     datasets = Datasets(sources(data_dir, offline))
     facts = [describe_plan(spec, out=out, datasets=datasets) for spec in loaded]
-    pilots = [run_pilot(spec, datasets=datasets) for spec in loaded if pilot]
+    pilots = []
+    if pilot:
+        from ddr_cli.engine import run_pilot
+
+        pilots = [run_pilot(spec, datasets=datasets) for spec in loaded]
     if as_json:
         described = [each.as_dict() for each in facts]
         for description, found in zip(described, pilots, strict=False):

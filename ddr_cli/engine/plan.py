@@ -335,6 +335,7 @@ class _TrialIds:
         self._widths = widths
         self._steps = canonical([_step(step.name, step.params) for step in spec.preprocess])
         self._texts: dict[tuple[int, str], tuple[object, str]] = {}
+        self._around: dict[str, tuple[str, str]] = {}
 
     def around_split(self, cell: Cell) -> tuple[str, str]:
         """Return what stands before and after the split in a trial's text; its id is the digest."""
@@ -345,8 +346,12 @@ class _TrialIds:
         return before, f',"tuning":{tuning}}}' if tuning else "}"
 
     def text_of(self, split: SplitKey) -> str:
-        """Return a split's text."""
-        return canonical(self._split(split))
+        """Return a split's text, in which splits of a family differ in a number alone."""
+        around = self._around.get(split.family)
+        if around is None:
+            before, _, after = canonical(self._split(split)).partition(f'"index":{split.index}')
+            around = self._around[split.family] = (before, after)
+        return f'{around[0]}"index":{split.index}{around[1]}'
 
     def of_embedding(self, cell: Cell) -> str:
         """Return the id of the embedding that a trial rests on."""

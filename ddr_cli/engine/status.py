@@ -140,8 +140,10 @@ def _candidates(plan: Plan) -> list[str]:
     """Return a line for each tuned method: how many settings it has, and which values."""
     lines: dict[tuple[str, str], str] = {}
     for trial in plan.trials.values():
+        if trial.tuning is None:
+            continue
         key = (trial.reducer.text, trial.evaluator.text)
-        if trial.tuning is None or key in lines:
+        if key in lines:
             continue
         tried: dict[str, list[str]] = {}
         for pair in trial.tuning.candidates:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from importlib import resources
 from itertools import product
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ddr_cli.data.formats import RawData
 
@@ -29,13 +31,11 @@ def balance(*, random_state: int = 0) -> RawData:  # noqa: ARG001 (every generat
 
 def digits(*, random_state: int = 0) -> RawData:  # noqa: ARG001 (every generator takes it)
     """Return scikit-learn's copy of the UCI optical digits test set: 1797 images of 8x8."""
-    from sklearn.datasets import load_digits
-
-    bunch = load_digits()
+    table = _shipped("digits.csv.gz")
     return RawData(
-        bunch.data.astype(np.float64),
-        bunch.target,
-        feature_names=tuple(bunch.feature_names),
+        np.ascontiguousarray(table[:, :-1]),
+        table[:, -1].astype(int),
+        feature_names=tuple(f"pixel_{row}_{column}" for row in range(8) for column in range(8)),
         image_shape=(8, 8),
     )
 
@@ -69,12 +69,17 @@ def iris(
     With `source` ``"uci"`` rows 35 and 38 (counting from 1) are as in the file of the UCI
     repository, which most papers used; with ``"fisher"`` as in Fisher's article and scikit-learn.
     """
-    from sklearn.datasets import load_iris
-
-    bunch = load_iris()
-    X = bunch.data.astype(np.float64)
+    table = _shipped("iris.csv", skiprows=1)
+    X = np.ascontiguousarray(table[:, :-1])
     if source == "uci":
         for row, values in _UCI_IRIS_ROWS.items():
             X[row] = values
-    labels = np.array([f"Iris-{name}" for name in bunch.target_names])[bunch.target]
-    return RawData(X, labels, feature_names=tuple(bunch.feature_names))
+    species = np.array(["Iris-setosa", "Iris-versicolor", "Iris-virginica"])
+    parts = [f"{part} {size} (cm)" for part in ("sepal", "petal") for size in ("length", "width")]
+    return RawData(X, species[table[:, -1].astype(int)], feature_names=tuple(parts))
+
+
+def _shipped(name: str, skiprows: int = 0) -> NDArray[np.float64]:
+    """Return a file of scikit-learn's, whose own module for it loads half of all the others."""
+    path = resources.files("sklearn") / "datasets" / "data" / name
+    return np.loadtxt(str(path), delimiter=",", skiprows=skiprows)
