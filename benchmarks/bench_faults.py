@@ -351,9 +351,10 @@ def main() -> int:
         times = 1 if given.quick else 3
         rows.append(episode(top / str(number), kind, whole, times=times, seed=seed))
         number += 1
-    table = pd.DataFrame(rows).groupby("fault", sort=False).sum()
-    table.loc["all"] = table.sum()
-    write(table.reset_index(), given, "faults")
+        # Each time: what was tried is known if the campaign itself is ended.
+        table = pd.DataFrame(rows).groupby("fault", sort=False).sum()
+        table.loc["all"] = table.sum()
+        write(table.reset_index(), given, "faults")
     print(table.to_string())
     bad = int(table.loc["all"].drop(["faults", "rows expected"]).sum())
     if bad:
