@@ -2,9 +2,10 @@
 
     python benchmarks/bench_faults.py [--minutes 10] [--seed 0] [--only KIND] [--quick]
 
-Kind after kind, a run gets three faults at random moments, each time begun again by the same
-command, and is then finished. Its journal must have every row of the run left alone once, with the
-same metrics to the last bit; what a fault has failed is run again by `--retry-failed`.
+Kind after kind, a run gets three faults (or thrice several) at random moments, each time begun
+again by the same command, and is then finished. Its journal must have every row of the run left
+alone once, with the same metrics to the last bit; what a fault has failed is run again by
+`--retry-failed`.
 """
 
 from __future__ import annotations
@@ -51,6 +52,7 @@ import random, time
 _real = time.time
 time.time = lambda: _real() + random.choice((-86400, 0, 0, 86400))
 """
+_MOST_KILLS = 20
 PATIENCE = 180.0
 """Seconds without a row after which a run hangs."""
 
@@ -95,11 +97,14 @@ class Place:
             preexec_fn=starve,
         )
 
-    def moment(self, run: subprocess.Popen[bytes]) -> None:
-        """Wait for a random moment: in a quarter of the cases of the start, else among the rows."""
+    def moment(self, run: subprocess.Popen[bytes], within: int | None = None) -> None:
+        """Wait for a random moment: in a quarter of the cases of the start, else among the rows.
+
+        It comes `within` so many rows, a quarter of all if not given.
+        """
         seconds = self.chance.uniform(0.1, 3.0) if self.chance.random() < 0.25 else PATIENCE
         until = time.monotonic() + seconds
-        wanted = rows_in(self.journal) + self.chance.randint(1, max(1, self.rows // 4))
+        wanted = rows_in(self.journal) + self.chance.randint(1, within or max(1, self.rows // 4))
         while run.poll() is None and time.monotonic() < until and rows_in(self.journal) < wanted:
             time.sleep(0.002)
         time.sleep(self.chance.uniform(0, 0.02))
@@ -157,6 +162,18 @@ def workers_killed(how_many: int | None) -> Callable[[Place], None]:
         place.end(run)
 
     return fault
+
+
+def workers_killed_again_and_again(place: Place) -> int:
+    run, kills = place.start(), 0
+    while run.poll() is None and kills < _MOST_KILLS:
+        place.moment(run, within=3)
+        if found := workers(run):
+            with contextlib.suppress(psutil.NoSuchProcess):
+                place.chance.choice(found).kill()
+                kills += 1
+    place.end(run)
+    return kills
 
 
 def stopped_for_a_while(place: Place) -> None:
@@ -253,11 +270,12 @@ def dask_lost(what: str) -> Callable[[Place], None]:
     return fault
 
 
-KINDS: dict[str, Callable[[Place], None]] = {
+KINDS: dict[str, Callable[[Place], int | None]] = {
     "the parent killed": sent(signal.SIGKILL),
     "the group killed": sent(signal.SIGKILL, group=True),
     "a worker killed": workers_killed(1),
     "all workers killed": workers_killed(None),
+    "workers killed again and again": workers_killed_again_and_again,
     "stopped for a while": stopped_for_a_while,
     "hung up": sent(signal.SIGHUP),
     "interrupted (Ctrl-C)": sent(signal.SIGINT, group=True),
@@ -318,15 +336,15 @@ def episode(home: Path, kind: str, whole: Place, *, times: int, seed: str) -> di
     """Give one run so many faults of a kind, finish it, and return what became of its rows."""
     shutil.copytree(whole.home, home, ignore=shutil.ignore_patterns("results", "tmp", "cache"))
     place = Place(home, random.Random(seed), whole.rows)
-    for _ in range(times):
-        KINDS[kind](place)
+    # Some say how many faults they were.
+    faults = sum(KINDS[kind](place) or 1 for _ in range(times))
     code = place.end(place.start("--retry-failed"))
     found = differences(whole.journal, place.journal)
     if code != 0 or any(found) or place.hung:
         print(f"{kind}, seed {seed}: exit {code}, {found}, {place.hung} hung", flush=True)
     else:
         shutil.rmtree(home)
-    row: dict[str, object] = {"fault": kind, "faults": times, "rows expected": whole.rows}
+    row: dict[str, object] = {"fault": kind, "faults": faults, "rows expected": whole.rows}
     return row | found._asdict() | {"hung": place.hung, "not finished": int(code != 0)}
 
 
