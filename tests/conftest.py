@@ -55,6 +55,48 @@ def data_mirror() -> Path:
     return mirror
 
 
+# -- a back end ------------------------------------------------------------------------------------
+
+
+class OneAfterTheOther:
+    """Does the jobs in this very process, the last one submitted first."""
+
+    capacity = 3
+
+    def __init__(self) -> None:
+        self.submitted: list[Any] = []
+        self.released: list[Path] = []
+
+    def submit(self, job: Any) -> None:
+        self.submitted.append(job)
+
+    def wait(self, seconds: float) -> list[Any]:
+        from ddr_cli.engine.jobs import JobEnd
+        from ddr_cli.engine.work import do
+
+        assert seconds >= 0
+        job = self.submitted.pop()
+        return [JobEnd(job, do(job))]
+
+    def release(self, path: Path) -> None:
+        self.released.append(path)
+
+    def wake(self) -> None:
+        pass
+
+    def discard(self) -> None:
+        self.submitted.clear()
+
+    def stop(self) -> None:
+        pass
+
+
+@pytest.fixture(scope="session")
+def one_after_the_other() -> type[OneAfterTheOther]:
+    """Return a back end that starts no process."""
+    return OneAfterTheOther
+
+
 # -- made-up result folders, written in the formats of a real run --------------------------------
 
 SIZES = {"train": 4435, "test": 2000}

@@ -52,6 +52,30 @@ Hours = Annotated[
     float | None, typer.Option("--hours", min=0.0, help="A budget of so many CPU hours.")
 ]
 
+Jobs = Annotated[
+    int, typer.Option("--jobs", "-j", min=1, help="Number of worker processes, one core each.")
+]
+Backend = Annotated[
+    str,
+    typer.Option(
+        "--backend", help="local: processes of this machine; dask: the workers of a cluster."
+    ),
+]
+Scheduler = Annotated[
+    str | None,
+    typer.Option(
+        "--scheduler", metavar="ADDRESS", help="With --backend dask, such as tcp://host:8786."
+    ),
+]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only problems.")]
+Classifier = Annotated[
+    str | None,
+    typer.Option("--classifier", metavar="NAME", help="Compare by this one (default: the first)."),
+]
+Metric = Annotated[
+    str | None, typer.Option("--metric", help="Metric to compare by (default: the first).")
+]
+
 
 def _parts(
     suite: Suite,
@@ -130,28 +154,16 @@ def run(
     out: Out = Path("results"),
     tracks: Tracks = None,
     only: Only = None,
-    jobs: Annotated[
-        int, typer.Option("--jobs", "-j", min=1, help="Number of worker processes, one core each.")
-    ] = 1,
-    backend: Annotated[
-        str,
-        typer.Option(
-            "--backend", help="local: processes of this machine; dask: the workers of a cluster."
-        ),
-    ] = "local",
-    scheduler: Annotated[
-        str | None,
-        typer.Option(
-            "--scheduler", metavar="ADDRESS", help="With --backend dask, such as tcp://host:8786."
-        ),
-    ] = None,
+    jobs: Jobs = 1,
+    backend: Backend = "local",
+    scheduler: Scheduler = None,
     retry_failed: Annotated[
         bool, typer.Option("--retry-failed", help="Re-run failed trials.")
     ] = False,
     data_dir: DataDir = None,
     offline: Offline = False,
     trust: Trust = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only problems.")] = False,
+    quiet: Quiet = False,
 ) -> None:
     """Run what is missing of a suite, and anew what is stale; the same command goes on.
 
@@ -247,3 +259,138 @@ def status(
     for table in status_tables(parts):
         screen.print(table)
     typer.echo(one_line(suite, parts))
+
+
+@app.command("table")
+def table(
+    name: SuiteName,
+    out: Out = Path("results"),
+    track: Annotated[
+        str, typer.Option("--track", metavar="NAME", help="The track that is compared.")
+    ] = "inductive",
+    only: Only = None,
+    classifier: Classifier = None,
+    metric: Metric = None,
+    defaults: Annotated[
+        bool, typer.Option("--defaults", help="Methods at their defaults instead of tuned.")
+    ] = False,
+    data_dir: DataDir = None,
+    offline: Offline = False,
+    trust: Trust = False,
+) -> None:
+    """Show the leaderboard of a suite's rows: what each method comes to over the data sets."""
+    from ddr_cli.comparison.leaderboard import leaderboard, suite_rows
+    from ddr_cli.report.leaderboard import leaderboard_notes, leaderboard_table
+
+    suite = _load(name, trust)
+    rows = suite_rows(_parts(suite, out, [track], only, data_dir, offline))
+    baseline = suite.baseline if suite.baseline in set(rows["method"]) else rows["method"].iloc[0]
+    board = leaderboard(
+        rows,
+        classifier=classifier,
+        metric=metric,
+        tuned=not defaults and suite.tracks[track].tune is not None,
+        track=track,
+        baseline=baseline,
+    )
+    console().print(leaderboard_table(board))
+    for line in leaderboard_notes(board, suite.methods_of(track)):
+        typer.echo(line)
+
+
+@app.command("export")
+def export(
+    name: SuiteName,
+    file: Annotated[Path, typer.Argument(help="The CSV to write, such as rows.csv.")],
+    out: Out = Path("results"),
+    tracks: Tracks = None,
+    only: Only = None,
+    data_dir: DataDir = None,
+    offline: Offline = False,
+    trust: Trust = False,
+) -> None:
+    """Write all rows as one long CSV: method, data set, split, metric, value, seconds, setting."""
+    from ddr_cli.comparison.leaderboard import suite_rows
+    from ddr_cli.core.atomic import atomic_write, clear_messages
+    from ddr_cli.report.leaderboard import long_rows
+    from ddr_cli.report.tables import to_csv
+
+    suite = _load(name, trust)
+    rows = long_rows(suite_rows(_parts(suite, out, tracks, only, data_dir, offline)))
+    with clear_messages(file):
+        atomic_write(file, to_csv(rows))
+    typer.echo(f"{len(rows)} rows\n  {file}")
+
+
+@app.command("add")
+def add(
+    method: Annotated[
+        str, typer.Argument(help="Such as ./mine.py:MyMethod, package.module:Class, or a name.")
+    ],
+    name: SuiteName = "lite",
+    out: Out = Path("results"),
+    only: Only = None,
+    hours: Hours = None,
+    jobs: Jobs = 1,
+    classifier: Classifier = None,
+    metric: Metric = None,
+    data_dir: DataDir = None,
+    offline: Offline = False,
+    trust: Trust = False,
+    quiet: Quiet = False,
+) -> None:
+    """Run a method of your own on the splits that a suite's methods have ended on; say its place.
+
+    It is tuned among the grids that it declares, or else among the suite's widths. Its rows go to
+    suite_<suite>_<method>/, and the same command goes on.
+    """
+    from dataclasses import replace
+
+    import pandas as pd
+
+    from ddr_cli.comparison.leaderboard import leaderboard, suite_rows
+    from ddr_cli.core.errors import DdrError, InputError
+    from ddr_cli.core.own_code import class_name, located
+    from ddr_cli.engine.suite import folder_of, run_suite
+    from ddr_cli.report.leaderboard import leaderboard_notes, leaderboard_table, own_method_lines
+
+    suite = _load(name, trust)
+    own = allowed(trust, lambda: suite.with_method(located(method, Path())))
+    label = class_name(method)
+    theirs = _parts(suite, out, ["inductive"], only, data_dir, offline)
+    there = [part for part in theirs if part.ended]
+    if not there:
+        raise InputError(
+            f"{folder_of(suite, out)} has no split on which all methods have ended: run the suite "
+            "first, or name the folder that holds its results by --out."
+        )
+    names = [part.spec.dataset.name for part in there]
+    options = RunOptions(jobs=jobs, data_dir=data_dir, offline=offline, quiet=quiet)
+    endings = run_suite(
+        own,
+        _parts(own, out, None, names, data_dir, offline),
+        replace(options.settings(), out=folder_of(own, out)),
+        sources=options.sources(),
+        hours=hours,
+        splits=max(part.ended for part in there),
+        told=lambda text: typer.echo(f"Error: {text}", err=True),
+    )
+    ours = [each for each in _parts(own, out, None, names, data_dir, offline) if each.status]
+    stopped = any(not isinstance(e, DdrError) and e.interrupted for e in endings.values())
+    if ours:
+        rows = pd.concat([suite_rows(there), suite_rows(ours)], ignore_index=True)
+        for tuned in (True, False) if suite.tracks["inductive"].tune else (False,):
+            board = leaderboard(
+                rows, classifier=classifier, metric=metric, tuned=tuned, baseline=suite.baseline
+            )
+            console().print(leaderboard_table(board, most=5, own=label))
+            for line in own_method_lines(board, rows, label):
+                typer.echo(line)
+        for line in leaderboard_notes(board, suite.methods_of("inductive")):
+            typer.echo(line)
+    if stopped:
+        typer.echo("Interrupted; the same command goes on.", err=True)
+        raise typer.Exit(EXIT_INTERRUPTED)
+    errors = [each for each in endings.values() if isinstance(each, DdrError)]
+    if errors:
+        raise typer.Exit(errors[0].exit_code)

@@ -110,7 +110,7 @@ def scaled_scores(selection: Selection) -> pd.DataFrame:
             scores: dict[str, list[float]] = {}
             for entry in entries:
                 own = entry.name == name
-                floor = largest_class_score(entry.place.run, metric) if own else None
+                floor = largest_class_score(entry.place.run.spec, metric) if own else None
                 if floor is not None:
                     perfect = 0.0 if lower_is_better(metric) else 1.0
                     score = scaled(entry.row["mean"], floor, perfect)

@@ -13,7 +13,7 @@ from ddr_cli.core.errors import InputError
 from ddr_cli.data.card import load_card
 from ddr_cli.spec.controls import FULL_FEATURES, SEEN, STRONG
 from ddr_cli.spec.feasible import NOTHING
-from ddr_cli.spec.model import is_card_path
+from ddr_cli.spec.model import Spec, is_card_path
 
 AGREEMENTS = {"error": -1, "accuracy": 1}
 """Metrics that give the share of right answers, and their sign in it."""
@@ -30,9 +30,9 @@ def scaled(score: float, low: float, high: float) -> float:
     return math.nan if math.isclose(high, low) else (score - low) / (high - low)
 
 
-def largest_class_score(run: Run, metric: str) -> float | None:
+def largest_class_score(spec: Spec, metric: str) -> float | None:
     """Return the score of always naming the largest class, None where the card doesn't tell."""
-    dataset = run.spec.dataset
+    dataset = spec.dataset
     if metric not in ("error", "accuracy", "balanced_accuracy") or is_card_path(dataset.name):
         return None
     try:
@@ -77,7 +77,7 @@ def against_controls(summary: Summary) -> AgainstControls | None:
     methods = summary.methods
     methods = methods[(methods["metric"] == metric) & _of_kind(methods, family)]
     highs, strongest = _strongest(run, methods)
-    low = largest_class_score(run, metric)
+    low = largest_class_score(run.spec, metric)
     agreements = _agreements(summary, family)
     records = []
     for index in methods.index:

@@ -101,6 +101,14 @@ class Part:
         left = (fit for fit in self.plan.fits[key] if not fit.trials.keys() <= self.status.keys())
         return list(dict.fromkeys(method_of(fit) for fit in left))
 
+    @property
+    def ended(self) -> int:
+        """On how many splits, from the first on, all methods that have any row have ended."""
+        begun = {name for name, tally in self.tallies.items() if tally.done}
+        keys = list(self.plan.fits) if begun else []
+        left = (i for i, key in enumerate(keys) if begun.intersection(self.to_do(key)))
+        return next(left, len(keys))
+
     @cached_property
     def trials(self) -> pd.DataFrame:
         """The rows that count, by trial."""
@@ -160,12 +168,13 @@ def run_suite(
     *,
     sources: Sources | None = None,
     hours: float | None = None,
+    splits: int | None = None,
     told: Callable[[str], None] = lambda _: None,
 ) -> dict[str, RunOutcome | DdrError]:
     """Run what is missing or stale, a split of every data set before the next of any.
 
-    With `hours`, no data set's split is begun once so many CPU hours are spent. The timeout is the
-    suite's own.
+    With `hours`, no data set's split is begun once so many CPU hours are spent; with `splits`, so
+    many splits of each are all. The timeout is the suite's own.
     """
     spent = 0.0
 
@@ -183,7 +192,7 @@ def run_suite(
             ended=lambda _: None,
             refused=lambda spec, error: told(f"{spec.name}: {error}"),
             plans={part.spec.name: part.plan for part in parts},
-            rounds=range(1, most + 1),
+            rounds=range(1, min(most, splits or most) + 1),
             enough=enough,
         )
     finally:

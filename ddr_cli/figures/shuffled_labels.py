@@ -48,7 +48,7 @@ def draw_shuffled_labels(run: Run, found: AgainstControls) -> Figure:
             legend_entry(text, marker=style.marker, color=style.colour, linestyle="")
             for text, style in ((_SEEN, seen), (_HELD_OUT, held_out))
         ]
-        share = largest_class_score(run, "accuracy")
+        share = largest_class_score(run.spec, "accuracy")
         if share is not None:
             axes.axvline(100 * share, color=NEUTRAL, linestyle="--", linewidth=0.9)
             handles.append(legend_entry("the largest class", color=NEUTRAL, linestyle="--"))

@@ -96,6 +96,8 @@ class Suite(StrictFrozen):
     """As in a spec; the first is the leaderboard's."""
     widths: list[Annotated[int, Ge(1)]] = Field(default_factory=lambda: [1, 2, 3, 5, 8, 12, 20])
     """Numbers of dimensions among which methods are tuned, as far as a method can offer them."""
+    baseline: Text = "none"
+    """The simplest method, which the leaderboard sets beside each."""
     timeout: Annotated[float, Gt(0)] | None = None
     """Seconds that a trial may take."""
     costs: Text | None = None
@@ -150,6 +152,10 @@ class Suite(StrictFrozen):
             problems += _unknown(("tracks", name, "methods"), track.methods, self.methods, "method")
             known = [*self.datasets, *self.groups]
             problems += _unknown(("tracks", name, "datasets"), track.datasets, known, "data set")
+        if self.baseline not in self.methods:
+            hint = did_you_mean(self.baseline, self.methods)
+            message = f"the suite has no method '{self.baseline}' as its baseline.{hint}"
+            problems.append(problem_at(("baseline",), message))
         if INDUCTIVE not in self.tracks:
             problems.append(problem_at(("tracks",), f"there is no track '{INDUCTIVE}'."))
         refuse(problems)
@@ -178,13 +184,19 @@ class Suite(StrictFrozen):
                 if dataset in meant or not meant:
                     yield self._spec(track, dataset)
 
-    def with_method(self, name: str, mode: Mode = "out_of_sample") -> Suite:
+    def with_method(self, name: str) -> Suite:
         """Return the suite with one method, of the user's own code, in place of all."""
         label = class_name(name)
-        track = self.tracks[INDUCTIVE]
-        alone = track.model_copy(update={"methods": [label], "controls": [], "mode": mode})
+        if label in self.methods:
+            raise InputError(f"The suite has a method '{label}' itself; call the class otherwise.")
+        load_factory("reducers", name)
+        alone = self.tracks[INDUCTIVE].model_copy(update={"methods": [label], "controls": []})
         return self.model_copy(
-            update={"methods": {label: {"name": name}}, "tracks": {INDUCTIVE: alone}}
+            update={
+                "name": f"{self.name}_{label}",
+                "methods": {label: {"name": name}},
+                "tracks": {INDUCTIVE: alone},
+            }
         )
 
     def _spec(self, track: str, dataset: str) -> Spec:

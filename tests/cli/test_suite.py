@@ -31,6 +31,20 @@ tracks:
 """
 
 
+MINE = """
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+
+class Means(TransformerMixin, BaseEstimator):
+    def fit(self, X, y):
+        self.means_ = np.array([X[y == name].mean(axis=0) for name in np.unique(y)])
+        return self
+
+    def transform(self, X):
+        return X @ self.means_.T
+"""
+
+
 @pytest.fixture
 def small(work):
     """Return the folder of the results of the suite `small.yaml`."""
@@ -38,10 +52,17 @@ def small(work):
     return work / "results" / "suite_small"
 
 
+@pytest.fixture
+def here(monkeypatch, one_after_the_other):
+    """Run all jobs in this process."""
+    monkeypatch.setattr("ddr_cli.engine.run.make_executor", lambda *_: one_after_the_other())
+
+
 def rows_of(folder):
     return (folder / "trials.csv").read_text().splitlines()[1:]
 
 
+@pytest.mark.usefixtures("here")
 def test_a_suite_is_planned_run_in_rounds_and_gone_on_with(ddr_here, small, work):
     before = ddr_here("suite", "plan", "small.yaml", "--hours", "1", "--out", "results")
     assert before.returncode == 0
@@ -71,8 +92,31 @@ def test_a_suite_is_planned_run_in_rounds_and_gone_on_with(ddr_here, small, work
     assert "7 of 7 times from rows (100% of the sum)" in after.stdout
     assert "1 CPU hours cover all that is to do, and leave 1 h 0 min" in after.stdout
     assert json.loads((small / "suite.json").read_text())["suite"]["version"] == 1
+    # What has come of it, and a method of one's own beside the others.
+    table = ddr_here("suite", "table", "small.yaml", "--defaults", "--metric", "error")
+    assert "inductive, knn, at their defaults: 2 data sets" in table.stdout
+    alone = ddr_here("suite", "table", "small.yaml", "--track", "transductive")
+    assert " 1 ccdr" in alone.stdout
+    assert " lda" not in alone.stdout
+    export = ddr_here("suite", "export", "small.yaml", "rows.csv", "--track", "inductive")
+    assert export.stdout.startswith("24 rows")
+    (work / "mine.py").write_text(MINE)
+    words = ("suite", "add", "./mine.py:Means", "small.yaml", "--classifier", "knn", "--quiet")
+    refused = ddr_here(*words)
+    assert (refused.returncode, "say --trust" in refused.stderr) == (2, True)
+    added = ddr_here(*words, "--trust", "--hours", "1", "--metric", "error")
+    assert added.returncode == 0
+    assert "Means, tuned, knn: place " in added.stdout
+    assert "of 4 on 2 data sets" in added.stdout
+    assert "to none (baseline): median difference" in added.stdout
+    hashes = {
+        folder: {line.split(",")[3] for line in rows_of(folder / "wine")}
+        for folder in (small, small.parent / "suite_small_Means")
+    }
+    assert len(set(map(frozenset, hashes.values()))) == 1
 
 
+@pytest.mark.usefixtures("here")
 def test_what_is_stale_is_listed_and_made_again_alone(ddr_here, small, work):
     assert ddr_here("suite", "run", "small.yaml", "--only", "iris", "--quiet").returncode == 0
     kept = {line for line in rows_of(small / "iris") if ",lda," in line}
@@ -114,7 +158,7 @@ def test_a_wrong_suite_says_where(ddr_here, work, old, new, place, message):
 
 
 @pytest.mark.usefixtures("small")
-def test_names_that_are_not_there(ddr_here):
+def test_names_and_rows_that_are_not_there(ddr_here):
     for words, message in (
         (["small.yaml", "--only", "iri"], "Did you mean 'iris'?"),
         (["small.yaml", "--track", "few"], "It has inductive, transductive."),
@@ -124,6 +168,11 @@ def test_names_that_are_not_there(ddr_here):
     ):
         done = ddr_here("suite", "run", *words)
         assert (done.returncode, message in done.stderr) == (2, True), (words, done.stderr)
+    done = ddr_here("suite", "add", "mmc", "small.yaml")
+    assert (done.returncode, "run the suite first" in done.stderr) == (2, True)
+    done = ddr_here("suite", "add", "lda", "small.yaml")
+    assert (done.returncode, "has a method 'lda' itself" in done.stderr) == (2, True)
+    assert "has no rows yet" in ddr_here("suite", "table", "small.yaml").stderr
 
 
 def test_the_lite_suite_can_be_run_and_the_full_one_with_its_extras(ddr_here, monkeypatch):

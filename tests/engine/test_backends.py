@@ -4,57 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from ddr_cli.engine import read_trials, run_spec
-from ddr_cli.engine.jobs import Job, JobEnd
 from ddr_cli.engine.session import RunOutcome
-from ddr_cli.engine.work import do
 
 if TYPE_CHECKING:
     from ddr_cli.spec import Spec
 
 
-class OneAfterTheOther:
-    """Does the jobs in this very process, the last one submitted first."""
-
-    capacity = 3
-
-    def __init__(self) -> None:
-        self.submitted: list[Job] = []
-        self.released: list[Path] = []
-
-    def submit(self, job: Job) -> None:
-        self.submitted.append(job)
-
-    def wait(self, seconds: float) -> list[JobEnd]:
-        assert seconds >= 0
-        job = self.submitted.pop()
-        return [JobEnd(job, do(job))]
-
-    def release(self, path: Path) -> None:
-        self.released.append(path)
-
-    def wake(self) -> None:
-        pass
-
-    def discard(self) -> None:
-        self.submitted.clear()
-
-    def stop(self) -> None:
-        pass
-
-
 def test_another_back_end_gives_the_same_numbers(
-    make_spec: Callable[..., Spec], run: Callable[..., RunOutcome], tmp_path: Path
+    make_spec: Callable[..., Spec],
+    run: Callable[..., RunOutcome],
+    tmp_path: Path,
+    one_after_the_other: Callable[[], Any],
 ) -> None:
     spec = make_spec(
         preprocess=["standardize"],
         reducers=["none", {"name": "ccdr", "n_components": 2, "n_neighbors": 4}, "noisy"],
     )
-    other = OneAfterTheOther()
+    other = one_after_the_other()
     mine = run_spec(spec, out=tmp_path / "mine", executor=other)
     tables = [
         read_trials(outcome.folder).drop(columns=["fit_seconds", "eval_seconds"])

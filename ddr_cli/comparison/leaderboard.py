@@ -1,0 +1,229 @@
+"""A suite's rows as one table, and its leaderboard: what each method comes to over data sets."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ddr_cli.comparison.controls import largest_class_score, scaled
+from ddr_cli.comparison.names import lower_is_better, setting_text
+from ddr_cli.comparison.summary import MEAN_LEVEL
+from ddr_cli.core.errors import InputError, did_you_mean
+from ddr_cli.engine.journal import OK
+from ddr_cli.engine.suite import Part
+from ddr_cli.evaluation.statistics import bootstrap_interval, holm, signed_ranks
+from ddr_cli.spec.budgets import ALL, LABELS
+from ddr_cli.spec.feasible import WIDTH
+from ddr_cli.spec.suite import INDUCTIVE
+
+EQUIVALENCE = 0.01
+
+_CARRIED = ("split", "split_hash", "status", "reason", "fit_seconds", "eval_seconds")
+_SOMETIMES = ("tune_seconds", "inner_score")
+
+
+def suite_rows(parts: Sequence[Part]) -> pd.DataFrame:
+    """Return every row of now, one for each method, classifier, split and way of setting it.
+
+    Beside the journal's columns stand `track`, `method` and `classifier` (their labels), whether
+    the setting is `tuned`, what it is (`setting`: a tuned one's chosen values), `labels` and
+    `control`; `floor_<metric>` is the score of always naming the data set's largest class.
+    """
+    tables = [_rows_of(part) for part in parts if part.status]
+    if not tables:
+        raise InputError("The suite has no rows yet; 'ddr suite run' makes them.")
+    return pd.concat(tables, ignore_index=True)
+
+
+def _rows_of(part: Part) -> pd.DataFrame:
+    trials = part.trials
+    cells = [part.plan.trials[trial] for trial in trials.index]
+    found: dict[str, Any] = {
+        "suite": part.spec.suite.name if part.spec.suite else "",
+        "version": part.spec.suite.version if part.spec.suite else 0,
+        "track": part.track,
+        "dataset": part.dataset,
+        "fingerprint": part.plan.data.fingerprint,
+        "method": [cell.reducer.label for cell in cells],
+        "method_version": [cell.reducer.version for cell in cells],
+        "classifier": [cell.evaluator.label for cell in cells],
+        "tuned": [cell.tuning is not None for cell in cells],
+        LABELS: [ALL if cell.labels is None else cell.labels for cell in cells],
+        "control": [cell.control for cell in cells],
+    }
+    found["setting"] = _settings(part, trials, found["method"])
+    for name in (*_CARRIED, *_SOMETIMES, *part.spec.metrics):
+        found[name] = trials[name].to_numpy() if name in trials else None
+    for metric in part.spec.metrics:
+        found[f"floor_{metric}"] = largest_class_score(part.spec, metric)
+    return pd.DataFrame(found)
+
+
+def _settings(part: Part, trials: pd.DataFrame, methods: Sequence[str]) -> list[str]:
+    """Return the values of what a method is tuned among, and its width."""
+    open_ones = {
+        item.label: [f"reducer.{name}" for name in dict.fromkeys([WIDTH, *item.grids])]
+        for item in part.spec.reducers
+    }
+    there = [name for name in map(str, trials.columns) if name.startswith("reducer.")]
+    values = trials[there].astype(object).where(trials[there].notna(), None)
+    return [
+        setting_text(
+            {name: row[name] for name in open_ones.get(method, ()) if row.get(name) is not None}
+        )
+        for row, method in zip(values.to_dict("records"), methods, strict=True)
+    ]
+
+
+@dataclass(frozen=True)
+class Leaderboard:
+    """Methods of one track with one classifier, each tuned or each at its defaults.
+
+    `table` has a row per method, by `place`: `score`, the mean over data sets of the score between
+    always naming the largest class (0) and no mistake (1), with its bootstrap interval `low` to
+    `high`; `mean` of the metric; `failed`, the share of its splits; the `seconds` of a fit, its
+    tuning included, on average; and for `best` and `baseline` the median difference of the metric
+    (`*_difference`), wins, equal and losses over data sets, and Wilcoxon's p with Holm's
+    correction. `means` has the metric by data set and method; `splits` how many splits, those that
+    all methods have, each data set counts by. Those without any are `left_out`.
+    """
+
+    track: str
+    classifier: str
+    metric: str
+    tuned: bool
+    best: str
+    baseline: str
+    table: pd.DataFrame
+    means: pd.DataFrame
+    splits: dict[str, int]
+    left_out: tuple[str, ...]
+
+
+def leaderboard(
+    rows: pd.DataFrame,
+    *,
+    classifier: str | None = None,
+    metric: str | None = None,
+    tuned: bool = True,
+    track: str = INDUCTIVE,
+    datasets: Sequence[str] = (),
+    baseline: str = "none",
+    equivalence: float = EQUIVALENCE,
+) -> Leaderboard:
+    """Return the leaderboard of rows as `suite_rows` has them, on these data sets or all.
+
+    Only rows on splits that all methods have count, so every difference is of the same splits; a
+    trial that failed counts as always naming the training part's largest class. A method's score
+    doesn't depend on which others there are, but for these splits.
+    """
+    chosen = rows[(rows["track"] == track) & (rows["control"] == "") & (rows["tuned"] == tuned)]
+    chosen = chosen[chosen[LABELS] == ALL]
+    classifier = _known("classifier", classifier, _shared_classifiers(chosen))
+    chosen = chosen[chosen["classifier"] == classifier]
+    floored = [name[6:] for name in map(str, rows.columns) if name.startswith("floor_")]
+    metric = _known("metric", metric, floored)
+    if datasets:
+        chosen = chosen[chosen["dataset"].isin(datasets)]
+    methods = list(dict.fromkeys(chosen["method"]))
+    baseline = _known("method", baseline, methods)
+    known = list(dict.fromkeys(chosen["dataset"]))
+    floors: dict[Any, float] = (
+        chosen.groupby("dataset")[f"floor_{metric}"].first().astype(float).to_dict()
+    )
+    kept = _on_shared_splits(chosen, len(methods))
+    counted = [name for name in known if name in set(kept["dataset"])]
+    if not counted:
+        raise InputError("There is no split yet on which all methods of the suite have ended.")
+    by_cell = kept.groupby(["dataset", "method"], sort=False)
+    means = by_cell[metric].mean().unstack().loc[counted, methods]
+    perfect = 0.0 if lower_is_better(metric) else 1.0
+    scores = pd.DataFrame(
+        {
+            name: [
+                scaled(float(value), floors[dataset], perfect)
+                for dataset, value in means[name].items()
+            ]
+            for name in methods
+        }
+    ).dropna()
+    spent = kept["fit_seconds"].fillna(0) + pd.to_numeric(kept["tune_seconds"]).fillna(0)
+    table = pd.DataFrame(
+        {
+            "method": methods,
+            "datasets": len(counted),
+            "score": scores.mean().to_numpy(),
+            "mean": means.mean().to_numpy(),
+            "failed": [
+                float((kept.loc[kept["method"] == name, "status"] != OK).mean()) for name in methods
+            ],
+            "seconds": spent.groupby(kept["method"]).mean().loc[methods].to_numpy(),
+        }
+    )
+    # Twelve digits: what differs by rounding alone shares a place.
+    table.insert(0, "place", (-table["score"].round(12)).rank(method="min").astype("Int64"))
+    intervals = [bootstrap_interval(scores[name], MEAN_LEVEL) for name in methods]
+    table[["low", "high"]] = np.array(intervals) if len(scores) else math.nan
+    best = str(table.sort_values("place", kind="stable")["method"].iloc[0])
+    for title, reference in (("best", best), ("baseline", baseline)):
+        found = [_against(means, name, reference, metric, equivalence) for name in methods]
+        columns = pd.DataFrame(found).add_prefix(f"{title}_")
+        columns[f"{title}_p_holm"] = holm(columns[f"{title}_p"].to_numpy(dtype=float))
+        table = pd.concat([table, columns], axis=1)
+    return Leaderboard(
+        track,
+        classifier,
+        metric,
+        tuned,
+        best,
+        baseline,
+        table.sort_values("place", kind="stable").reset_index(drop=True),
+        means,
+        {name: int(kept.loc[kept["dataset"] == name, "split"].nunique()) for name in counted},
+        tuple(name for name in known if name not in counted),
+    )
+
+
+def _on_shared_splits(rows: pd.DataFrame, n_methods: int) -> pd.DataFrame:
+    """Return the rows on the splits that all methods have; a split is told by its hash."""
+    keys = [rows["dataset"], rows["split"], rows["split_hash"]]
+    return rows[rows.groupby(keys)["method"].transform("nunique") == n_methods]
+
+
+def _shared_classifiers(rows: pd.DataFrame) -> list[str]:
+    """Return the classifiers that all methods are scored by, and not one of them alone."""
+    counts = rows.groupby("classifier", sort=False)["method"].nunique()
+    return [str(name) for name, n in counts.items() if n == counts.max()]
+
+
+def _known(what: str, requested: str | None, names: Sequence[str]) -> str:
+    if not names:
+        raise InputError("The suite has no rows of this kind yet; 'ddr suite run' makes them.")
+    if requested is None:
+        return names[0]
+    if requested not in names:
+        hint = did_you_mean(requested, names) or f" There are {', '.join(names)}."
+        raise InputError(f"The suite's rows have no {what} '{requested}'.{hint}")
+    return requested
+
+
+def _against(
+    means: pd.DataFrame, method: str, reference: str, metric: str, equivalence: float
+) -> dict[str, float]:
+    if method == reference:
+        names = ("difference", "wins", "equal", "losses", "p")
+        return dict.fromkeys(names, math.nan)
+    differences = (means[method] - means[reference]).round(12)
+    gain = -differences if lower_is_better(metric) else differences
+    return {
+        "difference": float(differences.median()),
+        "wins": int((gain > equivalence).sum()),
+        "equal": int((gain.abs() <= equivalence).sum()),
+        "losses": int((gain < -equivalence).sum()),
+        "p": signed_ranks(differences),
+    }

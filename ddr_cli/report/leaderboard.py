@@ -1,0 +1,121 @@
+"""A suite's leaderboard and the place of one method in it, and its rows as others read them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+from rich import box
+from rich.table import Table
+
+from ddr_cli.comparison.leaderboard import EQUIVALENCE, Leaderboard
+from ddr_cli.comparison.names import (
+    difference_text,
+    lower_is_better,
+    metric_axis,
+    metric_name,
+    number,
+)
+from ddr_cli.engine.journal import OK
+
+
+def leaderboard_table(board: Leaderboard, *, most: int | None = None, own: str = "") -> Table:
+    """Return a leaderboard, of which the first so many rows, and that of a method of one's own."""
+    how = "tuned" if board.tuned else "at their defaults"
+    title = f"{board.track}, {board.classifier}, {how}: {len(board.means)} data sets"
+    table = Table(title=title, box=box.SIMPLE, padding=0)
+    heads = ("", "method", "score", "95%", metric_axis(board.metric), "seconds", "failed")
+    for head in heads:
+        table.add_column(head, justify="left" if head == "method" else "right")
+    for reference in (board.best, board.baseline):
+        table.add_column(f"to {reference}", justify="right")
+    shown = board.table
+    if most is not None:
+        shown = shown[(shown["place"] <= most) | (shown["method"].isin([own, board.baseline]))]
+    for row in shown.to_dict("records"):
+        cells = [
+            str(row["place"]),
+            row["method"],
+            f"{row['score']:.3f}",
+            f"{row['low']:.2f} to {row['high']:.2f}",
+            number(row["mean"], board.metric, unit=False),
+            f"{row['seconds']:.3g}",
+            f"{row['failed']:.0%}" if row["failed"] else "",
+        ]
+        for title in ("best", "baseline"):
+            counts = [row[f"{title}_{name}"] for name in ("wins", "equal", "losses")]
+            there = pd.notna(counts[0])
+            cells.append("/".join(str(int(each)) for each in counts) if there else "")
+        table.add_row(*cells)
+    return table
+
+
+def leaderboard_notes(board: Leaderboard, methods: Sequence[str]) -> list[str]:
+    """Say what the numbers are, and which of the suite's methods are not among them."""
+    splits = sorted(set(board.splits.values()))
+    ranged = f"{splits[0]}" if len(splits) == 1 else f"{splits[0]} to {splits[-1]}"
+    lines = [
+        f"score: the mean over data sets of {metric_name(board.metric)} between always naming the "
+        "largest class (0) and no mistake (1), and its bootstrap interval over data sets; "
+        f"{ranged} splits of each data set, the same for all methods",
+        f"wins/equal/losses over data sets, equal within {EQUIVALENCE:g}; seconds: a fit with its "
+        "tuning, CPU",
+    ]
+    if board.left_out:
+        lines.append(
+            f"left out, as not all methods have ended on a split: {', '.join(board.left_out)}"
+        )
+    if absent := [name for name in methods if name not in set(board.table["method"])]:
+        lines.append(f"not run yet, or stale: {', '.join(absent)}")
+    return lines
+
+
+def own_method_lines(board: Leaderboard, rows: pd.DataFrame, method: str) -> list[str]:
+    """Say where a method stands: its place, its differences, and where it fails."""
+    row: Any = board.table.set_index("method").loc[method]
+    how = "tuned" if board.tuned else "at its defaults"
+    lines = [
+        f"{method}, {how}, {board.classifier}: place {int(row['place'])} of {len(board.table)} on "
+        f"{len(board.means)} data sets, score {row['score']:.3f}"
+    ]
+    for title, reference in (("best", board.best), ("baseline", board.baseline)):
+        if reference == method:
+            lines.append(f"  it is the {title} itself")
+            continue
+        p = float(row[f"{title}_p"])
+        test = f", Wilcoxon's p {p:.2g}" if p == p else ""
+        lines.append(
+            f"  to {reference} ({title}): median difference "
+            f"{difference_text(row[f'{title}_difference'], board.metric)}; wins/equal/losses "
+            f"{row[f'{title}_wins']:g}/{row[f'{title}_equal']:g}/{row[f'{title}_losses']:g}{test}"
+        )
+    means: Any = board.means
+    behind = means[method] - means[board.baseline]
+    behind = behind if lower_is_better(board.metric) else -behind
+    behind = behind[behind > EQUIVALENCE].sort_values(ascending=False)
+    if len(behind):
+        told = ", ".join(
+            f"{name} ({number(means.at[name, method], board.metric)}, {board.baseline} "
+            f"{number(means.at[name, board.baseline], board.metric)})"
+            for name in behind.index
+        )
+        lines.append(f"  behind {board.baseline} on {told}")
+    own = rows[(rows["method"] == method) & (rows["tuned"] == board.tuned)]
+    failed = own[(own["status"] != OK) & (own["classifier"] == board.classifier)]
+    for (dataset, reason), found in failed.groupby(["dataset", "reason"], sort=False):
+        lines.append(f"  fails on {len(found)} splits of {dataset}: {reason}")
+    return lines
+
+
+def long_rows(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return a row per trial and metric, under names that need no knowledge of journals."""
+    metrics = [name[6:] for name in map(str, rows.columns) if name.startswith("floor_")]
+    spent = rows["fit_seconds"].fillna(0) + pd.to_numeric(rows["tune_seconds"]).fillna(0)
+    kept = ["suite", "version", "track", "dataset", "fingerprint", "method", "method_version"]
+    kept += ["classifier", "tuned", "labels", "control", "setting", "split", "split_hash"]
+    table = rows[kept].assign(
+        status=rows["status"], fit_seconds=spent.round(6), predict_seconds=rows["eval_seconds"]
+    )
+    by_metric = [table.assign(metric=name, value=rows[name]) for name in metrics]
+    return pd.concat(by_metric).sort_index(kind="stable").reset_index(drop=True)

@@ -1,0 +1,160 @@
+"""A suite's leaderboard, recomputed from the raw rows of its journals."""
+
+from __future__ import annotations
+
+import csv
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from ddr_cli.comparison.leaderboard import leaderboard, suite_rows
+from ddr_cli.core.errors import InputError
+from ddr_cli.engine.session import RunSettings
+from ddr_cli.engine.suite import parts_of, run_suite
+from ddr_cli.report.leaderboard import long_rows, own_method_lines
+from ddr_cli.spec.suite import load_suite
+
+SUITE = """
+title: A small suite
+version: 1
+repeats: 2
+classifiers: [{name: knn, n_neighbors: 3}, {name: linear}]
+preprocess: [standardize]
+widths: [1, 2]
+methods:
+  none:
+  pca:
+  fisher: {name: lda}
+datasets:
+  iris: {split: {kind: fraction, train: 0.3}}
+  wine: {split: {kind: labelled, train: 40, test: 50}}
+  balance: {split: {kind: per_class, train: 10, test: 60}}
+tracks:
+  inductive:
+    tune: {folds: 2, budget: 3}
+"""
+# Of all points, by their sources.
+SIZES = {"iris": [50, 50, 50], "wine": [59, 71, 48], "balance": [49, 288, 288]}
+LABELS = {"none": "none", "pca": "pca", "lda": "fisher"}
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory, one_after_the_other):
+    """Return the suite and the folder of its results."""
+    folder = tmp_path_factory.mktemp("suite")
+    (folder / "small.yaml").write_text(SUITE)
+    suite = load_suite(folder / "small.yaml")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("ddr_cli.engine.run.make_executor", lambda *_: one_after_the_other())
+        run_suite(suite, parts_of(suite, folder), RunSettings(out=folder, quiet=True))
+    return suite, folder
+
+
+@pytest.fixture(scope="module")
+def rows(run):
+    return suite_rows(parts_of(*run))
+
+
+def raw(folder, classifier, *, tuned):
+    """Return the error by data set, method and split, as the journals have it."""
+    found = {}
+    for dataset in SIZES:
+        with (folder / dataset / "trials.csv").open() as file:
+            for row in csv.DictReader(file):
+                if row["classifier"] == classifier and bool(row["tuned"]) == tuned:
+                    key = dataset, LABELS[row["reducer"]]
+                    found.setdefault(key, {})[row["split"]] = float(row["error"])
+    return found
+
+
+@pytest.mark.parametrize("tuned", [True, False])
+@pytest.mark.parametrize("classifier", ["knn", "linear"])
+def test_the_leaderboard_is_that_of_the_raw_rows(run, rows, classifier, tuned):
+    errors = raw(run[1], classifier, tuned=tuned)
+    means = {key: np.mean(list(splits.values())) for key, splits in errors.items()}
+    floors = {name: 1 - max(sizes) / sum(sizes) for name, sizes in SIZES.items()}
+    scores = {
+        method: [1 - means[name, method] / floors[name] for name in SIZES]
+        for method in LABELS.values()
+    }
+    board = leaderboard(rows, classifier=classifier, tuned=tuned)
+    table = board.table.set_index("method")
+    assert board.splits == dict.fromkeys(SIZES, 2)
+    for method, own in scores.items():
+        row = table.loc[method]
+        assert row["score"] == pytest.approx(np.mean(own), abs=1e-12)
+        assert row["mean"] == pytest.approx(np.mean([means[name, method] for name in SIZES]))
+        higher = sum(np.mean(other) > np.mean(own) + 1e-12 for other in scores.values())
+        assert row["place"] == 1 + higher
+        draws = np.random.default_rng(0).integers(3, size=(2, 20000, 3))[1]
+        low, high = np.quantile(np.array(own)[draws].mean(axis=1), [0.025, 0.975])
+        assert (row["low"], row["high"]) == pytest.approx((low, high), abs=0.02)
+        if method != "none":
+            gains = np.array([means[name, "none"] - means[name, method] for name in SIZES])
+            gains = np.round(gains, 12)
+            assert row["baseline_difference"] == pytest.approx(-np.median(gains))
+            counts = (gains > 0.01).sum(), (abs(gains) <= 0.01).sum(), (gains < -0.01).sum()
+            assert tuple(row[f"baseline_{n}"] for n in ("wins", "equal", "losses")) == counts
+            distinct = gains[gains != 0]
+            expected = stats.wilcoxon(distinct).pvalue if len(distinct) else 1.0
+            assert row["baseline_p"] == pytest.approx(expected)
+    assert np.isnan(table.loc["none", "baseline_p"])
+
+
+def test_a_subset_is_recomputed_and_the_order_of_rows_plays_no_part(rows):
+    whole, one = leaderboard(rows), leaderboard(rows, datasets=["wine"])
+    assert one.means.loc["wine"].to_dict() == whole.means.loc["wine"].to_dict()
+    mixed = leaderboard(rows.sample(frac=1, random_state=0))
+    left = whole.table.set_index("method").sort_index()
+    right = mixed.table.set_index("method").sort_index()
+    assert left["score"].to_dict() == pytest.approx(right["score"].to_dict(), abs=1e-12)
+    assert left["place"].to_dict() == right["place"].to_dict()
+
+
+def test_only_splits_that_all_methods_have_count(rows):
+    lacking = rows[~((rows["method"] == "pca") & (rows["split"] == "fraction-1"))]
+    lacking = lacking[~((lacking["method"] == "pca") & (lacking["dataset"] == "balance"))]
+    board = leaderboard(lacking)
+    assert board.splits == {"iris": 1, "wine": 2}
+    assert board.left_out == ("balance",)
+    apart = rows["split"].str.endswith("-0") == (rows["method"] == "pca")
+    with pytest.raises(InputError, match="no split yet on which all methods"):
+        leaderboard(rows[apart])
+
+
+def test_a_method_that_fails_says_where(rows):
+    failed = rows.copy()
+    bad = (failed["method"] == "fisher") & (failed["dataset"] == "wine")
+    failed.loc[bad, ["status", "reason", "error"]] = ["failed", "it is singular", 0.6]
+    board = leaderboard(failed)
+    text = "\n".join(own_method_lines(board, failed, "fisher"))
+    assert "fisher, tuned, knn: place 2 of 3 on 3 data sets" in text
+    assert "behind none on wine (60.00 %" in text
+    assert "fails on 2 splits of wine: it is singular" in text
+    assert board.table.set_index("method").loc["fisher", "failed"] == pytest.approx(1 / 3)
+
+
+def test_the_long_table_has_every_value_once(rows):
+    table = long_rows(rows)
+    keys = ["dataset", "method", "classifier", "tuned", "split", "metric"]
+    assert len(table) == len(rows) == 3 * 2 * (3 * 2 * 2)
+    assert not table.duplicated(keys).any()
+    tuned = table[table["tuned"] & (table["method"] == "fisher")]
+    assert set(tuned["setting"]) <= {"dim = 1", "dim = 2"}
+    assert table["value"].sum() == pytest.approx(rows["error"].sum())
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({"classifier": "knm"}, "Did you mean 'knn'?"),
+        ({"baseline": "mmc"}, "no method 'mmc'. There are none, pca, fisher"),
+        ({"metric": "accuracy"}, "no metric 'accuracy'. There are error"),
+        ({"track": "transductive"}, "no rows of this kind"),
+    ],
+)
+def test_what_is_not_there(rows, asked, message):
+    with pytest.raises(InputError) as caught:
+        leaderboard(rows, **asked)
+    assert message in str(caught.value)
