@@ -284,14 +284,13 @@ def table(
 
     suite = _load(name, trust)
     rows = suite_rows(_parts(suite, out, [track], only, data_dir, offline))
-    baseline = suite.baseline if suite.baseline in set(rows["method"]) else rows["method"].iloc[0]
     board = leaderboard(
         rows,
         classifier=classifier,
         metric=metric,
         tuned=not defaults and suite.tracks[track].tune is not None,
         track=track,
-        baseline=baseline,
+        baseline=suite.baseline_of(track),
     )
     console().print(leaderboard_table(board))
     for line in leaderboard_notes(board, suite.methods_of(track)):
@@ -381,7 +380,11 @@ def add(
         rows = pd.concat([suite_rows(there), suite_rows(ours)], ignore_index=True)
         for tuned in (True, False) if suite.tracks["inductive"].tune else (False,):
             board = leaderboard(
-                rows, classifier=classifier, metric=metric, tuned=tuned, baseline=suite.baseline
+                rows,
+                classifier=classifier,
+                metric=metric,
+                tuned=tuned,
+                baseline=suite.baseline_of("inductive"),
             )
             console().print(leaderboard_table(board, most=5, own=label))
             for line in own_method_lines(board, rows, label):

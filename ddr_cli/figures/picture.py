@@ -99,7 +99,7 @@ class Picture:
         }
         # What varies has the looks: methods, or the classifiers of one method.
         self._place = 1 if pairs["reducer_label"].nunique() == 1 else 0
-        largest = largest_class_score(self.run, metric)
+        largest = largest_class_score(self.run.spec, metric)
         self.largest = None if largest is None else largest * self.scale
         families = set(self.rows["split"])
         self.families: list[str] = sorted(families, key=lambda name: name != "predefined")

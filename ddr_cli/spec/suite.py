@@ -96,8 +96,8 @@ class Suite(StrictFrozen):
     """As in a spec; the first is the leaderboard's."""
     widths: list[Annotated[int, Ge(1)]] = Field(default_factory=lambda: [1, 2, 3, 5, 8, 12, 20])
     """Numbers of dimensions among which methods are tuned, as far as a method can offer them."""
-    baseline: Text = "none"
-    """The simplest method, which the leaderboard sets beside each."""
+    baseline: Text | None = None
+    """The simplest method, which the leaderboard sets beside each; the first, if not given."""
     timeout: Annotated[float, Gt(0)] | None = None
     """Seconds that a trial may take."""
     costs: Text | None = None
@@ -152,7 +152,7 @@ class Suite(StrictFrozen):
             problems += _unknown(("tracks", name, "methods"), track.methods, self.methods, "method")
             known = [*self.datasets, *self.groups]
             problems += _unknown(("tracks", name, "datasets"), track.datasets, known, "data set")
-        if self.baseline not in self.methods:
+        if self.baseline is not None and self.baseline not in self.methods:
             hint = did_you_mean(self.baseline, self.methods)
             message = f"the suite has no method '{self.baseline}' as its baseline.{hint}"
             problems.append(problem_at(("baseline",), message))
@@ -160,6 +160,11 @@ class Suite(StrictFrozen):
             problems.append(problem_at(("tracks",), f"there is no track '{INDUCTIVE}'."))
         refuse(problems)
         return self
+
+    def baseline_of(self, track: str) -> str:
+        """Return the simplest of a track's methods: the suite's, or where it is not, the first."""
+        methods = self.methods_of(track)
+        return self.baseline if self.baseline in methods else methods[0]
 
     def datasets_of(self, track: str) -> list[str]:
         """Return the data sets of a track, in the suite's order."""
