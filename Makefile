@@ -5,6 +5,7 @@ JOBS ?= 2
 BIN := $(VENV)/bin
 # Libraries that we are measured against and that need other versions than ours.
 PEERS := .venv-peers
+MUTANTS := .venv-mutants
 RESULTS := results
 # What needs no download and is no paper's: it is run to see how things work, and not committed.
 EXAMPLES := configs/balance_ccdr_beta.yaml configs/digits_ccdr_beta.yaml
@@ -18,7 +19,7 @@ export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint typecheck unit smoke reproduce report bench docs faults compat format clean
+.PHONY: help run test lint typecheck unit smoke reproduce report bench docs faults mutants compat format clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
@@ -87,6 +88,15 @@ docs: $(VENV)/.installed-docs ## the documentation as a site, into build/docs; a
 faults: $(VENV)/.installed-dev ## runs that are killed, robbed and starved for MINUTES (10): what is lost?
 	$(BIN)/python benchmarks/bench_faults.py --minutes $(MINUTES)
 
+$(MUTANTS)/.installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(MUTANTS)
+	$(MUTANTS)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]' mutmut==3.8.1
+	@touch $@
+
+mutants: $(MUTANTS)/.installed ## 300 wrong versions of what computes and judges: which do the tests let pass?
+	$(MUTANTS)/bin/python benchmarks/mutants.py
+	$(MUTANTS)/bin/python benchmarks/mutants.py --survivors
+
 compat: ## the tests in TESTS with the lowest allowed and the newest versions, in each PYTHONS there is
 	@.ci/compat "$(PYTHONS)" $(TESTS)
 
@@ -95,5 +105,5 @@ format: $(VENV)/.installed-dev ## let ruff rewrite the code
 	$(BIN)/ruff format .
 
 clean: ## remove the environment and the caches; results/ stays
-	rm -rf $(VENV) $(PEERS) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(PEERS) $(MUTANTS) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -451,6 +451,28 @@ def test_times_of_fits_are_compared_as_ratios(tmp_path, write_results, make_spec
     assert _verdicts(claim, {"run": summary_of(folder)}) == verdicts
 
 
+@pytest.mark.parametrize(("spread", "verdict"), [(1.1, "holds"), (2, "undecided")])
+def test_times_that_vary_need_their_interval(tmp_path, write_results, make_spec, spread, verdict):
+    spec = make_spec("run", reducers=[CCDR, NONE], repeats=4)
+    folder = write_results(tmp_path, spec, lambda _: 0.1, seconds={"ccdr": 0.5, "none": 5.0})
+    summaries = {"run": summary_of(folder)}
+    trials = summaries["run"].run.trials
+    none = trials.index[(trials["reducer"] == "none") & (trials["split"] != "predefined")]
+    trials.loc[none, "fit_seconds"] *= [spread, 1 / spread] * 2
+    claim = _claim({"name": "faster", "times": 5}, than=THAN)
+    assert _verdicts(claim, summaries) == ("holds", verdict)
+
+
+def test_a_curve_is_read_in_the_order_of_its_places(tmp_path, write_results, make_spec):
+    spec = make_spec("run", reducers=[CCDR], sweep={"reducer.n_components": DIMS[::-1]}, repeats=2)
+    folder = write_results(
+        tmp_path, spec, lambda trial: _valley(4)(trial.params["reducer.n_components"])
+    )
+    rise = {"name": "rises_towards", "end": "high", "start": 4, "at_least": 0.011}
+    claim = _claim(rise, along="reducer.n_components")
+    assert _verdicts(claim, {"run": summary_of(folder)})[0] == "holds"
+
+
 def test_another_run_answers_over_re_splits(tmp_path, write_results, make_spec):
     own = make_spec("run", reducers=[CCDR, NONE], kind="predefined", predefined=False)
     over = make_spec("over", reducers=[CCDR, NONE], repeats=5)

@@ -4,6 +4,7 @@ from ddr_cli.comparison.runs import load_run
 from ddr_cli.comparison.summary import summarize, summary_of
 from ddr_cli.papers.schema import Artefact, PrintedNumber
 from ddr_cli.verdicts.printed import judge_numbers, quoted_numbers, verdict_on
+from ddr_cli.verdicts.rows import UnansweredError, nearest_place
 
 CCDR = {"name": "ccdr", "mode": "transductive", "params": {"beta": 0.5, "n_neighbors": 4}}
 KNN = {"name": "knn", "params": {"n_neighbors": 3}}
@@ -95,6 +96,12 @@ def test_near_takes_the_closest_place_of_the_grid(summaries):
     assert (mark.at, mark.value, mark.text) == (0.5, 0.005, "paper: 0.5 %")
 
 
+def test_zero_is_met_and_never_near():
+    assert nearest_place([0.0, 1.0], 0) == 0
+    with pytest.raises(UnansweredError, match="no place near 0"):
+        nearest_place([0.1, 1.0], 0)
+
+
 def test_the_best_of_a_grid_is_taken_where_the_paper_prints_it(summaries):
     number = _printed("0 %", select={"pick": "best"})
     (result,) = judge_numbers(_artefact(number), summaries)
@@ -108,6 +115,7 @@ def test_the_best_of_a_grid_is_taken_where_the_paper_prints_it(summaries):
         ({"params": {"reducer.beta": {"near": 100}}}, "no place near 100"),
         ({"params": {"reducer.gamma": 1}}, "no parameter reducer.gamma"),
         ({"params": {"reducer.beta": 0.2}}, "no such row"),
+        ({"params": {"reducer.beta": 0.2, "reducer.n_neighbors": 4}}, "no such row"),
         ({"spec": "other", "pick": "best"}, "ddr run other"),
     ],
 )
@@ -179,6 +187,15 @@ def test_nothing_is_reproduced_where_one_class_does_as_well(
     assert first.own.verdict == verdict
     assert note in first.own.note
     assert ("a constant answer" in first.resplits.note) == bool(note)
+
+
+def test_a_number_that_is_alone_or_beside_what_was_not_run_is_uninformative_too(
+    tmp_path, write_results, make_spec
+):
+    summaries = _landsat(tmp_path, write_results, make_spec, lambda _: 0.75)
+    for beside in ((), (_row("pca", "75 %"),)):
+        results = judge_numbers(_artefact(*beside, _row("ccdr", "75 %")), summaries)
+        assert results[-1].own.verdict == "uninformative"
 
 
 def test_whom_a_difference_flatters_is_said_in_words(tmp_path, write_results, make_spec):
