@@ -5,8 +5,8 @@
 mutmut makes the mutants (every place, one change: an argument dropped, a comparison turned round, a
 value that is None). Each runs in a copy of the repository and of a process in which the tests were
 collected, first against the tests that pass through its line, the fastest first, then against those
-that start processes, where it may run too; up to so many `--seconds` of either. What was judged by hand
-(the column `judged`) is carried over. An interrupted run goes on where it was.
+that start processes, where it may run too; up to so many `--seconds` of either. What was judged by
+hand (the column `judged`) is carried over. An interrupted run goes on where it was.
 """
 
 from __future__ import annotations
