@@ -97,7 +97,8 @@ def draw(measured: pd.DataFrame, column: str, label: str, path: Path) -> None:
         for (method, rows), marker in zip(
             of_work.groupby("method", sort=False), "osv^", strict=False
         ):
-            axes.plot(rows["n"], rows[column], marker=marker, markersize=4, label=method)
+            name = f"{method} (wrong)" if "wrong" in set(rows["wrong"]) else method
+            axes.plot(rows["n"], rows[column], marker=marker, markersize=4, label=name)
         sizes = sorted(of_work["n"].unique())
         axes.set_xticks(sizes, [thousands(n) for n in sizes], fontsize="small")
         spread = of_work[column].max() / of_work[column].min()
