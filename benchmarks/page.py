@@ -101,8 +101,11 @@ def draw(measured: pd.DataFrame, column: str, label: str, path: Path) -> None:
             axes.plot(rows["n"], rows[column], marker=marker, markersize=4, label=name)
         sizes = sorted(of_work["n"].unique())
         axes.set_xticks(sizes, [thousands(n) for n in sizes], fontsize="small")
-        spread = of_work[column].max() / of_work[column].min()
-        digits = (1.0, 2.0, 5.0) if spread > 10 else (1.0, 1.5, 2.0, 3.0, 5.0, 7.0)
+        low, high = of_work[column].min(), of_work[column].max()
+        # An axis that spans less than a factor of 4 would make much of differences that are none.
+        middle = math.sqrt(low * high)
+        axes.set_ylim(min(low / 1.2, middle / 2), max(high * 1.2, middle * 2))
+        digits = (1.0, 2.0, 5.0) if high > 10 * low else (1.0, 1.5, 2.0, 3.0, 5.0, 7.0)
         axes.yaxis.set_major_locator(LogLocator(subs=digits))
         axes.yaxis.set_major_formatter("{x:g}")
         axes.minorticks_off()
