@@ -134,13 +134,6 @@ def test_duplicates_do_not_count():
     np.testing.assert_array_equal(once.dimensions, twice.dimensions)
 
 
-def test_single_precision_is_computed_in_double():
-    X = sphere(np.random.default_rng(6), 100).astype(np.float32)
-    single = estimate_dimension(X, random_state=0, **QUICK)
-    double = estimate_dimension(X.astype(float), random_state=0, **QUICK)
-    np.testing.assert_array_equal(single.dimensions, double.dimensions)
-
-
 def test_seed_decides_the_subsamples():
     X = sphere(np.random.default_rng(7), 100)
     first, again, other = (

@@ -463,16 +463,6 @@ def test_times_that_vary_need_their_interval(tmp_path, write_results, make_spec,
     assert _verdicts(claim, summaries) == ("holds", verdict)
 
 
-def test_a_curve_is_read_in_the_order_of_its_places(tmp_path, write_results, make_spec):
-    spec = make_spec("run", reducers=[CCDR], sweep={"reducer.n_components": DIMS[::-1]}, repeats=2)
-    folder = write_results(
-        tmp_path, spec, lambda trial: _valley(4)(trial.params["reducer.n_components"])
-    )
-    rise = {"name": "rises_towards", "end": "high", "start": 4, "at_least": 0.011}
-    claim = _claim(rise, along="reducer.n_components")
-    assert _verdicts(claim, {"run": summary_of(folder)})[0] == "holds"
-
-
 def test_another_run_answers_over_re_splits(tmp_path, write_results, make_spec):
     own = make_spec("run", reducers=[CCDR, NONE], kind="predefined", predefined=False)
     over = make_spec("over", reducers=[CCDR, NONE], repeats=5)
