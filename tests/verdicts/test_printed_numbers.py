@@ -92,8 +92,8 @@ def test_near_takes_the_closest_place_of_the_grid(summaries):
     number = _printed("0.5 %", select={"params": {"reducer.beta": {"near": 0.5}}})
     (result,) = judge_numbers(_artefact(number), summaries)
     assert result.own.row["reducer.beta"] == 0.56
-    (mark,) = quoted_numbers([result], summaries["run"])
-    assert (mark.at, mark.value, mark.text) == (0.5, 0.005, "paper: 0.5 %")
+    marks = quoted_numbers([result], summaries["run"])
+    assert {(mark.at, mark.value, mark.text) for mark in marks} == {(0.5, 0.005, "paper: 0.5 %")}
 
 
 def test_zero_is_met_and_never_near():
