@@ -65,6 +65,12 @@ def test_a_measure_of_kept_places_is_the_run_s_own(make_spec: MakeSpec, run: Run
     keys = KEYS | {"sweep": {"reducer.n_components": [1, 2]}, "classifiers": ["linear"]}
     folder = run(make_spec(**keys, measures=measures, keep=KEEP)).folder
     trials = read_trials(folder)
+    manifest = folder / "manifest.json"
+    text = manifest.read_text()
+    manifest.write_text(text.replace('"fingerprint": "sha256:', '"fingerprint": "sha256:0'))
+    with pytest.raises(InputError, match="not the one that was run on"):
+        score_run(folder, measure="class_distance")
+    manifest.write_text(text)
     for name, params in (("topology", {"n_neighbors": 3}), ("class_distance", {})):
         own = trials[trials["classifier"] == name]
         assert scores_of(folder, measure=name, params=params).tolist() == own[name].tolist()

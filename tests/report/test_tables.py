@@ -1,7 +1,10 @@
+import re
+
 import pytest
 
 from ddr_cli.comparison.summary import summary_of
 from ddr_cli.papers.schema import Artefact
+from ddr_cli.report import run_table
 from ddr_cli.report.tables import matrix_of, number_data, ratio_text, to_latex, to_markdown
 from ddr_cli.verdicts.assess import ArtefactResult
 from ddr_cli.verdicts.printed import judge_numbers, time_ratios
@@ -108,3 +111,25 @@ def test_a_ratio_has_two_digits(ratio, text):
 
 def test_no_ratio_is_a_dash():
     assert ratio_text(float("nan")) == "–"
+
+
+@pytest.mark.parametrize(("metric", "at"), [("error", "7"), ("accuracy", "41")])
+def test_of_many_settings_the_best_is_shown_whichever_end_is_better(
+    tmp_path, write_results, make_spec, metric, at
+):
+    spec = make_spec(
+        "many",
+        reducers=[{"name": "ccdr", "params": {"n_neighbors": 1}}],
+        sweep={"reducer.n_neighbors": range(1, 51)},
+        predefined=False,
+        repeats=2,
+        metric=metric,
+    )
+
+    def value(trial):
+        k = trial.params["reducer.n_neighbors"]
+        return {7: 0.1, 41: 0.9}.get(k, 0.5)
+
+    table = run_table(summary_of(write_results(tmp_path, spec, value)))
+    assert table.row_count == 1
+    assert re.findall("[0-9]+", next(iter(table.columns[-1].cells)))[-1] == at
