@@ -17,6 +17,7 @@ from ddr_cli.figures.picture import Method, Picture
 from ddr_cli.figures.style import (
     LARGEST,
     NEUTRAL,
+    ON_CELL,
     OTHERS,
     PAPER_COLOUR,
     STAR,
@@ -357,7 +358,7 @@ def draw_heat_maps(picture: Picture, x: str, second: str) -> Figure:
                     ha="center",
                     va="center",
                     fontsize=8,
-                    color="white" if dark else "black",
+                    color="white" if dark else ON_CELL,
                     weight="bold" if value == best else "normal",
                 )
         axes.grid(visible=False)

@@ -206,7 +206,7 @@ def scores_note(summary: Summary) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class _PointGroup:
+class PointGroup:
     """Points that are drawn alike: a class, or a sub-class with its class's marker."""
 
     name: str
@@ -227,8 +227,7 @@ def draw_embeddings(title: str, embeddings: Sequence[Embedding], note: str = "")
     width = {1: 6.4, 2: 8.4, 3: 10.6}.get(columns, 12.6)
     # Strips need less height than planes.
     tallest = max(
-        0.2 + 0.16 * len(_point_groups(each)) if each.dimension == 1 else 0.96
-        for each in embeddings
+        0.2 + 0.16 * len(point_groups(each)) if each.dimension == 1 else 0.96 for each in embeddings
     )
     figure = new_figure(width, 1.3 + min(tallest, 0.96) * lines * width / columns)
     small = width / columns < 3.4
@@ -277,9 +276,9 @@ def _heading(axes: Any, embedding: Embedding, width: float) -> None:
         )
 
 
-def _point_groups(embedding: Embedding) -> list[_PointGroup]:
+def point_groups(embedding: Embedding) -> list[PointGroup]:
     """Return what the points are told apart by: a marker per class, a colour per sub-class."""
-    found: list[_PointGroup] = []
+    found: list[PointGroup] = []
     subclasses, names = embedding.subclasses, embedding.kept.subclass_names
     for code, name in enumerate(embedding.kept.classes):
         members = embedding.y == code
@@ -288,15 +287,15 @@ def _point_groups(embedding: Embedding) -> list[_PointGroup]:
             own = np.unique(subclasses[members & (subclasses >= 0)]).tolist()
         if len(own) < 2 or names is None:
             look = class_look(len(found))
-            found.append(_PointGroup(name, name, look.colour, class_look(code).marker, members))
+            found.append(PointGroup(name, name, look.colour, class_look(code).marker, members))
             continue
         for subclass in own:
             part, look = names[subclass], class_look(len(found))
             inside = members & (subclasses == subclass)
             text = f"{part} (class {name})"
-            found.append(_PointGroup(text, part, look.colour, class_look(code).marker, inside))
+            found.append(PointGroup(text, part, look.colour, class_look(code).marker, inside))
     if (embedding.y < 0).any():
-        found.append(_PointGroup("unlabelled", "unlabelled", NEUTRAL, ".", embedding.y == -1))
+        found.append(PointGroup("unlabelled", "unlabelled", NEUTRAL, ".", embedding.y == -1))
     return found
 
 
@@ -310,7 +309,7 @@ def _parts(embedding: Embedding) -> Iterator[tuple[NDArray[np.bool_], float]]:
 
 
 def _panel(axes: Any, embedding: Embedding, *, rasterized: bool, size: float) -> None:
-    groups = _point_groups(embedding)
+    groups = point_groups(embedding)
     places = _places(embedding, groups)
     for rows, opacity in _parts(embedding):
         # Pale colours, not clear ones: dense parts would grow as dark as test points.
@@ -362,7 +361,7 @@ def _show_direction(axes: Axes, X: NDArray[np.float64], direction: NDArray[np.fl
     )
 
 
-def _places(embedding: Embedding, groups: Sequence[_PointGroup]) -> NDArray[np.float64]:
+def _places(embedding: Embedding, groups: Sequence[PointGroup]) -> NDArray[np.float64]:
     """Return where points are drawn: those of one dimension scattered over their group's strip."""
     if embedding.dimension > 1:
         return embedding.coordinates
@@ -374,7 +373,7 @@ def _places(embedding: Embedding, groups: Sequence[_PointGroup]) -> NDArray[np.f
     return np.column_stack([embedding.coordinates[:, 0], lane + 0.7 * jitter])
 
 
-def _strips(axes: Axes, embedding: Embedding, groups: Sequence[_PointGroup]) -> None:
+def _strips(axes: Axes, embedding: Embedding, groups: Sequence[PointGroup]) -> None:
     axes.set_yticks(range(len(groups)), [textwrap.fill(group.short, 18) for group in groups])
     axes.set_ylim(len(groups) - 0.4, -0.6)
     axes.set_xticks([])
@@ -418,7 +417,7 @@ def _handles(embeddings: Sequence[Embedding], *, several: bool) -> list[Any]:
     groups = {
         (group.name, group.colour, group.marker): group
         for each in embeddings
-        for group in _point_groups(each)
+        for group in point_groups(each)
     }
     dot: dict[str, Any] = {"marker": "o", "markersize": 6.0, "alpha": 1.0}
     handles = [

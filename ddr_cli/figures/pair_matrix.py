@@ -20,7 +20,7 @@ from ddr_cli.comparison.names import (
 )
 from ddr_cli.comparison.selection import TRACKS
 from ddr_cli.core.errors import InputError
-from ddr_cli.figures.style import NEUTRAL, house_style, new_figure
+from ddr_cli.figures.style import NEUTRAL, ON_CELL, house_style, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -92,7 +92,7 @@ def _draw_track(
         better[j, i] = -better[i, j]
         for x, y, side in ((j, i, 1), (i, j, -1)):
             text = _cell(pair, found.metric, side, across)
-            axes.text(x, y, text, ha="center", va="center", fontsize=7.5)
+            axes.text(x, y, text, ha="center", va="center", fontsize=7.5, color=ON_CELL)
     for i, j in np.argwhere(np.isnan(better)):
         axes.add_patch(Rectangle((j - 0.5, i - 0.5), 1, 1, facecolor=_NO_PAIR, zorder=0))
     axes.imshow(better, cmap=_COLOURS, norm=Normalize(-limit, limit), aspect="auto")

@@ -17,7 +17,7 @@ from ddr_cli.report.chart import Chart, colour_rules
 from ddr_cli.report.claim_tables import fixed_text, glossary_table, reading_table, threshold_text
 from ddr_cli.report.own_runs import OwnRun
 from ddr_cli.report.points import page_points
-from ddr_cli.report.sentences import both_verdicts, differences, finding, glance, outcome, shares
+from ddr_cli.report.sentences import both_verdicts, differences, glance, outcome, shares
 from ddr_cli.report.tables import (
     SIGN_LEGEND,
     described,
@@ -107,7 +107,6 @@ def render_page(assessment: Assessment, own: Sequence[OwnRun], charts: Mapping[s
             readings=lambda result: reading_table(result).to_dict("records"),
             shares=shares,
             glance=glance,
-            finding=finding,
             outcome=outcome,
             differences=differences,
             summary_rows=summary_rows,

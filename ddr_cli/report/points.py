@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ddr_cli.comparison.summary import Summary
-from ddr_cli.figures.embeddings import Embedding, read_embeddings
-from ddr_cli.figures.style import class_look
+from ddr_cli.figures.embeddings import Embedding, point_groups, read_embeddings
 from ddr_cli.report.chart import on_dark
 
+_GROUPS = 256
 _LEVELS = 4095
 """The largest of the twelve bits that a coordinate gets: finer than a screen's pixels."""
 
@@ -29,34 +29,22 @@ def page_points(summary: Summary) -> list[dict[str, Any]]:
     for each in read_embeddings(summary):
         if each.dimension == 2:
             shared.setdefault((each.kept.split_hash, each.kept.y), []).append(each)
-    return [_group(planes) for planes in shared.values()]
+    few = (planes for planes in shared.values() if len(point_groups(planes[0])) <= _GROUPS)
+    return [_group(planes) for planes in few]
 
 
 def _group(planes: Sequence[Embedding]) -> dict[str, Any]:
     first = planes[0]
-    codes, names = _codes(first)
+    groups = point_groups(first)
+    codes = np.zeros(len(first.y), dtype=np.uint8)
+    for place, group in enumerate(groups):
+        codes[group.members] = place
     return {
-        "groups": [
-            [name, class_look(place).colour, on_dark(class_look(place).colour)]
-            for place, name in enumerate(names)
-        ],
+        "groups": [[group.name, group.colour, on_dark(group.colour)] for group in groups],
         "y": _packed(codes),
-        "test": _packed(first.is_test.astype(np.uint8)),
+        "test": _packed(first.is_test),
         "planes": [[each.title, ", ".join(each.scores), _coordinates(each)] for each in planes],
     }
-
-
-def _codes(embedding: Embedding) -> tuple[NDArray[np.uint8], list[str]]:
-    """Return each point's class, or sub-class where there are several, and what they are called."""
-    classes, names = embedding.kept.classes, embedding.kept.subclass_names
-    told = ["unlabelled" if code < 0 else classes[code] for code in embedding.y.tolist()]
-    if names is not None and embedding.subclasses is not None:
-        told = [
-            f"{name}: {names[code]}" if code >= 0 else name
-            for name, code in zip(told, embedding.subclasses.tolist(), strict=True)
-        ]
-    found = sorted(set(told))
-    return np.array([found.index(name) for name in told], dtype=np.uint8), found
 
 
 def _coordinates(embedding: Embedding) -> str:

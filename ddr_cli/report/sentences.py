@@ -109,29 +109,6 @@ def glance(result: PaperResult) -> str:
     return f"{_capital(text)}."
 
 
-def finding(result: PaperResult, item: ArtefactResult) -> str:
-    """Return what came out of one artefact, for its caption; empty where nothing is judged."""
-    claims = [each for each in result.claims if each.claim.artefact == item.artefact.id]
-    parts = []
-    for view, where in _WHERE:
-        counted = [each for each in item.judged if each.entry.is_counted(view)]
-        numbers = Counter(getattr(each, view).verdict for each in counted)
-        judged = sum(numbers[name] for name in JUDGED)
-        decided = [getattr(each, view).verdict for each in claims if each.claim.is_counted(view)]
-        decided = [verdict for verdict in decided if verdict in DECIDED]
-        words = []
-        if judged:
-            near = numbers["reproduced"] + numbers["close"]
-            noun = "marks" if item.marks else "numbers"
-            words.append(f"{near} of {judged} {noun} are reproduced or close")
-        if decided:
-            words.append(f"{decided.count('holds')} of {len(decided)} claims hold")
-        if words:
-            parts.append(f"{where}, {' and '.join(words)}")
-    text = "; ".join(parts)
-    return f"{_capital(text)}." if text else ""
-
-
 def _noun(result: PaperResult) -> str:
     marks = any(item.marks for item in result.artefacts)
     numbers = any(item.numbers for item in result.artefacts)
