@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from pydantic import JsonValue
@@ -31,7 +32,7 @@ class Setting:
         """Return an item's setting."""
         return cls(item.name, item.label, params, mode, item.traits(params).version)
 
-    @property
+    @cached_property
     def text(self) -> str:
         """What equal settings of pieces have in common, labels aside."""
         return json.dumps([self.name, self.mode, self.params], sort_keys=True)
