@@ -6,9 +6,11 @@ import random
 from pathlib import Path
 from types import ModuleType
 
+import pandas as pd
 import pytest
 
-BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
+ROOT = Path(__file__).resolve().parents[2]
+BENCHMARKS = ROOT / "benchmarks"
 
 
 @pytest.fixture
@@ -30,6 +32,18 @@ def test_a_run_that_is_killed_and_whose_journal_is_torn_loses_nothing(
     found = faults.episode(folder / "torn", "the journal torn", whole, times=1, seed="0")
     assert found["rows expected"] == 8
     assert not any(found[name] for name in ("lost", "wrong", "doubled", "hung", "not finished"))
+
+
+def test_the_page_states_the_campaign_s_numbers() -> None:
+    table = pd.read_csv(ROOT / "results" / "benchmarks" / "faults.csv").set_index("fault")
+    found = table.loc["all"]
+    # Nothing lost: the sentence holds as it stands.
+    assert not found.drop(["faults", "rows expected"]).any()
+    page = " ".join((ROOT / "docs" / "resume.md").read_text(encoding="utf-8").split())
+    said = (
+        f"{found['faults']} faults of {len(table) - 1} kinds over {found['rows expected']:,} rows"
+    )
+    assert said in page
 
 
 def test_what_is_lost_wrong_and_doubled_is_counted(faults: ModuleType, tmp_path: Path) -> None:
