@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 from matplotlib.colors import BoundaryNorm, ListedColormap
-from matplotlib.patheffects import withStroke
 from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter, NullLocator
 
 from ddr_cli.comparison.names import is_rate, lower_is_better, plain
@@ -21,6 +20,7 @@ from ddr_cli.figures.style import (
     OTHERS,
     PAPER_COLOUR,
     STAR,
+    UNDER_TEXT,
     Look,
     in_lines,
     is_steep,
@@ -264,7 +264,7 @@ def _printed(
             fontsize=8,
             color=PAPER_COLOUR,
             annotation_clip=False,
-            path_effects=[withStroke(linewidth=2, foreground="white")],
+            bbox=UNDER_TEXT,
             zorder=5,
         )
 

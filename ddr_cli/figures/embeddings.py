@@ -25,6 +25,7 @@ from ddr_cli.engine.look import generated_points
 from ddr_cli.engine.records import KeptEmbedding
 from ddr_cli.figures.style import (
     NEUTRAL,
+    UNDER_TEXT,
     class_look,
     legend_below,
     legend_entry,
@@ -403,7 +404,7 @@ def _prototypes(axes: Any, embedding: Embedding) -> None:
         text = axes.text if embedding.dimension == 3 else axes.annotate
         label = textwrap.shorten(embedding.kept.classes[code], 16)
         style: dict[str, Any] = {"fontsize": 9.5, "weight": "bold", "zorder": 11, "color": "black"}
-        style["path_effects"] = [withStroke(linewidth=2.5, foreground="white")]
+        style["bbox"] = UNDER_TEXT
         if embedding.dimension == 3:
             text(*prototype, f"  {label}", **style)
         else:

@@ -55,6 +55,8 @@ _CLASS_MARKERS = ("o", "D", "s", "^", "v", "P", "X", "h", "<", "p")
 PAPER_COLOUR = "#333333"
 PAPER_FILL = "#bbbbbb"
 NEUTRAL = "#666666"
+UNDER_TEXT: dict[str, Any] = {"facecolor": "white", "edgecolor": "none", "alpha": 0.75, "pad": 0.6}
+"""A pale box under text on a drawing; outlined letters would be shapes in an SVG."""
 ON_CELL = "#111111"
 """Text on a pale cell; not black, which is turned over on a dark page."""
 # A star is always a number of the paper.

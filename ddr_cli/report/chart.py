@@ -226,8 +226,22 @@ def _tag(element: ElementTree.Element) -> str:
 def _rounded(text: str, digits: int) -> str:
     short = _NUMBER.sub(lambda found: f"{round(float(found[0]), digits):g}", text)
     short = re.sub(r"\s*([MLCQz])\s*", r"\1", " ".join(short.split()))
-    # After a move, a line needs no letter.
-    return short if {"C", "Q"} & set(short) else short.replace("L", " ")
+    return "".join(map(_steps, re.findall("M[^M]*|^[^M]+", short)))
+
+
+def _steps(line: str) -> str:
+    """Return a line of a path as steps from point to point, which have fewer digits."""
+    if line[0] != "M" or {"C", "Q"} & set(line):
+        return line
+    points = [[float(value) for value in at.split()] for at in line[1:].strip("z").split("L")]
+    steps = [
+        f"{round(value - before, 2):g}"
+        for last, point in itertools.pairwise(points)
+        for before, value in zip(last, point, strict=True)
+    ]
+    text = "".join(step if step[0] == "-" else f" {step}" for step in steps)
+    end = "z" if line[-1] == "z" else ""
+    return f"{line.partition('L')[0].strip('z')}l{text.strip()}{end}" if steps else line
 
 
 def _is_clear(link: str) -> bool:
