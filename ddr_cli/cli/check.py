@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ddr_cli.cli import completion
-from ddr_cli.cli.options import AsJson, Trust, allowed
+from ddr_cli.cli.options import AsJson, Trust, allowed, console, print_table
 from ddr_cli.core.errors import InputError
 from ddr_cli.core.own_code import located
 
@@ -61,9 +61,7 @@ def check(
 
 
 def _show(checked: Checked) -> None:
-    from rich.console import Console
-
-    Console().print(_table(checked))
+    print_table(console(), _table(checked))
     for finding in checked.failing:
         typer.echo(f"{finding.contract}: {finding.meaning}")
     held = sum(finding.holds is True for finding in checked.findings)

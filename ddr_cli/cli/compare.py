@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ddr_cli.cli.options import console
+from ddr_cli.cli.options import console, print_table
 
 
 def compare(
@@ -110,7 +110,7 @@ def compare(
     else:
         screen = console()
         for table in comparison_tables(found):
-            screen.print(table)
+            print_table(screen, table)
         for note in found.notes:
             screen.print(f"  {note}")
     # With --json - standard output holds nothing but JSON.

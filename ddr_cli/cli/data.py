@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ddr_cli.cli import completion
-from ddr_cli.cli.options import AsJson, DataDir, Offline, console, sources
+from ddr_cli.cli.options import AsJson, DataDir, Offline, console, in_width, sources
 from ddr_cli.core.errors import DataUnavailableError, InputError
 
 if TYPE_CHECKING:
@@ -65,11 +65,15 @@ def status(
         typer.echo(json.dumps(rows, indent=2))
         return
     console().print(_table(rows))
+    for line in _places(rows):
+        typer.echo(in_width(line, indent=2))
     absent = [row["name"] for row in rows if row["place"] == "missing"]
     if absent:
         typer.echo(
-            f"'ddr data fetch {absent[0]}' (or --all) downloads; 'ddr data import' takes files "
-            "that you have; DDR_DATA=FOLDER names a folder that holds them."
+            in_width(
+                f"'ddr data fetch {absent[0]}' (or --all) downloads; 'ddr data import' takes files "
+                "that you have; DDR_DATA=FOLDER names a folder that holds them."
+            )
         )
 
 
@@ -78,25 +82,33 @@ def _table(rows: list[dict[str, Any]]) -> Table:
     from rich.filesize import decimal
     from rich.table import Table
 
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("name", no_wrap=True)
-    table.add_column("samples x features", justify="right", no_wrap=True)
-    table.add_column("classes", justify="right")
-    table.add_column("size", justify="right", no_wrap=True)
-    table.add_column("found", overflow="fold")
-    table.add_column("licence", overflow="fold")
-    table.add_column("missing", overflow="fold")
+    for name in ("samples", "features", "classes", "size"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("found", no_wrap=True)
+    table.add_column("licence", min_width=11)
     for row in rows:
         table.add_row(
             row["name"],
-            f"{row['samples'] or '?'} x {row['features'] or '?'}",
-            str(row["classes"] or "?"),
+            *(str(row[name] or "?") for name in ("samples", "features", "classes")),
             "-" if row["bytes"] is None else decimal(row["bytes"], precision=0),
-            f"{row['place']} {row['folder']}".rstrip() if row["place"] != "missing" else "-",
-            row["licence"] or "not stated",
-            ", ".join(row["missing"]) + ("" if row["download"] else " (no address known)"),
+            row["place"],
+            # Conditions in full: ddr describe.
+            row["licence"].partition(";")[0].partition(",")[0] or "not stated",
         )
     return table
+
+
+def _places(rows: list[dict[str, Any]]) -> Iterator[str]:
+    """Yield where the folders are that data sets are in, and which files are missing."""
+    folders = {(row["place"], row["folder"]) for row in rows if row["folder"]}
+    for place, folder in sorted(folders):
+        yield f"{place}: {folder}"
+    for row in rows:
+        if row["missing"]:
+            unknown = "" if row["download"] else " (no address known)"
+            yield f"missing of {row['name']}: {', '.join(row['missing'])}{unknown}"
 
 
 @app.command("fetch")

@@ -10,7 +10,16 @@ from typing import Annotated
 import typer
 
 from ddr_cli.cli.completion import describable
-from ddr_cli.cli.options import DataDir, Offline, Trust, allowed, console, sources
+from ddr_cli.cli.options import (
+    DataDir,
+    Offline,
+    Trust,
+    allowed,
+    console,
+    in_width,
+    print_table,
+    sources,
+)
 from ddr_cli.core.errors import InputError
 from ddr_cli.core.own_code import located
 
@@ -88,7 +97,7 @@ def describe(
             raise InputError("Give --whole or --class, not both.")
     elif method is not None or of_class or whole or seed is not None:
         raise InputError("--method, --class, --whole and --seed go with --dimension.")
-    typer.echo(text)
+    typer.echo(in_width(text))
     if picture is not None:
         _write_picture(name, picture, data_dir, offline)
     if dimension:
@@ -136,6 +145,6 @@ def _print_dimensions(
     finally:
         progress.end()
     typer.echo("")
-    console().print(dimension_table(dataset.name, found, methods))
+    print_table(console(), dimension_table(dataset.name, found, methods))
     for note in dimension_notes(found, methods, seed):
-        typer.echo(note)
+        typer.echo(in_width(note))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ddr_cli.cli.options import in_width
 from ddr_cli.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -90,4 +91,4 @@ def list_names(
     rows = list(_names_and_summaries(kind))
     width = max((len(name) for name, _ in rows), default=0)
     for name, summary in rows:
-        typer.echo(f"{name:<{width}}  {summary}")
+        typer.echo(in_width(f"{name:<{width}}  {summary}", indent=width + 2))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import inspect
 import os
+import shutil
 import sys
+import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from functools import wraps
@@ -18,6 +20,7 @@ from ddr_cli.core.errors import InputError
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
 
     from ddr_cli.data import Sources
     from ddr_cli.engine import RunSettings
@@ -96,11 +99,50 @@ Offline = Annotated[bool, typer.Option("--offline", help="Never download anythin
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 
 
+_WIDTH_IN_A_PIPE = 160
+
+
 def console() -> Console:
-    """Return what prints tables: texts of a user's, or a stranger's, files are no markup."""
+    """Return what prints tables: texts of a user's, or a stranger's, files are no markup.
+
+    Where no terminal says how wide it is, lines are as long as tables need.
+    """
     from rich.console import Console
 
-    return Console(markup=False, emoji=False, highlight=False)
+    width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else _WIDTH_IN_A_PIPE
+    return Console(markup=False, emoji=False, highlight=False, width=width)
+
+
+def print_table(screen: Console, table: Table) -> None:
+    """Print a table, with the lines above and below it as long as the screen is wide."""
+    from rich.text import Text
+
+    title, caption = table.title, table.caption
+    table.title = table.caption = None
+    if title:
+        screen.print(title if isinstance(title, Text) else Text(str(title), style="bold"))
+    screen.print(table)
+    if caption:
+        screen.print(caption)
+
+
+def in_width(text: str, *, indent: int = 0) -> str:
+    """Return text whose lines fit the terminal, further lines indented; in a pipe as it is."""
+    if not sys.stdout.isatty():
+        return text
+    width = max(shutil.get_terminal_size().columns, indent + 20)
+    return "\n".join(
+        textwrap.fill(
+            line,
+            width,
+            subsequent_indent=" " * (indent or len(line) - len(line.lstrip())),
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+        if len(line) > width
+        else line
+        for line in text.split("\n")
+    )
 
 
 def sources(data_dirs: list[Path] | None, offline: bool) -> Sources:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ddr_cli.cli.options import console
+from ddr_cli.cli.options import console, print_table
 from ddr_cli.report import Format
 
 if TYPE_CHECKING:
@@ -83,18 +83,18 @@ def _show(outcome: ReportOutcome, *, full: bool) -> None:
     papers, own = outcome.assessment.papers, outcome.assessment.others
     if papers and not full:
         for table in count_tables(outcome.assessment):
-            screen.print(table)
+            print_table(screen, table)
     for result in papers if full else ():
         for table in paper_tables(result):
-            screen.print(table)
+            print_table(screen, table)
     # A few runs of one's own are what was asked for; beside papers they are a line each.
     shown = full or (not papers and len(own) <= _MOST_OWN_RUNS)
     for run in outcome.own if shown else ():
         for table in own_run_tables(run):
-            screen.print(table)
+            print_table(screen, table)
         for note in run.notes:
             screen.print(f"  {note}")
     if own and not shown:
-        screen.print(totals_table(own))
+        print_table(screen, totals_table(own))
     if not full and (papers or not shown):
         typer.echo("--full prints every number and sentence; the page has them all.")

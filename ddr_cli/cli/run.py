@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from ddr_cli.cli.options import RunOptions, SpecNames, console, load, takes_run_options
+from ddr_cli.cli.options import RunOptions, SpecNames, console, load, print_table, takes_run_options
 from ddr_cli.core.errors import DdrError
 
 if TYPE_CHECKING:
@@ -115,9 +115,9 @@ def _show_results(outcome: RunOutcome, summary: Summary) -> None:
     from ddr_cli.report import control_table, run_table
 
     screen = console()
-    screen.print(run_table(summary))
+    print_table(screen, run_table(summary))
     if (controls := control_table(summary)) is not None:
-        screen.print(controls)
+        print_table(screen, controls)
     for name in ("trials.csv", "summary.csv", "figure.png", "shuffled_labels.png"):
         if (outcome.folder / name).is_file():
             typer.echo(f"  {outcome.folder / name}")

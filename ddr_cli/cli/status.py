@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ddr_cli.cli.options import AsJson
+from ddr_cli.cli.options import AsJson, in_width
 from ddr_cli.core.errors import InputError
 
 
@@ -36,7 +36,7 @@ def status(
         typer.echo(json.dumps([run.as_dict() for run in runs], indent=2))
     else:
         for run in runs:
-            typer.echo(str(run))
+            typer.echo(in_width(str(run), indent=2))
 
 
 def _run_folders(results: Path) -> list[Path]:

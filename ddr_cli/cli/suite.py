@@ -16,6 +16,7 @@ from ddr_cli.cli.options import (
     Trust,
     allowed,
     console,
+    print_table,
     sources,
 )
 
@@ -257,7 +258,7 @@ def status(
         return
     screen = console()
     for table in status_tables(parts):
-        screen.print(table)
+        print_table(screen, table)
     typer.echo(one_line(suite, parts))
 
 

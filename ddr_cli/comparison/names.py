@@ -25,9 +25,6 @@ _PARAMETERS = {
 _SHORT_PARAMETERS = {
     "reducer.n_components": "dim",
     "reducer.n_neighbors": "k",
-    "reducer.n_neighbors_within": "within",
-    "reducer.n_neighbors_between": "between",
-    "reducer.centroid_scale": "bound",
     "classifier.n_neighbors": "K",
     "labels": "labels",
     "split.train": "train",

@@ -41,7 +41,7 @@ _DASHED = (0, (4, 2))
 _FEW = 3
 _MOST_TOGETHER = 6
 _PANEL_WIDTH = 2.9
-_LINE = 0.015  # of the values' range: nearer curves look like one
+_LINE = 0.03  # of the values' range: nearer curves look like one
 
 # From the best mean on, light to dark, in tolerances.
 _STEPS = (1, 2, 3, 5, 10, 20, 50, 100)

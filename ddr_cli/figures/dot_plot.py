@@ -61,7 +61,7 @@ def draw_dot_plot(picture: Picture) -> Figure:
                 if line not in own or means.empty:
                     continue
                 row = picture.row(best_index(means, picture.metric))
-                style = picture.look(line, place=1 - group)
+                style = picture.look(line, place=1 - group, alone=True)
                 is_default = tunes and method in lines
                 marker = _DEFAULT_MARKER if is_default else style.marker
                 hollow = family == "predefined"

@@ -14,7 +14,6 @@ from ddr_cli.comparison.names import (
     is_rate,
     method_name,
     metric_axis,
-    metric_name,
     number,
     parameter_name,
     setting_text,
@@ -209,7 +208,7 @@ class Picture:
             swept[LABELS] = self.ticks[swept[LABELS]]
         where = [self.name(method)] if len(self.methods) > 1 else []
         where += [setting_text(swept)] if swept else []
-        return f"{word} {metric_name(self.metric)} {value}, {' at '.join(where)}"
+        return f"{word} {get_scale(self.metric).title} {value}, {' at '.join(where)}"
 
     def _words(self) -> str:
         """Return what the figure shows, for those who don't see it."""

@@ -69,7 +69,7 @@ STAR: dict[str, Any] = {
 LARGEST: dict[str, Any] = {"color": NEUTRAL, "linestyle": (0, (1, 2)), "linewidth": 1.4}
 OTHERS = "#d0d0d0"
 DPI = 144
-_PALETTE = 128
+_PALETTE = 256
 
 # From this ratio between the largest and the smallest mean on, a linear axis would press the
 # interesting end flat.
@@ -400,7 +400,7 @@ def _compact(png: bytes) -> bytes:
     """Return a picture in a palette of its own, a third of the size for eyes to see no change."""
     with Image.open(io.BytesIO(png)) as picture:
         reduced = picture.convert("RGB").quantize(
-            _PALETTE, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE
+            _PALETTE, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE
         )
     buffer = io.BytesIO()
     reduced.save(buffer, format="PNG", optimize=True)

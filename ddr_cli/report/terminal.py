@@ -11,6 +11,7 @@ from rich.text import Text
 
 from ddr_cli.comparison.names import (
     family_name,
+    method_name,
     metric_axis,
     number,
     parameter_name,
@@ -21,6 +22,7 @@ from ddr_cli.comparison.summary import (
     Row,
     Summary,
     best_index,
+    find_item,
     swept_columns,
     with_tuned_names,
 )
@@ -67,6 +69,7 @@ def run_table(summary: Summary) -> Table:
     metric = run.spec.metrics[0]
     swept = swept_columns(run)
     cells = with_tuned_names(summary.methods[summary.methods["metric"] == metric])
+    cells = pd.concat([cells, lost]) if len(lost := _lost(summary, cells)) else cells
     partial = "" if run.is_complete else f", {len(run.ok)} of {run.planned} trials"
     down = ["reducer_label", *(name for name in swept if name.startswith("reducer."))]
     across = ["classifier_label", *(name for name in swept if name.startswith("classifier."))]
@@ -82,14 +85,44 @@ def run_table(summary: Summary) -> Table:
         down, places = [*down, *places], []
         cells = cells.assign(split=cells["split"].str.partition("-")[0])
     if len(set(_tuples(cells, down))) > _MOST_ROWS:
-        _fill_with_best(table, summary, cells, metric, places)
+        _fill_with_best(table, summary, cells[cells.index >= 0], metric, places)
     elif len(set(_tuples(cells, [*across, *places, "split"]))) > _MOST_COLUMNS:
         _fill_with_all(table, cells, metric, [*down, *across], [*places, "split"])
     else:
         _fill_with_all(table, cells, metric, down, [*across, *places, "split"])
-    table.caption = "\n".join(_failures(summary, cells)) or None
+    table.caption = "\n".join([*_spread(cells), *_failures(summary, cells)]) or None
     table.caption_justify = "left"
     return table
+
+
+def _lost(summary: Summary, cells: pd.DataFrame) -> pd.DataFrame:
+    """Return a row for each method that failed everywhere and has no score, nor a row."""
+    run = summary.run
+    there = set(zip(cells["reducer_label"], cells["classifier_label"], strict=True))
+    across = set(cells["classifier_label"])
+    scored = run.trials[list(run.spec.metrics)].notna().any(axis=1)
+    bad = run.trials[(run.trials["status"] != OK) & ~scored]
+    records = []
+    for _, group in bad.groupby(["reducer", "classifier", "family"], sort=False):
+        trial: dict[Any, Any] = group.iloc[0].to_dict()
+        found = [find_item(run, piece, trial) for piece in ("reducer", "classifier")]
+        labels = tuple(method_name(item[1].label) for item in found if item is not None)
+        if len(labels) == 2 and labels not in there and labels[1] in across:
+            names = dict(zip(("reducer_label", "classifier_label"), labels, strict=True))
+            n = len(group)
+            records.append(names | {"split": trial["family"], "n": n, "planned": n, "failed": n})
+    # No row of the summary has such an index.
+    return pd.DataFrame(records, columns=cells.columns, index=range(-len(records), 0))
+
+
+def _spread(cells: pd.DataFrame) -> list[str]:
+    """Return what stands after ±, if anything does."""
+    spread = cells[cells["sd"].notna()]
+    if spread.empty:
+        return []
+    families = dict.fromkeys(spread["split"].str.partition("-")[0])
+    words = " and ".join(family_name(str(family), 2).partition(" ")[2] for family in families)
+    return [f"After ±: the standard deviation over {words}."]
 
 
 def _failures(summary: Summary, cells: pd.DataFrame) -> list[str]:
@@ -104,7 +137,7 @@ def _failures(summary: Summary, cells: pd.DataFrame) -> list[str]:
     unscored = [f"{FAILED_MARK} failed trials of {name} without a score: {n}" for name, n in lost]
     if "failed" not in cells:
         return unscored
-    rows = [Row(summary, int(index)) for index in cells.index[cells["failed"] > 0]]
+    rows = [Row(summary, int(index)) for index in cells.index[cells["failed"] > 0] if index >= 0]
     if not rows:
         return unscored
     lines = [

@@ -71,7 +71,7 @@ def test_curves_show_both_kinds_of_split_side_by_side(summary_of):
     # Each curve is named at its end.
     assert _texts(over) == ["k-NN", "linear"]
     assert figure.get_suptitle().startswith(
-        "A made-up run (CCDR): lowest error 10.00 %, k-NN at β = 0.01"
+        "A made-up run (CCDR): lowest error rate 10.00 %, k-NN at β = 0.01"
     )
 
 
