@@ -176,11 +176,14 @@ class Scratch:
         )
 
     def _make(self) -> None:
-        with self.writing():
-            # Never under the old name, which another user could have taken.
-            self.path = Path(tempfile.mkdtemp(prefix=_PREFIX))
-            self._lock = FileLock(self.path / _LOCK)
-            self._lock.acquire(timeout=0)
+        while True:
+            # Another run that starts may find it before it is locked, and remove it.
+            with self.writing(), suppress(Timeout):
+                # Never under the old name, which another user could have taken.
+                self.path = Path(tempfile.mkdtemp(prefix=_PREFIX))
+                self._lock = FileLock(self.path / _LOCK)
+                self._lock.acquire(timeout=0)
+                return
 
     def _remove(self) -> None:
         shutil.rmtree(self.path, ignore_errors=True)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -8,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from filelock import FileLock, Timeout
 
 from ddr_cli.engine import read_trials
 from ddr_cli.engine.scratch import Labels, PointSet, Scratch
@@ -120,3 +122,20 @@ def test_scratch_of_a_killed_run_is_removed(
     with Scratch() as first, Scratch() as second:
         assert sorted(tmp_path.iterdir()) == sorted([first.path, second.path, new, other])
     assert sorted(tmp_path.iterdir()) == [new, other]
+
+
+def test_a_folder_that_another_run_takes_for_an_old_one_is_made_again(monkeypatch):
+    acquire, failed = FileLock.acquire, []
+
+    def acquire_second(lock, *args, **kwargs):
+        if not failed:
+            failed.append(Path(lock.lock_file).parent)
+            raise Timeout(lock.lock_file)
+        return acquire(lock, *args, **kwargs)
+
+    monkeypatch.setattr("ddr_cli.engine.scratch._remove_stale", lambda: None)
+    monkeypatch.setattr(FileLock, "acquire", acquire_second)
+    with Scratch() as scratch:
+        assert scratch.path not in failed
+        assert scratch.folder("part").is_dir()
+    shutil.rmtree(failed[0])
