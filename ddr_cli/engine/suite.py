@@ -225,9 +225,9 @@ def write_manifest(suite: Suite, out: Path) -> None:
 def costs_of(suite: Suite, parts: Sequence[Part]) -> dict[tuple[str, str, str], Cost]:
     """Return what a split costs, by track, data set and method, as far as that can be told.
 
-    It is the mean over the rows there are; else what the suite's file of costs lists; else, where
-    the method and the data set were both measured with others, their product: the logarithms of
-    all that is known are fitted as a sum of one number per method and one per data set.
+    It is the mean over the rows there are; else what the suite's file of costs lists; else a fit:
+    the logarithms of all that is known as a sum of one number per method and one per data set, of
+    which a data set that was never measured has the mean.
     """
     known = {
         (track, dataset, method): Cost(seconds, LISTED)
@@ -272,7 +272,7 @@ def _listed(suite: Suite) -> Iterator[tuple[str, str, str, float]]:
 def _fitted(
     measured: Mapping[tuple[str, str], float],
 ) -> Callable[[str, str], float | None]:
-    """Return a function of data set and method: the product that fits what was measured best."""
+    """Return a function of data set and method: the product that fits what was measured."""
     import numpy as np
 
     datasets = list(dict.fromkeys(dataset for dataset, _ in measured))
@@ -287,11 +287,12 @@ def _fitted(
     seconds = np.maximum(list(measured.values()), 1e-3)
     effects = np.linalg.lstsq(design, np.log(seconds), rcond=None)[0]
 
+    average = float(effects[: len(datasets)].mean())
+
     def guess(dataset: str, method: str) -> float | None:
-        if dataset not in datasets or method not in methods:
+        if method not in methods:
             return None
-        return float(
-            np.exp(effects[columns["dataset", dataset]] + effects[columns["method", method]])
-        )
+        of_data = effects[columns["dataset", dataset]] if dataset in datasets else average
+        return float(np.exp(of_data + effects[columns["method", method]]))
 
     return guess

@@ -20,7 +20,7 @@ Costs = Mapping[tuple[str, str, str], Cost]
 _SOURCES = {
     MEASURED: "from rows",
     LISTED: "from the suite's list of costs",
-    ESTIMATED: "by a fit: the methods' and the data sets' costs multiplied",
+    ESTIMATED: "by a fit, the method's times the data set's",
 }
 
 
