@@ -117,14 +117,23 @@ class Part:
 
     @cached_property
     def seconds(self) -> dict[str, float]:
-        """The CPU seconds of a split that each method took, on average."""
+        """The CPU seconds of a split that each method took, on average.
+
+        Rows that share a fit each have its time, and none has that of preparing a split: where all
+        rows are of the sessions that the manifest tells of, their sum is made these sessions'.
+        """
         totals: dict[str, list[float]] = {}
+        told = 0.0
         for key, fits in self.plan.fits.items() if self.status else ():
             left = set(self.to_do(key))
-            ended = [fit for fit in fits if method_of(fit) not in left]
-            for name, seconds in method_seconds(ended, self.trials, method_of).items():
-                totals.setdefault(name, []).append(seconds)
-        return {name: sum(each) / len(each) for name, each in totals.items()}
+            for name, seconds in method_seconds(fits, self.trials, method_of).items():
+                told += seconds
+                if name not in left:
+                    totals.setdefault(name, []).append(seconds)
+        sessions = read_manifest(self.folder).sessions if self.status else []
+        whole = sum(each.trials_ended for each in sessions) == len(self.status)
+        share = sum(each.cpu_seconds for each in sessions) / told if whole and told else 1.0
+        return {name: share * sum(each) / len(each) for name, each in totals.items()}
 
 
 def method_of(fit: Fit) -> str:
