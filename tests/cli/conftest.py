@@ -55,6 +55,7 @@ def ddr_here(
 ) -> Ddr:
     """Return a function that runs `ddr` in this process, which has its libraries loaded."""
     from ddr_cli.cli.app import main
+    from ddr_cli.core.own_code import trusting
 
     monkeypatch.chdir(work)
     for name in set(os.environ) - set(environment):
@@ -64,7 +65,8 @@ def ddr_here(
 
     def run(*words: str) -> subprocess.CompletedProcess[str]:
         monkeypatch.setattr(sys, "argv", ["ddr", *words])
-        with pytest.raises(SystemExit) as ended:
+        # What --trust allows, it allows the process.
+        with pytest.raises(SystemExit) as ended, trusting(False):
             main()
         code = ended.value.code
         assert isinstance(code, int)

@@ -247,7 +247,7 @@ def test_fits_to_the_same_points_share_what_changes_nothing(
     spec = make_spec(
         split={**SPLIT, "repeats": 1},
         reducers=[
-            {"name": "lfda", "n_components": {"grid": [1, 2]}, "reg": {"grid": [0.0, 0.01]}},
+            {"name": "mfa", "n_components": {"grid": [1, 2]}, "reg": {"grid": [0.0, 0.01]}},
             {"name": "nmmp", "n_components": {"grid": [1, 2]}},
         ],
         classifiers=[{"name": "linear"}, KNN],
