@@ -6,7 +6,7 @@
 `beta`, `dim` and `grid` are CCDR's figures and table on Landsat; `faces` and `usps` are rows of
 NMMP's Table 4 with six classifiers (they need those data sets); `jobs` is the spec of that USPS row
 with one and with two processes; `share` is how much of whole shipped runs is fits and evaluation.
-Without names, all but `faces`, `usps`, `jobs` and `share` are run.
+Without names, all but `faces`, `usps`, `jobs` and `share` are run. Rows of other works stay.
 
 The two sides use the same estimators, splits and settings, one thread and one process, one after
 the other. The engine's side is the whole of `run_spec`: plan, journal, scratch files and the start
@@ -32,7 +32,7 @@ from typing import Any
 
 import numpy as np
 from measure import cpu_seconds
-from tables import options, write
+from tables import options, renew
 from threadpoolctl import threadpool_limits
 
 from ddr_cli.data import Dataset, load_dataset
@@ -338,7 +338,7 @@ def main() -> None:
             rows.append({"overhead": overhead, "plan": plan, "jobs": jobs}[name]())
         else:
             rows.append(compare(name, case, max(given.splits, case.least_splits)))
-        write(rows, given, "engine")
+        renew(rows, given, "engine")
 
 
 if __name__ == "__main__":

@@ -35,6 +35,13 @@ def write(rows: Iterable[Mapping[str, Any]] | pd.DataFrame, given: Any, name: st
     pd.DataFrame(rows).to_csv(path, index=False, lineterminator="\n")
 
 
+def renew(rows: Iterable[Mapping[str, Any]], given: Any, name: str) -> None:
+    """Write these works' rows of a table; those of other works stay."""
+    path, new = folder(given) / f"{name}.csv", pd.DataFrame(rows)
+    old = pd.read_csv(path, keep_default_na=False) if path.is_file() else new
+    write(pd.concat([old[~old["work"].isin(new["work"])], new]), given, name)
+
+
 def exponent(n: Iterable[float], seconds: Iterable[float]) -> float:
     """Return the slope of the seconds over the sizes, both logarithmic; nan for a single size."""
     sizes, spent = np.array([*n], dtype=float), np.array([*seconds], dtype=float)
