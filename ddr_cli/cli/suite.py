@@ -196,7 +196,7 @@ def _run(
     from dataclasses import replace
 
     from ddr_cli.core.errors import DdrError
-    from ddr_cli.engine.suite import folder_of, run_suite
+    from ddr_cli.engine.suite import folder_of, run_suite, seen_again
     from ddr_cli.report.suite import one_line
 
     parts = _parts(suite, options.out, tracks, only, options.data_dir, options.offline)
@@ -209,9 +209,8 @@ def _run(
         hours=hours,
         told=lambda text: typer.echo(f"Error: {text}", err=True),
     )
-    after = _parts(suite, options.out, tracks, only, options.data_dir, options.offline)
     if not options.quiet:
-        typer.echo(one_line(suite, after))
+        typer.echo(one_line(suite, seen_again(parts)))
         typer.echo(f"  {folder}")
     errors = [each for each in endings.values() if isinstance(each, DdrError)]
     outcomes = [each for each in endings.values() if not isinstance(each, DdrError)]
@@ -351,7 +350,7 @@ def add(
     from ddr_cli.comparison.leaderboard import leaderboard, suite_rows
     from ddr_cli.core.errors import DdrError, InputError
     from ddr_cli.core.own_code import class_name, located
-    from ddr_cli.engine.suite import folder_of, run_suite
+    from ddr_cli.engine.suite import folder_of, run_suite, seen_again
     from ddr_cli.report.leaderboard import leaderboard_notes, leaderboard_table, own_method_lines
 
     suite = _load(name, trust)
@@ -366,16 +365,17 @@ def add(
         )
     names = [part.spec.dataset.name for part in there]
     options = RunOptions(jobs=jobs, data_dir=data_dir, offline=offline, quiet=quiet)
+    mine = _parts(own, out, None, names, data_dir, offline)
     endings = run_suite(
         own,
-        _parts(own, out, None, names, data_dir, offline),
+        mine,
         replace(options.settings(), out=folder_of(own, out)),
         sources=options.sources(),
         hours=hours,
         splits=max(part.ended for part in there),
         told=lambda text: typer.echo(f"Error: {text}", err=True),
     )
-    ours = [each for each in _parts(own, out, None, names, data_dir, offline) if each.status]
+    ours = [each for each in seen_again(mine) if each.status]
     stopped = any(not isinstance(e, DdrError) and e.interrupted for e in endings.values())
     if ours:
         rows = pd.concat([suite_rows(there), suite_rows(ours)], ignore_index=True)

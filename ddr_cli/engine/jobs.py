@@ -10,9 +10,10 @@ from __future__ import annotations
 import json
 import os
 import queue
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
+from functools import cache
 from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
@@ -222,7 +223,12 @@ def places_by_neighbors(reducer: Any) -> bool:
     """Return whether a reducer's ``transform`` takes the neighbours of the new points too."""
     # One without the method fails where it is fitted.
     transform = getattr(reducer, "transform", None)
-    return transform is not None and "neighbors" in signature(transform).parameters
+    return transform is not None and _takes_neighbors(getattr(transform, "__func__", transform))
+
+
+@cache
+def _takes_neighbors(transform: Callable[..., Any]) -> bool:
+    return "neighbors" in signature(transform).parameters
 
 
 class Trace:

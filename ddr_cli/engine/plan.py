@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import dataclass, field
+from functools import cached_property, partial
 from itertools import groupby
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -28,15 +28,20 @@ class Fit:
     If the reducer is nested, `widths` are the values of ``n_components``, the largest first, and
     `params` lacks it. `labels` is how many training points of each class it sees the labels of,
     None for all; a fit without labels serves trials with any number of them. A tuned fit has the
-    trials of one reducer whose settings are chosen: it is done at those, after `candidates` are on
-    each inner fold. These are fits of their own, and what they have for trials are candidates.
+    trials of one reducer whose settings are chosen: it is done at those, after its `candidates` are
+    on each inner fold; `search` makes them of the trials.
     """
 
     trials: Mapping[str, Cell]
     params: Mapping[str, Any]
     widths: tuple[int, ...]
     labels: int | None = None
-    candidates: tuple[Fit, ...] = ()
+    search: Callable[[Mapping[str, Cell]], tuple[Fit, ...]] | None = None
+
+    @cached_property
+    def candidates(self) -> tuple[Fit, ...]:
+        """Fits of their own, whose trials are candidates; only a split that is run needs them."""
+        return () if self.search is None else self.search(self.trials)
 
     @property
     def reducer(self) -> Setting:
@@ -121,8 +126,9 @@ class Plan:
         """How many embeddings are fitted on inner folds."""
         tune = self.spec.tune
         folds = 0 if tune is None else tune.folds * tune.repeats
-        fits = (fit for of_split in self.fits.values() for fit in of_split)
-        return folds * sum(len(fit.candidates) for fit in fits)
+        # All splits have the same fits.
+        of_one = next(iter(self.fits.values()), ())
+        return folds * len(self.fits) * sum(len(fit.candidates) for fit in of_one)
 
 
 def make_plan(
@@ -167,9 +173,10 @@ def make_plan(
             is_shown = spec.embeddings is not None and cell.tuning is None and not cell.control
             if is_shown and split == cells[0].split:
                 kept[trial_id] = ids.of_embedding(cell)
+    search = partial(_candidates, sketches=sketches, widths=widths)
     planned = {
         split: tuple(
-            _tuned_fit(trials, key.labels, sketches, widths)
+            _fit(trials, (), key.labels, search)
             if key.tuned
             else _fit(trials, widths.get(_Whole(key.fit), ()), key.labels)
             for key, trials in fits.items()
@@ -220,20 +227,22 @@ def _shared_fit(cell: Cell, sketches: _Sketches) -> _SharedFit:
     return _SharedFit(fit, labels, cell.control, is_tuned)
 
 
-def _fit(trials: Mapping[str, Cell], widths: tuple[int, ...], labels: int | None) -> Fit:
+def _fit(
+    trials: Mapping[str, Cell],
+    widths: tuple[int, ...],
+    labels: int | None,
+    search: Callable[[Mapping[str, Cell]], tuple[Fit, ...]] | None = None,
+) -> Fit:
     params: dict[str, Any] = dict(next(iter(trials.values())).reducer.params)
     if widths:
         del params[_WIDTH]
-    return Fit(trials, params, widths, labels)
+    return Fit(trials, params, widths, labels, search)
 
 
-def _tuned_fit(
-    trials: Mapping[str, Cell],
-    labels: int | None,
-    sketches: _Sketches,
-    widths: Mapping[_Whole, tuple[int, ...]],
-) -> Fit:
-    """Return the fit of tuned trials, with those of their candidates, each embedding once."""
+def _candidates(
+    trials: Mapping[str, Cell], *, sketches: _Sketches, widths: Mapping[_Whole, tuple[int, ...]]
+) -> tuple[Fit, ...]:
+    """Return the fits of the candidates of tuned trials, each embedding once."""
     found: dict[tuple[_Whole, int | None], dict[str, Cell]] = {}
     for trial_id, cell in trials.items():
         assert cell.tuning is not None
@@ -241,14 +250,11 @@ def _tuned_fit(
             sketch = sketches.of(reducer)
             key = (
                 _Whole(sketch.shared_fit, cell.reducer.text),
-                labels if sketch.traits.supervised else None,
+                cell.labels if sketch.traits.supervised else None,
             )
             candidate = cell._replace(reducer=reducer, evaluator=evaluator, tuning=None)
             found.setdefault(key, {})[candidate_id(trial_id, number)] = candidate
-    candidates = tuple(
-        _fit(each, widths.get(whole, ()), seen) for (whole, seen), each in found.items()
-    )
-    return replace(_fit(trials, (), labels), candidates=candidates)
+    return tuple(_fit(each, widths.get(whole, ()), seen) for (whole, seen), each in found.items())
 
 
 @dataclass(frozen=True)
@@ -312,7 +318,8 @@ class _Sketches:
             text = canonical([setting.name, setting.mode, setting.version, params])
             return width if shares and counts else None, text
 
-        alone, among = fit(shares=traits.nested), fit(shares=traits.nested or narrows)
+        alone = fit(shares=traits.nested)
+        among = fit(shares=True) if narrows and not traits.nested else alone
         return _Sketch(setting, traits, *alone, *among, places_by_neighbors(reducer))
 
 
@@ -334,14 +341,14 @@ class _TrialIds:
         self._sketches = sketches
         self._widths = widths
         self._steps = canonical([_step(step.name, step.params) for step in spec.preprocess])
-        self._texts: dict[tuple[int, str], tuple[object, str]] = {}
+        self._texts: dict[tuple[int, str, str], tuple[object, str]] = {}
         self._around: dict[str, tuple[str, str]] = {}
 
     def around_split(self, cell: Cell) -> tuple[str, str]:
         """Return what stands before and after the split in a trial's text; its id is the digest."""
         # Keys in alphabetical order: the text is the canonical JSON of the whole trial.
         evaluator = self._text(cell.evaluator, self._evaluator)
-        tuning = "" if cell.tuning is None else self._text(cell.tuning, self._tuning)
+        tuning = "" if cell.tuning is None else self._of_tuning(cell.tuning)
         before = f'{{"classifier":{evaluator},{self._before_split(cell)}'
         return before, f',"tuning":{tuning}}}' if tuning else "}"
 
@@ -368,11 +375,12 @@ class _TrialIds:
             f'"reducer":{reducer},"split":'
         )
 
-    def _text(self, piece: Any, describe: Callable[[Any], dict[str, Any]]) -> str:
-        key = id(piece), describe.__name__
+    def _text(self, piece: Any, describe: Callable[..., dict[str, Any]], tuned: str = "") -> str:
+        key = id(piece), describe.__name__, tuned
         known = self._texts.get(key)
         if known is None:
-            known = self._texts[key] = (piece, canonical(describe(piece)))
+            described = describe(piece, tuned) if tuned else describe(piece)
+            known = self._texts[key] = (piece, canonical(described))
         return known[1]
 
     def _split(self, split: SplitKey) -> dict[str, Any]:
@@ -395,14 +403,14 @@ class _TrialIds:
         registry = evaluator_registry(setting.name) if setting.mode is None else REDUCERS
         return _piece(registry, setting.name, setting.version, setting.params)
 
-    def _tuning(self, tuning: Tuning) -> dict[str, Any]:
+    def _of_tuning(self, tuning: Tuning) -> str:
         tuned = tuning.candidates[0][0].text
-        candidates = [
-            [self._reducer(reducer, tuned), self._evaluator(evaluator)]
-            for reducer, evaluator in tuning.candidates
-        ]
-        inner = {"folds": tuning.folds, "repeats": tuning.repeats, "metric": tuning.metric}
-        return inner | {"candidates": candidates}
+        candidates = ",".join(
+            f"[{self._text(reducer, self._reducer, tuned)},{self._text(other, self._evaluator)}]"
+            for reducer, other in tuning.candidates
+        )
+        inner = {"folds": tuning.folds, "metric": tuning.metric, "repeats": tuning.repeats}
+        return f'{{"candidates":[{candidates}],{canonical(inner)[1:]}'
 
     def _mapping(self, setting: Setting) -> dict[str, Any]:
         return self._evaluator(setting) | {"mode": setting.mode}

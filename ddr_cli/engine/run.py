@@ -151,7 +151,8 @@ def run_specs(
         progress = make_progress(quiet=settings.quiet, totals=_totals(runs))
         for first, run in product(rounds, runs):
             spec = run.plan.spec
-            if isinstance(endings.get(spec.name), DdrError):
+            before = endings.get(spec.name)
+            if isinstance(before, DdrError) or (before is not None and run.is_done(first)):
                 continue
             try:
                 outcome = run.run(executor, progress, first=first)

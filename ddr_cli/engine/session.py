@@ -155,6 +155,11 @@ class SpecRun:
         """How many jobs it has at most."""
         return max(1, len(self.todo), len(self._missing_embeddings()))
 
+    def is_done(self, first: int | None = None) -> bool:
+        """Look at the `first` so many splits, or all, and return whether there is nothing to do."""
+        self._first = first
+        return not (self.todo or self._stale or self._missing_embeddings())
+
     def run(
         self, executor: Executor, progress: Progress, *, first: int | None = None
     ) -> RunOutcome:
@@ -162,8 +167,7 @@ class SpecRun:
 
         See `ddr_cli.engine.run_spec` for what may be wrong.
         """
-        self._first = first
-        if self.todo or self._stale or self._missing_embeddings():
+        if not self.is_done(first):
             # Asking starts processes, which load their libraries while the data is read.
             _ = executor.capacity
             # Before the folder is made or touched: without data there is nothing to put there.

@@ -155,19 +155,26 @@ def parts_of(
     only: Sequence[str] = (),
 ) -> list[Part]:
     """Return every data set of every track, or of these, and what there is of it in `out`."""
-    found = []
     datasets = datasets or Datasets()
-    for spec in suite.specs(tracks=tracks, datasets=only):
-        plan = make_plan(spec, datasets=datasets)
-        folder = out / spec.name
-        journal = journal_of(folder, plan)
-        stale = stale_rows(journal, plan)
-        labels = {shown(item.name): item.label for item in spec.reducers}
-        old = (row[_REDUCER] for row in journal.rows if row[0] in stale)
-        named = Counter(labels.get(name, class_name(name)) for name in old)
-        status = {key: value for key, value in journal.status.items() if key not in stale}
-        found.append(Part(spec, plan, folder, status, named))
-    return found
+    return [
+        _part(spec, make_plan(spec, datasets=datasets), out / spec.name)
+        for spec in suite.specs(tracks=tracks, datasets=only)
+    ]
+
+
+def seen_again(parts: Sequence[Part]) -> list[Part]:
+    """Return parts with what their folders hold now."""
+    return [_part(part.spec, part.plan, part.folder) for part in parts]
+
+
+def _part(spec: Spec, plan: Plan, folder: Path) -> Part:
+    journal = journal_of(folder, plan)
+    stale = stale_rows(journal, plan)
+    labels = {shown(item.name): item.label for item in spec.reducers}
+    old = (row[_REDUCER] for row in journal.rows if row[0] in stale)
+    named = Counter(labels.get(name, class_name(name)) for name in old)
+    status = {key: value for key, value in journal.status.items() if key not in stale}
+    return Part(spec, plan, folder, status, named)
 
 
 def run_suite(

@@ -20,7 +20,7 @@ from ddr_cli.numerics.neighbors import CsrArray, Neighbors, kneighbors
 from ddr_cli.reducers.labels import UNLABELLED, codes_among, encode_labels
 from ddr_cli.reducers.neighbor_graph import OnNeighborGraph, Search
 from ddr_cli.reducers.reducer import Codes, Embedding, Floats
-from ddr_cli.reducers.registry import Traits
+from ddr_cli.reducers.registry import Traits, equal_ratios
 
 
 class CCDR(OnNeighborGraph, Embedding):
@@ -308,7 +308,7 @@ class CCDR(OnNeighborGraph, Embedding):
             neighbors=shares and self.neighbors == "exact",
             library=self._library,
             grids={
-                "beta": tuple(np.geomspace(0.01, 10, 13).tolist()),
+                "beta": equal_ratios(0.01, 10, 13),
                 "n_neighbors": tuple(range(2, 13)),
                 "n_components": tuple(range(1, 21)),
                 "weights": ("binary", "heat"),

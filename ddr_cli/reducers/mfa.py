@@ -21,7 +21,7 @@ from ddr_cli.reducers.discriminant import (
     LinearDiscriminant,
 )
 from ddr_cli.reducers.reducer import Codes, Floats
-from ddr_cli.reducers.registry import Traits, rank_of_centred
+from ddr_cli.reducers.registry import Traits, equal_ratios, rank_of_centred
 
 Margin = Literal["pairs", "points"]
 
@@ -229,7 +229,7 @@ class KernelMFA(_MarginalFisher, KernelDiscriminant):
             nested=True,
             grids={
                 "n_components": tuple(range(1, 21)),
-                "gamma": tuple(np.geomspace(1e-4, 10, 6).tolist()),
+                "gamma": equal_ratios(1e-4, 10, 6),
                 "reg": (1e-5, 1e-4, 1e-3, 1e-2, 1e-1),
                 "n_neighbors_between": (5, 10, 20, 40, 80, 160),
             },

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from ddr_cli.core.registry import Entry, Registry
@@ -140,6 +141,14 @@ def one_less_than_classes(n_train: int, n_features: int, n_classes: int) -> int:
 def one_less_than_points(n_train: int, n_features: int, n_classes: int) -> int:  # noqa: ARG001
     """Return how many dimensions the distances of points span at most."""
     return n_train - 1
+
+
+@cache
+def equal_ratios(first: float, last: float, n: int) -> tuple[float, ...]:
+    """Return so many values of a grid, each as much times the one before."""
+    import numpy as np
+
+    return tuple(np.geomspace(first, last, n).tolist())
 
 
 @dataclass(frozen=True)

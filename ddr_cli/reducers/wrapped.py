@@ -22,7 +22,7 @@ from sklearn.preprocessing import KernelCenterer
 from ddr_cli.numerics.eigen import deterministic_signs, eigenpairs
 from ddr_cli.numerics.threads import one_thread
 from ddr_cli.reducers.reducer import Embedding, Floats
-from ddr_cli.reducers.registry import Traits, one_less_than_points
+from ddr_cli.reducers.registry import Traits, equal_ratios, one_less_than_points
 
 # What decides numbers: scikit-learn 1.9's defaults, which a later version may change, and ours.
 _KERNEL_PCA: dict[str, Any] = {
@@ -198,7 +198,7 @@ default="linear"
             grids={
                 "n_components": tuple(range(1, 21)),
                 "kernel": ("linear", "rbf", "poly", "sigmoid", "cosine"),
-                "gamma": tuple(np.geomspace(1e-3, 10, 5).tolist()),
+                "gamma": equal_ratios(1e-3, 10, 5),
             },
             max_components=one_less_than_points,
             paper='Schölkopf, Smola, Müller, "Nonlinear Component Analysis as a Kernel Eigenvalue '

@@ -41,7 +41,8 @@ class _Search:
         self._spec = spec
         self._tune = tune
         self._limits = limits.inner(tune.folds)
-        self._settings: dict[str, Setting | None] = {}
+        self._settings: dict[str, Setting] = {}
+        self._found: dict[tuple[int, int, Point], Setting | None] = {}
 
     def of(self, item: Item, reducer: Setting, scorer: Item, evaluator: Setting) -> Tuning | None:
         if not scorer.is_tunable or getattr(scorer, "only_on", None):
@@ -78,7 +79,13 @@ class _Search:
         return {name: values for name, values in axes.items() if values}
 
     def _at(self, item: Item, default: Setting, axes: Axes, point: Point) -> Setting | None:
-        """Return a setting, None if there is no such."""
+        """Return a setting, None if there is no such; each is made once for all its partners."""
+        key = id(item), id(default), point
+        if key not in self._found:
+            self._found[key] = self._made(item, default, axes, point)
+        return self._found[key]
+
+    def _made(self, item: Item, default: Setting, axes: Axes, point: Point) -> Setting | None:
         chosen = {
             name: values[at]
             for (name, values), at in zip(axes.items(), point, strict=True)
@@ -86,8 +93,10 @@ class _Search:
         }
         try:
             params = complete(item.factory, {**default.params, **chosen})
-            setting = Setting.of(item, params, default.mode)
-            can = default.mode is None or getattr(item.traits(params), default.mode)
+            traits = item.traits(params)
         except (ValidationError, InputError):
             return None
-        return self._settings.setdefault(setting.text, setting) if can else None
+        if default.mode is not None and not getattr(traits, default.mode):
+            return None
+        setting = Setting(item.name, item.label, params, default.mode, traits.version)
+        return self._settings.setdefault(setting.text, setting)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from functools import cache
 from typing import Any, Literal, get_args
 
 from pydantic import JsonValue, ValidationError
@@ -137,8 +137,13 @@ def has_default(factory: Factory, parameter: str) -> bool:
 
 def usual(factory: Factory) -> dict[str, JsonValue]:
     """Return the defaults of an estimator that a spec could state, as its signature has them."""
+    return {name: value for name, value in _defaults(factory).items() if is_plain(value)}
+
+
+@cache
+def _defaults(factory: Factory) -> dict[str, Any]:
     fields = parameter_model(factory).model_fields.items()
-    return {n: f.default for n, f in fields if not f.is_required() and is_plain(f.default)}
+    return {name: field.default for name, field in fields if not field.is_required()}
 
 
 def complete(factory: Factory, given: Mapping[str, Any]) -> dict[str, JsonValue]:
@@ -150,11 +155,12 @@ def complete(factory: Factory, given: Mapping[str, Any]) -> dict[str, JsonValue]
     Raises pydantic.ValidationError if a parameter is unknown, missing or wrong.
     """
     model = parameter_model(factory)
-    values = dict(model(**given))
-    defaults = {n: f.default for n, f in model.model_fields.items() if not f.is_required()}
-    # Only a third party's default can break its own annotation; it is then used as it is.
-    with suppress(ValidationError):
+    defaults = _defaults(factory)
+    try:
         values = dict(model(**{**defaults, **given}))
+    except ValidationError:
+        # Only a third party's default can break its own annotation; it is then used as it is.
+        values = dict(model(**given))
     newer = getattr(factory, "newer_parameters", ())
     plain: dict[str, JsonValue] = {}
     for name, value in values.items():

@@ -357,6 +357,8 @@ def labelled(
     open_ones = [_open_parameters(item, swept) for item in items]
     for i, item in enumerate(items):
         for j, other in enumerate(items[:i]):
+            if item.name != other.name:
+                continue
             if _identity(item) == _identity(other):
                 message = f"{item.name} is listed twice with the same parameters; drop one."
                 problems.append(problem_at((i,), message))

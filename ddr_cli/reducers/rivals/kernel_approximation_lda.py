@@ -14,7 +14,7 @@ from ddr_cli.numerics.graph_embedding import data_span, scatter_matrices
 from ddr_cli.numerics.kernels import kernel_width
 from ddr_cli.reducers.discriminant import discriminant_directions, fewer_than_classes
 from ddr_cli.reducers.reducer import Reducer
-from ddr_cli.reducers.registry import Traits
+from ddr_cli.reducers.registry import Traits, equal_ratios
 
 
 class KernelApproximationLDA(Reducer):
@@ -128,7 +128,7 @@ class KernelApproximationLDA(Reducer):
             nested=True,
             grids={
                 "n_components": tuple(range(1, 10)),
-                "gamma": tuple(np.geomspace(1e-4, 10, 6).tolist()),
+                "gamma": equal_ratios(1e-4, 10, 6),
                 "reg": (1e-5, 1e-4, 1e-3, 1e-2, 1e-1),
                 "n_landmarks": (100, 300, 1000),
             },

@@ -13,7 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from ddr_cli.numerics.eigen import deterministic_signs
 from ddr_cli.reducers.discriminant import fewer_than_classes
 from ddr_cli.reducers.reducer import LinearReducer
-from ddr_cli.reducers.registry import Traits, one_less_than_classes
+from ddr_cli.reducers.registry import Traits, equal_ratios, one_less_than_classes
 
 
 class LogisticProjection(LinearReducer):
@@ -122,7 +122,7 @@ class LogisticProjection(LinearReducer):
             nested=True,
             grids={
                 "n_components": tuple(range(1, 10)),
-                "C": tuple(np.geomspace(1e-3, 1e3, 7).tolist()),
+                "C": equal_ratios(1e-3, 1e3, 7),
             },
             preprocess=("standardize",),
             max_components=one_less_than_classes,
