@@ -297,6 +297,27 @@ def table(
         typer.echo(line)
 
 
+@app.command("page")
+def page(
+    name: SuiteName,
+    out: Out = Path("results"),
+    data_dir: DataDir = None,
+    offline: Offline = False,
+    trust: Trust = False,
+) -> None:
+    """Write the pages of a suite's rows: the leaderboard with filters, each method, each data set.
+
+    They are files that need no network, below report/suite_<name>/.
+    """
+    from ddr_cli.comparison.benchmark import benchmark_of
+    from ddr_cli.report.benchmark import write_benchmark
+
+    suite = _load(name, trust)
+    bench = benchmark_of(suite, _parts(suite, out, None, None, data_dir, offline))
+    files = write_benchmark(bench, out)
+    typer.echo(f"{len(files)} files written.\nThe leaderboard: {files[1]}")
+
+
 @app.command("export")
 def export(
     name: SuiteName,

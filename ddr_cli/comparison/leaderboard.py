@@ -18,21 +18,24 @@ from ddr_cli.engine.journal import OK
 from ddr_cli.engine.suite import Part
 from ddr_cli.evaluation.statistics import bootstrap_interval, holm, signed_ranks
 from ddr_cli.spec.budgets import ALL, LABELS
+from ddr_cli.spec.controls import SEEN
 from ddr_cli.spec.feasible import WIDTH
 from ddr_cli.spec.suite import INDUCTIVE
 
 EQUIVALENCE = 0.01
+WIDTH_COLUMN = f"reducer.{WIDTH}"
 
 _CARRIED = ("split", "split_hash", "status", "reason", "fit_seconds", "eval_seconds")
-_SOMETIMES = ("tune_seconds", "inner_score")
+_SOMETIMES = ("tune_seconds", "inner_score", SEEN)
 
 
 def suite_rows(parts: Sequence[Part]) -> pd.DataFrame:
     """Return every row of now, one for each method, classifier, split and way of setting it.
 
     Beside the journal's columns stand `track`, `method` and `classifier` (their labels), whether
-    the setting is `tuned`, what it is (`setting`: a tuned one's chosen values), `labels` and
-    `control`; `floor_<metric>` is the score of always naming the data set's largest class.
+    the setting is `tuned`, what it is (`setting`: a tuned one's chosen values) and its `width`,
+    `labels` and `control`; `floor_<metric>` is the score of always naming the data set's largest
+    class.
     """
     tables = [_rows_of(part) for part in parts if part.status]
     if not tables:
@@ -57,6 +60,7 @@ def _rows_of(part: Part) -> pd.DataFrame:
         "control": [cell.control for cell in cells],
     }
     found["setting"] = _settings(part, trials, found["method"])
+    found["width"] = trials[WIDTH_COLUMN].to_numpy() if WIDTH_COLUMN in trials else None
     for name in (*_CARRIED, *_SOMETIMES, *part.spec.metrics):
         found[name] = trials[name].to_numpy() if name in trials else None
     for metric in part.spec.metrics:
@@ -89,8 +93,10 @@ class Leaderboard:
     `high`; `mean` of the metric; `failed`, the share of its splits; the `seconds` of a fit, its
     tuning included, on average; and for `best` and `baseline` the median difference of the metric
     (`*_difference`), wins, equal and losses over data sets, and Wilcoxon's p with Holm's
-    correction. `means` has the metric by data set and method; `splits` how many splits, those that
-    all methods have, each data set counts by. Those without any are `left_out`.
+    correction. `means` has the metric by data set and method, `scores` the same between largest
+    class and no mistake, `seconds` and `failures` the mean time and the share of splits; `splits`
+    how many splits, those that all methods have, each data set counts by. Those without any are
+    `left_out`.
     """
 
     track: str
@@ -101,6 +107,9 @@ class Leaderboard:
     baseline: str
     table: pd.DataFrame
     means: pd.DataFrame
+    scores: pd.DataFrame
+    seconds: pd.DataFrame
+    failures: pd.DataFrame
     splits: dict[str, int]
     left_out: tuple[str, ...]
 
@@ -124,7 +133,7 @@ def leaderboard(
     """
     chosen = rows[(rows["track"] == track) & (rows["control"] == "") & (rows["tuned"] == tuned)]
     chosen = chosen[chosen[LABELS] == ALL]
-    classifier = _known("classifier", classifier, _shared_classifiers(chosen))
+    classifier = _known("classifier", classifier, shared_classifiers(chosen))
     chosen = chosen[chosen["classifier"] == classifier]
     floored = [name[6:] for name in map(str, rows.columns) if name.startswith("floor_")]
     metric = _known("metric", metric, floored)
@@ -150,18 +159,18 @@ def leaderboard(
                 for dataset, value in means[name].items()
             ]
             for name in methods
-        }
+        },
+        index=means.index,
     ).dropna()
-    spent = kept["fit_seconds"].fillna(0) + pd.to_numeric(kept["tune_seconds"]).fillna(0)
+    spent = seconds_of(kept)
+    has_failed = kept["status"] != OK
     table = pd.DataFrame(
         {
             "method": methods,
             "datasets": len(counted),
             "score": scores.mean().to_numpy(),
             "mean": means.mean().to_numpy(),
-            "failed": [
-                float((kept.loc[kept["method"] == name, "status"] != OK).mean()) for name in methods
-            ],
+            "failed": has_failed.groupby(kept["method"]).mean().loc[methods].to_numpy(),
             "seconds": spent.groupby(kept["method"]).mean().loc[methods].to_numpy(),
         }
     )
@@ -184,6 +193,12 @@ def leaderboard(
         baseline,
         table.sort_values("place", kind="stable").reset_index(drop=True),
         means,
+        scores,
+        spent.groupby([kept["dataset"], kept["method"]]).mean().unstack().loc[counted, methods],
+        has_failed.groupby([kept["dataset"], kept["method"]])
+        .mean()
+        .unstack()
+        .loc[counted, methods],
         {name: int(kept.loc[kept["dataset"] == name, "split"].nunique()) for name in counted},
         tuple(name for name in known if name not in counted),
     )
@@ -195,7 +210,12 @@ def _on_shared_splits(rows: pd.DataFrame, n_methods: int) -> pd.DataFrame:
     return rows[rows.groupby(keys)["method"].transform("nunique") == n_methods]
 
 
-def _shared_classifiers(rows: pd.DataFrame) -> list[str]:
+def seconds_of(rows: pd.DataFrame) -> pd.Series[float]:
+    """Return the CPU seconds of each row's fit, with its tuning."""
+    return rows["fit_seconds"].fillna(0) + pd.to_numeric(rows["tune_seconds"]).fillna(0)
+
+
+def shared_classifiers(rows: pd.DataFrame) -> list[str]:
     """Return the classifiers that all methods are scored by, and not one of them alone."""
     counts = rows.groupby("classifier", sort=False)["method"].nunique()
     return [str(name) for name, n in counts.items() if n == counts.max()]

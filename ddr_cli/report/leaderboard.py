@@ -9,7 +9,7 @@ import pandas as pd
 from rich import box
 from rich.table import Table
 
-from ddr_cli.comparison.leaderboard import EQUIVALENCE, Leaderboard
+from ddr_cli.comparison.leaderboard import EQUIVALENCE, Leaderboard, seconds_of
 from ddr_cli.comparison.names import (
     difference_text,
     lower_is_better,
@@ -111,7 +111,7 @@ def own_method_lines(board: Leaderboard, rows: pd.DataFrame, method: str) -> lis
 def long_rows(rows: pd.DataFrame) -> pd.DataFrame:
     """Return a row per trial and metric, under names that need no knowledge of journals."""
     metrics = [name[6:] for name in map(str, rows.columns) if name.startswith("floor_")]
-    spent = rows["fit_seconds"].fillna(0) + pd.to_numeric(rows["tune_seconds"]).fillna(0)
+    spent = seconds_of(rows)
     kept = ["suite", "version", "track", "dataset", "fingerprint", "method", "method_version"]
     kept += ["classifier", "tuned", "labels", "control", "setting", "split", "split_hash"]
     table = rows[kept].assign(

@@ -54,6 +54,11 @@ _BADGES = {
 }
 
 
+def slug(text: str) -> str:
+    """Return a text as part of an address."""
+    return re.sub(r"\W+", "-", text).strip("-")
+
+
 def page_environment() -> Environment:
     """Return the templates' environment: everything that is put into a page is escaped."""
     environment = Environment(
@@ -63,7 +68,7 @@ def page_environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["slug"] = lambda text: re.sub(r"\W+", "-", text).strip("-")
+    environment.filters["slug"] = slug
     environment.globals["badges"] = _BADGES
     return environment
 

@@ -101,6 +101,12 @@ def test_a_suite_is_planned_run_in_rounds_and_gone_on_with(ddr_here, small, work
     assert " lda" not in alone.stdout
     export = ddr_here("suite", "export", "small.yaml", "rows.csv", "--track", "inductive")
     assert export.stdout.startswith("24 rows")
+    page = ddr_here("suite", "page", "small.yaml", "--offline")
+    assert page.returncode == 0
+    assert "The leaderboard: results/report/suite_small/index.html" in page.stdout
+    assert (
+        "LDA" in (work / "results" / "report" / "suite_small" / "methods" / "lda.html").read_text()
+    )
     (work / "mine.py").write_text(MINE)
     words = ("suite", "add", "./mine.py:Means", "small.yaml", "--classifier", "knn", "--quiet")
     refused = ddr_here(*words)

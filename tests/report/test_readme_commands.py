@@ -57,6 +57,7 @@ NOT_RUN = {
     "suite plan lite": "rests on data sets that are downloaded; tests/cli/test_suite.py plans one",
     "suite run lite": "takes hours; tests/cli/test_suite.py runs one",
     "suite table lite": "rests on data sets that are downloaded",
+    "suite page lite": "rests on data sets that are downloaded; tests/cli/test_suite.py makes one",
     "suite export lite": "rests on data sets that are downloaded",
     "suite add ./mine.py": "stands for a class of the reader's; tests/cli/test_suite.py adds one",
     "suite status lite": "rests on data sets that are downloaded",

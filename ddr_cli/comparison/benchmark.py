@@ -1,0 +1,229 @@
+"""All that a suite's rows are looked at for: its leaderboards, and what single tracks ask."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ddr_cli.comparison.controls import AGREEMENTS
+from ddr_cli.comparison.leaderboard import Leaderboard, leaderboard, shared_classifiers, suite_rows
+from ddr_cli.core.errors import InputError
+from ddr_cli.engine.suite import Part
+from ddr_cli.spec.budgets import ALL, LABELS
+from ddr_cli.spec.controls import FULL_FEATURES, SEEN, SHUFFLED_LABELS
+from ddr_cli.spec.feasible import NOTHING, limits_of
+from ddr_cli.spec.model import Spec
+from ddr_cli.spec.pieces import ReducerSpec
+from ddr_cli.spec.suite import INDUCTIVE, Suite
+
+Key = tuple[str, str, str, bool]
+"""Track, classifier, metric, and whether the methods are tuned."""
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """A suite's rows, as `suite_rows` has them, and what they come to."""
+
+    suite: Suite
+    rows: pd.DataFrame
+    specs: dict[str, Spec]
+    """By data set, as the inductive track has it."""
+    _made: dict[Key, Leaderboard | None] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def boards(self) -> dict[Key, Leaderboard]:
+        """The leaderboards that there is at least one shared split for."""
+        return {key: board for key in self._keys if (board := self._board(key)) is not None}
+
+    def board(self, *, tuned: bool | None = None, classifier: int = 0) -> Leaderboard | None:
+        """Return a leaderboard of the inductive track: tuned, as far as there are such, by error.
+
+        More exactly, by the suite's first metric and its classifier of this number.
+        """
+        for how in (True, False) if tuned is None else (tuned,):
+            wanted = (INDUCTIVE, self.suite.metrics[0], how)
+            found = [key for key in self._keys if (key[0], *key[2:]) == wanted]
+            board = self._board(found[classifier]) if classifier < len(found) else None
+            if board is not None:
+                return board
+        return None
+
+    @cached_property
+    def _keys(self) -> list[Key]:
+        found = []
+        for track, how in self.suite.tracks.items():
+            # Few labels and permuted ones ask something else.
+            if how.labels or SHUFFLED_LABELS in how.controls:
+                continue
+            own = self.rows[(self.rows["track"] == track) & (self.rows["control"] == "")]
+            for tuned in (True, False):
+                for classifier in shared_classifiers(own[own["tuned"] == tuned]):
+                    found += [(track, classifier, each, tuned) for each in self.suite.metrics]
+        return found
+
+    def _board(self, key: Key) -> Leaderboard | None:
+        if key not in self._made:
+            track, classifier, metric, tuned = key
+            self._made[key] = None
+            with suppress(InputError):
+                self._made[key] = leaderboard(
+                    self.rows,
+                    classifier=classifier,
+                    metric=metric,
+                    tuned=tuned,
+                    track=track,
+                    baseline=self.suite.baseline_of(track),
+                )
+        return self._made[key]
+
+    @cached_property
+    def n_train(self) -> dict[str, int]:
+        """How many points train at most, by data set, where its split says so beforehand."""
+        sizes = {name: limits_of(spec).n_train for name, spec in self.specs.items()}
+        return {name: size for name, size in sizes.items() if size is not None}
+
+    @cached_property
+    def users(self) -> set[str]:
+        """The methods that use labels; one that can't be loaded counts as doing so."""
+        found = set()
+        for label in self.suite.methods:
+            try:
+                item = next(each for each in self._items if each.label == label)
+                if not item.traits().supervised:
+                    continue
+            except (InputError, StopIteration):
+                pass
+            found.add(label)
+        return found
+
+    @cached_property
+    def groups(self) -> dict[str, list[str]]:
+        """The suite's groups of data sets, by their cards' names."""
+        names = {spec.dataset.name: name for name, spec in self.specs.items()}
+        return {
+            group: found
+            for group, members in self.suite.groups.items()
+            if (found := [names[each] for each in members if each in names])
+        }
+
+    @property
+    def _items(self) -> Iterator[ReducerSpec]:
+        return (item for spec in self.specs.values() for item in spec.reducers)
+
+    @cached_property
+    def ceiling(self) -> pd.Series[Any]:
+        """By data set: the mean error of a strong classifier on all features, on counted splits."""
+        board = self.board()
+        rows = self.rows[(self.rows["track"] == INDUCTIVE) & (self.rows["method"] == NOTHING)]
+        rows = rows[
+            ~rows["classifier"].isin(shared_classifiers(self.rows)) & (rows["labels"] == ALL)
+        ]
+        if board is None or FULL_FEATURES not in self.suite.tracks[INDUCTIVE].controls:
+            return pd.Series(dtype=float)
+        means = rows.groupby("dataset")[board.metric].mean()
+        return means[[name for name in board.means.index if name in means.index]]
+
+    @cached_property
+    def widths(self) -> pd.DataFrame:
+        """The share of tuned rows by method and chosen width, on splits of the leaderboard."""
+        rows = self._tuned_rows.dropna(subset=["width"])
+        shares = pd.crosstab(rows["method"], rows["width"].astype(int), normalize="index")
+        return shares.loc[[name for name in self._order if name in shares.index]]
+
+    @cached_property
+    def width_changes(self) -> pd.DataFrame:
+        """Tuned rows whose width is below, at and above the default: share, and error beside it."""
+        keys = ["dataset", "split", "method"]
+        board = self.board()
+        tuned = self._tuned_rows.dropna(subset=["width"])
+        if board is None or tuned.empty:
+            return pd.DataFrame()
+        rows = self._rows_of(board)
+        default = rows[~rows["tuned"]][[*keys, "width", board.metric]]
+        both = tuned[[*keys, "width", board.metric]].merge(
+            default, on=keys, suffixes=("", "_default")
+        )
+        names = {-1: "narrower", 0: "the default width", 1: "wider"}
+        sides = (both["width"] - both["width_default"]).apply(np.sign).map(names)
+        found = both.assign(difference=both[board.metric] - both[f"{board.metric}_default"])
+        groups = found.groupby(sides)["difference"]
+        table = pd.DataFrame({"share": groups.size() / len(both), "difference": groups.mean()})
+        return table.reindex([name for name in names.values() if name in table.index])
+
+    @cached_property
+    def by_labels(self) -> pd.DataFrame:
+        """The mean over data sets by method and number of labels per class, of a track of these."""
+        track = next((name for name, each in self.suite.tracks.items() if each.labels), "")
+        rows = self.rows[(self.rows["track"] == track) & (self.rows["control"] == "")]
+        rows = rows[(rows[LABELS] != ALL) & ~rows["tuned"]]
+        if rows.empty:
+            return pd.DataFrame()
+        rows = rows[rows["classifier"].isin(shared_classifiers(rows)[:1])]
+        n_methods = rows["method"].nunique()
+        keys = ["dataset", "split", "split_hash", LABELS]
+        rows = rows[rows.groupby(keys)["method"].transform("nunique") == n_methods]
+        # Only data sets that have all numbers: a line is of the same sets all along.
+        whole = rows.groupby("dataset")[LABELS].transform("nunique") == rows[LABELS].nunique()
+        rows = rows[whole].assign(**{LABELS: rows[LABELS].astype(int)})
+        means = rows.groupby(["method", "dataset", LABELS], sort=False)[
+            self.suite.metrics[0]
+        ].mean()
+        return means.unstack(LABELS).sort_index(axis="columns")
+
+    @cached_property
+    def permuted(self) -> pd.DataFrame:
+        """By method and data set: right answers to permuted labels, seen and held out."""
+        metric = self.suite.metrics[0]
+        rows = self.rows[self.rows["control"] == SHUFFLED_LABELS]
+        if SEEN not in rows or metric not in AGREEMENTS or rows.empty:
+            return pd.DataFrame(columns=["seen", "held_out", "largest"])
+        rows = rows[rows["classifier"].isin(shared_classifiers(rows)[:1])]
+        sign, floor = AGREEMENTS[metric], f"floor_{metric}"
+        right = rows[metric] if sign > 0 else 1 - rows[metric]
+        largest = rows[floor] if sign > 0 else 1 - rows[floor]
+        table = rows.assign(seen=1 - rows[SEEN], held_out=right, largest=largest)
+        by = table.groupby(["method", "dataset"], sort=False)[["seen", "held_out", "largest"]]
+        return by.mean().dropna()
+
+    @cached_property
+    def chosen(self) -> dict[tuple[str, str, str], pd.Series[str]]:
+        """The settings of tuned rows, by classifier, data set and method."""
+        rows = self.rows[(self.rows["track"] == INDUCTIVE) & self.rows["tuned"]]
+        by = rows.groupby(["classifier", "dataset", "method"], sort=False)["setting"]
+        return {(str(c), str(d), str(m)): group for (c, d, m), group in by}
+
+    @cached_property
+    def failures(self) -> pd.DataFrame:
+        """How many rows ended badly, by method, track, data set and reason."""
+        bad = self.rows[self.rows["status"] != "ok"]
+        by = ["method", "track", "dataset", "status", "reason"]
+        return bad.groupby(by, sort=False).size().rename("rows").reset_index()
+
+    @property
+    def _order(self) -> list[str]:
+        board = self.board()
+        return [] if board is None else list(board.table["method"])
+
+    @property
+    def _tuned_rows(self) -> pd.DataFrame:
+        board = self.board(tuned=True)
+        rows = self.rows.iloc[:0] if board is None else self._rows_of(board)
+        return rows[rows["tuned"]]
+
+    def _rows_of(self, board: Leaderboard) -> pd.DataFrame:
+        """Return a leaderboard's rows, tuned and not."""
+        rows = self.rows[(self.rows["track"] == board.track) & (self.rows["control"] == "")]
+        rows = rows[(rows["classifier"] == board.classifier) & (rows[LABELS] == ALL)]
+        return rows[rows["dataset"].isin(board.means.index)]
+
+
+def benchmark_of(suite: Suite, parts: Sequence[Part]) -> Benchmark:
+    """Return what the rows of a suite's parts come to; an InputError says that there are none."""
+    specs = {part.dataset: part.spec for part in parts if part.track == INDUCTIVE}
+    return Benchmark(suite, suite_rows(parts), specs)

@@ -1,0 +1,312 @@
+"""What can and what can't be concluded from a suite: sentences, each with a test on the rows.
+
+A sentence stands whether its test is met or not; what is asked was fixed before or after rows of
+its kind were there, and says which.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy.stats import spearmanr
+
+from ddr_cli.comparison.benchmark import Benchmark
+from ddr_cli.comparison.leaderboard import EQUIVALENCE, Leaderboard
+from ddr_cli.comparison.names import (
+    amount_text,
+    difference_text,
+    lower_is_better,
+    method_name,
+    metric_name,
+)
+from ddr_cli.evaluation.statistics import signed_ranks
+
+LEVEL = 0.05
+MOST_TRAINING = 1000
+CHANCE = 0.05
+"""How far above the share of the largest class right answers to permuted labels may be."""
+AFTER = "after one split of 24 data sets had been seen"
+BEFORE = "before there were rows"
+
+
+class Told(NamedTuple):
+    """Whether a test is met, None where the rows can't say, and the numbers it rests on."""
+
+    holds: bool | None
+    evidence: str
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A sentence, and what is `asked` of the rows for it to be so."""
+
+    name: str
+    can: bool
+    sentence: str
+    asked: str
+    fixed: str
+    test: Callable[[Benchmark, Leaderboard], Told]
+
+    def told(self, bench: Benchmark) -> Told:
+        """Return what a suite's rows say."""
+        board = bench.board()
+        return _NO_ROWS if board is None else self.test(bench, board)
+
+
+_NO_ROWS = Told(None, "There are no such rows yet.")
+
+
+def _gains(board: Leaderboard, of: Any, over: Any) -> pd.Series[Any]:
+    """Return by how much `of` is ahead of `over` on each data set, in the metric's direction."""
+    found: pd.Series[Any] = over - of if lower_is_better(board.metric) else of - over
+    return found.dropna()
+
+
+def _compared(board: Leaderboard, gains: pd.Series[Any]) -> tuple[str, float]:
+    """Say on how many data sets something is ahead, by how much, and with which p."""
+    p = signed_ranks(gains.to_numpy())
+    size = amount_text(round(abs(float(gains.median())), 4), board.metric)
+    side = "ahead" if gains.median() >= 0 else "behind"
+    text = (
+        f"ahead on {int((gains > 0).sum())} and behind on {int((gains < 0).sum())} of {len(gains)} "
+        f"data sets, at the median {size} {side} (Wilcoxon's {_p(p)})"
+    )
+    return text, p
+
+
+def _p(p: float) -> str:
+    return "p not defined" if math.isnan(p) else f"p {'< 0.001' if p < 0.001 else f'= {p:.2g}'}"
+
+
+def _labels_help(bench: Benchmark, board: Leaderboard) -> Told:
+    using = [name for name in board.means if name in bench.users]
+    rest = [name for name in board.means if name not in bench.users]
+    if not using or not rest:
+        return _NO_ROWS
+    gains = _gains(board, board.means[using].mean(axis=1), board.means[rest].mean(axis=1))
+    text, p = _compared(board, gains)
+    words = f"The mean of the {len(using)} that use labels beside that of the {len(rest)} others: "
+    return Told(p < LEVEL and gains.median() > 0, words + text + ".")
+
+
+def _first_against_nothing(_: Benchmark, board: Leaderboard) -> Told:
+    if board.best == board.baseline:
+        return Told(False, f"{method_name(board.baseline)} is itself in first place.")
+    rows: Any = board.table.set_index("method")
+    row = rows.loc[board.best]
+    wins, equal, losses = (int(row[f"baseline_{each}"]) for each in ("wins", "equal", "losses"))
+    p = float(row["baseline_p_holm"])
+    median = difference_text(float(row["baseline_difference"]), board.metric)
+    return Told(
+        p < LEVEL and float(row["score"]) > float(rows["score"][board.baseline]),
+        f"{method_name(board.best)} against {method_name(board.baseline)}: {wins} wins, "
+        f"{equal} equal, {losses} losses, at the median {median} of {metric_name(board.metric)} "
+        f"(Wilcoxon's {_p(p)} with Holm's correction).",
+    )
+
+
+def _tuning_pays(bench: Benchmark, board: Leaderboard) -> Told:
+    default = bench.board(tuned=False)
+    if default is None or not board.tuned:
+        return _NO_ROWS
+    names: Any = [name for name in board.means if name in default.means]
+    gains = _gains(board, board.means[names].mean(axis=1), default.means[names].mean(axis=1))
+    scores, before = (each.table.set_index("method")["score"] for each in (board, default))
+    more = int((scores[names] > before[names]).sum())
+    text, p = _compared(board, gains)
+    return Told(
+        p < LEVEL and 2 * more > len(names),
+        f"{more} of {len(names)} methods score higher tuned; their mean, tuned, is {text}.",
+    )
+
+
+def _ceiling(bench: Benchmark, board: Leaderboard) -> Told:
+    if bench.ceiling.empty:
+        return _NO_ROWS
+    gains = _gains(board, bench.ceiling, board.means[board.best].reindex(bench.ceiling.index))
+    text, p = _compared(board, gains)
+    return Told(
+        p < LEVEL and gains.median() > 0,
+        f"All features with a strong classifier, beside {method_name(board.best)}: {text}.",
+    )
+
+
+def _permuted(bench: Benchmark, _: Leaderboard) -> Told:
+    if bench.permuted.empty:
+        return _NO_ROWS
+    means: Any = bench.permuted.groupby("method").mean()
+    over = means["held_out"] - means["largest"]
+    name = str(over.idxmax())
+    return Told(
+        bool(over.max() <= CHANCE),
+        f"Most right answers beyond the largest class's share: {method_name(name)}, "
+        f"{100 * over.max():+.1f} points held out, while {100 * means.at[name, 'seen']:.0f} % are "
+        f"right on the points it was fitted to; mean over {len(means)} methods "
+        f"{100 * over.mean():+.1f} points.",
+    )
+
+
+def _time(_: Benchmark, board: Leaderboard) -> Told:
+    if len(board.table) < 4:
+        return Told(None, "There are too few methods.")
+    found: Any = spearmanr(board.table["seconds"], board.table["score"])
+    return Told(
+        not (found.pvalue < LEVEL and found.statistic > 0),
+        f"Spearman's rank correlation of CPU seconds and score over {len(board.table)} methods: "
+        f"{found.statistic:.2f} ({_p(float(found.pvalue))}).",
+    )
+
+
+def _first_places(_: Benchmark, board: Leaderboard) -> Told:
+    others = board.table[board.table["method"] != board.best]
+    open_ones = ~(others["best_p_holm"] < LEVEL).to_numpy()
+    first = int(np.argmin(open_ones)) if not open_ones.all() else len(open_ones)
+    told = len(others) - int(open_ones.sum())
+    test = f"by Wilcoxon's test over {len(board.means)} data sets with Holm's correction"
+    best = method_name(board.best)
+    if not first:
+        return Told(False, f"{told} of {len(others)} methods are told from {best}, {test}.")
+    last = others.iloc[first - 1]
+    return Told(
+        True,
+        f"The first {first + 1} places, down to {method_name(last['method'])} at place "
+        f"{last['place']}, can't be told from {best} {test}; {told} of {len(others)} methods can.",
+    )
+
+
+def _no_winner(_: Benchmark, board: Leaderboard) -> Told:
+    best = board.means.min(axis=1) if lower_is_better(board.metric) else board.means.max(axis=1)
+    behind = _gains(board, best, board.means[board.best]).round(12)
+    near = int((behind <= EQUIVALENCE).sum())
+    near_text = amount_text(EQUIVALENCE, board.metric)
+    furthest = amount_text(round(float(behind.max()), 4), board.metric)
+    return Told(
+        2 * near < len(behind),
+        f"{method_name(board.best)}, in first place, is within {near_text} of the least "
+        f"{metric_name(board.metric)} on {near} of {len(behind)} data sets, and at most {furthest} "
+        f"behind, on {behind.idxmax()}.",
+    )
+
+
+def _other_classifier(bench: Benchmark, board: Leaderboard) -> Told:
+    other = bench.board(tuned=board.tuned, classifier=1)
+    if other is None:
+        return _NO_ROWS
+    places = [each.table.set_index("method")["place"].astype(float) for each in (board, other)]
+    names = [name for name in places[0].index if name in places[1].index]
+    rank: Any = spearmanr(places[0][names], places[1][names])
+    first, there = method_name(board.best), int(places[1].get(board.best, math.nan))
+    return Told(
+        board.best != other.best,
+        f"First by {method_name(board.classifier)}: {first}; by {method_name(other.classifier)}: "
+        f"{method_name(other.best)}, where {first} has place {there}. Spearman's rank correlation "
+        f"of the places: {float(rank.statistic):.2f}.",
+    )
+
+
+def _small_training(bench: Benchmark, board: Leaderboard) -> Told:
+    sizes = {name: bench.n_train[name] for name in board.means.index if name in bench.n_train}
+    if not sizes:
+        return _NO_ROWS
+    most = max(sizes, key=lambda name: sizes[name])
+    return Told(
+        sizes[most] <= MOST_TRAINING,
+        f"The largest training part, of {most}, has {sizes[most]:,} points; the median "
+        f"{int(np.median(list(sizes.values()))):,} ({len(sizes)} of {len(board.means)} data sets "
+        "whose splits say it beforehand).",
+    )
+
+
+FINDINGS = (
+    Finding(
+        "labels",
+        True,
+        "Methods that use the labels make fewer mistakes than methods that don't.",
+        "a lower mean over methods at the median data set, and Wilcoxon's p below 0.05",
+        AFTER,
+        _labels_help,
+    ),
+    Finding(
+        "first",
+        True,
+        "The method in first place makes fewer mistakes than no reduction at all.",
+        "a higher score, and Wilcoxon's p with Holm's correction below 0.05",
+        AFTER,
+        _first_against_nothing,
+    ),
+    Finding(
+        "tuning",
+        True,
+        "Choosing settings inside the training part pays.",
+        "more than half of the methods score higher tuned than at their defaults, and Wilcoxon's p "
+        "of their mean over data sets is below 0.05",
+        AFTER,
+        _tuning_pays,
+    ),
+    Finding(
+        "ceiling",
+        True,
+        "A strong classifier on all features makes fewer mistakes than the first method's "
+        "embedding with a simple one.",
+        "fewer at the median data set, and Wilcoxon's p below 0.05",
+        AFTER,
+        _ceiling,
+    ),
+    Finding(
+        "permuted",
+        True,
+        "No method finds labels where there are none.",
+        "of permuted labels, no method's mean share of right answers held out is more than 5 "
+        "points above that of the largest class",
+        BEFORE,
+        _permuted,
+    ),
+    Finding(
+        "places",
+        False,
+        "Which of the first few methods is ahead can't be concluded.",
+        "at least the second place can't be told from the first by Wilcoxon's test with Holm's "
+        "correction at 0.05",
+        AFTER,
+        _first_places,
+    ),
+    Finding(
+        "everywhere",
+        False,
+        "That one method serves all data can't be concluded.",
+        "the method in first place is within 0.01 of the least error on fewer than half of the "
+        "data sets",
+        AFTER,
+        _no_winner,
+    ),
+    Finding(
+        "classifier",
+        False,
+        "That the first method by one classifier is the first by another can't be concluded.",
+        "the suite's first two classifiers have another method in first place",
+        AFTER,
+        _other_classifier,
+    ),
+    Finding(
+        "time",
+        False,
+        "That what takes longer scores higher can't be concluded.",
+        "no positive rank correlation of CPU seconds and score over methods at p below 0.05",
+        AFTER,
+        _time,
+    ),
+    Finding(
+        "size",
+        False,
+        "Nothing can be concluded about many training points.",
+        "no training part has more than 1,000 points",
+        AFTER,
+        _small_training,
+    ),
+)
+"""The ten sentences, those on what can be concluded first."""

@@ -1,0 +1,207 @@
+"""A suite's figures: score against time, tuned beside default, error by numbers of labels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+from matplotlib.ticker import FuncFormatter, NullLocator
+from matplotlib.transforms import Bbox
+
+from ddr_cli.comparison.leaderboard import Leaderboard
+from ddr_cli.comparison.names import method_name, metric_axis, metric_name
+from ddr_cli.figures.style import (
+    LARGEST,
+    NEUTRAL,
+    OTHERS,
+    house_style,
+    label_ends,
+    legend_below,
+    legend_entry,
+    look,
+    looks_of,
+    new_figure,
+    set_title,
+    value_axis,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# In points: between a sign and its name, a letter, and how far from a sign's height names may be.
+_GAP, _LETTER, _LINE = 5, 4.5, 4.0
+_HEIGHTS = (0, 1, -1, 2, -2, 3, -3, 4, -4)
+
+
+def draw_time(board: Leaderboard) -> Figure:
+    """Draw each method's score against the CPU seconds of a fit; a line joins what none surpasses.
+
+    Nothing is both faster and higher than a method on the line.
+    """
+    table = board.table.sort_values("seconds")
+    with house_style():
+        figure = new_figure(9.2, 6.4)
+        axes = figure.subplots()
+        front = table[table["score"] >= table["score"].cummax()]
+        axes.step(front["seconds"], front["score"], where="post", color=OTHERS, linewidth=1.2)
+        styles = looks_of(list(table["method"]))
+        for (_, row), style in zip(table.iterrows(), styles, strict=True):
+            axes.plot([row["seconds"]], [row["score"]], marker=style.marker, color=style.colour)
+        axes.set_xscale("log")
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        # Names stand right of their signs.
+        axes.set_xlim(right=3 * float(table["seconds"].max()))
+        axes.set_xlabel("CPU seconds of a fit, with its tuning")
+        axes.set_ylabel("score")
+        how = "tuned" if board.tuned else "at their defaults"
+        set_title(
+            figure,
+            f"Score against time: {len(table)} methods, {how}, {len(board.means)} data sets",
+            f"Mean score over data sets against mean CPU seconds of a fit, a point per method. The "
+            f"line: no method is faster and scores higher. From {_said(front)}.",
+        )
+        figure.draw_without_rendering()
+        names = [method_name(name) for name in table["method"]]
+        _write_beside(axes, list(zip(table["seconds"], table["score"], names, strict=True)))
+    return figure
+
+
+def _said(front: pd.DataFrame) -> str:
+    ends = (front.iloc[0], front.iloc[-1])
+    return " to ".join(
+        f"{method_name(str(row['method']))} ({row['score']:.3f} in {row['seconds']:.2g} s)"
+        for row in ends
+    )
+
+
+def _write_beside(axes: Axes, points: Sequence[tuple[float, float, str]]) -> None:
+    """Write names beside points, each where it lies on no point and no other name, if it can."""
+    figure: Any = axes.get_figure(root=True)
+    pixel = figure.dpi / 72
+    centres = axes.transData.transform([point[:2] for point in points]) / pixel
+    taken = [Bbox.from_bounds(x - 3, y - 3, 6, 6) for x, y in centres]
+    for (x, y), (left, low, name) in zip(centres, points, strict=True):
+        width = _LETTER * len(name)
+        places = [(side, _LINE * up) for up in _HEIGHTS for side in (1, -1)]
+        boxes = [
+            Bbox.from_bounds(x + (_GAP if side > 0 else -_GAP - width), y + up - 4, width, 8)
+            for side, up in places
+        ]
+        hidden = [sum(box.overlaps(other) for other in taken) for box in boxes]
+        best = hidden.index(min(hidden))
+        taken.append(boxes[best])
+        side, up = places[best]
+        axes.annotate(
+            name,
+            (left, low),
+            (side * _GAP, up),
+            textcoords="offset points",
+            ha="left" if side > 0 else "right",
+            va="center",
+            fontsize=7.5,
+        )
+
+
+def draw_tuning(tuned: Leaderboard, default: Leaderboard) -> Figure:
+    """Draw a line per method from its score at the defaults to that of the tuned one."""
+    before = default.table.set_index("method")["score"]
+    table = tuned.table[tuned.table["method"].isin(before.index)]
+    ends = (before[table["method"]].to_numpy(), table["score"].to_numpy())
+    names = [method_name(name) for name in table["method"]]
+    with house_style():
+        figure = _draw_ends(names, ends, ("at the defaults", "tuned"), "score")
+        gained = int((ends[1] > ends[0]).sum())
+        set_title(
+            figure,
+            f"Tuned beside default: {gained} of {len(names)} methods score higher tuned",
+            "Mean score over data sets by method, at its default settings and with settings chosen "
+            "inside each training part.",
+        )
+        legend_below(figure, _looks("at the defaults", "tuned"))
+    return figure
+
+
+def draw_permuted(table: pd.DataFrame) -> Figure:
+    """Draw a line per method from the held-out share of right answers to the one that is seen."""
+    means = table.groupby("method", sort=False).mean().sort_values("seen", ascending=False)
+    words = ("held out", "on the points it was fitted to")
+    ends = (100 * means["held_out"].to_numpy(), 100 * means["seen"].to_numpy())
+    names = [method_name(str(name)) for name in means.index]
+    with house_style():
+        figure = _draw_ends(names, ends, words, "right answers to permuted labels (%)")
+        axes = figure.axes[0]
+        axes.set_xlim(0, 102)
+        axes.axvline(100 * float(means["largest"].mean()), **LARGEST)
+        set_title(
+            figure,
+            "What a method makes of permuted labels",
+            "Share of right answers by method, on the points that it was fitted to with permuted "
+            "labels and held out; dashed: always naming the largest class. Means over data sets.",
+        )
+        largest = legend_entry("the largest class", **LARGEST)
+        legend_below(figure, [*_looks(*words), largest])
+    return figure
+
+
+def _draw_ends(
+    names: Sequence[str], ends: Sequence[Any], words: Sequence[str], axis: str
+) -> Figure:
+    """Draw a line per name from one value to another, each end with a sign of its own."""
+    figure = new_figure(7.4, 1.9 + 0.24 * len(names))
+    axes = figure.subplots()
+    places = list(range(len(names)))
+    axes.hlines(places, *ends, color=NEUTRAL, linewidth=1.2, zorder=1.5)
+    for values, handle in zip(ends, _looks(*words), strict=True):
+        style = {"marker": handle.get_marker(), "color": handle.get_color()}
+        axes.plot(values, places, linestyle="", label=handle.get_label(), **style)
+    axes.set_yticks(places, names)
+    axes.set_ylim(len(names) - 0.4, -0.6)
+    axes.grid(visible=False, axis="y")
+    axes.set_xlabel(axis)
+    return figure
+
+
+def _looks(*words: str) -> list[Any]:
+    styles = (look(1), look(0))
+    return [
+        legend_entry(text, marker=style.marker, color=style.colour)
+        for text, style in zip(words, styles, strict=True)
+    ]
+
+
+def draw_labels(table: pd.DataFrame, metric: str) -> Figure:
+    """Draw a line per method: the mean over data sets against the labels of each class."""
+    means = table.groupby(level="method", sort=False).mean()
+    n = table.index.get_level_values("dataset").nunique()
+    scale = 100.0 if metric_axis(metric).endswith("(%)") else 1.0
+    with house_style():
+        figure = new_figure(7.4, 4.6)
+        axes = figure.subplots()
+        ends = []
+        for (name, row), style in zip(means.iterrows(), looks_of(list(means.index)), strict=True):
+            words = method_name(str(name))
+            axes.plot(
+                [float(each) for each in row.index],
+                scale * row.to_numpy(),
+                label=words,
+                color=style.colour,
+                marker=style.marker,
+                linestyle=style.line,
+            )
+            ends.append((scale * float(row.iloc[-1]), words, style.colour))
+        axes.set_xscale("log")
+        axes.set_xticks([float(each) for each in means.columns], [str(e) for e in means.columns])
+        axes.xaxis.set_minor_locator(NullLocator())
+        value_axis(axes, pd.Series((scale * means).to_numpy().ravel()), "y", metric)
+        axes.set_xlabel("labelled training points of each class")
+        axes.set_ylabel(f"{metric_axis(metric)}, mean over data sets")
+        set_title(
+            figure,
+            f"{metric_name(metric).capitalize()} against labels, {n} data sets",
+            "Mean over data sets by method against the labelled training points of each class.",
+        )
+        figure.draw_without_rendering()
+        label_ends(axes, ends)
+    return figure

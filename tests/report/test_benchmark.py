@@ -1,0 +1,365 @@
+"""A suite's pages from made-up rows: the numbers in a browser, the sentences, the single pages."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ddr_cli.comparison.benchmark import Benchmark
+from ddr_cli.comparison.controls import largest_class_score
+from ddr_cli.comparison.findings import FINDINGS, Told
+from ddr_cli.comparison.leaderboard import leaderboard
+from ddr_cli.report.benchmark import board_rows, pair_rows, write_benchmark
+from ddr_cli.spec.suite import Suite, load_suite
+
+SUITE = """
+title: A <b>small</b> suite
+version: 3
+repeats: 3
+classifiers: [{name: knn, n_neighbors: 3}, {name: linear}]
+metrics: [error, balanced_accuracy]
+preprocess: [standardize]
+widths: [1, 2]
+methods:
+  none:
+  pca:
+  fisher: {name: lda}
+  lfda: {reg: {grid: [0.0, 0.01]}}
+  nmmp:
+datasets:
+  iris: {split: {kind: fraction, train: 0.5}}
+  wine: {split: {kind: labelled, train: 60, test: 50}}
+  breast_cancer: {split: {kind: fraction, train: 0.5}}
+  balance: {split: {kind: fraction, train: 0.5}}
+  glass: {split: {kind: fraction, train: 0.5}}
+  sonar: {split: {kind: fraction, train: 0.5}}
+  thyroid: {split: {kind: fraction, train: 0.5}}
+  ionosphere: {split: {kind: fraction, train: 0.5}}
+  segment: {split: {kind: resample}}
+  vehicle: {split: {kind: labelled, train: 300, test: 500}}
+  vowel: {split: {kind: grouped, train: 0.34}}
+groups: {small: [iris, wine, balance], rest: [breast_cancer, glass, sonar]}
+tracks:
+  inductive: {tune: {folds: 2, budget: 4}, controls: [full_features]}
+  few_labels: {methods: [none, fisher], datasets: [iris, wine], labels: [2, 5]}
+  permuted: {datasets: [iris], controls: [shuffled_labels]}
+"""
+# On the last no method but one has ended.
+ENDED = (
+    *("iris", "wine", "breast_cancer", "balance", "glass", "sonar"),
+    *("thyroid", "ionosphere", "segment", "vehicle"),
+)
+AHEAD = {"none": 0.2, "pca": 0.22, "fisher": 0.15, "lfda": 0.1, "nmmp": 0.14}
+
+
+@pytest.fixture(scope="module")
+def suite(tmp_path_factory: pytest.TempPathFactory) -> Suite:
+    path = tmp_path_factory.mktemp("suite") / "small.yaml"
+    path.write_text(SUITE)
+    return load_suite(path)
+
+
+@pytest.fixture(scope="module")
+def specs(suite: Suite) -> dict[str, Any]:
+    return {spec.dataset.name: spec for spec in suite.specs(tracks=["inductive"])}
+
+
+def made_rows(suite: Suite, specs: dict[str, Any]) -> pd.DataFrame:
+    """Return rows as `suite_rows` has them, with errors drawn around each method's own."""
+    rng = np.random.default_rng(0)
+    records: list[dict[str, Any]] = []
+
+    def add(track: str, dataset: str, split: int, method: str, error: float, **more: Any) -> None:
+        given = {"classifier": "knn", "tuned": False, "labels": "all", "control": "", "setting": ""}
+        records.append(
+            {
+                "track": track,
+                "dataset": dataset,
+                "method": method,
+                "split": f"fraction-{split}",
+                "split_hash": f"{dataset}{split}",
+                "status": "ok",
+                "reason": "",
+                "width": 2.0,
+                "error": error,
+                "balanced_accuracy": 1 - 1.1 * error,
+                "fit_seconds": 0.01 * (1 + len(method)),
+                "tune_seconds": np.nan,
+                "training_error": np.nan,
+                **given,
+                **more,
+            }
+        )
+
+    for place, dataset in enumerate(specs):
+        # Data sets have numbers of splits of their own.
+        for split in range(1 + place % 3):
+            for method in suite.methods if dataset in ENDED else ("none",):
+                for classifier in ("knn", "linear"):
+                    for tuned in (False, True):
+                        error = AHEAD[method] + 0.03 * (not tuned) + 0.04 * rng.random()
+                        error += 0.1 * (classifier == "linear") * (method == "lfda")
+                        spent = {"tune_seconds": 0.3 + rng.random() if tuned else np.nan}
+                        setting = {"setting": "dim = 2", "width": 1.0 + tuned}
+                        failed = (dataset, method, tuned) == ("glass", "nmmp", True)
+                        end = {"status": "killed", "reason": "no memory"} if failed else {}
+                        of = {"classifier": classifier, "tuned": tuned}
+                        add(
+                            "inductive",
+                            dataset,
+                            split,
+                            method,
+                            error,
+                            **of,
+                            **spent,
+                            **setting,
+                            **end,
+                        )
+            add("inductive", dataset, split, "none", 0.05, classifier="random_forest")
+    for dataset in ("iris", "wine"):
+        for method in ("none", "fisher"):
+            for labels in (2, 5):
+                add("few_labels", dataset, 0, method, AHEAD[method] / labels, labels=labels)
+    for method in suite.methods:
+        shuffled = {"control": "shuffled_labels", "training_error": 0.1}
+        add("permuted", "iris", 0, method, 0.66, **shuffled)
+        add("permuted", "iris", 0, method, 0.1)
+    rows = pd.DataFrame(records)
+    for metric in suite.metrics:
+        floors = {name: largest_class_score(spec, metric) for name, spec in specs.items()}
+        rows[f"floor_{metric}"] = rows["dataset"].map(floors)
+    return rows
+
+
+@pytest.fixture(scope="module")
+def bench(suite: Suite, specs: dict[str, Any]) -> Benchmark:
+    return Benchmark(suite, made_rows(suite, specs), specs)
+
+
+@pytest.fixture(scope="module")
+def pages(bench: Benchmark, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of the pages."""
+    return write_benchmark(bench, tmp_path_factory.mktemp("results"))[0].parent
+
+
+# -- what can and can't be concluded ---------------------------------------------------------------
+
+
+def told(bench: Benchmark, name: str) -> Told:
+    return next(each for each in FINDINGS if each.name == name).told(bench)
+
+
+def test_ten_sentences_each_say_what_is_asked() -> None:
+    assert len({each.name for each in FINDINGS}) == 10
+    assert all(each.sentence and each.asked and each.fixed for each in FINDINGS)
+
+
+def swapped(rows: pd.DataFrame, *pairs: tuple[str, str]) -> pd.DataFrame:
+    """Return rows in which methods have each other's errors; the full features stay."""
+    names = {name: other for pair in pairs for name, other in (pair, pair[::-1])}
+    other = rows["method"].replace(names)
+    return rows.assign(method=rows["method"].where(is_strong(rows), other))
+
+
+def is_strong(rows: pd.DataFrame) -> Any:
+    return rows["classifier"] == "random_forest"
+
+
+def is_pca_late(rows: pd.DataFrame) -> Any:
+    """Tell the rows of PCA on 7 of 10 data sets."""
+    return (rows["dataset"] > "i") & (rows["method"] == "pca")
+
+
+def with_error(rows: pd.DataFrame, where: Any, error: float) -> pd.DataFrame:
+    return rows.assign(error=rows["error"].mask(where, error))
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "after", "change"),
+    [
+        ("labels", 1, 0, lambda rows: swapped(rows, ("none", "lfda"), ("pca", "nmmp"))),
+        ("first", 1, 0, lambda rows: swapped(rows, ("none", "lfda"))),
+        ("tuning", 1, 0, lambda rows: with_error(rows, rows["tuned"], 0.3)),
+        ("ceiling", 1, 0, lambda rows: with_error(rows, is_strong(rows), 0.4)),
+        ("permuted", 1, 0, lambda rows: with_error(rows, rows["control"] != "", 0.3)),
+        ("permuted", 1, None, lambda rows: rows[rows["track"] != "permuted"]),
+        ("places", 0, 1, lambda rows: rows[rows["dataset"].isin(["iris", "wine"])]),
+        ("everywhere", 0, 1, lambda rows: with_error(rows, is_pca_late(rows), 0.09)),
+        ("classifier", 1, 0, lambda rows: with_error(rows, rows["method"] == "lfda", 0.01)),
+        ("time", 1, 0, lambda rows: rows.assign(fit_seconds=1 / rows["method"].map(AHEAD))),
+    ],
+)  # fmt: skip
+def test_a_sentence_follows_the_rows(
+    bench: Benchmark, name: str, before: bool, after: bool | None, change: Callable[..., Any]
+) -> None:
+    assert told(bench, name).holds == before
+    changed = Benchmark(bench.suite, change(bench.rows), bench.specs)
+    assert told(changed, name).holds == after
+
+
+def test_large_training_parts_take_back_the_sentence_on_size(bench: Benchmark) -> None:
+    assert told(bench, "size").holds
+    assert "of balance, has 313 points" in told(bench, "size").evidence
+    bench = Benchmark(bench.suite, bench.rows, bench.specs)
+    bench.__dict__["n_train"] = {"iris": 1001}
+    assert not told(bench, "size").holds
+
+
+# -- files -----------------------------------------------------------------------------------------
+
+
+def test_every_method_and_data_set_has_a_page_and_links_lead_somewhere(pages: Path) -> None:
+    files = {path.relative_to(pages).as_posix() for path in pages.rglob("*.html")}
+    assert {"index.html", "methods/lfda.html", "datasets/vowel.html"} <= files
+    assert len(files) == 1 + 5 + 11
+    for path in pages.rglob("*.html"):
+        text = path.read_text(encoding="utf-8")
+        assert "<b>small" not in text
+        for link in re.findall(r'href="([^"#][^"]*)"', text):
+            assert link.startswith("http") or (path.parent / link.partition("#")[0]).exists(), link
+    assert (pages / "index.html").stat().st_size < 3e6
+    assert len(pd.read_csv(pages / "leaderboard.csv")) == 5
+
+
+def test_pages_say_what_is_missing_failed_and_where_a_method_stands(pages: Path) -> None:
+    def words(name: str) -> str:
+        text = re.sub(
+            r"<script.*?</script>|<style.*?</style>",
+            "",
+            (pages / name).read_text(),
+            flags=re.DOTALL,
+        )
+        return " ".join(re.sub(r"<[^>]+>", " ", text).split())
+
+    index = words("index.html")
+    assert "10 of 11 data sets count, each by 1 to 3 of 3 splits" in index
+    assert "Not yet: vowel" in index
+    assert "no memory" in index
+    lfda = words("methods/lfda.html")
+    assert "inductive, k-NN, tuned 1 of 5" in lfda
+    assert "inductive, linear, tuned" in lfda
+    assert "None of its rows failed" in lfda
+    nmmp = words("methods/nmmp.html")
+    assert "killed no memory" in nmmp
+    assert "glass" in nmmp
+    assert "no split yet" in words("datasets/vowel.html")
+    assert "licence CC BY 4.0" in words("datasets/iris.html")
+
+
+# -- in a browser ----------------------------------------------------------------------------------
+
+CHROMIUM = next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))),
+    None,
+)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    if CHROMIUM is None:
+        pytest.skip("there is no Chromium on the path")
+    with playwright.sync_playwright() as started:
+        found = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield found
+        found.close()
+
+
+def shown(page: Any) -> list[list[str]]:
+    """Return the leaderboard's cells."""
+    return page.eval_on_selector_all(
+        "#leaderboard tbody tr", "all => all.map(r => [...r.cells].map(c => c.textContent))"
+    )
+
+
+def expected(rows: pd.DataFrame, choice: dict[str, Any], whole: bool) -> Any:
+    """Return what the page should show, by `leaderboard` on these rows."""
+    board = leaderboard(rows, **choice)
+    names = {"none": "no reduction", "pca": "PCA", "lfda": "LFDA", "nmmp": "NMMP"}
+    found = []
+    for row in board_rows(board):
+        interval = row["interval"] if not choice.get("datasets") else "–"
+        p = [row["best_p"], row["baseline_p"]] if whole else ["", ""]
+        middle = [
+            row["mean"],
+            row["seconds"],
+            row["failed"],
+            row["best"],
+            p[0],
+            row["baseline"],
+            p[1],
+        ]
+        name = names.get(row["method"], row["method"])
+        found.append([name, row["place"], row["score"], interval, *middle])
+    cells = [["" if c is None else str(c[0]) for c in line] for _, line in pair_rows(board)]
+    return found, cells
+
+
+def test_the_browser_computes_the_numbers_of_the_leaderboard(
+    bench: Benchmark, pages: Path, browser: Any
+) -> None:
+    said: list[str] = []
+    page = browser.new_page()
+    page.on("console", lambda message: said.append(message.text))
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.goto((pages / "index.html").as_uri())
+    untouched = shown(page)
+    small, labelled = ["iris", "wine", "balance"], ["fisher", "lfda", "nmmp"]
+    few = bench.rows[bench.rows["method"].isin(labelled)]
+    chosen = {"small": small, "": []}
+    for tuned, classifier, metric, group, kind in [
+        ("", "knn", "error", "", ""),
+        ("1", "linear", "error", "", ""),
+        ("1", "knn", "balanced_accuracy", "small", ""),
+        ("", "linear", "error", "small", "users"),
+        ("1", "knn", "error", "", "users"),
+    ]:
+        for name, value in (("tuned", tuned), ("classifier", classifier), ("metric", metric)):
+            page.select_option(f"#show [name={name}]", value)
+        page.select_option("#show [name=group]", group)
+        page.select_option("#show [name=kind]", kind)
+        choice: dict[str, Any] = {"tuned": bool(tuned), "classifier": classifier, "metric": metric}
+        choice |= {"datasets": chosen[group], "baseline": "fisher" if kind else "none"}
+        rows, cells = expected(few if kind else bench.rows, choice, not group and not kind)
+        found = shown(page)
+        if kind:
+            # The baseline is not among those that use labels.
+            rows = [[*row[:9], "", ""] for row in rows]
+        assert found == rows
+        assert (
+            page.eval_on_selector_all(
+                "#matrix tbody tr",
+                "all => all.map(r => [...r.cells].slice(1).map(c => c.textContent))",
+            )
+            == cells
+        )
+    # A choice is in the address, and one data set alone can be left out.
+    page.locator("#show details summary").first.click()
+    page.uncheck("#show [name=set] >> nth=1")
+    assert "9 of 10 data sets, 3 of 5 methods" in page.locator("#show output").inner_text()
+    other = browser.new_page()
+    other.goto(page.url)
+    assert shown(other) == shown(page)
+    page.click("#show button[type=reset]")
+    page.wait_for_function("!location.hash")
+    assert shown(page) == untouched
+    page.locator("#leaderboard thead button").nth(5).click()
+    assert [row[5] for row in shown(page)] == sorted((row[5] for row in untouched), key=float)
+    assert said == []
+
+
+def test_without_a_script_the_leaderboard_stands_there(
+    bench: Benchmark, pages: Path, browser: Any
+) -> None:
+    page = browser.new_page(java_script_enabled=False)
+    page.goto((pages / "index.html").as_uri())
+    rows, _ = expected(bench.rows, {"tuned": True}, True)
+    assert [row[1:] for row in shown(page)] == [row[1:] for row in rows]
+    assert not page.locator("#show").is_visible()
