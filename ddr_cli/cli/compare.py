@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ddr_cli.cli.options import console, print_table
+from ddr_cli.cli.options import console, in_width, print_table
 
 
 def compare(
@@ -112,7 +112,7 @@ def compare(
         for table in comparison_tables(found):
             print_table(screen, table)
         for note in found.notes:
-            screen.print(f"  {note}")
+            typer.echo(in_width(f"  {note}", indent=2))
     # With --json - standard output holds nothing but JSON.
     quiet = as_json == "-"
     if as_json not in (None, "-"):

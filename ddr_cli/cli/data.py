@@ -36,6 +36,7 @@ Names = Annotated[
 All = Annotated[bool, typer.Option("--all", help="All data sets that ddr knows.")]
 
 _EXIT_CHECK_SAID_NO = 1
+_NARROW = 90  # columns of a terminal
 
 
 def _cards(names: list[str] | None, *, everything: bool) -> list[Card]:
@@ -64,7 +65,8 @@ def status(
 
         typer.echo(json.dumps(rows, indent=2))
         return
-    console().print(_table(rows))
+    screen = console()
+    screen.print(_table(rows, gap=int(screen.width > _NARROW)))
     for line in _places(rows):
         typer.echo(in_width(line, indent=2))
     absent = [row["name"] for row in rows if row["place"] == "missing"]
@@ -77,17 +79,17 @@ def status(
         )
 
 
-def _table(rows: list[dict[str, Any]]) -> Table:
+def _table(rows: list[dict[str, Any]], *, gap: int) -> Table:
     from rich import box
     from rich.filesize import decimal
     from rich.table import Table
 
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, gap, 0, 0))
     table.add_column("name", no_wrap=True)
     for name in ("samples", "features", "classes", "size"):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("found", no_wrap=True)
-    table.add_column("licence", min_width=11)
+    table.add_column("licence", min_width=14)
     for row in rows:
         table.add_row(
             row["name"],

@@ -97,7 +97,7 @@ def describe(
             raise InputError("Give --whole or --class, not both.")
     elif method is not None or of_class or whole or seed is not None:
         raise InputError("--method, --class, --whole and --seed go with --dimension.")
-    typer.echo(in_width(text))
+    typer.echo(in_width(text, flow=True))
     if picture is not None:
         _write_picture(name, picture, data_dir, offline)
     if dimension:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import typer
 
-from ddr_cli.cli.options import AsJson, DataDir, Out, sources
+from ddr_cli.cli.options import AsJson, DataDir, Out, in_width, sources
 
 _EXIT_CHECK_SAID_NO = 1
 _MARKS = {True: "ok", False: "WRONG", None: ""}
@@ -25,7 +25,8 @@ def doctor(out: Out = Path("results"), data_dir: DataDir = None, as_json: AsJson
     for found in examine(out, sources(data_dir, offline=True)):
         findings.append(found)
         if not as_json:
-            typer.echo(f"{_MARKS[found.good]:<6}{found.name:<14}{found.detail}")
+            line = f"{_MARKS[found.good]:<6}{found.name:<14}{found.detail}"
+            typer.echo(in_width(line, indent=20))
     if as_json:
         typer.echo(json.dumps([found._asdict() for found in findings], indent=2))
     if any(found.good is False for found in findings):

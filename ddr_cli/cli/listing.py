@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ddr_cli.cli.options import in_width
-from ddr_cli.core.errors import InputError
+from ddr_cli.core.errors import InputError, did_you_mean
 
 if TYPE_CHECKING:
     from ddr_cli.core.registry import Registry
@@ -32,6 +32,8 @@ class Kind(StrEnum):
     configs = "configs"
     suites = "suites"
 
+
+_KINDS = ", ".join(Kind)
 
 _REGISTRIES = {
     Kind.reducers: ("ddr_cli.reducers.registry", "REDUCERS"),
@@ -84,11 +86,26 @@ def _titles(folder: str) -> Iterable[tuple[str, str]]:
         yield name, title if isinstance(title, str) else f"(see 'ddr {how}')"
 
 
+def _kind(word: str) -> Kind:
+    if word not in set(Kind):
+        raise InputError(f"No kind {word!r}.{did_you_mean(word, Kind)} There are {_KINDS}.")
+    return Kind(word)
+
+
 def list_names(
-    kind: Annotated[Kind, typer.Argument(help="What to list.")],
+    kind: Annotated[
+        str,
+        typer.Argument(
+            metavar="KIND",
+            help=f"What to list: {_KINDS}.",
+            autocompletion=lambda incomplete: [
+                each.value for each in Kind if each.startswith(incomplete)
+            ],
+        ),
+    ],
 ) -> None:
     """List the data sets, shipped specs and suites, or what a spec or a card may name."""
-    rows = list(_names_and_summaries(kind))
+    rows = list(_names_and_summaries(_kind(kind)))
     width = max((len(name) for name, _ in rows), default=0)
     for name, summary in rows:
         typer.echo(in_width(f"{name:<{width}}  {summary}", indent=width + 2))

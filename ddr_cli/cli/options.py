@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
+import re
 import shutil
 import sys
 import textwrap
@@ -100,6 +101,8 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text
 
 
 _WIDTH_IN_A_PIPE = 160
+# The end of a full line, and the beginning of one as far from the margin that begins nothing new.
+_GOES_ON = re.compile(r"^(( *)(?! ).{66,})\n\2(?=[^\s#>\-.\[|+])(?![\w`]+ ?:)", re.MULTILINE)
 
 
 def console() -> Console:
@@ -126,10 +129,14 @@ def print_table(screen: Console, table: Table) -> None:
         screen.print(caption)
 
 
-def in_width(text: str, *, indent: int = 0) -> str:
-    """Return text whose lines fit the terminal, further lines indented; in a pipe as it is."""
+def in_width(text: str, *, indent: int = 0, flow: bool = False) -> str:
+    """Return text whose lines fit the terminal, further lines indented; in a pipe as it is.
+
+    Text that flows has its paragraphs broken anew.
+    """
     if not sys.stdout.isatty():
         return text
+    text = _GOES_ON.sub(r"\1 ", text) if flow else text
     width = max(shutil.get_terminal_size().columns, indent + 20)
     return "\n".join(
         textwrap.fill(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ddr_cli.cli.options import console, print_table
+from ddr_cli.cli.options import console, in_width, print_table
 from ddr_cli.report import Format
 
 if TYPE_CHECKING:
@@ -56,7 +56,8 @@ def report(
         return
     typer.echo(f"{len(outcome.files)} files written below {results}.")
     if outcome.page:
-        typer.echo(f"The report: {outcome.page}")
+        size = outcome.page.stat().st_size
+        typer.echo(f"The report: {outcome.page} ({size / 1e6:.2f} MB)")
 
 
 def _conclude(outcome: ReportOutcome, results: Path) -> None:
@@ -93,7 +94,7 @@ def _show(outcome: ReportOutcome, *, full: bool) -> None:
         for table in own_run_tables(run):
             print_table(screen, table)
         for note in run.notes:
-            screen.print(f"  {note}")
+            typer.echo(in_width(f"  {note}", indent=2))
     if own and not shown:
         print_table(screen, totals_table(own))
     if not full and (papers or not shown):

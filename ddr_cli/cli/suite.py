@@ -16,6 +16,7 @@ from ddr_cli.cli.options import (
     Trust,
     allowed,
     console,
+    in_width,
     print_table,
     sources,
 )
@@ -137,7 +138,7 @@ def plan(
     for shown in plan_tables(table):
         screen.print(shown)
     for line in [*plan_notes(table), one_line(suite, parts)]:
-        typer.echo(line)
+        typer.echo(in_width(line, indent=2))
     if hours is not None:
         typer.echo(covered(parts, costs, hours))
     if csv is not None:
@@ -294,7 +295,7 @@ def table(
     )
     console().print(leaderboard_table(board))
     for line in leaderboard_notes(board, suite.methods_of(track)):
-        typer.echo(line)
+        typer.echo(in_width(line, indent=2))
 
 
 @app.command("page")

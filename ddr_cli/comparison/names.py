@@ -14,7 +14,7 @@ _PARAMETERS = {
     "reducer.n_neighbors": "neighbours k of the graph",
     "reducer.n_neighbors_within": "neighbours within a class",
     "reducer.n_neighbors_between": "neighbours in other classes",
-    "reducer.centroid_scale": "bound on the class centres, from the input's",
+    "reducer.centroid_scale": "factor of the bound on the class centres",
     "reducer.mode": "test points",
     "reducer.weights": "weights",
     "classifier.n_neighbors": "neighbours K in the embedding",
@@ -25,6 +25,7 @@ _PARAMETERS = {
 _SHORT_PARAMETERS = {
     "reducer.n_components": "dim",
     "reducer.n_neighbors": "k",
+    "reducer.centroid_scale": "factor",
     "classifier.n_neighbors": "K",
     "labels": "labels",
     "split.train": "train",
@@ -91,7 +92,7 @@ def method_name(label: str) -> str:
     >>> method_name("ccdr"), method_name("ccdr (heat)"), method_name("my way")
     ('CCDR', 'CCDR (heat)', 'my way')
     """
-    name, gap, rest = label.partition(" (")
+    name, gap, rest = label.replace("(n_components=", "(dim = ").partition(" (")
     words = [word.upper() if word in _ACRONYMS else word for word in name.split("_")]
     return _METHODS.get(name, " ".join(words)) + gap + rest.replace("_", " ")
 

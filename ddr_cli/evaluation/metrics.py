@@ -299,8 +299,8 @@ MEASURED = MappingProxyType(
     {
         scale.name: scale
         for scale in (
-            Scale("same_class", "points with a neighbour of their class", "higher"),
-            Scale("topology", "points that keep their nearest neighbour", "higher"),
+            Scale("same_class", "share of points with a neighbour of their class", "higher"),
+            Scale("topology", "share of points that keep their nearest neighbour", "higher"),
             Scale("separability", "accuracy kept", "higher"),
             Scale("silhouette", "silhouette of the sub-classes", "higher", rate=False),
             Scale("subclass_accuracy", "accuracy on the sub-classes", "higher"),

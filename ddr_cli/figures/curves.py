@@ -42,6 +42,7 @@ _FEW = 3
 _MOST_TOGETHER = 6
 _PANEL_WIDTH = 2.9
 _LINE = 0.03  # of the values' range: nearer curves look like one
+_MOSTLY = 0.7
 
 # From the best mean on, light to dark, in tolerances.
 _STEPS = (1, 2, 3, 5, 10, 20, 50, 100)
@@ -120,7 +121,8 @@ def _hidden(picture: Picture, x: str) -> bool:
     span = float(rows["mean"].max() - rows["mean"].min())
     for first, second in combinations(curves.values(), 2):
         apart = (first - second).abs().dropna()
-        if len(apart) > 2 and float(apart.max()) <= _LINE * span + 1e-9:
+        near = float((apart <= _LINE * span + 1e-9).mean())
+        if len(apart) > 2 and near >= (_MOSTLY if len(curves) > _FEW else 1.0):
             return True
     return False
 
@@ -283,8 +285,8 @@ def _name_ends(picture: Picture, axes: Axes, x: str) -> None:
     ends = []
     for method in picture.methods:
         _, own = _curve(picture, rows, method, x)
-        if len(own):
-            height = min(max(float(own["mean"].iloc[-1]), low), high)
+        # What leaves an enlarged panel has its name beside the whole one.
+        if len(own) and low <= (height := float(own["mean"].iloc[-1])) <= high:
             ends.append((height, picture.name(method), picture.look(method).colour))
     label_ends(axes, ends)
 
@@ -341,7 +343,7 @@ def draw_heat_maps(picture: Picture, x: str, second: str) -> Figure:
     norm = BoundaryNorm([0, *[step * tolerance for step in steps]], len(steps))
     colours = ListedColormap(_HEAT[: len(steps)])
     lines, wide = tables[0].shape
-    figure = new_figure(1.9 + 0.56 * wide * len(methods) + 0.3, 1.8 + 0.42 * lines)
+    figure = new_figure(max(2.2 + 0.56 * wide * len(methods), 6.0), 1.8 + 0.42 * lines)
     grid = figure.subplots(1, len(methods), sharey=True, squeeze=False)[0]
     for axes, method, table in zip(grid, methods, tables, strict=True):
         values = table.to_numpy(dtype=float)

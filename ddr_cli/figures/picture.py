@@ -175,6 +175,8 @@ class Picture:
         words = family_name(family, planned)
         if family == "whole" and planned == 1:
             return words.capitalize()
+        if planned == 1:
+            return f"On {words}"
         return f"Mean over {words}" if n == planned else f"Mean over {n} of {words}"
 
     def shown_values(self) -> pd.Series[Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import itertools
+import re
 import textwrap
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -251,8 +252,10 @@ def new_figure(width: float, height: float) -> Figure:
 
 
 def in_lines(title: str, width: float) -> str:
-    """Return a title in lines that fit a figure's width in inches."""
-    return "\n".join(textwrap.wrap(title, int(width * 10)))
+    """Return a title in lines that fit a figure's width in inches; a number keeps its unit."""
+    kept = re.sub(r" (?=[%=])|(?<==) ", "\N{NO-BREAK SPACE}", title)
+    lines = textwrap.wrap(kept, int(width * 10), break_on_hyphens=False)
+    return "\n".join(lines).replace("\N{NO-BREAK SPACE}", " ")
 
 
 def run_title(run: Run, method: str = "", finding: str = "") -> str:

@@ -33,7 +33,13 @@ _UNUSED = (
     *("stroke-linecap", "stroke-linejoin"),
 )
 _FEW = 3
-_PALETTE = 96
+_PALETTE = 48
+# Lines that are drawn together look the same as one by one, unless they shine through.
+_LINE = re.compile(
+    r'(<path(?=[^>]* fill="none")(?![^>]*(?:opacity| id)=)[^>]* d=")([^"]*)("[^>]*/>)'
+)
+_USE = re.compile(r'(<use href="[^"]*" x="[^"]*" y="[^"]*")([^>]*)(?=>)')
+_SERIES = re.compile(r'<g data-series="[^"]*">')
 _COLOUR = re.compile(r"#[0-9a-f]{6}\b")
 # Lightness on the dark page: of white and of black turned over, and the least of a strong colour.
 _DARKEST, _LIGHTEST, _LEAST = 0.1, 0.92, 0.58
@@ -97,11 +103,13 @@ class _Writer:
 
     def written(self, parent: ElementTree.Element) -> Iterator[str]:
         """Yield what is inside an element."""
+        parts: list[str] = []
         for each in parent:
             if each.get("id", "").startswith("matplotlib.axis"):
-                yield from self._axis(each)
+                parts += self._axis(each)
             elif _tag(each) not in _DROPPED:
-                yield from self._element(each, self._attributes(each))
+                parts += self._element(each, self._attributes(each))
+        yield from _joined(parts)
 
     def _axis(self, axis: ElementTree.Element) -> Iterator[str]:
         """Yield an axis: all lines of its grid as one, then the ticks, then their texts."""
@@ -126,22 +134,25 @@ class _Writer:
     def _element(self, element: ElementTree.Element, attributes: dict[str, str]) -> Iterator[str]:
         tag = _tag(element)
         title = element.findtext("{*}title")
-        inside = "".join(self.written(element)) or escape((element.text or "").strip())
+        parts = [*self.written(element)] or [escape((element.text or "").strip())]
         if tag == "g":
             if len(element) > _FEW and all(_is_untold_point(each) for each in element):
-                inside = "".join(self._points(element))
+                parts = [*self._points(element)]
             if title and "data-series" in attributes:
                 attributes["data-series"] = title
-            if not inside:
-                return
             if not attributes:
-                yield inside
+                yield from parts
+            if not attributes or not any(parts):
                 return
-        elif title:
+        shared = ""
+        if "data-series" not in attributes:
+            shared, parts = _shared_look(parts)
+        inside = "".join(parts)
+        if title and tag != "g":
             inside += f"<title>{escape(title)}</title>"
         if tag in ("defs", "clipPath") and not inside:
             return
-        text = _written(attributes)
+        text = _written(attributes) + shared
         yield f"<{tag}{text}>{inside}</{tag}>" if inside else f"<{tag}{text}/>"
 
     def _points(self, uses: Iterable[ElementTree.Element]) -> Iterator[str]:
@@ -157,8 +168,8 @@ class _Writer:
                 attributes = self._attributes(shape)
                 attributes.pop("id")
                 attributes |= {k: v for k, v in _STYLE.findall(style) if k not in _UNUSED}
-                yield f'<marker id="{self.markers[look]}" markerUnits="userSpaceOnUse">'
-                yield f"<path{_written(attributes)}/></marker>"
+                name = f'id="{self.markers[look]}" markerUnits="userSpaceOnUse"'
+                yield f"<marker {name}><path{_written(attributes)}/></marker>"
             yield f'<polyline points="{at}" style="marker:url(#{self.markers[look]})"/>'
 
     def _attributes(self, element: ElementTree.Element) -> dict[str, str]:
@@ -217,6 +228,38 @@ def _together(
 
     for common, same in itertools.groupby(elements, key=shared):
         yield common, [{key: each[key] for key in own if key in each} for each in same]
+
+
+def _joined(parts: Iterable[str]) -> Iterator[str]:
+    """Yield a drawing's parts, neighbours as one: lines of one look, what is of one series."""
+    last = ""
+    for part in filter(None, parts):
+        together = _one_of(last, part)
+        if last and not together:
+            yield last
+        last = together or part
+    if last:
+        yield last
+
+
+def _one_of(first: str, second: str) -> str:
+    """Return two elements as one, nothing if they aren't of one look."""
+    start = _SERIES.match(first)
+    if start and second.startswith(start[0]):
+        return first[: -len("</g>")] + second[start.end() :]
+    lines = _LINE.fullmatch(first), _LINE.fullmatch(second)
+    if lines[0] and lines[1] and lines[0].group(1, 3) == lines[1].group(1, 3):
+        return f"{lines[0][1]}{lines[0][2]}{lines[1][2]}{lines[0][3]}"
+    return ""
+
+
+def _shared_look(parts: list[str]) -> tuple[str, list[str]]:
+    """Return the look that all points of a group have, and the points without it."""
+    found = [_USE.match(part) for part in parts]
+    looks = {point[2] for point in found if point}
+    if len(parts) < 2 or len(looks) > 1 or not all(found):
+        return "", parts
+    return looks.pop(), [_USE.sub(r"\1", part, count=1) for part in parts]
 
 
 def _tag(element: ElementTree.Element) -> str:

@@ -23,7 +23,7 @@ from ddr_cli.evaluation.statistics import fewest_for_signed_ranks
 from ddr_cli.report.tables import to_latex, to_markdown
 
 _ALPHA = 0.05
-_LEFT = ("method", "first", "second", "reason", "run", "best")
+_LEFT = ("", "method", "first", "second", "reason", "run", "best")
 
 
 @dataclass(frozen=True)

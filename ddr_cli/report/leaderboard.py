@@ -19,17 +19,24 @@ from ddr_cli.comparison.names import (
 )
 from ddr_cli.engine.journal import OK
 
+_SHORT = 7
+
 
 def leaderboard_table(board: Leaderboard, *, most: int | None = None, own: str = "") -> Table:
     """Return a leaderboard, of which the first so many rows, and that of a method of one's own."""
     how = "tuned" if board.tuned else "at their defaults"
     title = f"{board.track}, {board.classifier}, {how}: {len(board.means)} data sets"
     table = Table(title=title, box=box.SIMPLE, padding=0)
-    heads = ("", "method", "score", "95%", metric_axis(board.metric), "seconds", "failed")
+    fails = bool(board.table["failed"].any())
+    heads = ["", "method", "score", "95 %", metric_axis(board.metric), "CPU s"]
+    heads += ["failed"] * fails + ["to the best", f"to {board.baseline}"]
     for head in heads:
-        table.add_column(head, justify="left" if head == "method" else "right")
-    for reference in (board.best, board.baseline):
-        table.add_column(f"to {reference}", justify="right")
+        if head == "method":
+            # Names are typed again, so that none is cut.
+            table.add_column(head, overflow="fold")
+        else:
+            words = head if len(head) < _SHORT else head.replace(" ", "\n")
+            table.add_column(words, justify="right", no_wrap=True)
     shown = board.table
     if most is not None:
         shown = shown[(shown["place"] <= most) | (shown["method"].isin([own, board.baseline]))]
@@ -41,8 +48,8 @@ def leaderboard_table(board: Leaderboard, *, most: int | None = None, own: str =
             f"{row['low']:.2f} to {row['high']:.2f}",
             number(row["mean"], board.metric, unit=False),
             f"{row['seconds']:.3g}",
-            f"{row['failed']:.0%}" if row["failed"] else "",
         ]
+        cells += [f"{row['failed']:.0%}" if row["failed"] else ""] * fails
         for title in ("best", "baseline"):
             counts = [row[f"{title}_{name}"] for name in ("wins", "equal", "losses")]
             there = pd.notna(counts[0])
@@ -59,8 +66,8 @@ def leaderboard_notes(board: Leaderboard, methods: Sequence[str]) -> list[str]:
         f"score: the mean over data sets of {metric_name(board.metric)} between always naming the "
         "largest class (0) and no mistake (1), and its bootstrap interval over data sets; "
         f"{ranged} splits of each data set, the same for all methods",
-        f"wins/equal/losses over data sets, equal within {EQUIVALENCE:g}; seconds: a fit with its "
-        "tuning, CPU",
+        f"to the best ({board.best}), to {board.baseline}: wins/equal/losses over data sets, equal "
+        f"within {EQUIVALENCE:g}; CPU s: of a fit with its tuning",
     ]
     if board.left_out:
         lines.append(

@@ -55,7 +55,7 @@ def plan_tables(table: pd.DataFrame) -> list[Table]:
         sums = whole.groupby(by, sort=False)[["whole", "seconds_left"]].sum()
         sums["unknown"] = whole["seconds"].isna().groupby([whole[name] for name in by]).sum()
         sums = sums.sort_values("whole", ascending=False, kind="stable")
-        shown = Table(box=box.SIMPLE, padding=0, show_footer=True)
+        shown = Table(box=box.SIMPLE, padding=(0, 1, 0, 0), show_footer=True)
         for name in by:
             shown.add_column(name.replace("dataset", "data set"), "all" if name == by[0] else "")
         totals = sums[["whole", "seconds_left"]].sum()
@@ -126,7 +126,7 @@ def status_tables(parts: Sequence[Part]) -> list[Table]:
 def _tallied(title: str, groups: Mapping[str, Sequence[Tally]]) -> Table:
     sums = {name: total(tallies) for name, tallies in groups.items()}
     all_of_them = total(list(sums.values()))
-    table = Table(box=box.SIMPLE, padding=0, show_footer=True)
+    table = Table(box=box.SIMPLE, padding=(0, 1, 0, 0), show_footer=True)
     table.add_column(title, f"{len(sums)} in all")
     for name in ("planned", "done", "failed", "stale", "missing"):
         table.add_column(name, str(getattr(all_of_them, name)), justify="right")

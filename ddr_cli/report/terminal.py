@@ -247,16 +247,11 @@ def totals_table(summaries: Sequence[Summary]) -> Table:
 def count_tables(assessment: Assessment) -> Iterable[Table]:
     """Yield how often each verdict was given: in the paper's own setting / over re-splits."""
     for counts in assessment.counts():
-        records = [
-            {"": paper.paper.short}
-            | {
-                verdict: f"{own} / {over}"
-                for verdict, (own, over) in zip(counts.verdicts, found, strict=True)
-            }
-            for paper, found in counts.rows
-        ]
+        frame = pd.DataFrame({"": counts.verdicts})
+        for paper, found in counts.rows:
+            frame[paper.paper.short] = [f"{own} / {over}" for own, over in found]
         title = f"{counts.kind.capitalize()}: the paper's setting / re-splits"
-        yield terminal_table(TextTable(title, pd.DataFrame(records)))
+        yield terminal_table(TextTable(title, frame))
 
 
 def paper_tables(result: PaperResult) -> Iterable[Table]:

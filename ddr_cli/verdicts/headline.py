@@ -55,6 +55,7 @@ def said_of(summary: Summary, claims: Mapping[str, Sequence[ClaimResult]] | None
     numbers: list[NumberResult] = []
     marks: list[MarkResult] = []
     judged: list[ClaimResult] = []
+    shared: list[ClaimResult] = []
     for of_paper in papers_naming(name):
         paper = load_paper(of_paper)
         for artefact in paper.artefacts:
@@ -63,18 +64,20 @@ def said_of(summary: Summary, claims: Mapping[str, Sequence[ClaimResult]] | None
                 quoted += quoted_numbers(found, summary)
                 numbers += found
                 marks += judge_marks(artefact, {name: summary})
-        judged += [
-            each for each in (claims or {}).get(of_paper, ()) if _runs_of(paper, each) == {name}
-        ]
+        for each in (claims or {}).get(of_paper, ()):
+            if name in (runs := _runs_of(paper, each)):
+                (judged if len(runs) == 1 else shared).append(each)
     parts = [
-        counted("printed number", "reproduced", numbers),
-        counted("mark", "reproduced", marks),
+        _count("printed number", "reproduced", numbers),
+        _count("mark", "reproduced", marks),
+        _count("claim", "holds", judged),
+        _count("claim", "holds", shared, " on several runs"),
     ]
-    parts.append(counted("claim", "holds", judged))
+    text = "; ".join(text for text, _ in parts if text)
     return Said(
         tuple(dict.fromkeys(quoted)),
         {each.entry.row: _mark_text(each) for each in marks if _judged(each)},
-        "; ".join(filter(None, parts)),
+        _with_remark(text, sum(used for _, used in parts)),
     )
 
 
@@ -102,30 +105,39 @@ def _mark_text(result: MarkResult) -> str:
 
 def counted(noun: str, good: str, results: Sequence[Any]) -> str:
     """Return ``3 of 4 printed numbers reproduced, 2 over re-splits``, of those that count."""
+    return _with_remark(*_count(noun, good, results))
+
+
+def _with_remark(text: str, used: int) -> str:
+    return f"{text} ({used} more used to choose a reading)" if used else text
+
+
+def _count(noun: str, good: str, results: Sequence[Any], which: str = "") -> tuple[str, int]:
+    """Return the verdicts on what counts, and how many more were used to choose a reading."""
     entries = [each for each in results if not _entry(each).reading and not _entry(each).same_as]
     used = [each for each in entries if _entry(each).calibration and _judged(each)]
     counts = {view: _verdicts(entries, view) for view in ("own", "resplits")}
     own, over = counts["own"], counts["resplits"]
     n = sum(own.values()) or sum(over.values())
+    verb = "hold" if good == "holds" else good
     if not n:
         k = sum(each.own.verdict == good for each in used)
-        verb = "hold" if good == "holds" else good
-        head = f"{k} of {len(used)} {noun}s {verb}"
+        head = f"{k} of {len(used)} {noun}s{which} {verb}"
         if len(used) == 1:
-            head = f"the {noun} {_words(noun, used[0].own.verdict)}"
-        return f"{head}, used to choose a reading" if used else ""
+            head = f"the {noun}{which} {_words(noun, used[0].own.verdict)}"
+        return (f"{head}, used to choose a reading" if used else ""), 0
     first = own if own else over
     if n == 1:
-        text = f"the {noun} {_words(noun, next(iter(first)))}"
+        text = f"the {noun}{which} {_words(noun, next(iter(first)))}"
         if own and over and own != over:
             text += f", over re-splits {next(iter(over))}"
     else:
-        text = f"{first[good]} of {n} {noun}s {'hold' if good == 'holds' else good}"
+        text = f"{first[good]} of {n} {noun}s{which} {verb}"
         if own and over and own != over:
             text += f", {over[good]} over re-splits"
         elif first["close"]:
             text += f", {first['close']} close"
-    return f"{text} ({len(used)} more used to choose a reading)" if used else text
+    return text, len(used)
 
 
 def _entry(result: Any) -> Any:

@@ -1,3 +1,4 @@
+import re
 import sys
 
 import pandas as pd
@@ -10,6 +11,7 @@ from ddr_cli.cli.options import in_width, print_table
 from ddr_cli.comparison.runs import load_run
 from ddr_cli.comparison.summary import summarize
 from ddr_cli.report import run_table
+from ddr_cli.report.comparison import TextTable, terminal_table
 
 
 @pytest.mark.parametrize("width", [80, 120])
@@ -18,12 +20,12 @@ def test_the_data_sets_fit_the_terminal_and_no_word_is_broken(width, monkeypatch
     monkeypatch.setenv("DDR_CACHE", str(tmp_path))
     monkeypatch.delenv("DDR_DATA", raising=False)
     lines = (
-        CliRunner().invoke(app, ["data", "status", "iris", "landsat", "orl"]).stdout.splitlines()
+        CliRunner().invoke(app, ["data", "status", "iris", "landsat", "coil20"]).stdout.splitlines()
     )
     table = lines[: next(i for i, line in enumerate(lines) if line.startswith("missing of"))]
     assert max(map(len, table)) <= width
     text = "\n".join(table)
-    for word in ("embedded", "missing", "samples", "licence", "CC BY 4.0", "free to"):
+    for word in ("embedded", "missing", "samples", "licence", "CC BY 4.0", "non-commercial"):
         assert word in text
     assert text.count("\n") < 10
 
@@ -37,6 +39,38 @@ def test_lines_are_broken_between_words_on_a_terminal_and_nowhere_in_a_pipe(monk
     assert first.startswith("name      some")
     assert all(other.startswith(" " * 10 + "some") or "words" in other for other in others)
     assert max(map(len, (first, *others))) <= 40
+
+
+def test_a_description_is_broken_anew_on_a_terminal(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    full = ["words " * 15 + "end", "and some more of it."]
+    text = "\n".join(["beta : float", *(f"    {line}" for line in full), "gamma : int"])
+    first, *lines, last = in_width(text, flow=True).split("\n")
+    assert (first, last) == ("beta : float", "gamma : int")
+    assert lines[-1].endswith("words end and some more of it.")
+    assert all(line.startswith("    ") and len(line) <= 80 for line in lines)
+
+
+@pytest.mark.parametrize("kinds", [{}, {"NO_COLOR": "1"}])
+def test_a_pipe_has_no_escapes_and_no_color_has_no_colours(kinds, monkeypatch, capsys):
+    """NO_COLOR is about colours: bold stays, as https://no-color.org has it."""
+    for name, value in kinds.items():
+        monkeypatch.setenv(name, value)
+    table = terminal_table(TextTable("A title", pd.DataFrame({"run": ["one"]})))
+    table.add_row("[red]two", style="red")
+    print_table(Console(), table)
+    assert "\x1b" not in capsys.readouterr().out
+    monkeypatch.setenv("TERM", "xterm-256color")
+    print_table(Console(force_terminal=True), table)
+    codes = set(re.findall(r"\x1b\[([\d;]*)m", capsys.readouterr().out))
+    assert ("1" in codes, "31" in codes) == (True, not kinds)
+
+
+def test_list_says_what_can_be_listed():
+    done = CliRunner().invoke(app, ["list", "reducer"])
+    assert done.exit_code == 2
+    assert "Did you mean 'reducers'? There are datasets, " in done.output
 
 
 def test_a_run_says_what_stands_after_plus_minus_and_what_failed(

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -5,6 +6,7 @@ import pytest
 from ddr_cli.comparison.summary import summary_of
 from ddr_cli.figures.differences import draw_differences
 from ddr_cli.papers.schema import load_paper
+from ddr_cli.verdicts.claims import Finding, judge_claims
 from ddr_cli.verdicts.headline import said_of
 from ddr_cli.verdicts.printed import judge_numbers
 
@@ -41,3 +43,15 @@ def test_what_papers_say_of_a_run_is_counted(summaries):
         == "0 of 2 printed numbers reproduced, 1 close (2 more used to choose a reading)"
     )
     assert {number.text for number in said.quoted} >= {"paper: 95.4 %", "paper: 96.5 %"}
+
+
+def test_a_title_counts_the_claims_that_rest_on_several_runs(summaries):
+    claims = judge_claims(load_paper("nmmp"), summaries)
+    whole = [
+        replace(each, own=Finding("holds", ""), resplits=Finding("fails", "")) for each in claims
+    ]
+    finding = said_of(summaries["nmmp_iris"], {"nmmp": whole}).finding
+    assert finding.endswith(
+        "1 close; 4 of 4 claims on several runs hold, 0 over re-splits "
+        "(2 more used to choose a reading)"
+    )

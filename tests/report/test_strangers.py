@@ -84,6 +84,26 @@ def test_a_figures_words_are_no_code_in_the_page() -> None:
     assert body.count("c7-0") == 2
 
 
+def test_a_drawing_is_short_and_loses_nothing() -> None:
+    """What looks alike is said once: lines, the groups of a series, the fill of points."""
+    line = '<g><path d="M {} 1 L 2 2" style="fill: none; stroke: #00ff00"/></g>'
+    use = '<use xlink:href="#a" x="{}" y="2" style="fill: #ff0000"><title>{}</title></use>'
+    points = f'<g clip-path="url(#a)">{use.format(3, "three")}{{}}</g>'
+    series = f'<g id="series-0"><title>one</title>{points}</g>'
+    svg = (
+        '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
+        'viewBox="0 0 9 9"><defs><path id="a" d="M 0 0 L 1 1"/></defs>'
+        f"{line.format(1)}{line.format(3)}{line.format(4).replace('#00ff00', '#0000ff')}"
+        f"{series.format(use.format(4, 'four'))}{series.format('').replace('-0', '-1')}</svg>"
+    )
+    body = page_chart(0, svg).body
+    assert 'd="M1 1l1 1M3 1l-1 1"' in body
+    assert body.count('stroke="#00ff00"') == body.count('stroke="#0000ff"') == 1
+    assert body.count('<g data-series="one"') == 1
+    assert (body.count("<use"), body.count('fill="#ff0000"')) == (3, 2)
+    assert body.count("<title>three</title>") == 2
+
+
 @pytest.mark.parametrize(
     "change",
     [
