@@ -74,13 +74,20 @@ def _settings(part: Part, trials: pd.DataFrame, methods: Sequence[str]) -> list[
         item.label: [f"reducer.{name}" for name in dict.fromkeys([WIDTH, *item.grids])]
         for item in part.spec.reducers
     }
-    there = [name for name in map(str, trials.columns) if name.startswith("reducer.")]
-    values = trials[there].astype(object).where(trials[there].notna(), None)
+    values: dict[str, list[Any]] = {
+        name: [None if pd.isna(value) else value for value in trials[name].to_list()]
+        for name in {name for names in open_ones.values() for name in names}
+        if name in trials
+    }
     return [
         setting_text(
-            {name: row[name] for name in open_ones.get(method, ()) if row.get(name) is not None}
+            {
+                name: values[name][row]
+                for name in open_ones.get(method, ())
+                if name in values and values[name][row] is not None
+            }
         )
-        for row, method in zip(values.to_dict("records"), methods, strict=True)
+        for row, method in enumerate(methods)
     ]
 
 

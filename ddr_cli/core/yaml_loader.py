@@ -54,13 +54,18 @@ def read_document(path: Path, *, name: Callable[[KeyPath], str] = dotted) -> Doc
 
     Raises InputError if the file can't be read and, as a DocumentError, as `parse` does.
     """
+    return parse(*read_text(path), name=name)
+
+
+def read_text(path: Path) -> tuple[bytes, str]:
+    """Return what a file holds, as far as `parse` takes it, and how messages call it."""
     try:
         with path.open("rb") as file:
             raw = file.read(MAX_BYTES + 1)
     except OSError as error:
         raise InputError(f"{path} can't be read: {error.strerror}.") from None
     here = Path.cwd()
-    return parse(raw, str(path.relative_to(here) if path.is_relative_to(here) else path), name=name)
+    return raw, str(path.relative_to(here) if path.is_relative_to(here) else path)
 
 
 def parse(raw: bytes, source: str, *, name: Callable[[KeyPath], str] = dotted) -> Document:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Literal
 
@@ -14,7 +14,7 @@ from ddr_cli.core.errors import InputError, did_you_mean
 from ddr_cli.core.places import Document
 from ddr_cli.core.registry import Entry, Registry, shipped_yaml
 from ddr_cli.core.validation import Frozen, validated
-from ddr_cli.core.yaml_loader import read_document
+from ddr_cli.core.yaml_loader import parse, read_text
 
 Scalar = bool | int | float | str
 Options = Mapping[str, Scalar]
@@ -418,8 +418,13 @@ def _of_openml(name: str) -> Card:
 
 def read_card(path: Path, *, shipped: bool = False) -> Card:
     """Read and check a card; beside one that ships with ddr nothing is looked for."""
-    card = validated(read_document(path), Card, "a card")
-    return card.with_path(path, shipped=shipped)
+    return _card_of(*read_text(path)).with_path(path, shipped=shipped)
+
+
+@lru_cache(maxsize=64)
+def _card_of(content: bytes, source: str) -> Card:
+    # A suite asks for each card ten times, as every spec on it does.
+    return validated(parse(content, source), Card, "a card")
 
 
 def check_card(content: dict[str, Any], path: Path) -> Card:

@@ -314,19 +314,18 @@ def _numbers(cells: pd.Series[Any], path: Path) -> pd.Series[float]:
 def _typed(cells: pd.Series[Any]) -> pd.Series[Any]:
     import pandas as pd
 
-    values = cells.where(~cells.isin(["", "None"]), None)
+    values = pd.Series([None if x in ("", "None") else x for x in cells], dtype=object)
     present = values.dropna()
     if present.empty:
         return values
-    if present.isin(["True", "False"]).all():
+    if set(present) <= {"True", "False"}:
         return values.map({"True": True, "False": False}).astype("boolean")
     try:
         numbers = pd.to_numeric(present)
     except (ValueError, TypeError):
         return values
-    if pd.api.types.is_integer_dtype(numbers):
-        return numbers.astype("Int64").reindex(values.index)
-    return numbers.astype("float64").reindex(values.index)
+    whole = pd.api.types.is_integer_dtype(numbers)
+    return numbers.astype("Int64" if whole else "float64").reindex(values.index)
 
 
 def _read(path: Path) -> tuple[tuple[str, ...], list[str], int]:
