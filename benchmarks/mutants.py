@@ -4,20 +4,23 @@
 
 mutmut makes the mutants (every place, one change: an argument dropped, a comparison turned round, a
 value that is None). Each runs in a copy of the repository and of a process in which the tests were
-collected, first against the tests that pass through its line, the fastest first, then against those
-that start processes, where it may run too; up to so many `--seconds` of either. What was judged by
-hand (the column `judged`) is carried over. An interrupted run goes on where it was.
+collected, against the tests that pass through its line, in this process or in one that they start,
+the fastest first, until one fails or `--seconds` of them have passed. What was judged by hand (the
+column `judged`) is carried over. An interrupted run goes on where it was.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
+import compileall
 import difflib
 import gc
 import inspect
 import json
+import mmap
 import os
+import py_compile
 import random
 import resource
 import shutil
@@ -34,24 +37,18 @@ from typing import Any
 import libcst
 import pandas as pd
 import pytest
-from coverage import Coverage
 from libcst.metadata import MetadataWrapper, PositionProvider
 from mutmut.mutation.file_mutation import MutationVisitor
 from mutmut.mutation.mutators import mutation_operators
 from mutmut.mutation.pragma_handling import IgnoredCode
 
 WIDER = {
-    "engine": ["tests/cli"],
+    "engine": ["tests/report", "tests/comparison"],
     "verdicts": ["tests/report", "tests/cli/test_compare.py"],
     "evaluation": ["tests/comparison", "tests/data", "tests/engine"],
 }
 AREAS = {
-    "engine": [
-        "tests/engine",
-        "tests/test_api.py",
-        "tests/cli/test_score.py",
-        "tests/cli/test_fit.py",
-    ],
+    "engine": ["tests/engine", "tests/cli", "tests/test_api.py"],
     "verdicts": ["tests/verdicts", "tests/papers", "tests/report/test_tables.py"],
     "evaluation": ["tests/evaluation", "tests/engine/test_versions.py"],
 }
@@ -59,8 +56,31 @@ TOP = Path(__file__).resolve().parent.parent
 BUILD = TOP / "build" / "mutants"
 TREE = BUILD / "tree"
 TABLE = TOP / "results" / "benchmarks" / "mutants.csv"
-WORKERS = "ddr_cli/engine/local.py"
 IDENTITY = ["file", "function", "before", "after"]
+# What any Python that a test starts does first: note which lines of an area are run, at once, since
+# it may be killed, and under the number of the test that is on now, since it may serve several.
+# Where a test has filled the disk, the line is lost.
+TRACER = """
+import contextlib, mmap, os, sys, threading
+area, now, noted = os.environ["MUTANTS_AREA"], os.environ["MUTANTS_NOW"], set()
+with open(now, "r+b") as file:
+    test = mmap.mmap(file.fileno(), 8)
+lines = os.open(os.environ["MUTANTS_LINES"], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+
+def within(frame, event, argument):
+    one = (test[:], frame.f_code.co_filename, frame.f_lineno)
+    if one not in noted:
+        noted.add(one)
+        with contextlib.suppress(OSError):
+            os.write(lines, f"{int(one[0])} {one[2]} {one[1]}\\n".encode())
+    return within
+
+def trace(frame, event, argument):
+    return within(frame, event, argument) if frame.f_code.co_filename.startswith(area) else None
+
+threading.settrace(trace)
+sys.settrace(trace)
+"""
 
 
 class Visitor(MutationVisitor):
@@ -143,15 +163,16 @@ def copy_tree() -> None:
             (TREE / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(TOP / name, TREE / name)
     (TREE / "results").symlink_to(TOP / "results")
+    # By the source's hash: a mutant may have the size and the second of what it replaces.
+    checked = py_compile.PycInvalidationMode.CHECKED_HASH
+    compileall.compile_dir(TREE, quiet=1, invalidation_mode=checked)
 
 
 class Runner:
     """A pytest plugin that runs collected tests once a mutant instead of once."""
 
-    def __init__(
-        self, name: str, mutants: list[dict[str, Any]], limits: tuple[float, float]
-    ) -> None:
-        self.name, self.mutants, self.limits = name, mutants, limits
+    def __init__(self, name: str, mutants: list[dict[str, Any]], seconds: float) -> None:
+        self.name, self.mutants, self.seconds = name, mutants, seconds
         self.failed = ""
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -167,13 +188,23 @@ class Runner:
         reached = json.loads(known.read_text())
         items = {item.nodeid: item for item in session.items}
         for mutant in self.mutants:
-            chosen = choose(mutant, reached, self.limits)
+            chosen = choose(mutant, reached, self.seconds)
             tests = [items[name] for name in chosen if name in items]
+            if not tests and "outcome" in mutant:
+                continue
             ended = BUILD / f"{self.name}.ended"
             ended.unlink(missing_ok=True)
             before = resource.getrusage(resource.RUSAGE_CHILDREN)
             if tests:
-                self._in_a_copy(lambda: ended.write_text(json.dumps(self._try(mutant, tests))), 600)  # noqa: B023
+                path = TREE / mutant["file"]
+                old, patience = path.read_text(encoding="utf-8"), 60 + 3 * self.seconds
+                try:
+                    self._in_a_copy(
+                        lambda: ended.write_text(json.dumps(self._try(mutant, tests))),  # noqa: B023
+                        patience,
+                    )
+                finally:
+                    path.write_text(old, encoding="utf-8")
             after = resource.getrusage(resource.RUSAGE_CHILDREN)
             by = json.loads(ended.read_text()) if ended.exists() else "hangs or ends the process"
             mutant["outcome"] = "not reached" if not tests else "killed" if by else "survived"
@@ -211,37 +242,35 @@ class Runner:
         except ProcessLookupError:
             return
 
-    @staticmethod
-    def _trace(items: list[pytest.Item]) -> dict[str, Any]:
-        """Return each test's seconds, who starts processes, and who passes through which line."""
-        launched, seconds, now = set(), {}, ""
-        popen = subprocess.Popen.__init__
-
-        def noting(*args: Any, **kwargs: Any) -> None:
-            launched.add(now)
-            popen(*args, **kwargs)
-
-        subprocess.Popen.__init__ = noting  # type: ignore[method-assign]
-        measured = Coverage(data_file=None, include=[f"{TREE}/ddr_cli/*"])
-        measured.start()
+    def _trace(self, items: list[pytest.Item]) -> dict[str, Any]:
+        """Return the seconds of each test that passes, and who passes through which line."""
+        seconds = {}
+        now, lines, tracer = (BUILD / name for name in ("now", "lines.txt", "sitecustomize.py"))
+        now.write_text(f"{0:8}")
+        lines.unlink(missing_ok=True)
+        tracer.write_text(TRACER)
+        os.environ["MUTANTS_AREA"] = str(TREE / "ddr_cli" / self.mutants[0]["area"])
+        os.environ["MUTANTS_NOW"], os.environ["MUTANTS_LINES"] = str(now), str(lines)
+        os.environ["PYTHONPATH"] = f"{BUILD}{os.pathsep}{TREE}"
+        tracing: dict[str, Any] = {}
+        exec(TRACER, tracing)
+        with now.open("r+b") as file:
+            number = mmap.mmap(file.fileno(), 8)
         for index, item in enumerate(items):
-            now = item.nodeid
-            measured.switch_context(now)
-            begun = time.process_time()
+            number[:] = f"{index:8}".encode()
+            begun, self.failed = time.monotonic(), ""
+            sys.settrace(tracing["trace"])
             following = items[index + 1] if index + 1 < len(items) else None
             item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
-            seconds[now] = time.process_time() - begun
-        measured.stop()
-        data = measured.get_data()
-        lines = {
-            str(Path(path).relative_to(TREE)): data.contexts_by_lineno(path)
-            for path in data.measured_files()
-        }
-        submitting = (TREE / WORKERS).read_text(encoding="utf-8")
-        first = submitting.split("def submit(")[0].count("\n") + 1
-        for line in range(first, first + 12):
-            launched.update(lines.get(WORKERS, {}).get(line, ()))
-        return {"seconds": seconds, "launched": sorted(launched), "lines": lines}
+            if not self.failed:
+                seconds[item.nodeid] = round(time.monotonic() - begun, 3)
+        sys.settrace(None)
+        through: dict[str, dict[int, list[str]]] = {}
+        for one in sorted(set(lines.read_text().splitlines())):
+            index, line, path = one.split(" ", 2)
+            name = str(Path(path).relative_to(TREE))
+            through.setdefault(name, {}).setdefault(int(line), []).append(items[int(index)].nodeid)
+        return {"seconds": seconds, "lines": through}
 
     def _try(self, mutant: dict[str, Any], items: list[pytest.Item]) -> str:
         """Return the first test that fails with a mutant."""
@@ -250,17 +279,14 @@ class Runner:
         functions = changed(old, mutant["source"], str(path))
         assert functions is not None
         path.write_text(mutant["source"], encoding="utf-8")
-        try:
-            for function in gc.get_objects():
-                if isinstance(function, FunctionType) and same(function.__code__, functions[0]):
-                    function.__code__ = functions[1]
-            for index, item in enumerate(items):
-                following = items[index + 1] if index + 1 < len(items) else None
-                item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
-                if self.failed:
-                    break
-        finally:
-            path.write_text(old, encoding="utf-8")
+        for function in gc.get_objects():
+            if isinstance(function, FunctionType) and same(function.__code__, functions[0]):
+                function.__code__ = functions[1]
+        for index, item in enumerate(items):
+            following = items[index + 1] if index + 1 < len(items) else None
+            item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+            if self.failed:
+                break
         return self.failed
 
 
@@ -273,11 +299,9 @@ def same(one: CodeType, other: CodeType) -> bool:
     )
 
 
-def choose(
-    mutant: dict[str, Any], reached: dict[str, Any], limits: tuple[float, float]
-) -> list[str]:
-    """Return the tests to run: through the line, then where processes are started."""
-    seconds, launched = reached["seconds"], set(reached["launched"])
+def choose(mutant: dict[str, Any], reached: dict[str, Any], limit: float) -> list[str]:
+    """Return the tests to run: those that pass through the line, the fastest first."""
+    seconds = reached["seconds"]
     lines = reached["lines"].get(mutant["file"], {})
     statements = [
         node.lineno
@@ -286,15 +310,11 @@ def choose(
     ]
     first = max(statements, default=mutant["line"])
     through = {name for n in range(first, mutant["line"] + 1) for name in lines.get(str(n), ())}
-    chosen: list[str] = []
-    starting = launched if mutant["area"] == "engine" else through & launched
-    for names, limit in zip((through - launched, starting), limits, strict=True):
-        spent = 0.0
-        # What passes through the line and starts processes comes before what only starts them.
-        for name in sorted(names, key=lambda name: (name not in through, seconds.get(name, 0))):
-            spent += seconds.get(name, 0)
-            if name and spent < limit:
-                chosen.append(name)
+    chosen, spent = [], 0.0
+    for name in sorted(through & set(seconds), key=seconds.__getitem__):
+        spent += seconds[name]
+        if not chosen or spent < limit:
+            chosen.append(name)
     return chosen
 
 
@@ -304,48 +324,47 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=300)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--areas", nargs="+", choices=AREAS, default=list(AREAS))
-    parser.add_argument(
-        "--seconds",
-        type=float,
-        nargs=2,
-        default=(40, 15),
-        help="of tests in one process, in several",
-    )
+    parser.add_argument("--seconds", type=float, default=40, help="of tests per mutant")
     parser.add_argument("--survivors", action="store_true", help="only these, by more tests")
+    parser.add_argument("--tests", nargs="+", help="which, as they are now, for the survivors")
     given = parser.parse_args()
     BUILD.mkdir(parents=True, exist_ok=True)
-    drawn = BUILD / f"drawn-{given.count}-{given.seed}.json"
+    drawn = BUILD / f"drawn-{'-'.join(given.areas)}-{given.count}-{given.seed}.json"
     if not drawn.exists():
-        drawn.write_text(json.dumps([*draw(given.count, given.seed, list(AREAS))]))
+        drawn.write_text(json.dumps([*draw(given.count, given.seed, given.areas)]))
         copy_tree()
     mutants = json.loads(drawn.read_text())
     record = BUILD / "done.jsonl"
     done = [json.loads(line) for line in record.open()] if record.exists() else []
     ended = {tuple(one[key] for key in IDENTITY): one["outcome"] for one in done}
+    for mutant in mutants:
+        if outcome := ended.get(tuple(mutant[key] for key in IDENTITY)):
+            mutant["outcome"] = outcome
     os.chdir(TREE)
     os.environ["PYTHONPATH"], os.environ["PYTHONDONTWRITEBYTECODE"] = str(TREE), "1"
     sys.path.insert(0, str(TREE))
     sys.dont_write_bytecode = True
     for area in given.areas:
         wanted = ("survived", "not reached") if given.survivors else (None,)
-        left = [one for one in mutants if one["area"] == area]
-        left = [one for one in left if ended.get(tuple(one[key] for key in IDENTITY)) in wanted]
+        left = [one for one in mutants if one["area"] == area and one.get("outcome") in wanted]
         if left and not os.fork():
             flags = ["-q", "-s", "-p", "no:xdist", "-p", "no:cacheprovider"]
-            tests, name = (WIDER, f"{area}-wider") if given.survivors else (AREAS, area)
-            pytest.main([*flags, *tests[area]], plugins=[Runner(name, left, given.seconds)])
+            tests = given.tests or (WIDER if given.survivors else AREAS)[area]
+            name = f"{area}-now" if given.tests else f"{area}-wider" if given.survivors else area
+            if given.tests:
+                shutil.copytree(TOP / "tests", TREE / "tests", dirs_exist_ok=True)
+                (BUILD / f"{name}.json").unlink(missing_ok=True)
+            pytest.main([*flags, *tests], plugins=[Runner(name, left, given.seconds)])
             os._exit(0)
         if left:
             os.wait()
     table = pd.read_json(record, lines=True).drop(columns=["source"])
     table = table.drop_duplicates(IDENTITY, keep="last")
     if TABLE.exists():
-        judged = pd.read_csv(TABLE).set_index(IDENTITY)["judged"]
-        table["judged"] = [
-            judged.get(key) for key in zip(*(table[c] for c in IDENTITY), strict=True)
-        ]
-    else:
-        table["judged"] = None
+        known = pd.read_csv(TABLE)
+        judged = known[[*IDENTITY, "judged"]]
+        table = table.merge(judged, how="left", on=IDENTITY)
+        table = pd.concat([table, known[~known["area"].isin(table["area"])]])
     table.sort_values(["file", "line", "after"]).to_csv(TABLE, index=False, lineterminator="\n")
     print(table.groupby(["area", "outcome"]).size().unstack(fill_value=0))
 

@@ -233,6 +233,9 @@ def test_own_code_is_loaded_with_a_word_and_unchanged(ddr_here, work, spec):
     done = ddr_here("apply", "there/m.skops", "new.npy", "--trust")
     assert done.returncode == 2
     assert "has changed since its class was fitted" in done.stderr
+    # Where the file was comes first.
+    (work / "mine.py").write_text(MINE)
+    assert ddr_here("apply", "there/m.skops", "new.npy", "--trust").returncode == 0
 
 
 def test_a_file_that_is_no_model_is_one_sentence(ddr_here, work, spec):
@@ -269,5 +272,6 @@ def test_a_file_that_is_no_model_is_one_sentence(ddr_here, work, spec):
             assert (done.returncode, done.stdout) == (2, ""), path
             assert len(done.stderr.splitlines()) == 1
             assert str(path.name) in done.stderr
+            assert "damaged: None" not in done.stderr
     assert "os.system" in ddr_here("apply", "command.skops", "new.npy").stderr
     assert "There is no file" in ddr_here("apply", "absent.skops", "new.npy").stderr

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ from ddr_cli.core import own_code
 from ddr_cli.core.errors import InputError
 from ddr_cli.data import load_dataset
 from ddr_cli.engine import run_spec
+from ddr_cli.engine.draws import check_prepared
 from ddr_cli.spec import load_spec
 from tests.cli.conftest import Ddr
 
@@ -130,6 +132,13 @@ def test_missing_values_that_no_card_tells_of_stop_the_run(work: Path) -> None:
     with pytest.raises(InputError, match="fill them in by the step impute"):
         run_spec(spec, out=work / "out")
     assert not (work / "out").exists()
+
+
+def test_codes_that_no_card_tells_of_stop_the_run(work: Path) -> None:
+    (work / "spec.yaml").write_text(SPEC.replace("./mixed.yaml", "iris").replace("STEPS", "[]"))
+    coded = replace(load_dataset("iris"), categorical=(1,), feature_names=None)
+    with pytest.raises(InputError, match=r"categorical columns as codes \(x1\)"):
+        check_prepared(load_spec(work / "spec.yaml"), coded)
 
 
 def test_a_step_that_is_fitted_to_labels_sees_none_that_are_hidden(work: Path) -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 
 import pytest
 
+from ddr_cli.engine.suite import Part
 from ddr_cli.spec.suite import load_suite
 
 SUITE = """
@@ -144,6 +146,24 @@ def test_what_is_stale_is_listed_and_made_again_alone(ddr_here, small, work):
     (work / "small.yaml").write_text(text.replace("version: 1", "version: 2"))
     status = ddr_here("suite", "status", "small.yaml", "--only", "iris", "--data-dir", ".")
     assert "0 of 12 trials of 1 specs have a row, 12 of an older version" in status.stdout
+
+
+@pytest.mark.usefixtures("here")
+def test_a_data_set_that_cannot_be_had_is_told_and_the_others_are_run(ddr_here, small, work):
+    text = SUITE.replace("kind: labelled, train: 60, test: 50", "kind: fraction, train: 0.1")
+    text = text.replace("repeats: 2", "repeats: 1").replace("wine", "thyroid")
+    (work / "small.yaml").write_text(text)
+    done = ddr_here("suite", "run", "small.yaml", "--track", "inductive", "--quiet", "--offline")
+    assert done.returncode == 3
+    assert "Error: thyroid: The data set 'thyroid' is not available" in done.stderr
+    assert len(rows_of(small / "iris")) == 6
+
+
+def test_a_split_is_done_when_all_of_its_trials_have_a_row(tmp_path):
+    fit = SimpleNamespace(trials={"a": None, "b": None}, reducer=SimpleNamespace(label="pca"))
+    plan = SimpleNamespace(fits={"first": [fit]})
+    for rows, left in (({}, ["pca"]), ({"a": "ok"}, ["pca"]), ({"a": "ok", "b": "failed"}, [])):
+        assert Part(None, plan, tmp_path, rows, {}).to_do("first") == left
 
 
 @pytest.mark.parametrize(

@@ -274,10 +274,11 @@ def run_script(plugin: Path, tmp_path: Path) -> Iterator[RunScript]:
     def run(code: str, *arguments: str) -> subprocess.Popen[str]:
         script = tmp_path / "script.py"
         script.write_text(textwrap.dedent(code))
+        path = os.pathsep.join(filter(None, [str(plugin), os.environ.get("PYTHONPATH")]))
         process = subprocess.Popen(
             [sys.executable, str(script), *arguments],
             cwd=tmp_path,
-            env=os.environ | {"PYTHONPATH": str(plugin)},
+            env=os.environ | {"PYTHONPATH": path},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,

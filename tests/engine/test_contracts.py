@@ -81,7 +81,9 @@ def failing(name: str) -> dict[str, str]:
     return {f.contract: f.note for checked in check_piece(name) for f in checked.failing}
 
 
-@pytest.mark.parametrize("name", ["none", "pca", "ccdr", "lda", "lle", "knn", "linear", "svc"])
+@pytest.mark.parametrize(
+    "name", ["none", "pca", "ccdr", "lda", "lle", "nmmp", "knn", "linear", "svc"]
+)
 def test_what_ships_keeps_its_contracts(name: str) -> None:
     assert failing(name) == {}
 

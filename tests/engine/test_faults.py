@@ -20,6 +20,7 @@ import pandas as pd
 import pytest
 
 from ddr_cli.core.errors import DdrError, InputError
+from ddr_cli.core.own_code import trusting
 from ddr_cli.engine import local, read_trials, run_spec, run_status, work
 from ddr_cli.engine.jobs import last_seen
 from ddr_cli.engine.local import LocalExecutor
@@ -72,6 +73,20 @@ def test_a_fault_in_a_fit_fails_the_trials_of_that_fit(make_spec: MakeSpec, run:
         assert set(bad["status"]) == {status}, does
         assert bad["reason"].str.contains(reason, regex=False).all(), does
     assert set(table[table["reducer.does"] == "nothing"]["status"]) == {"ok"}
+
+
+@pytest.mark.parametrize("does", ["raise", "die"])
+def test_a_fault_in_a_step_fails_the_trials_of_that_split(
+    make_spec: MakeSpec, run: Run, does: str
+) -> None:
+    with trusting(True):
+        step = {"name": "ddr_test_plugin:Faulty", "does": does}
+        spec = make_spec(split=ONE_SPLIT, reducers=["none", "pca"], preprocess=[step])
+        table = outcome_of(spec, run)
+    status, reason = FAULTS[does]
+    assert table["status"].tolist() == [status] * 4
+    assert table["reason"].str.startswith("while the split was prepared: ").all()
+    assert table["reason"].str.contains(reason, regex=False).all()
 
 
 def test_where_a_trial_failed_is_kept_with_file_and_line(make_spec: MakeSpec, run: Run) -> None:
@@ -132,6 +147,8 @@ def test_a_fault_in_a_classifier_fails_its_own_trials(make_spec: MakeSpec, run: 
     for (status, reason), (_, row) in zip(faults.values(), bad.iterrows(), strict=True):
         assert row["status"] == status
         assert reason in row["reason"]
+    # The embedding, which took its time, is another's fault.
+    assert bad.set_index("classifier.does").loc["raise", "fit_seconds"] >= 0
 
 
 def test_a_classifier_that_hangs_is_ended(make_spec: MakeSpec, run: Run) -> None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import getpass
 import json
+import platform
 import socket
 from collections.abc import Callable
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 
 from ddr_cli import __version__
 from ddr_cli.core.errors import InputError
-from ddr_cli.engine import read_manifest, run_status
+from ddr_cli.engine import read_manifest, records, run_status
 from ddr_cli.engine.session import RunOutcome
 from ddr_cli.spec import Spec
 
@@ -67,6 +68,14 @@ def test_a_damaged_manifest_is_one_clear_sentence(tmp_path: Path, content: str) 
     (tmp_path / "manifest.json").write_text(content)
     with pytest.raises(InputError, match="is damaged"):
         run_status(tmp_path)
+
+
+def test_a_system_need_not_list_its_processors(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> str:
+        raise OSError
+
+    monkeypatch.setattr(Path, "read_text", refuse)
+    assert records._cpu_model() == (platform.processor() or None)
 
 
 def test_a_lost_manifest_is_written_anew(make_spec: MakeSpec, run: Run) -> None:

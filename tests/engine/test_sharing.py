@@ -6,6 +6,7 @@ import pytest
 
 import ddr_cli.data
 from ddr_cli.core.errors import InputError
+from ddr_cli.data import Sources
 from ddr_cli.engine import (
     Datasets,
     LocalExecutor,
@@ -14,6 +15,7 @@ from ddr_cli.engine import (
     read_trials,
     run_spec,
 )
+from ddr_cli.reducers import CCDR
 from ddr_cli.spec import make_spec
 
 
@@ -46,6 +48,27 @@ def test_two_runs_share_the_processes_and_the_data(tmp_path, monkeypatch):
         executor.stop()
     assert len(read) == len(started) == 1
     assert read_trials(tmp_path / "one")["error"].equals(read_trials(tmp_path / "two")["error"])
+
+
+def test_it_is_told_where_the_files_of_a_data_set_are(tmp_path):
+    datasets = Datasets(Sources((), tmp_path))
+    assert datasets.place(spec_of("here")) == "embedded"
+    assert datasets.place(spec_of("nowhere", dataset="landsat")) is None
+
+
+def test_fits_are_given_the_neighbours_that_were_searched_for(
+    tmp_path, monkeypatch, one_after_the_other
+):
+    given, fit = [], CCDR.fit
+
+    def noted(self, X, y, *, neighbors=None):
+        given.append(neighbors.indices.shape[1])
+        return fit(self, X, y, neighbors=neighbors)
+
+    monkeypatch.setattr(CCDR, "fit", noted)
+    spec = spec_of("given", reducers=["ccdr"], sweep={"reducer.n_neighbors": [3, 5]})
+    outcome = run_spec(spec, out=tmp_path, executor=one_after_the_other())
+    assert (outcome.done, sorted(given)) == (4, [3, 3, 5, 5])
 
 
 def test_with_nothing_to_do_nothing_starts_and_no_file_is_touched(tmp_path):
