@@ -12,7 +12,7 @@ EXAMPLES := configs/balance_ccdr_beta.yaml configs/digits_ccdr_beta.yaml
 OUT := build/results
 MINUTES ?= 10
 PYTHONS ?= python3.11 python3.12 python3.13
-TESTS ?= tests
+TESTS ?=
 
 # One BLAS thread in each of several processes beats several threads in each.
 export OMP_NUM_THREADS ?= 1
@@ -97,7 +97,7 @@ mutants: $(MUTANTS)/.installed ## 300 wrong versions of what computes and judges
 	$(MUTANTS)/bin/python benchmarks/mutants.py
 	$(MUTANTS)/bin/python benchmarks/mutants.py --survivors
 
-compat: ## the tests in TESTS with the lowest allowed and the newest versions, in each PYTHONS there is
+compat: ## the tests (or TESTS) with the lowest allowed and the newest versions, in each of PYTHONS there is (hours)
 	@.ci/compat "$(PYTHONS)" $(TESTS)
 
 format: $(VENV)/.installed-dev ## let ruff rewrite the code

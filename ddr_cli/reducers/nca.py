@@ -159,10 +159,14 @@ class NCA(OrderedReducer):
         if self.init == "pca" or (self.init == "auto" and m > most):
             return leading
         if m <= most:
-            directions = LinearDiscriminantAnalysis(n_components=m).fit(coordinates, code).scalings_
-            if directions.shape[1] >= m:
-                return np.ascontiguousarray(deterministic_signs(directions[:, :m]).T)
-            most = directions.shape[1]
+            lda = LinearDiscriminantAnalysis(n_components=m).fit(coordinates, code)
+            most = lda.scalings_.shape[1]
+            if m <= most:
+                directions = deterministic_signs(lda.scalings_[:, :m])
+                # Before scikit-learn 1.9.1 the deviation within classes is not 1; where it is, all
+                # digits stay.
+                spread = ((coordinates - lda.means_[code]) @ directions).std(axis=0).round(9)
+                return np.ascontiguousarray((directions / spread).T)
         if self.init == "auto":
             return leading
         raise ValueError(

@@ -239,7 +239,9 @@ class TreeProgramme:
     def __init__(self, framework: Framework) -> None:
         n, m = framework.n_nodes, framework.n_bars
         i, j, d = framework.heads, framework.tails, framework.lengths
-        paths = _paths(n, sp.csr_array((d, (i, j)), shape=(n, n)))
+        # SciPy 1.16 finds spanning trees of graphs with short indices alone.
+        ends = i.astype(np.int32), j.astype(np.int32)
+        paths = _paths(n, sp.csr_array((d, ends), shape=(n, n)))
         entries = np.concatenate([1 / d, -1 / d])
         places = (np.tile(np.arange(m), 2), np.concatenate([i, j]))
         bars = sp.csr_array((entries, places), shape=(m, n)) @ paths
