@@ -91,7 +91,7 @@ def _labels_help(bench: Benchmark, board: Leaderboard) -> Told:
     gains = _gains(board, board.means[using].mean(axis=1), board.means[rest].mean(axis=1))
     text, p = _compared(board, gains)
     words = f"The mean of the {len(using)} that use labels beside that of the {len(rest)} others: "
-    return Told(p < LEVEL and gains.median() > 0, words + text + ".")
+    return Told(bool(p < LEVEL and gains.median() > 0), words + text + ".")
 
 
 def _first_against_nothing(_: Benchmark, board: Leaderboard) -> Told:
@@ -131,7 +131,7 @@ def _ceiling(bench: Benchmark, board: Leaderboard) -> Told:
     gains = _gains(board, bench.ceiling, board.means[board.best].reindex(bench.ceiling.index))
     text, p = _compared(board, gains)
     return Told(
-        p < LEVEL and gains.median() > 0,
+        bool(p < LEVEL and gains.median() > 0),
         f"All features with a strong classifier, beside {method_name(board.best)}: {text}.",
     )
 

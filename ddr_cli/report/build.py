@@ -21,6 +21,7 @@ from ddr_cli.report.chart import page_chart
 from ddr_cli.report.claim_tables import claim_table, count_text, glossary_table, reading_table
 from ddr_cli.report.own_runs import OwnRun, own_run
 from ddr_cli.report.page import render_page
+from ddr_cli.report.suite_tops import suite_tops
 from ddr_cli.report.tables import (
     mark_data,
     matrix_of,
@@ -147,7 +148,8 @@ def write_report(
                     files.append(_write(target / "figures" / f"{stem}_differences.svg", svg))
                     files.append(_write(target / "figures" / f"{stem}_differences.png", png))
                     shown[f"{stem}_differences"] = page_chart(len(shown), svg.decode())
-        page = _write(target / PAGE, render_page(assessment, outcome.own, shown))
+        tops = suite_tops(results) if paper is None else []
+        page = _write(target / PAGE, render_page(assessment, outcome.own, shown, tops))
         files.append(page)
     record = read_record(results) | record_of(assessment)
     files.append(_write(results / RECORD, record_text(record)))

@@ -73,8 +73,16 @@ def page_environment() -> Environment:
     return environment
 
 
-def render_page(assessment: Assessment, own: Sequence[OwnRun], charts: Mapping[str, Chart]) -> str:
-    """Return the HTML of a report, with the figure of each run by its name."""
+def render_page(
+    assessment: Assessment,
+    own: Sequence[OwnRun],
+    charts: Mapping[str, Chart],
+    tops: Sequence[Any] = (),
+) -> str:
+    """Return the HTML of a report, with the figure of each run by its name.
+
+    `tops` are the first lines of suites' leaderboards, which have pages of their own.
+    """
     summaries = {
         summary.run.name: summary
         for items in (
@@ -90,6 +98,7 @@ def render_page(assessment: Assessment, own: Sequence[OwnRun], charts: Mapping[s
             about=about([*summaries.values()]),
             papers=assessment.papers,
             others=own,
+            tops=tops,
             charts=charts,
             colour_rules=colour_rules(charts.values()),
             points=page_points,

@@ -1,0 +1,270 @@
+"""What a suite's pages show, as texts and as the numbers that their script computes from."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pandas as pd
+
+from ddr_cli.comparison.benchmark import Benchmark
+from ddr_cli.comparison.leaderboard import EQUIVALENCE, Leaderboard
+from ddr_cli.comparison.names import (
+    is_rate,
+    lower_is_better,
+    method_name,
+    metric_axis,
+    number,
+)
+from ddr_cli.data.card import load_card
+from ddr_cli.report.page import slug
+from ddr_cli.spec.suite import INDUCTIVE
+
+_DIGITS = 14
+
+Rows = list[dict[str, Any]]
+
+
+def short(value: float) -> str:
+    """Return a number in three digits, as the page's script writes it."""
+    return "–" if math.isnan(value) else f"{float(f'{value:.3g}'):g}"
+
+
+def offered(bench: Benchmark) -> dict[str, list[Any]]:
+    """Return what the filter offers, each once."""
+    keys = list(bench.boards)
+    names = ("track", "classifier", "metric", "tuned")
+    return {name: list(dict.fromkeys(key[i] for key in keys)) for i, name in enumerate(names)}
+
+
+def board_rows(board: Leaderboard) -> Rows:
+    """Return a leaderboard's rows as texts."""
+    found = []
+    for row in board.table.to_dict("records"):
+        cells = {
+            "method": row["method"],
+            "place": str(row["place"]),
+            "score": f"{row['score']:.3f}",
+            "interval": f"{row['low']:.2f} to {row['high']:.2f}",
+            "mean": number(row["mean"], board.metric, unit=False),
+            "seconds": short(row["seconds"]),
+            "failed": f"{row['failed']:.0%}" if row["failed"] else "",
+        }
+        for title in ("best", "baseline"):
+            counts = [row[f"{title}_{each}"] for each in ("wins", "equal", "losses")]
+            there = pd.notna(counts[0])
+            cells[title] = " / ".join(str(int(each)) for each in counts) if there else ""
+            cells[f"{title}_p"] = p_text(float(row[f"{title}_p_holm"])) if there else ""
+        found.append(cells)
+    return found
+
+
+def p_text(p: float) -> str:
+    """Return a p-value in two digits."""
+    return "" if math.isnan(p) else "< 0.001" if p < 0.001 else f"{p:.2g}"
+
+
+def pair_rows(board: Leaderboard) -> list[tuple[str, list[tuple[int, int, int] | None]]]:
+    """Return wins, equal and losses over data sets of each method against each other one."""
+    names = list(board.table["method"])
+    sign = -1 if lower_is_better(board.metric) else 1
+
+    def cell(row: str, column: str) -> tuple[int, int, int] | None:
+        if row == column:
+            return None
+        gain = (sign * (board.means[row] - board.means[column])).round(12)
+        return (
+            int((gain > EQUIVALENCE).sum()),
+            int((gain.abs() <= EQUIVALENCE).sum()),
+            int((gain < -EQUIVALENCE).sum()),
+        )
+
+    return [(row, [cell(row, column) for column in names]) for row in names]
+
+
+def pair_class(wins: int, equal: int, losses: int) -> str:
+    """Return which way a cell of the matrix of pairs leans, and whether by more than half."""
+    strong = 2 if 2 * abs(wins - losses) > wins + equal + losses else 1
+    return "w0" if wins == losses else f"{'w' if wins > losses else 'l'}{strong}"
+
+
+# -- what the script computes from ---------------------------------------------------------------
+
+
+def page_data(bench: Benchmark) -> dict[str, Any]:
+    """Return the means that the page's script computes leaderboards from, short enough for it."""
+    methods, datasets = list(bench.suite.methods), list(bench.specs)
+    boards: dict[tuple[str, str, bool], dict[str, Any]] = {}
+    for (track, classifier, metric, tuned), board in bench.boards.items():
+        own = boards.setdefault(
+            (track, classifier, tuned),
+            {
+                "track": track,
+                "classifier": classifier,
+                "tuned": tuned,
+                "baseline": methods.index(board.baseline),
+                "methods": [methods.index(str(name)) for name in board.means],
+                "datasets": [datasets.index(str(name)) for name in board.means.index],
+                "splits": list(board.splits.values()),
+                "seconds": _plain(board.seconds, 6),
+                "failed": _plain(board.failures, 6) if board.failures.to_numpy().any() else None,
+                "metrics": {},
+            },
+        )
+        # What the script doesn't compute, as it is written.
+        given = {
+            row["method"]: [row["interval"], row["best_p"], row["baseline_p"]]
+            for row in board_rows(board)
+        }
+        floors = bench.rows.groupby("dataset")[f"floor_{metric}"].first()
+        own["metrics"][metric] = {
+            "means": _plain(board.means, _DIGITS),
+            "floors": [_value(floors[name], _DIGITS) for name in board.means.index],
+            "given": [given[name] for name in board.means],
+        }
+    return {
+        "methods": [[name, method_name(name), slug(name), name in bench.users] for name in methods],
+        "datasets": datasets,
+        "groups": {
+            group: [datasets.index(name) for name in members]
+            for group, members in bench.groups.items()
+        },
+        "metrics": {
+            name: {"axis": metric_axis(name), "lower": lower_is_better(name), "rate": is_rate(name)}
+            for name in bench.suite.metrics
+        },
+        "equivalence": EQUIVALENCE,
+        "boards": list(boards.values()),
+    }
+
+
+def _plain(table: pd.DataFrame, digits: int) -> list[list[float | None]]:
+    return [[_value(each, digits) for each in row] for row in table.to_numpy(dtype=float)]
+
+
+def _value(value: float, digits: int) -> float | None:
+    return None if math.isnan(value) else round(float(value), digits)
+
+
+# -- one method, one data set --------------------------------------------------------------------
+
+
+def method_facts(bench: Benchmark, name: str) -> dict[str, Any]:
+    """Return what a method is, what it was tuned among, and how it failed."""
+    item = next(
+        (item for spec in bench.specs.values() for item in spec.reducers if item.label == name),
+        None,
+    )
+    traits = item.traits() if item else None
+    failed = bench.failures
+    return {
+        "estimator": item.name if item else name,
+        "paper": traits.paper if traits else None,
+        "labels": name in bench.users,
+        "version": traits.version if traits else None,
+        "failures": failed[failed["method"] == name].to_dict("records"),
+        "permuted": bench.permuted.xs(name, level="method").reset_index().to_dict("records")
+        if name in bench.permuted.index.get_level_values(0)
+        else [],
+        "by_labels": bench.by_labels.xs(name, level="method")
+        if name in bench.by_labels.index.get_level_values(0)
+        else None,
+    }
+
+
+def standings(bench: Benchmark, name: str) -> Iterator[tuple[str, str, str, dict[str, Any], int]]:
+    """Yield a method's row of each leaderboard by the suite's first metric."""
+    for (track, classifier, metric, tuned), board in bench.boards.items():
+        if metric != bench.suite.metrics[0] or name not in board.means:
+            continue
+        row = next(row for row in board_rows(board) if row["method"] == name)
+        how = "tuned" if tuned else "default"
+        yield track, classifier, how, row, len(board.table)
+
+
+def method_rows(by_set: Mapping[Any, Rows], name: str) -> Rows:
+    """Return how a method does on each data set, first where it is furthest ahead of the median."""
+    found = [row for rows in by_set.values() for row in rows if row["method"] == name]
+    return sorted(found, key=lambda row: float(row["to_median"]))
+
+
+def set_rows(bench: Benchmark, board: Leaderboard, dataset: str) -> Rows:
+    """Return the methods on one data set, by the metric; `to_…` are how far behind something."""
+    default = bench.board(tuned=False)
+    other = bench.board(classifier=1)
+    sign = 1 if lower_is_better(board.metric) else -1
+    means: Any = board.means.loc[dataset]
+    places = (sign * means).round(12).rank(method="min")
+    best, median = (sign * means).min(), (sign * means).median()
+    rows = []
+    for name in places.sort_values(kind="stable").index:
+        own: dict[str, Any] = {
+            "method": str(name),
+            "dataset": dataset,
+            "place": int(places[name]),
+            "of": len(means),
+            "value": float(means[name]),
+            "to_best": sign * float(means[name]) - float(best),
+            "to_median": sign * float(means[name]) - float(median),
+            "default": _at(default and default.means, dataset, name),
+            "other": _at(other and other.means, dataset, name),
+            "seconds": _at(board.seconds, dataset, name),
+            "failed": _at(board.failures, dataset, name),
+            "setting": _chosen(bench, board, dataset, str(name)),
+            "score": _at(board.scores, dataset, name),
+            "default_score": _at(default and default.scores, dataset, name),
+        }
+        rows.append(own)
+    if dataset in board.scores.index:
+        spread: Any = board.scores.loc[dataset]
+        for row in rows:
+            row |= {"low": float(spread.min()), "high": float(spread.max())}
+            row["median"] = float(spread.median())
+    return rows
+
+
+def _at(table: Any, dataset: str, name: Any) -> float | None:
+    """Return a table's value of a data set and a method, None where it has none."""
+    there = table is not None and dataset in table.index and name in table
+    return float(table.at[dataset, name]) if there else None
+
+
+def _chosen(bench: Benchmark, board: Leaderboard, dataset: str, name: str) -> str:
+    """Return the setting that was chosen most often, and how often where not always."""
+    rows = bench.chosen.get((board.classifier, dataset, name))
+    if rows is None or not board.tuned:
+        return ""
+    counts = rows.value_counts()
+    first, n = str(counts.index[0]), int(counts.iloc[0])
+    return first if n == len(rows) or not first else f"{first} ({n} of {len(rows)})"
+
+
+def set_facts(bench: Benchmark, board: Leaderboard, name: str) -> dict[str, Any]:
+    """Return a data set's card, how it is split, its floor and ceiling, and who is first there."""
+    spec = bench.specs[name]
+    card = load_card(spec.card)
+    options: Any = spec.dataset.options
+    means: Any = board.means.loc[name] if name in board.means.index else None
+    lower = lower_is_better(board.metric)
+    own = bench.rows[bench.rows["dataset"] == name]
+    first = None if means is None else str(means.idxmin() if lower else means.idxmax())
+    return {
+        "name": name,
+        "card": card,
+        "expect": card.expected(card.choose(options)),
+        "split": spec.split.model_dump(mode="json", exclude_none=True, exclude_defaults=True)
+        | {"kind": spec.split.kind},
+        "preprocess": [
+            ", ".join([step.name, *(f"{k} {v}" for k, v in step.params.items())])
+            for step in spec.preprocess
+        ],
+        "splits": board.splits.get(name, 0),
+        "planned": bench.suite.tracks[INDUCTIVE].repeats or bench.suite.repeats,
+        "train": bench.n_train.get(name),
+        "groups": [group for group, members in bench.groups.items() if name in members],
+        "floor": float(own[f"floor_{board.metric}"].iloc[0]) if len(own) else math.nan,
+        "ceiling": float(bench.ceiling.get(name, math.nan)),
+        "first": first,
+        "least": math.nan if means is None or first is None else float(means[first]),
+    }
