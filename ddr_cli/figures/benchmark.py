@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
-from matplotlib.ticker import FuncFormatter, NullLocator
+from matplotlib.ticker import FuncFormatter, NullFormatter, NullLocator
 from matplotlib.transforms import Bbox
 
 from ddr_cli.comparison.leaderboard import Leaderboard
@@ -50,6 +50,7 @@ def draw_time(board: Leaderboard) -> Figure:
         for (_, row), style in zip(table.iterrows(), styles, strict=True):
             axes.plot([row["seconds"]], [row["score"]], marker=style.marker, color=style.colour)
         axes.set_xscale("log")
+        axes.xaxis.set_minor_formatter(NullFormatter())
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
         # Names stand right of their signs.
         axes.set_xlim(right=3 * float(table["seconds"].max()))
