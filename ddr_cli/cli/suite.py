@@ -343,6 +343,34 @@ def export(
     typer.echo(f"{len(rows)} rows\n  {file}")
 
 
+@app.command("archive")
+def archive(
+    name: SuiteName,
+    file: Annotated[
+        Path | None, typer.Argument(help="The archive to write: suite_<name>_v<version>.zip.")
+    ] = None,
+    out: Out = Path("results"),
+    data_dir: DataDir = None,
+    offline: Offline = False,
+    trust: Trust = False,
+) -> None:
+    """Freeze a suite's results: all rows, the suite, how to cite them and checksums, as one file.
+
+    What describes them (CITATION.cff, RO-Crate metadata, rows.csv.gz, SHA256SUMS) is written into
+    suite_<name>/ as well. The same rows make the same bytes.
+    """
+    from ddr_cli.engine.suite import folder_of
+    from ddr_cli.report.archive import archive_name, write_archive
+    from ddr_cli.report.suite import one_line
+
+    suite = _load(name, trust)
+    parts = _parts(suite, out, None, None, data_dir, offline)
+    file = file or Path(f"{archive_name(suite)}.zip")
+    names = write_archive(suite, parts, folder_of(suite, out), file)
+    typer.echo(one_line(suite, parts))
+    typer.echo(f"  {file}: {len(names)} files, {file.stat().st_size / 1e6:.2g} MB")
+
+
 @app.command("add")
 def add(
     method: Annotated[

@@ -148,7 +148,7 @@ def run_specs(
                 give_up(spec, error)
         _refuse_unknown(settings.rerun, runs)
         _limit_processes(executor, runs)
-        progress = make_progress(quiet=settings.quiet, totals=_totals(runs))
+        progress = make_progress(quiet=settings.quiet, totals=_totals(runs, rounds[-1]))
         for first, run in product(rounds, runs):
             spec = run.plan.spec
             before = endings.get(spec.name)
@@ -185,12 +185,12 @@ def _limit_processes(executor: Executor, runs: Sequence[SpecRun]) -> None:
         executor.jobs = min(executor.jobs, max((run.most_jobs for run in runs), default=1))
 
 
-def _totals(runs: Sequence[SpecRun]) -> BatchTotals | None:
-    """Return what runs come to, if several of them have something to do."""
-    left = [todo for run in runs if (todo := len(run.todo))]
+def _totals(runs: Sequence[SpecRun], first: int | None) -> BatchTotals | None:
+    """Return what the first so many splits come to, if several runs have something to do there."""
+    left = [len(run.todo) for run in runs if not run.is_done(first)]
     if len(left) < 2:
         return None
-    total = sum(len(run.plan.trials) for run in runs)
+    total = sum(len(run.asked) for run in runs)
     return BatchTotals(len(runs), total, total - sum(left))
 
 

@@ -135,7 +135,7 @@ class SpecRun:
         """The ids of the trials that have no row, or one that is to be replaced."""
         return [
             trial
-            for trial in self._asked
+            for trial in self.asked
             if trial not in self._before
             or trial in self._again
             or trial in self._stale
@@ -143,7 +143,7 @@ class SpecRun:
         ]
 
     @property
-    def _asked(self) -> list[str]:
+    def asked(self) -> list[str]:
         """The ids of the plan's trials, or of those of its first splits."""
         splits = list(self.plan.fits.values())[: self._first]
         if len(splits) == len(self.plan.fits):
@@ -199,7 +199,7 @@ class SpecRun:
                     session = _Session(self.plan, dataset, draws, journal, progress, record)
                     todo, redo = self.todo, self._missing_embeddings()
                     try:
-                        asked = len(self._asked)
+                        asked = len(self.asked)
                         interrupted = session.run(todo, redo, executor, asked)
                         journal.settle(self.plan.trials)
                     except DdrError as error:

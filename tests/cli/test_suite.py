@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from importlib.util import find_spec
 from types import SimpleNamespace
 
 import pytest
@@ -103,6 +104,11 @@ def test_a_suite_is_planned_run_in_rounds_and_gone_on_with(ddr_here, small, work
     assert " lda" not in alone.stdout
     export = ddr_here("suite", "export", "small.yaml", "rows.csv", "--track", "inductive")
     assert export.stdout.startswith("24 rows")
+    frozen = ddr_here("suite", "archive", "small.yaml", "small.zip")
+    if find_spec("rocrate"):
+        assert "small.zip: 12 files" in frozen.stdout
+    else:
+        assert (frozen.returncode, "'ddr[export]'" in frozen.stderr) == (2, True)
     page = ddr_here("suite", "page", "small.yaml", "--offline")
     assert page.returncode == 0
     assert "The leaderboard: results/report/suite_small/index.html" in page.stdout
