@@ -49,12 +49,10 @@ def lmnn(X: np.ndarray, y: np.ndarray, answers: Mapping[str, Any]) -> Checked:
     values = {}
     for method, (components,) in answers.items():
         mapped = X @ components.T
-        values[method] = 0.0
-        for i in range(len(X)):
-            to_all = np.sum((mapped - mapped[i]) ** 2, axis=1)
-            own, others = to_all[targets[i]], to_all[~of_class[i]]
-            missed = np.maximum(1 + own[:, None] - others, 0).sum()
-            values[method] += (own.sum() + missed) / 2
+        squares = cdist(mapped, mapped, "sqeuclidean")
+        own = np.take_along_axis(squares, targets, axis=1)
+        missed = sum(np.maximum(1 + near[:, None] - squares, 0)[~of_class].sum() for near in own.T)
+        values[method] = (own.sum() + missed) / 2
     return _objectives(values)
 
 

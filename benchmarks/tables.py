@@ -80,14 +80,19 @@ def against_goals(measured: pd.DataFrame) -> pd.DataFrame:
     for work, of_work in measured.groupby("work", sort=False):
         first, *peers = WORKS[work].methods
         by_method = {name: of.set_index("n") for name, of in of_work.groupby("method")}
-        ours = by_method[first]
-        goals = [goal for goal in WORKS[work].goals if goal.n in ours.index]
+        goals = [
+            goal
+            for goal in WORKS[work].goals
+            if goal.n in by_method.get(goal.ours or first, of_work[:0]).index
+        ]
         for peer in peers:
-            if peer in by_method and all(goal.peer != peer for goal in goals):
+            if peer in by_method and all(peer not in (goal.peer, goal.ours) for goal in goals):
                 goals.append(Goal(int(by_method[peer].index.max()), peer))
-        goals = goals or [Goal(int(ours.index.max()))]
+        goals = goals or [Goal(int(by_method[first].index.max()))]
         for goal in goals:
-            row = {"work": work, "n": goal.n, **_figures(ours, goal.n)}
+            ours = by_method[goal.ours or first]
+            name = f"{work}: {goal.ours}" if goal.ours not in ("", first) else work
+            row = {"work": name, "n": goal.n, **_figures(ours, goal.n)}
             if goal.peer:
                 if goal.n not in by_method.get(goal.peer, ours[:0]).index:
                     continue

@@ -29,10 +29,14 @@ class Method:
 
 @dataclass(frozen=True)
 class Goal:
-    """What a work was to cost at a size: times a peer's seconds, or seconds, megabytes, growth."""
+    """What a work was to cost at a size: times a peer's seconds, or seconds, megabytes, growth.
+
+    `ours` is which of our methods, if it isn't the first.
+    """
 
     n: int
     peer: str = ""
+    ours: str = ""
     times: float | None = None
     seconds: float | None = None
     megabytes: float | None = None
@@ -173,6 +177,11 @@ def slle_and_map(X: np.ndarray, y: np.ndarray) -> None:
     SupervisedLLE(2, n_neighbors=12).fit(X, y).transform(X[:1])
 
 
+# To the default's proven gap, and to a wider one: where metric-learn stops nothing is proved.
+LMNN = {
+    "ddr": ours("LMNN", "components_", n_components="full"),
+    "ddr, tol = 0.01": ours("LMNN", "components_", n_components="full", tol=0.01),
+}
 FLOOR = Method(one_eigenproblem_and_a_subset)
 UMAP_SETTINGS = {"n_jobs": 1, "random_state": 0, "peers": True}
 SMALL = (500, 1000, 2000, 4000)
@@ -292,23 +301,23 @@ WORKS: dict[str, Work] = {
     ),
     "LMNN, d = 50": Work(
         {
-            "ddr": ours("LMNN", "components_", n_components="full"),
+            **LMNN,
             "metric-learn": theirs("metric_learn:LMNN", "components_", peers=True),
         },
         narrow,
         (250, 500, 1_000),
-        (Goal(500, "metric-learn", times=0.5),),
+        tuple(Goal(500, "metric-learn", each, times=0.5) for each in LMNN),
         check="lmnn",
         least=80,
     ),
     "LMNN, d = 100": Work(
         {
-            "ddr": ours("LMNN", "components_", n_components="full"),
+            **LMNN,
             "metric-learn": theirs("metric_learn:LMNN", "components_", peers=True),
         },
         wide,
         (5_000,),
-        (Goal(5_000, "metric-learn", times=0.5),),
+        tuple(Goal(5_000, "metric-learn", each, times=0.5) for each in LMNN),
         check="lmnn",
         least=80,
     ),

@@ -183,9 +183,17 @@ def class_graphs(
     for rows in class_members(code):
         n = len(rows)
         count = half_of_class(n) if k == "half" else min(k, n - 1)
-        nearest = nearest_members(X[rows], count) if count else np.empty((n, 0), dtype=np.intp)
-        ends = count * np.arange(n + 1)
-        yield rows, sp.csr_array((np.ones(nearest.size), nearest.ravel(), ends), shape=(n, n))
+        yield rows, _members_graph(X[rows], count)
+
+
+def _members_graph(X: Points, k: int) -> CsrArray:
+    """Return the directed graph of the `k` nearest, in as few bytes as half of a class allows."""
+    n = X.shape[0]
+    index = sp.get_index_dtype(maxval=n * k)
+    nearest = nearest_members(X, k).astype(index) if k else np.empty((n, 0), dtype=index)
+    ends = k * np.arange(n + 1, dtype=index)
+    weights = np.ones(nearest.size, dtype=np.int8)
+    return sp.csr_array((weights, nearest.ravel(), ends), shape=(n, n))
 
 
 def within_class_graph(X: Points, code: Codes, k: int | Literal["half"]) -> CsrArray:
