@@ -99,14 +99,14 @@ def _first_against_nothing(_: Benchmark, board: Leaderboard) -> Told:
         return Told(False, f"{method_name(board.baseline)} is itself in first place.")
     rows: Any = board.table.set_index("method")
     row = rows.loc[board.best]
-    wins, equal, losses = (int(row[f"baseline_{each}"]) for each in ("wins", "equal", "losses"))
+    counts = " / ".join(f"{row[f'baseline_{each}']:g}" for each in ("wins", "equal", "losses"))
     p = float(row["baseline_p_holm"])
     median = difference_text(float(row["baseline_difference"]), board.metric)
     return Told(
         p < LEVEL and float(row["score"]) > float(rows["score"][board.baseline]),
-        f"{method_name(board.best)} against {method_name(board.baseline)}: {wins} wins, "
-        f"{equal} equal, {losses} losses, at the median {median} of {metric_name(board.metric)} "
-        f"(Wilcoxon's {_p(p)} with Holm's correction).",
+        f"{method_name(board.best)} against {method_name(board.baseline)}: wins / equal / losses "
+        f"{counts}, at the median {median} of {metric_name(board.metric)} (Wilcoxon's {_p(p)} with "
+        "Holm's correction).",
     )
 
 
@@ -132,7 +132,8 @@ def _ceiling(bench: Benchmark, board: Leaderboard) -> Told:
     text, p = _compared(board, gains)
     return Told(
         bool(p < LEVEL and gains.median() > 0),
-        f"All features with a strong classifier, beside {method_name(board.best)}: {text}.",
+        f"All features with a strong classifier, beside {method_name(board.best)}, which the same "
+        f"rows have put first: {text}.",
     )
 
 
@@ -146,8 +147,8 @@ def _permuted(bench: Benchmark, _: Leaderboard) -> Told:
         bool(over.max() <= CHANCE),
         f"Most right answers beyond the largest class's share: {method_name(name)}, "
         f"{100 * over.max():+.1f} points held out, while {100 * means.at[name, 'seen']:.0f} % are "
-        f"right on the points it was fitted to; mean over {len(means)} methods "
-        f"{100 * over.mean():+.1f} points.",
+        f"right on the points it was fitted to. The mean over those that use labels "
+        f"({len(means)}): {100 * over.mean():+.1f} points.",
     )
 
 
