@@ -389,14 +389,20 @@ def rendered(figure: Figure) -> tuple[bytes, bytes]:
     """Return a figure as SVG and as PNG, without date or program version."""
     with house_style():
         png = _compact(_saved(figure, "png", {"Software": None}))
-        # The places found for the first picture serve the second.
-        figure.set_layout_engine("none")
+    # The places found for the first picture serve the second.
+    figure.set_layout_engine("none")
+    return as_svg(figure), png
+
+
+def as_svg(figure: Figure) -> bytes:
+    """Return a figure as SVG alone."""
+    with house_style():
         title = " ".join(figure.get_suptitle().split())
         series = name_series(figure)
         svg = _saved(figure, "svg", {"Date": None, "Creator": None, "Title": title}).decode()
     description = escape(str(figure.get_label()) or title)
     svg = svg.replace("</title>", f"</title>\n <desc>{description}</desc>", 1)
-    return with_titles(svg, series).encode(), png
+    return with_titles(svg, series).encode()
 
 
 def _compact(png: bytes) -> bytes:

@@ -21,7 +21,7 @@ from ddr_cli.core.atomic import atomic_write, clear_messages, refuse_link
 from ddr_cli.core.errors import InputError
 from ddr_cli.engine.suite import FOLDER
 from ddr_cli.figures.benchmark import draw_labels, draw_permuted, draw_time, draw_tuning
-from ddr_cli.figures.style import rendered
+from ddr_cli.figures.style import as_svg
 from ddr_cli.report.benchmark_tables import (
     board_rows,
     method_facts,
@@ -133,6 +133,6 @@ def _charts(bench: Benchmark) -> dict[str, Chart]:
     if len(bench.permuted):
         figures["permuted"] = draw_permuted(bench.permuted)
     return {
-        name: page_chart(place, rendered(figure)[0].decode())
+        name: page_chart(place, as_svg(figure).decode())
         for place, (name, figure) in enumerate(figures.items())
     }

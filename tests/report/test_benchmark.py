@@ -368,3 +368,12 @@ def test_without_a_script_the_leaderboard_stands_there(
     rows, _ = expected(bench.rows, {"tuned": True}, True)
     assert [row[1:] for row in shown(page)] == [row[1:] for row in rows]
     assert not page.locator("#show").is_visible()
+
+
+def test_nothing_keeps_a_reader_out(pages: Path, browser: Any) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright")
+    page = browser.new_page(viewport={"width": 390, "height": 900})
+    for name in ("index.html", "methods/lfda.html", "datasets/iris.html"):
+        page.goto((pages / name).as_uri())
+        assert axe.Axe().run(page).response["violations"] == []
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
