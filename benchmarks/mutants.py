@@ -43,7 +43,7 @@ from mutmut.mutation.mutators import mutation_operators
 from mutmut.mutation.pragma_handling import IgnoredCode
 
 WIDER = {
-    "engine": ["tests/report", "tests/comparison"],
+    "engine": ["tests/report", "tests/comparison", "tests/figures/test_embeddings.py"],
     "verdicts": ["tests/report", "tests/cli/test_compare.py"],
     "evaluation": ["tests/comparison", "tests/data", "tests/engine"],
 }

@@ -106,6 +106,8 @@ def test_the_winner_is_the_runs_and_says_by_what(ddr_here, work, spec):
     for asked in ("pca", "PCA"):
         done = ddr_here("fit", name, "--reducer", asked, "--classifier", "knn", "--save", "m.skops")
         assert done.stdout.startswith("pca(n_components=2"), done.stderr
+    done = ddr_here("fit", name, "--reducer", "pca", "--classifier", "kn", "--save", "m.skops")
+    assert (done.returncode, "has no method called 'kn'" in done.stderr) == (2, True)
 
 
 def test_a_tuned_winner_is_told_by_inner_scores(ddr_here, work, spec):

@@ -133,12 +133,14 @@ def test_a_suite_is_planned_run_in_rounds_and_gone_on_with(ddr_here, small, work
 
 @pytest.mark.usefixtures("here")
 def test_what_is_stale_is_listed_and_made_again_alone(ddr_here, small, work):
+    text = SUITE.replace("ccdr: {beta", "ours: {name: ccdr, beta").replace("[ccdr]", "[ours]")
+    (work / "small.yaml").write_text(text)
     assert ddr_here("suite", "run", "small.yaml", "--only", "iris", "--quiet").returncode == 0
     kept = {line for line in rows_of(small / "iris") if ",lda," in line}
-    text = SUITE.replace("beta: {grid: [0.1, 0.5]}", "beta: 0.2")
+    text = text.replace("beta: {grid: [0.1, 0.5]}", "beta: 0.2")
     (work / "small.yaml").write_text(text)
     found = json.loads(ddr_here("suite", "status", "small.yaml", "--json").stdout)
-    assert found["iris"]["ccdr"] == {
+    assert found["iris"]["ours"] == {
         "planned": 4, "done": 0, "failed": 0, "stale": 4, "missing": 4,
     }  # fmt: skip
     assert found["iris"]["lda"]["stale"] == 0

@@ -76,6 +76,21 @@ def test_a_measure_of_kept_places_is_the_run_s_own(make_spec: MakeSpec, run: Run
         assert scores_of(folder, measure=name, params=params).tolist() == own[name].tolist()
 
 
+def test_a_measure_of_kept_places_of_classes_is_the_run_s_own(
+    make_spec: MakeSpec, run: Run
+) -> None:
+    spec = make_spec(
+        reducers=["discriminative_projections"],
+        classifiers=["linear"],
+        measures=[{"name": "class_distance", "of": "labels"}],
+        keep={"embeddings": 20},
+    )
+    folder = run(spec).folder
+    own = read_trials(folder)["class_distance"].dropna()
+    found = scores_of(folder, measure="class_distance", params={"of": "labels"})
+    assert found.tolist() == own.tolist() != []
+
+
 def test_places_of_some_points_are_of_either_part(make_spec: MakeSpec, run: Run) -> None:
     folder = run(make_spec(**KEYS, keep={"embeddings": 20})).folder
     group = read_kept(folder)["fraction-0"]

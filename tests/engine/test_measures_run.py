@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,7 +11,10 @@ import pytest
 from ddr_cli.core.errors import InputError
 from ddr_cli.data import load_dataset
 from ddr_cli.engine import read_trials, run_spec
+from ddr_cli.engine.scoring import _ranked
+from ddr_cli.engine.scratch import Labels, PointSet
 from ddr_cli.evaluation.measures import Embedded, SameClass, Topology
+from ddr_cli.evaluation.metrics import RANKINGS
 from ddr_cli.reducers import LDA, PCA
 from ddr_cli.spec import Spec, make_spec
 
@@ -160,3 +164,11 @@ def test_rankings_are_of_classifiers_with_decision_values(tmp_path):
         "ranks two classes, and there are 3"
         in failed.set_index("classifier").at["linear", "reason"]
     )
+
+
+def test_two_columns_of_decision_values_rank_by_their_difference():
+    X = np.random.default_rng(0).normal(size=(12, 2))
+    split = PointSet(X, Labels(np.arange(12) % 2, ("a", "b"), groups=np.arange(12) // 4))
+    both = SimpleNamespace(decision_function=lambda X: X)
+    one = SimpleNamespace(decision_function=lambda X: X[:, 1] - X[:, 0])
+    assert _ranked(both, X, split, RANKINGS) == _ranked(one, X, split, RANKINGS)

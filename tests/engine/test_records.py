@@ -13,6 +13,7 @@ from ddr_cli import __version__
 from ddr_cli.core.errors import InputError
 from ddr_cli.engine import read_manifest, records, run_status
 from ddr_cli.engine.session import RunOutcome
+from ddr_cli.engine.status import RunStatus
 from ddr_cli.spec import Spec
 
 MakeSpec = Callable[..., Spec]
@@ -76,6 +77,15 @@ def test_a_system_need_not_list_its_processors(monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr(Path, "read_text", refuse)
     assert records._cpu_model() == (platform.processor() or None)
+
+
+@pytest.mark.parametrize(
+    ("done", "running", "state"),
+    [(1, True, "running"), (1, False, "not running"), (2, False, "complete")],
+)
+def test_a_status_says_whether_the_run_goes_on(done: int, running: bool, state: str) -> None:
+    status = RunStatus("small", 2, done, {}, running, None)
+    assert str(status) == f"small: {done} of 2 trials done, 0 failed, {2 - done} to do ({state})"
 
 
 def test_a_lost_manifest_is_written_anew(make_spec: MakeSpec, run: Run) -> None:

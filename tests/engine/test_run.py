@@ -171,6 +171,7 @@ def test_one_fit_serves_all_dimensions_and_classifiers(
     )
     outcome = run(spec)
     assert outcome.done == 3 * 3 * 5
+    assert set(read_trials(outcome.folder)["dataset"]) == {"iris"}
     assert fits.read_text().split() == ["3"] * 3
     assert searches.read_text().split() == ["4"] * 9
 
@@ -225,6 +226,9 @@ def test_the_message_says_what_changed(make_spec: MakeSpec, run: Run) -> None:
     seed = {"kind": "fraction", "train": 0.5, "repeats": 3, "seed": 7}
     with pytest.raises(InputError, match=r"changed: split\.seed: 0 -> 7\)"):
         run(make_spec(reducers=["none"], split=seed))
+    both = r"(?s)(?=.*split\.seed: 0 -> 7)(?=.*split\.train: 0\.5 -> 0\.4)"
+    with pytest.raises(InputError, match=both):
+        run(make_spec(reducers=["none"], split=seed | {"train": 0.4}))
 
 
 def test_new_metrics_are_another_version(make_spec: MakeSpec, run: Run) -> None:
@@ -237,12 +241,13 @@ def test_new_metrics_are_another_version(make_spec: MakeSpec, run: Run) -> None:
 def test_a_title_and_a_file_name_are_no_change(
     make_spec: MakeSpec, run: Run, tmp_path: Path
 ) -> None:
-    run(make_spec("one", reducers=["none"]))
+    sizes = read_manifest(run(make_spec("one", reducers=["none"])).folder).sizes
     (tmp_path / "one").rename(tmp_path / "two")
     renamed = make_spec("two", reducers=[{"name": "none", "label": "raw"}], title="Another")
     outcome = run(renamed)
     assert (outcome.skipped, outcome.done) == (6, 0)
     assert read_manifest(outcome.folder).spec["title"] == "Another"
+    assert read_manifest(outcome.folder).sizes == sizes != {}
 
 
 def test_a_classifier_more_adds_columns_and_rows(make_spec: MakeSpec, run: Run) -> None:

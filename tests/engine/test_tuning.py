@@ -7,6 +7,7 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,8 +19,11 @@ from sklearn.pipeline import Pipeline
 from ddr_cli.comparison.summary import summary_of
 from ddr_cli.engine import Datasets, describe_plan, make_plan, read_trials, run_spec, work
 from ddr_cli.engine.draws import Draws
-from ddr_cli.engine.jobs import Job, JobEnd, JobResult
+from ddr_cli.engine.jobs import Evaluation, Job, JobEnd, JobResult, TrialResult
+from ddr_cli.engine.journal import OK
+from ddr_cli.engine.pilot import method_seconds
 from ddr_cli.engine.session import RunOutcome
+from ddr_cli.engine.tuning import SettingsSearch
 from ddr_cli.evaluation.registry import CLASSIFIERS
 from ddr_cli.numerics.graph_embedding import data_span
 from ddr_cli.reducers import discriminant
@@ -234,7 +238,10 @@ def test_settings_share_their_fits(make_spec: MakeSpec, tmp_path: Path) -> None:
     table = tuned(inline(spec, tmp_path / "out"))
     assert table["tuned"].tolist() == [16, 8]
     # A fit for each limit and fold serves 4 widths and both classifiers.
-    assert describe_plan(spec, out=tmp_path).inner_fits == 6
+    planned = describe_plan(spec, out=tmp_path)
+    assert planned.inner_fits == 6
+    axes = "reducer.n_components 2, 1, 3, 4; reducer.limit 99, 98"  # the defaults first
+    assert planned.candidates[1] == f"picky, knn: 8 settings of {axes}"
     exact = table["reducer.n_components"].unique().astype(str)
     assert Counter(fits.read_text().split()) == Counter(["2", *["4"] * 6, *exact])
     # 4 widths on each of 6 embeddings.
@@ -444,3 +451,20 @@ def test_the_summary_has_tuned_rows_beside_the_default_ones(
     taken = last["reducer.n_components"].value_counts().sort_index()
     assert rows["chosen"].iloc[3] == f"dim = {taken.idxmax()} ({taken.max()} of 4)"
     assert rows["mean"].iloc[3] == pytest.approx(last["error"].mean())
+
+
+def test_a_tuned_trial_has_what_its_search_took_and_found() -> None:
+    fits = [SimpleNamespace(evaluations=[Evaluation(f"a/{i}", None, "knn", {})]) for i in (0, 1)]
+    job: Any = SimpleNamespace(candidates=fits, metric="error", n_folds=2)
+    search = SettingsSearch(job)
+    for error in (0.25, 0.75):
+        search.add([TrialResult("a/0", OK, "", {"error": error}, 2.0, 0.25)])
+        search.add([TrialResult("a/1", OK, "", {"error": error / 2}, 1.0, 0.25)])
+    (found,) = search.with_choice([TrialResult("a", OK, "")])
+    assert (found.chosen, found.inner_score, found.tune_seconds) == (1, 0.25, 7.0)
+
+
+def test_a_method_took_what_its_search_fit_and_evaluation_took() -> None:
+    fit: Any = SimpleNamespace(trials={"a": None}, tuning=object())
+    rows = {"eval_seconds": [1.0], "fit_seconds": [2.0], "tune_seconds": [4.0]}
+    assert method_seconds([fit], pd.DataFrame(rows, index=["a"]), lambda _: "lda") == {"lda": 7.0}
