@@ -128,7 +128,6 @@ def test_a_bar_can_be_drawn_for_one_run_after_the_other(
         bar.end()
     shown = capsys.readouterr().err
     assert "a [warning] of a method" in shown
-    assert "None" not in shown
     assert "first" in shown
     assert "second" in shown
     assert ("second: 4 of 4 trials, 1 failed" in shown) == (totals is not None)
