@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
+    from ddr_cli.comparison.leaderboard import Leaderboard as Board
     from ddr_cli.comparison.methods import Comparison
     from ddr_cli.comparison.summary import Summary
     from ddr_cli.data import Sources
@@ -216,6 +217,90 @@ def compare(*runs: Results | str | Path, **options: Any) -> Comparison:
     if not folders:
         raise InputError("Name a run to compare, such as compare('results/nmmp_iris').")
     return methods.compare(folders, **options)
+
+
+def leaderboard(
+    suite: str | Path = "lite", *, out: str | Path = "results", **options: Any
+) -> Board:
+    """Return the leaderboard of a suite's rows.
+
+    Parameters
+    ----------
+    suite : str or Path
+        A suite's path or shipped name.
+    out : str or Path
+        The folder in which ``suite_<name>`` holds its rows.
+    **options
+        Of `ddr_cli.comparison.leaderboard.leaderboard`: ``classifier``, ``metric``, ``tuned``,
+        ``track``, ``datasets``.
+
+    Returns
+    -------
+    Leaderboard
+        Its `table` has a row per method.
+    """
+    from ddr_cli.comparison import leaderboard as boards
+    from ddr_cli.engine.suite import folder_of, parts_of
+    from ddr_cli.spec.suite import INDUCTIVE, load_suite
+
+    found = load_suite(suite)
+    track = options.get("track", INDUCTIVE)
+    rows = boards.suite_rows(parts_of(found, folder_of(found, Path(out)), tracks=[track]))
+    return boards.leaderboard(rows, **{"baseline": found.baseline_of(track), **options})
+
+
+def join_suite(
+    method: str,
+    suite: str | Path = "lite",
+    *,
+    out: str | Path = "results",
+    datasets: Sequence[str] = (),
+    hours: float | None = None,
+    jobs: int = 1,
+    classifier: str | None = None,
+    metric: str | None = None,
+    tuned: bool = True,
+    trust: bool = False,
+) -> Board:
+    """Run a method on the splits that a suite's methods have ended on; return its leaderboard.
+
+    What is there already is not run again.
+
+    Parameters
+    ----------
+    method : str
+        ``./mine.py:MyMethod``, ``package.module:Class``, or the name of a reducer.
+    suite : str or Path
+        A suite's path or shipped name.
+    out : str or Path
+        The folder of the suite's results; the method's go beside them.
+    datasets : sequence of str
+        Data sets or groups; all, if none are given.
+    hours : float, optional
+        A budget of CPU hours.
+    jobs : int
+        Number of processes.
+    classifier, metric : str, optional
+        What to compare by; the first of the suite, if not given.
+    tuned : bool
+        Compare methods tuned, not at their defaults.
+    trust : bool
+        Run code that is named by its file or module, with all that you may do.
+
+    Returns
+    -------
+    Leaderboard
+        Its `table` has a row per method, of which `method` is one.
+    """
+    from ddr_cli.comparison.joining import join
+    from ddr_cli.core.own_code import trusting
+    from ddr_cli.engine import RunSettings
+    from ddr_cli.spec.suite import load_suite
+
+    with trusting(trust):
+        settings = RunSettings(out=Path(out), jobs=jobs)
+        joined = join(load_suite(suite), method, settings, only=datasets, hours=hours)
+        return joined.board(joined.rows, tuned=tuned, classifier=classifier, metric=metric)
 
 
 def _as_spec(

@@ -281,10 +281,11 @@ def table(
 ) -> None:
     """Show the leaderboard of a suite's rows: what each method comes to over the data sets."""
     from ddr_cli.comparison.leaderboard import leaderboard, suite_rows
-    from ddr_cli.report.leaderboard import leaderboard_notes, leaderboard_table
+    from ddr_cli.report.leaderboard import leaderboard_notes, leaderboard_table, trust_notes
 
     suite = _load(name, trust)
-    rows = suite_rows(_parts(suite, out, [track], only, data_dir, offline))
+    parts = _parts(suite, out, [track], only, data_dir, offline)
+    rows = suite_rows(parts)
     board = leaderboard(
         rows,
         classifier=classifier,
@@ -294,7 +295,8 @@ def table(
         baseline=suite.baseline_of(track),
     )
     console().print(leaderboard_table(board))
-    for line in leaderboard_notes(board, suite.methods_of(track)):
+    notes = leaderboard_notes(board, suite.methods_of(track))
+    for line in [*notes, *trust_notes(board, rows, parts[0].spec, suite.errata)]:
         typer.echo(in_width(line, indent=2))
 
 
@@ -393,58 +395,41 @@ def add(
     It is tuned among the grids that it declares, or else among the suite's widths. Its rows go to
     suite_<suite>_<method>/, and the same command goes on.
     """
-    from dataclasses import replace
-
-    import pandas as pd
-
-    from ddr_cli.comparison.leaderboard import leaderboard, suite_rows
-    from ddr_cli.core.errors import DdrError, InputError
-    from ddr_cli.core.own_code import class_name, located
-    from ddr_cli.engine.suite import folder_of, run_suite, seen_again
+    from ddr_cli.comparison.joining import join
+    from ddr_cli.core.errors import DdrError
     from ddr_cli.report.leaderboard import leaderboard_notes, leaderboard_table, own_method_lines
 
     suite = _load(name, trust)
-    own = allowed(trust, lambda: suite.with_method(located(method, Path())))
-    label = class_name(method)
-    theirs = _parts(suite, out, ["inductive"], only, data_dir, offline)
-    there = [part for part in theirs if part.ended]
-    if not there:
-        raise InputError(
-            f"{folder_of(suite, out)} has no split on which all methods have ended: run the suite "
-            "first, or name the folder that holds its results by --out."
-        )
-    names = [part.spec.dataset.name for part in there]
-    options = RunOptions(jobs=jobs, data_dir=data_dir, offline=offline, quiet=quiet)
-    mine = _parts(own, out, None, names, data_dir, offline)
-    endings = run_suite(
-        own,
-        mine,
-        replace(options.settings(), out=folder_of(own, out)),
-        sources=options.sources(),
-        hours=hours,
-        splits=max(part.ended for part in there),
-        told=lambda text: typer.echo(f"Error: {text}", err=True),
+    options = RunOptions(out=out, jobs=jobs, data_dir=data_dir, offline=offline, quiet=quiet)
+    joined = allowed(
+        trust,
+        lambda: join(
+            suite,
+            method,
+            options.settings(),
+            sources=options.sources(),
+            only=only or (),
+            hours=hours,
+            told=lambda text: typer.echo(f"Error: {text}", err=True),
+        ),
     )
-    ours = [each for each in seen_again(mine) if each.status]
-    stopped = any(not isinstance(e, DdrError) and e.interrupted for e in endings.values())
-    if ours:
-        rows = pd.concat([suite_rows(there), suite_rows(ours)], ignore_index=True)
-        for tuned in (True, False) if suite.tracks["inductive"].tune else (False,):
-            board = leaderboard(
-                rows,
-                classifier=classifier,
-                metric=metric,
-                tuned=tuned,
-                baseline=suite.baseline_of("inductive"),
-            )
-            console().print(leaderboard_table(board, most=5, own=label))
-            for line in own_method_lines(board, rows, label):
-                typer.echo(line)
+    endings = joined.endings.values()
+    stopped = any(not isinstance(each, DdrError) and each.interrupted for each in endings)
+    if joined.ours:
+        rows, tunes = joined.rows, suite.tracks["inductive"].tune is not None
+        for tuned in (True, False) if tunes else (False,):
+            board = joined.board(rows, tuned=tuned, classifier=classifier, metric=metric)
+            console().print(leaderboard_table(board, most=5, own=joined.label))
+            for line in own_method_lines(board, rows, joined.label):
+                typer.echo(in_width(line, indent=4))
+        if tunes and not joined.is_tuned:
+            untuned = "has nothing to tune (no n_components, no grids of its own): tuned it is as at its"
+            typer.echo(in_width(f"{joined.label} {untuned} defaults"))
         for line in leaderboard_notes(board, suite.methods_of("inductive")):
-            typer.echo(line)
+            typer.echo(in_width(line, indent=2))
     if stopped:
         typer.echo("Interrupted; the same command goes on.", err=True)
         raise typer.Exit(EXIT_INTERRUPTED)
-    errors = [each for each in endings.values() if isinstance(each, DdrError)]
+    errors = [each for each in endings if isinstance(each, DdrError)]
     if errors:
         raise typer.Exit(errors[0].exit_code)

@@ -12,7 +12,13 @@ import numpy as np
 import pandas as pd
 
 from ddr_cli.comparison.controls import AGREEMENTS
-from ddr_cli.comparison.leaderboard import Leaderboard, leaderboard, shared_classifiers, suite_rows
+from ddr_cli.comparison.leaderboard import (
+    Leaderboard,
+    failures,
+    leaderboard,
+    shared_classifiers,
+    suite_rows,
+)
 from ddr_cli.core.errors import InputError
 from ddr_cli.engine.suite import Part
 from ddr_cli.spec.budgets import ALL, LABELS
@@ -201,9 +207,7 @@ class Benchmark:
     @cached_property
     def failures(self) -> pd.DataFrame:
         """How many rows ended badly, by method, track, data set and reason."""
-        bad = self.rows[self.rows["status"] != "ok"]
-        by = ["method", "track", "dataset", "status", "reason"]
-        return bad.groupby(by, sort=False).size().rename("rows").reset_index()
+        return failures(self.rows)
 
     @property
     def _order(self) -> list[str]:

@@ -211,6 +211,13 @@ def leaderboard(
     )
 
 
+def failures(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return how many rows ended badly, by method, track, data set and reason."""
+    bad = rows[rows["status"] != OK]
+    by = ["method", "track", "dataset", "status", "reason"]
+    return bad.groupby(by, sort=False).size().rename("rows").reset_index()
+
+
 def _on_shared_splits(rows: pd.DataFrame, n_methods: int) -> pd.DataFrame:
     """Return the rows on the splits that all methods have; a split is told by its hash."""
     keys = [rows["dataset"], rows["split"], rows["split_hash"]]

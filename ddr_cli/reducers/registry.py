@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from ddr_cli.core.registry import Entry, Registry
 
@@ -151,6 +151,15 @@ def equal_ratios(first: float, last: float, n: int) -> tuple[float, ...]:
     return tuple(np.geomspace(first, last, n).tolist())
 
 
+class AuthorCheck(NamedTuple):
+    """What a method's authors have looked at: who, when, what, and at which version."""
+
+    by: str
+    date: str
+    what: str
+    version: int
+
+
 @dataclass(frozen=True)
 class Traits:
     """What the engine may share between fits of a reducer, and what it needs to know of it.
@@ -191,6 +200,8 @@ class Traits:
         isn't installed, and its version is kept in the manifest.
     paper : str or None
         The reference, as shown by ``ddr describe``.
+    checked : AuthorCheck or None
+        What the method's authors have checked; None says that they have not.
     """
 
     version: int = 1
@@ -205,6 +216,16 @@ class Traits:
     max_components: MaxComponents | None = None
     library: str | None = None
     paper: str | None = None
+    checked: AuthorCheck | None = None
+
+    @property
+    def author_check(self) -> str:
+        """What the method's authors have checked, in words."""
+        if (found := self.checked) is None:
+            return "not checked by the authors"
+        text = f"checked by {found.by}, {found.date}: {found.what}"
+        older = found.version != self.version
+        return text + f" (version {found.version}, before its numbers changed)" * older
 
     @property
     def semi_supervised(self) -> bool:

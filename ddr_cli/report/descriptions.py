@@ -104,6 +104,7 @@ def _traits(section: str, piece: Any) -> dict[str, Any]:
     modes = [mode for mode in ("out_of_sample", "transductive") if getattr(reducer, mode)]
     return {
         "paper": reducer.paper,
+        "authors": reducer.author_check,
         "version": reducer.version,
         "labels": labels,
         "modes": ", ".join(modes),

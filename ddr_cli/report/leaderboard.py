@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 from rich import box
 from rich.table import Table
 
-from ddr_cli.comparison.leaderboard import EQUIVALENCE, Leaderboard, seconds_of
+from ddr_cli.comparison.leaderboard import EQUIVALENCE, Leaderboard, failures, seconds_of
 from ddr_cli.comparison.names import (
     difference_text,
     lower_is_better,
@@ -18,6 +18,11 @@ from ddr_cli.comparison.names import (
     number,
 )
 from ddr_cli.engine.journal import OK
+from ddr_cli.spec.budgets import ALL, LABELS
+
+if TYPE_CHECKING:
+    from ddr_cli.spec.model import Spec
+    from ddr_cli.spec.suite import Erratum
 
 _SHORT = 7
 
@@ -76,6 +81,39 @@ def leaderboard_notes(board: Leaderboard, methods: Sequence[str]) -> list[str]:
     if absent := [name for name in methods if name not in set(board.table["method"])]:
         lines.append(f"not run yet, or stale: {', '.join(absent)}")
     return lines
+
+
+def trust_notes(
+    board: Leaderboard, rows: pd.DataFrame, spec: Spec, errata: Sequence[Erratum]
+) -> list[str]:
+    """Say what failed and how that was scored, what the authors have checked, and what was wrong.
+
+    `spec` is one of the track's, for its methods.
+    """
+    chosen = rows[(rows["classifier"] == board.classifier) & (rows["tuned"] == board.tuned)]
+    chosen = chosen[(chosen["track"] == board.track) & (chosen["control"] == "")]
+    chosen = chosen[(chosen[LABELS] == ALL) & chosen["dataset"].isin(board.means.index)]
+    lines = []
+    if len(bad := failures(chosen)):
+        told = [
+            f"{row['method']} on {row['rows']} splits of {row['dataset']} ({row['reason']})"
+            for row in bad.to_dict("records")
+        ]
+        lines.append(
+            "failed, and counted as always naming the training part's largest class: "
+            + "; ".join(told)
+        )
+    items = {item.label: item.traits() for item in spec.reducers if item.label in board.means}
+    checked = [f"{name} ({each.author_check})" for name, each in items.items() if each.checked]
+    lines.append(
+        "checked by the methods' authors: "
+        + ("; ".join(checked) if checked else f"none of {len(items)}")
+    )
+    lines += [
+        f"erratum of {each.date}: {each.what} ({each.rows}; mended in {each.mended})"
+        for each in errata
+    ]
+    return lines if errata else [*lines, "errata: none known"]
 
 
 def own_method_lines(board: Leaderboard, rows: pd.DataFrame, method: str) -> list[str]:

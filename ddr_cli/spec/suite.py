@@ -67,6 +67,19 @@ class Track(StrictFrozen):
     """Those of the suite, if not given."""
 
 
+class Erratum(StrictFrozen):
+    """What was wrong with rows that were published."""
+
+    date: Text
+    """When it was found, such as 2026-12-01."""
+    what: Text
+    """What was wrong."""
+    rows: Text
+    """Which rows it concerns."""
+    mended: Text
+    """The version that mends it, of the suite, a method or a data set: `lite 2`, `lfda 6`."""
+
+
 class Suite(StrictFrozen):
     """Data sets, methods, and the protocol under which each method meets each data set.
 
@@ -74,7 +87,7 @@ class Suite(StrictFrozen):
     row means changes; what is merely added leaves it alone.
     """
 
-    newer: ClassVar = ()
+    newer: ClassVar = ("errata",)
 
     name: Text
     path: Annotated[Path | None, Field(exclude=True)] = None
@@ -110,6 +123,8 @@ class Suite(StrictFrozen):
     """Names for several data sets."""
     tracks: Annotated[dict[str, Track], MinLen(1)]
     """By name; one of them is inductive."""
+    errata: list[Erratum] = Field(default_factory=list)
+    """What was wrong with rows that were published."""
 
     _document: Document | None = PrivateAttr(default=None)
 

@@ -1,0 +1,96 @@
+"""A method of one's own on the splits that a suite's methods have ended on, and among them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from ddr_cli.comparison.leaderboard import Leaderboard, leaderboard, suite_rows
+from ddr_cli.core.errors import DdrError, InputError
+from ddr_cli.core.own_code import class_name, located
+from ddr_cli.engine.identity import Datasets
+from ddr_cli.engine.session import RunOutcome, RunSettings
+from ddr_cli.engine.suite import Part, folder_of, parts_of, run_suite, seen_again
+from ddr_cli.spec.suite import INDUCTIVE, Suite
+
+if TYPE_CHECKING:
+    from ddr_cli.data import Sources
+
+
+@dataclass(frozen=True)
+class Joined:
+    """A method in a suite: its label, what it and the suite's have done, and how its runs ended."""
+
+    suite: Suite
+    label: str
+    theirs: Sequence[Part]
+    ours: Sequence[Part]
+    endings: dict[str, RunOutcome | DdrError]
+
+    @property
+    def rows(self) -> pd.DataFrame:
+        """The rows of the suite's methods and of the one that joins, see `suite_rows`."""
+        return pd.concat([suite_rows(self.theirs), suite_rows(self.ours)], ignore_index=True)
+
+    @property
+    def is_tuned(self) -> bool:
+        """Whether there is anything to choose for it: a width, or grids of its own."""
+        trials = (trial for part in self.ours for trial in part.plan.trials.values())
+        return any(each.tuning is not None and len(each.tuning.candidates) > 1 for each in trials)
+
+    def board(
+        self, rows: pd.DataFrame, *, tuned: bool, classifier: str | None, metric: str | None
+    ) -> Leaderboard:
+        """Return the leaderboard with the method in it."""
+        return leaderboard(
+            rows,
+            classifier=classifier,
+            metric=metric,
+            tuned=tuned,
+            baseline=self.suite.baseline_of(INDUCTIVE),
+        )
+
+
+def join(
+    suite: Suite,
+    method: str,
+    settings: RunSettings,
+    *,
+    sources: Sources | None = None,
+    only: Sequence[str] = (),
+    hours: float | None = None,
+    told: Callable[[str], None] = lambda _: None,
+) -> Joined:
+    """Run a method where a suite's have ended on a split, below `settings.out`, or what is left.
+
+    Its rows stay apart, in ``suite_<suite>_<method>``. Raises InputError if the suite has no split
+    yet on which all methods have ended.
+    """
+    own = suite.with_method(located(method, Path()))
+    datasets = Datasets(sources)
+    folder = folder_of(suite, settings.out)
+    theirs = parts_of(suite, folder, datasets=datasets, tracks=[INDUCTIVE], only=only)
+    there = [part for part in theirs if part.ended]
+    if not there:
+        raise InputError(
+            f"{folder} has no split on which all methods have ended: run the suite first, or name "
+            "the folder that holds its results by --out."
+        )
+    names = [part.spec.dataset.name for part in there]
+    folder = folder_of(own, settings.out)
+    mine = parts_of(own, folder, datasets=datasets, only=names)
+    endings = run_suite(
+        own,
+        mine,
+        replace(settings, out=folder),
+        sources=sources,
+        hours=hours,
+        splits=max(part.ended for part in there),
+        told=told,
+    )
+    ours = [part for part in seen_again(mine) if part.status]
+    return Joined(suite, class_name(method), there, ours, endings)

@@ -1,0 +1,155 @@
+"""What a suite says of methods that fail, of rows of another version, and of what is checked."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+import ddr_cli
+from ddr_cli.comparison.leaderboard import leaderboard, suite_rows
+from ddr_cli.core.own_code import trusting
+from ddr_cli.engine.session import RunSettings
+from ddr_cli.engine.suite import parts_of, run_suite
+from ddr_cli.reducers import LDA
+from ddr_cli.reducers.registry import AuthorCheck, Traits
+from ddr_cli.report.leaderboard import trust_notes
+from ddr_cli.spec.suite import Erratum, load_suite
+
+SUITE = """
+title: Methods with troubles
+version: 1
+repeats: 1
+timeout: 5
+classifiers: [{name: knn, n_neighbors: 3}]
+methods:
+  none:
+  breaks: {name: ./mine.py:Breaks}
+  sleeps: {name: ./mine.py:Sleeps}
+datasets:
+  iris: {split: {kind: fraction, train: 0.5}}
+tracks: {inductive: {}}
+"""
+MINE = """
+import time
+from sklearn.base import BaseEstimator, TransformerMixin
+
+class Breaks(TransformerMixin, BaseEstimator):
+    def fit(self, X, y):
+        raise MemoryError("no room for so many points")
+
+class Sleeps(TransformerMixin, BaseEstimator):
+    def fit(self, X, y):
+        time.sleep(600)
+"""
+SMALL = """
+title: A tiny suite
+version: 1
+repeats: 1
+classifiers: [{name: knn, n_neighbors: 3}]
+methods: {none: , lda: }
+datasets:
+  iris: {split: {kind: fraction, train: 0.5}}
+tracks: {inductive: {}}
+"""
+
+
+def test_what_fails_or_takes_too_long_counts_as_the_largest_class_and_is_told(tmp_path):
+    (tmp_path / "mine.py").write_text(MINE)
+    (tmp_path / "troubles.yaml").write_text(SUITE)
+    with trusting(True):
+        suite = load_suite(tmp_path / "troubles.yaml")
+        folder = tmp_path / "suite_troubles"
+        run_suite(suite, parts_of(suite, folder), RunSettings(out=folder, quiet=True))
+        parts = parts_of(suite, folder)
+        rows = suite_rows(parts)
+        board = leaderboard(rows, tuned=False)
+        errata = [Erratum(date="2030-01-01", what="swapped labels", rows="iris", mended="lda 9")]
+        notes = trust_notes(board, rows, parts[0].spec, errata)
+    table = board.table.set_index("method")
+    # Three classes of 25 points train, so that two of three test points are wrong.
+    assert table.loc[["breaks", "sleeps"], "mean"].tolist() == pytest.approx([2 / 3, 2 / 3])
+    assert table.loc[["breaks", "sleeps", "none"], "failed"].tolist() == [1, 1, 0]
+    assert table.loc["breaks", "score"] == pytest.approx(0)
+    assert notes[0].startswith("failed, and counted as always naming the training part's largest")
+    assert "breaks on 1 splits of iris (" in notes[0]
+    assert "no room for so many points" in notes[0]
+    assert "sleeps on 1 splits of iris (took longer than 5 s" in notes[0]
+    assert notes[1:] == [
+        "checked by the methods' authors: none of 3",
+        "erratum of 2030-01-01: swapped labels (iris; mended in lda 9)",
+    ]
+
+
+@pytest.fixture
+def small(tmp_path, one_after_the_other, monkeypatch):
+    """Return a suite that has run, its folder, and how to run what is left."""
+    monkeypatch.setattr("ddr_cli.engine.run.make_executor", lambda *_: one_after_the_other())
+    (tmp_path / "tiny.yaml").write_text(SMALL)
+    suite, folder = load_suite(tmp_path / "tiny.yaml"), tmp_path / "suite_tiny"
+
+    def run() -> Any:
+        run_suite(suite, parts_of(suite, folder), RunSettings(out=folder, quiet=True))
+        return suite, folder
+
+    run()
+    return SimpleNamespace(suite=suite, folder=folder, run=run)
+
+
+def methods_now(small):
+    (part,) = parts_of(small.suite, small.folder)
+    return part, set(suite_rows([part])["method"]) if part.status else set()
+
+
+def test_rows_of_a_method_s_older_version_are_in_no_table_and_made_again_alone(small, monkeypatch):
+    whole = LDA.__ddr_traits__
+    checked = AuthorCheck("R. Fisher", "2030-01-01", "the code", whole(LDA()).version)
+
+    def raised(self: LDA) -> Traits:
+        return replace(whole(self), version=whole(self).version + 1, checked=checked)
+
+    before = (small.folder / "iris" / "trials.csv").read_text().splitlines()
+    monkeypatch.setattr(LDA, "__ddr_traits__", raised)
+    part, there = methods_now(small)
+    assert part.tallies["lda"][:2] == (1, 0)
+    assert (part.tallies["lda"].stale, part.tallies["none"].stale) == (1, 0)
+    assert there == {"none"}
+    small.run()
+    part, there = methods_now(small)
+    assert (part.tallies["lda"].stale, there) == (0, {"none", "lda"})
+    after = (small.folder / "iris" / "trials.csv").read_text().splitlines()
+    assert [line in after for line in before if ",none," in line] == [True]
+    assert not any(line in after for line in before if ",lda," in line)
+    rows = suite_rows([part])
+    notes = trust_notes(leaderboard(rows, tuned=False), rows, part.spec, [])
+    assert "lda (checked by R. Fisher, 2030-01-01: the code (version" in notes[0]
+    assert "before its numbers changed)" in notes[0]
+    assert notes[1] == "errata: none known"
+
+
+def test_rows_of_other_data_are_in_no_table(small, monkeypatch):
+    from ddr_cli.engine.identity import Datasets
+
+    known = Datasets.identify
+
+    def changed(self: Datasets, spec: Any) -> Any:
+        return known(self, spec).model_copy(update={"fingerprint": "another"})
+
+    monkeypatch.setattr(Datasets, "identify", changed)
+    part, there = methods_now(small)
+    assert there == set()
+    assert [tally.stale for tally in part.tallies.values()] == [1, 1]
+
+
+@pytest.mark.usefixtures("small")
+def test_python_has_the_leaderboard_and_a_method_joins(tmp_path):
+    path = tmp_path / "tiny.yaml"
+    board = ddr_cli.leaderboard(path, out=tmp_path, tuned=False)
+    assert set(board.table["method"]) == {"none", "lda"}
+    joined = ddr_cli.join_suite("mmc", path, out=tmp_path, datasets=["iris"], tuned=False)
+    assert set(joined.table["method"]) == {"none", "lda", "mmc"}
+    made = json.loads((tmp_path / "suite_tiny_mmc" / "suite.json").read_text())
+    assert made["suite"]["version"] == 1
