@@ -423,7 +423,9 @@ def add(
             for line in own_method_lines(board, rows, joined.label):
                 typer.echo(in_width(line, indent=4))
         if tunes and not joined.is_tuned:
-            untuned = "has nothing to tune (no n_components, no grids of its own): tuned it is as at its"
+            untuned = (
+                "has nothing to tune (no n_components, no grids of its own): tuned it is as at its"
+            )
             typer.echo(in_width(f"{joined.label} {untuned} defaults"))
         for line in leaderboard_notes(board, suite.methods_of("inductive")):
             typer.echo(in_width(line, indent=2))
