@@ -361,7 +361,7 @@ def main() -> None:
     table = pd.read_json(record, lines=True).drop(columns=["source"])
     table = table.drop_duplicates(IDENTITY, keep="last")
     if TABLE.exists():
-        known = pd.read_csv(TABLE)
+        known = pd.read_csv(TABLE, keep_default_na=False)  # a mutant may be None
         judged = known[[*IDENTITY, "judged"]]
         table = table.merge(judged, how="left", on=IDENTITY)
         table = pd.concat([table, known[~known["area"].isin(table["area"])]])
