@@ -65,7 +65,7 @@ def measured(name: str, n: int, workers: Workers, runs: int) -> list[dict[str, A
     for method, of in found.items():
         row = {"work": name, "method": method, "n": n, "d": X.shape[1], **summary(of)}
         what, value, is_right = checked.get(method, ("", None, True))
-        row["answer"] = f"{what} {value:.3g}" if what else ""
+        row["answer"] = f"{what} {value:.5g}" if what else ""
         rows.append({**row, "wrong": "" if is_right else "wrong"})
         print(*rows[-1].values(), sep="  ", flush=True)
     return rows

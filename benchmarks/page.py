@@ -2,8 +2,9 @@
 
     python benchmarks/page.py [--out FOLDER] [--quick]
 
-No number on the page is typed by hand: `make bench` measures all of them and then runs this. With
-`--quick`, or of another folder's tables, the page is made beside these.
+No number of a table is typed by hand: `make bench` measures all of them and then runs this; why a
+goal is not met stands in `reasons.py`. With `--quick`, or of another folder's tables, the page is
+made beside these.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import pandas as pd
 from matplotlib import rc_context
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator
+from reasons import REASONS
 from tables import RESULTS, against_goals, folder, markdown, options
 from works import WORKS
 
@@ -116,6 +118,23 @@ def draw(measured: pd.DataFrame, column: str, label: str, path: Path) -> None:
         figure.savefig(path, metadata={"Date": None})
 
 
+def why_not(tables: Path) -> str:
+    """Return the reasons of the goals that no table shows as met."""
+    met = {}
+    if (tables / "goals.csv").is_file():
+        goals = pd.read_csv(tables / "goals.csv", keep_default_na=False)
+        for row in goals[goals["goal"] != ""].to_dict("records"):
+            work, _, ours = row["work"].partition(": ")
+            key = f"{work}, n = {row['n']:,}" + (f": {ours}" if ours else "")
+            met[key] = met.get(key, True) and row["met"] == "yes"
+    if (tables / "engine.csv").is_file():
+        engine = pd.read_csv(tables / "engine.csv")
+        met |= dict(zip(engine["work"], engine["met"] == "yes", strict=True))
+    return "\n".join(
+        f"- **{row}.** {reason}" for row, reason in REASONS.items() if not met.get(row, False)
+    )
+
+
 def page(tables: Path, beside: str) -> str:
     """Return the page's text; `beside` is where it finds the pictures."""
     parts = [
@@ -144,6 +163,7 @@ def page(tables: Path, beside: str) -> str:
             parts += [f"## {title}", markdown(table), f"By `benchmarks/bench_{script}.py`."]
             if (tables / f"{name}.svg").is_file():
                 parts += [f"![{title}]({beside}/{name}.svg)"]
+    parts += ["## Goals that are not met or were not measured, and why", why_not(tables)]
     return "\n\n".join(parts) + "\n"
 
 

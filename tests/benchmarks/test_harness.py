@@ -17,7 +17,7 @@ BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 def house(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     """Return the benchmarks' modules, which import one another by their bare names."""
     monkeypatch.syspath_prepend(str(BENCHMARKS))
-    names = ("checks", "measure", "page", "tables", "works")
+    names = ("checks", "measure", "page", "reasons", "tables", "works")
     modules = {name: __import__(name) for name in names}
     yield SimpleNamespace(**modules)
     for name in names:
@@ -79,3 +79,15 @@ def test_a_fit_is_measured_in_a_process_of_its_own(house: SimpleNamespace) -> No
     [runs] = found.values()
     assert [run.answer.shape for run in runs] == [(60, 12)] * 2
     assert house.measure.summary(runs)["runs"] == 2
+
+
+def test_a_goal_that_is_met_needs_no_reason(house: SimpleNamespace, tmp_path: Path) -> None:
+    met = {"SDE": "yes", "NMMP": "no"}
+    rows = [
+        {"work": w, "n": n, "goal": "≤ 4 s", "met": met[w]}
+        for w, n in (("SDE", 400), ("NMMP", 50_000))
+    ]
+    pd.DataFrame(rows).to_csv(tmp_path / "goals.csv", index=False)
+    shown = house.page.why_not(tmp_path)
+    assert "**SDE, n = 400.**" not in shown
+    assert "**NMMP, n = 50,000.**" in shown
