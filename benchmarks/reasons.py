@@ -20,9 +20,9 @@ REASONS = {
     "NMMP, n = 8,000": "The machine was shared with as many as 20 processes in this series.",
     "NMMP, n = 50,000": "The graph of one class is held twice while mutual neighbours are found.",
     "CCDR, n = 10,000": "Supervised UMAP was measured up to 4,000 points only.",
-    "nmmp_faces: share of fits and evaluation": "200 small images are fitted in milliseconds, so "
-    "that the start of the processes, the splits, the reduction by PCA and the rows weigh more. "
-    "How the rest is made up was not measured.",
+    "nmmp_faces: share of fits and evaluation": "Half of the run is what comes with a "
+    "fit of 200 small images: the start of the processes, the splits, rows and figures among it. "
+    "How it is made up was not measured.",
     "lfda_resplits_letter: share of fits and evaluation": "The rest is hardly more than a run of "
     "trials that do nothing costs: the start of the processes. It has stayed while fits became "
     "faster.",
