@@ -120,10 +120,10 @@ class Triples:
         return float(self._pull @ distances), 1 + distances[self._own] - distances[self._other]
 
 
-_LENGTHEN = 3.0  # after an easy step the next may go so much farther, after a hard one less far
-_EASY, _HARD = 50, 200  # evaluations of the dual: an easy step has fewer, a hard one more
+_LENGTHEN = 3.0  # after an easy step the next may go so much farther
+_EASY = 150  # evaluations of the dual in an easy step
 _SHARE = 0.1  # a step's own gap, as a share of what it gains
-_PRECISE = 0.3  # a step's own gap that always suffices, as a share of the gap asked for
+_PRECISE = 0.01  # a step's own gap that always suffices, as a share of the gap asked for
 _INNER = 500  # most iterations of L-BFGS for one step
 
 
@@ -164,14 +164,12 @@ def large_margin_metric(problem: LargeMargin, *, tol: float, max_iter: int) -> M
 
     def gaps(step: _Step, objective: float, metric: Floats) -> tuple[float, float]:
         """Return what the steps end by, and what is proved."""
-        nonlocal bound
         lower = float(step.multipliers.sum())
         if coordinates is None:
             far = FAR * float(np.trace(metric))
             return limited_gap(objective, lower, step.slope, far), objective
         excess = max(0.0, -extreme_eigenvalue(step.slope, largest=False) / pulled)
-        bound = max(bound, lower / (1 + excess))
-        return (objective - bound,) * 2
+        return (min(objective, objective - lower / (1 + excess)),) * 2
 
     d = problem.X.shape[1]
     scale = best_multiple(lambda s: problem.value(math.sqrt(s) * np.eye(d)))
@@ -179,7 +177,6 @@ def large_margin_metric(problem: LargeMargin, *, tol: float, max_iter: int) -> M
     metric, path = scale * np.eye(d), [problem.value(factor)]
     enough, gradient_norm = tol * path[0], 0.0
     gap = proved = path[0]
-    bound = 0.0  # whichever step proves it, no metric is below it
     keys = problem.impostors(factor)
     multipliers = np.zeros(len(keys))
     length = float(np.sum(metric**2)) / path[0] if path[0] > 0 else 0.0
@@ -194,10 +191,8 @@ def large_margin_metric(problem: LargeMargin, *, tol: float, max_iter: int) -> M
         keys, multipliers = _with_triples(
             step.keys[active], step.multipliers[active], problem.impostors(factor)
         )
-        if effort < _EASY:
-            length *= _LENGTHEN
-        elif effort > _HARD:
-            length /= _LENGTHEN
+        # A step whose own problem was hard to solve went too far.
+        length *= _LENGTHEN if effort < _EASY else 1 / _LENGTHEN
     if coordinates is not None:
         metric = symmetric(coordinates @ metric @ coordinates.T)
     values, vectors = np.linalg.eigh(metric)
