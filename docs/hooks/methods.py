@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import warnings
-from contextlib import redirect_stdout
+from contextlib import redirect_stderr, redirect_stdout
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -113,21 +112,21 @@ def _figure(name: str, traits: Traits, runs: pd.DataFrame, root: Path) -> str:
         folder = f"../../results/{here[0]}"
         return f"## On real data\n\n![{title}]({folder}/figure.svg)\n\n{title} (`{here[0]}`)."
     picture = root / "build" / "pictures" / f"{name}.svg"
-    if not picture.exists():
+    warned = picture.with_suffix(".txt")
+    if not warned.exists():
         if traits.library and missing_library(traits.library):
             return ""
         picture.parent.mkdir(parents=True, exist_ok=True)
-        with redirect_stdout(StringIO()), warnings.catch_warnings(record=True) as said:
+        with redirect_stdout(StringIO()), redirect_stderr(StringIO()) as said:
             app(
                 ["embed", "digits", "--reducer", name, "--picture", str(picture)],
                 standalone_mode=False,
             )
-        words = " ".join(dict.fromkeys(str(each.message) for each in said))
-        picture.with_suffix(".txt").write_text(words, encoding="utf-8")
-    warned = picture.with_suffix(".txt").read_text(encoding="utf-8")
+        warned.write_text(" ".join(said.getvalue().split()), encoding="utf-8")
     return (
         f"## On real data\n\n![{name} of handwritten digits](../../build/pictures/{name}.svg)\n\n"
-        f"By `ddr embed digits --reducer {name}`: one split, a look. {warned}".rstrip()
+        f"By `ddr embed digits --reducer {name}`: one split, a look. "
+        f"{warned.read_text(encoding='utf-8')}".rstrip()
     )
 
 
