@@ -132,8 +132,8 @@ def _ceiling(bench: Benchmark, board: Leaderboard) -> Told:
     text, p = _compared(board, gains)
     return Told(
         bool(p < LEVEL and gains.median() > 0),
-        f"All features with a strong classifier, beside {method_name(board.best)}, which the same "
-        f"rows have put first: {text}.",
+        "All features, prepared as for the methods, with a strong classifier, beside "
+        f"{method_name(board.best)}, which the same rows have put first: {text}.",
     )
 
 
