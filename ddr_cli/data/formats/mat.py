@@ -111,7 +111,7 @@ def load_mat(path: Path) -> dict[str, Any]:
 
     stream: Any = io.BytesIO(content)
     try:
-        variables: dict[str, Any] = scipy.io.loadmat(stream)
+        variables: dict[str, Any] = scipy.io.loadmat(stream, spmatrix=True)
     except Exception as error:  # its reader raises anything on a damaged file
         raise InputError(f"{path}: not a MATLAB file that can be read ({error}).") from None
     return {name: value for name, value in variables.items() if not name.startswith("__")}
