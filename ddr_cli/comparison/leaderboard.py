@@ -256,8 +256,12 @@ def _against(
     gain = -differences if lower_is_better(metric) else differences
     return {
         "difference": float(differences.median()),
-        "wins": int((gain > equivalence).sum()),
-        "equal": int((gain.abs() <= equivalence).sum()),
-        "losses": int((gain < -equivalence).sum()),
+        **dict(zip(("wins", "equal", "losses"), wins_and_losses(gain, equivalence), strict=True)),
         "p": signed_ranks(differences),
     }
+
+
+def wins_and_losses(gain: pd.Series[Any], equivalence: float) -> tuple[int, int, int]:
+    """Return on how many data sets a gain is a win, equal, and a loss."""
+    wins, losses = int((gain > equivalence).sum()), int((gain < -equivalence).sum())
+    return wins, int((gain.abs() <= equivalence).sum()), losses

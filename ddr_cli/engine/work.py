@@ -73,10 +73,9 @@ def do(job: Job) -> JobResult:
             result = tune(job) if isinstance(job, TuneJob) else fit_and_evaluate(job)
     except _FAILURES as error:
         full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
-        read = job.data if isinstance(job, SplitJob) else job.split
-        gone = isinstance(error, FileNotFoundError) and not (
-            read.exists() and job.trace.parent.exists() and job.split.parent.exists()
-        )
+        # By its name: the folder may have been made again since, for another job.
+        own = [job.split, job.trace, *([job.data] if isinstance(job, SplitJob) else [])]
+        gone = isinstance(error, FileNotFoundError) and Path(error.filename or "") in own
         result = JobResult(
             error=_reason(error), traceback=traceback_of(error), disk_full=full, files_gone=gone
         )

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from ddr_cli.comparison.benchmark import Benchmark
-from ddr_cli.comparison.leaderboard import EQUIVALENCE, Leaderboard
+from ddr_cli.comparison.leaderboard import EQUIVALENCE, Leaderboard, wins_and_losses
 from ddr_cli.comparison.names import (
     is_rate,
     lower_is_better,
@@ -74,11 +74,7 @@ def pair_rows(board: Leaderboard) -> list[tuple[str, list[tuple[int, int, int] |
         if row == column:
             return None
         gain = (sign * (board.means[row] - board.means[column])).round(12)
-        return (
-            int((gain > EQUIVALENCE).sum()),
-            int((gain.abs() <= EQUIVALENCE).sum()),
-            int((gain < -EQUIVALENCE).sum()),
-        )
+        return wins_and_losses(gain, EQUIVALENCE)
 
     return [(row, [cell(row, column) for column in names]) for row in names]
 

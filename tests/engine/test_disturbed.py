@@ -16,15 +16,17 @@ from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 from filelock import FileLock
 
 from ddr_cli.core.errors import InputError
 from ddr_cli.engine import local, read_trials, run_spec, scratch
-from ddr_cli.engine.jobs import ExecutorError
+from ddr_cli.engine.jobs import ExecutorError, SplitJob
 from ddr_cli.engine.progress import Lines, Progress
 from ddr_cli.engine.scratch import PointSet, Scratch
 from ddr_cli.engine.session import RunOutcome
+from ddr_cli.engine.work import do
 
 if TYPE_CHECKING:
     from ddr_cli.spec import Spec
@@ -62,6 +64,23 @@ def test_a_scratch_folder_that_a_cleaner_removes_is_made_again(
     outcome = run(make_spec(split=MANY, reducers=["none", "pca"]), progress=Once(clean))
     assert (outcome.done, outcome.failed) == (48, 0)
     assert not list(tmp_path.glob("ddr-scratch-*"))
+
+
+@pytest.mark.parametrize(("name", "gone"), [("data", True), ("another", False)])
+def test_a_removed_file_is_told_by_its_name_though_it_is_there_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, gone: bool
+) -> None:
+    def load(path: Path) -> None:
+        asked = path.with_name(name)
+        try:
+            asked.open()
+        finally:
+            asked.touch()
+
+    monkeypatch.setattr(PointSet, "load", load)
+    places = {each: tmp_path / each for each in ("data", "split", "trace")}
+    job = SplitJob(**places, rows=np.arange(2), n_train=1, steps=(), searches={}, seed=0)
+    assert do(job).files_gone is gone
 
 
 def test_a_scratch_folder_that_is_removed_each_time_ends_the_run(
