@@ -64,8 +64,8 @@ class Benchmark:
     def _keys(self) -> list[Key]:
         found = []
         for track, how in self.suite.tracks.items():
-            # Few labels and permuted ones ask something else.
-            if how.labels or SHUFFLED_LABELS in how.controls:
+            # Few labels, permuted ones and all widths ask something else.
+            if how.labels or how.dimensions or SHUFFLED_LABELS in how.controls:
                 continue
             own = self.rows[(self.rows["track"] == track) & (self.rows["control"] == "")]
             for tuned in (True, False):
@@ -181,6 +181,37 @@ class Benchmark:
             self.suite.metrics[0]
         ].mean()
         return means.unstack(LABELS).sort_index(axis="columns")
+
+    @cached_property
+    def dimensions_offered(self) -> pd.DataFrame:
+        """The mean by method, data set and number of dimensions, of a track of these.
+
+        A method has no number where it offers fewer, and one without a width to choose has its own
+        at 0. Only data sets that all methods have count, and of these the splits that are whole.
+        """
+        track = next((name for name, each in self.suite.tracks.items() if each.dimensions), "")
+        rows = self.rows[self.rows["track"] == track]
+        if rows.empty:
+            return pd.DataFrame()
+        keys = ["dataset", "split", "split_hash"]
+        sizes = rows.groupby(keys)["method"].transform("size")
+        rows = rows[sizes == sizes.groupby(rows["dataset"]).transform("max")]
+        n_methods = rows["method"].nunique()
+        rows = rows[rows.groupby("dataset")["method"].transform("nunique") == n_methods]
+        rows = rows.assign(dimension=rows["width"].fillna(0).astype(int))
+        by = rows.groupby(["method", "dataset", "dimension"], sort=False)[self.suite.metrics[0]]
+        return by.mean().unstack("dimension").sort_index(axis="columns")
+
+    @cached_property
+    def by_dimension(self) -> pd.DataFrame:
+        """The mean by method, data set and number of dimensions, or of the most that are offered.
+
+        So a mean over data sets is of the same ones all along.
+        """
+        asked = [n for each in self.suite.tracks.values() for n in each.dimensions]
+        means = self.dimensions_offered
+        widths = sorted({*means.columns, *asked}) if len(means) else []
+        return means.reindex(columns=widths).ffill(axis="columns")[asked if widths else []]
 
     @cached_property
     def permuted(self) -> pd.DataFrame:

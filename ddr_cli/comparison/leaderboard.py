@@ -144,6 +144,11 @@ def leaderboard(
     chosen = chosen[chosen["classifier"] == classifier]
     floored = [name[6:] for name in map(str, rows.columns) if name.startswith("floor_")]
     metric = _known("metric", metric, floored)
+    if chosen.duplicated(["dataset", "split", "split_hash", "method"]).any():
+        raise InputError(
+            f"The track '{track}' has each method at several numbers of dimensions, so there is no "
+            "leaderboard of it; 'ddr suite page' draws them, and 'ddr suite export' has them all."
+        )
     if datasets:
         chosen = chosen[chosen["dataset"].isin(datasets)]
     methods = list(dict.fromkeys(chosen["method"]))

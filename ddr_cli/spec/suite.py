@@ -49,6 +49,8 @@ class SuiteData(StrictFrozen):
 class Track(StrictFrozen):
     """Methods that see the same of the data, and are compared with each other alone."""
 
+    newer: ClassVar = ("dimensions",)
+
     methods: list[Text] = Field(default_factory=list)
     """Those of the suite, if not given."""
     datasets: list[Text] = Field(default_factory=list)
@@ -59,12 +61,21 @@ class Track(StrictFrozen):
     """Each method also with settings chosen inside every training part."""
     labels: list[Budget] = Field(default_factory=list)
     """Labelled training points per class."""
+    dimensions: list[Annotated[int, Ge(1)]] = Field(default_factory=list)
+    """Each method at each of these widths, or at fewer and the most it can offer; untuned."""
     controls: list[Control] = Field(default_factory=list)
     """What the methods are held against."""
     classifiers: list[JsonValue] | None = None
     """Those of the suite, if not given."""
     repeats: Annotated[int, Ge(1)] | None = None
     """Those of the suite, if not given."""
+
+    @model_validator(mode="after")
+    def _is_tuned_or_at_each_width(self) -> Self:
+        if self.tune is not None and self.dimensions:
+            message = "a track with tune chooses the widths itself: drop dimensions, or drop tune."
+            refuse([problem_at(("dimensions",), message, key=True)])
+        return self
 
 
 class Erratum(StrictFrozen):
@@ -283,6 +294,9 @@ class Suite(StrictFrozen):
         traits = traits_of("reducers", factory, {})
         most = limits.most(traits, track.mode)
         default = width if most is None else min(width, most)
+        if track.dimensions:
+            asked: list[JsonValue] = [*sorted({min(n, most or n) for n in track.dimensions})]
+            return {**item, WIDTH: {"grid": asked}}, None
         if track.tune is None:
             return {**item, WIDTH: default}, None
         stated = given.get(WIDTH)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from ddr_cli.comparison.benchmark import benchmark_of
 from ddr_cli.comparison.leaderboard import leaderboard, suite_rows
 from ddr_cli.core.errors import InputError
 from ddr_cli.engine.session import RunSettings
@@ -33,6 +34,10 @@ datasets:
 tracks:
   inductive:
     tune: {folds: 2, budget: 3}
+  dimension:
+    datasets: [wine, iris]
+    classifiers: [{name: knn, n_neighbors: 3}]
+    dimensions: [1, 3, 8]
 """
 # Of all points, by their sources.
 SIZES = {"iris": [50, 50, 50], "wine": [59, 71, 48], "balance": [49, 288, 288]}
@@ -53,7 +58,7 @@ def run(tmp_path_factory, one_after_the_other):
 
 @pytest.fixture(scope="module")
 def rows(run):
-    return suite_rows(parts_of(*run))
+    return suite_rows(parts_of(*run, tracks=["inductive"]))
 
 
 def raw(folder, classifier, *, tuned):
@@ -143,6 +148,30 @@ def test_the_long_table_has_every_value_once(rows):
     tuned = table[table["tuned"] & (table["method"] == "fisher")]
     assert set(tuned["setting"]) <= {"dim = 1", "dim = 2"}
     assert table["value"].sum() == pytest.approx(rows["error"].sum())
+
+
+def test_each_method_stands_at_every_dimension_it_offers(run):
+    suite, folder = run
+    bench = benchmark_of(suite, parts_of(suite, folder))
+    errors = {}
+    for dataset in ("iris", "wine"):
+        with (folder / f"{dataset}-dimension" / "trials.csv").open() as file:
+            for row in csv.DictReader(file):
+                key = LABELS[row["reducer"]], dataset, int(row["reducer.n_components"] or 0)
+                errors.setdefault(key, []).append(float(row["error"]))
+    # Iris has four features and three classes.
+    offered = {"none": {0}, "fisher": {1, 2}, "pca": {1, 3, 4}}
+    assert {key[2] for key in errors if key[:2] == ("pca", "wine")} == {1, 3, 8}
+    for method, widths in offered.items():
+        assert {key[2] for key in errors if key[:2] == (method, "iris")} == widths
+        counts = {n: max((w for w in widths if w <= n), default=0) for n in (1, 3, 8)}
+        expected = [np.mean(errors[method, "iris", width]) for width in counts.values()]
+        found = bench.by_dimension.loc[(method, "iris")]
+        assert found.to_dict() == pytest.approx(dict(zip(counts, expected, strict=True)))
+    assert all(len(found) == suite.repeats for found in errors.values())
+    assert "dimension" not in {key[0] for key in bench.boards}
+    with pytest.raises(InputError, match="'dimension' has each method at several numbers"):
+        leaderboard(bench.rows, track="dimension", tuned=False)
 
 
 @pytest.mark.parametrize(
