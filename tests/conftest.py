@@ -10,6 +10,7 @@ import signal
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -95,6 +96,38 @@ class OneAfterTheOther:
 def one_after_the_other() -> type[OneAfterTheOther]:
     """Return a back end that starts no process."""
     return OneAfterTheOther
+
+
+# -- a suite ---------------------------------------------------------------------------------------
+
+TINY_SUITE = """
+title: A tiny suite
+version: 1
+repeats: 1
+classifiers: [{name: knn, n_neighbors: 3}]
+methods: {none: , lda: }
+datasets:
+  iris: {split: {kind: fraction, train: 0.5}}
+tracks: {inductive: {}}
+"""
+
+
+@pytest.fixture
+def tiny_suite(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
+    """Return a suite that has run, its `folder`, and how to `run` what is left."""
+    from ddr_cli.engine.session import RunSettings
+    from ddr_cli.engine.suite import parts_of, run_suite
+    from ddr_cli.spec.suite import load_suite
+
+    monkeypatch.setattr("ddr_cli.engine.run.make_executor", lambda *_: OneAfterTheOther())
+    (tmp_path / "tiny.yaml").write_text(TINY_SUITE)
+    suite, folder = load_suite(tmp_path / "tiny.yaml"), tmp_path / "suite_tiny"
+
+    def run() -> None:
+        run_suite(suite, parts_of(suite, folder), RunSettings(out=folder, quiet=True))
+
+    run()
+    return SimpleNamespace(suite=suite, folder=folder, run=run)
 
 
 # -- made-up result folders, written in the formats of a real run --------------------------------

@@ -97,12 +97,36 @@ Trust = Annotated[
     typer.Option("--trust", help="Run code that a spec names by its file or module."),
 ]
 Offline = Annotated[bool, typer.Option("--offline", help="Never download anything.")]
+Jobs = Annotated[
+    int, typer.Option("--jobs", "-j", min=1, help="Number of worker processes, one core each.")
+]
+Backend = Annotated[
+    str,
+    typer.Option(
+        "--backend", help="local: processes of this machine; dask: the workers of a cluster."
+    ),
+]
+Scheduler = Annotated[
+    str | None,
+    typer.Option(
+        "--scheduler", metavar="ADDRESS", help="With --backend dask, such as tcp://host:8786."
+    ),
+]
+RetryFailed = Annotated[bool, typer.Option("--retry-failed", help="Re-run failed trials.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only problems.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 
 
 _WIDTH_IN_A_PIPE = 160
-# The end of a full line, and the beginning of one as far from the margin that begins nothing new.
-_GOES_ON = re.compile(r"^(( *)(?! ).{66,})\n\2(?=[^\s#>\-.\[|+])(?![\w`]+ ?:)", re.MULTILINE)
+_GOES_ON = re.compile(
+    r"""
+    ^((\ *)(?!\ ).{66,})\n  # A full line,
+    \2                      # and one as far from the margin that begins nothing new:
+    (?=[^\s#>\-.\[|+])      # no paragraph, heading, list or table,
+    (?![\w`]+\ ?:)          # and no parameter.
+    """,
+    re.MULTILINE | re.VERBOSE,
+)
 
 
 def console() -> Console:
@@ -209,9 +233,7 @@ class RunOptions:
     overrides: Overrides = None
     repeats: Repeats = None
     out: Out = Path("results")
-    jobs: Annotated[
-        int, typer.Option("--jobs", "-j", min=1, help="Number of worker processes, one core each.")
-    ] = 1
+    jobs: Jobs = 1
     timeout: Annotated[
         float | None,
         typer.Option(
@@ -231,25 +253,13 @@ class RunOptions:
             "more fails with that reason.",
         ),
     ] = None
-    backend: Annotated[
-        str,
-        typer.Option(
-            "--backend", help="local: processes of this machine; dask: the workers of a cluster."
-        ),
-    ] = "local"
-    scheduler: Annotated[
-        str | None,
-        typer.Option(
-            "--scheduler", metavar="ADDRESS", help="With --backend dask, such as tcp://host:8786."
-        ),
-    ] = None
+    backend: Backend = "local"
+    scheduler: Scheduler = None
     fresh: Annotated[
         bool,
         typer.Option("--fresh", help="Start over; the old run is kept in <folder>/previous/."),
     ] = False
-    retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Re-run failed trials.")] = (
-        False
-    )
+    retry_failed: RetryFailed = False
     rerun: Annotated[
         list[str] | None,
         typer.Option(
@@ -262,7 +272,7 @@ class RunOptions:
     data_dir: DataDir = None
     offline: Offline = False
     trust: Trust = False
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only problems.")] = False
+    quiet: Quiet = False
 
     def settings(self) -> RunSettings:
         """Return those that say how specs are run."""

@@ -10,9 +10,14 @@ import typer
 from ddr_cli.cli import completion
 from ddr_cli.cli.options import (
     AsJson,
+    Backend,
     DataDir,
+    Jobs,
     Offline,
+    Quiet,
+    RetryFailed,
     RunOptions,
+    Scheduler,
     Trust,
     allowed,
     console,
@@ -53,23 +58,6 @@ Only = Annotated[
 Hours = Annotated[
     float | None, typer.Option("--hours", min=0.0, help="A budget of so many CPU hours.")
 ]
-
-Jobs = Annotated[
-    int, typer.Option("--jobs", "-j", min=1, help="Number of worker processes, one core each.")
-]
-Backend = Annotated[
-    str,
-    typer.Option(
-        "--backend", help="local: processes of this machine; dask: the workers of a cluster."
-    ),
-]
-Scheduler = Annotated[
-    str | None,
-    typer.Option(
-        "--scheduler", metavar="ADDRESS", help="With --backend dask, such as tcp://host:8786."
-    ),
-]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only problems.")]
 Classifier = Annotated[
     str | None,
     typer.Option("--classifier", metavar="NAME", help="Compare by this one (default: the first)."),
@@ -159,9 +147,7 @@ def run(
     jobs: Jobs = 1,
     backend: Backend = "local",
     scheduler: Scheduler = None,
-    retry_failed: Annotated[
-        bool, typer.Option("--retry-failed", help="Re-run failed trials.")
-    ] = False,
+    retry_failed: RetryFailed = False,
     data_dir: DataDir = None,
     offline: Offline = False,
     trust: Trust = False,
@@ -362,9 +348,10 @@ def archive(
     suite_<name>/ as well. The same rows make the same bytes.
     """
     from ddr_cli.engine.suite import folder_of
-    from ddr_cli.report.archive import archive_name, write_archive
+    from ddr_cli.report.archive import archive_name, require_rocrate, write_archive
     from ddr_cli.report.suite import one_line
 
+    require_rocrate()
     suite = _load(name, trust)
     parts = _parts(suite, out, None, None, data_dir, offline)
     file = file or Path(f"{archive_name(suite)}.zip")

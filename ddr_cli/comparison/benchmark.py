@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -25,7 +25,6 @@ from ddr_cli.spec.budgets import ALL, LABELS
 from ddr_cli.spec.controls import FULL_FEATURES, SEEN, SHUFFLED_LABELS
 from ddr_cli.spec.feasible import NOTHING, limits_of
 from ddr_cli.spec.model import Spec
-from ddr_cli.spec.pieces import ReducerSpec
 from ddr_cli.spec.suite import INDUCTIVE, Suite
 
 Key = tuple[str, str, str, bool]
@@ -97,16 +96,15 @@ class Benchmark:
     @cached_property
     def users(self) -> set[str]:
         """The methods that use labels; one that can't be loaded counts as doing so."""
-        found = set()
-        for label in self.suite.methods:
+        items = {item.label: item for spec in self.specs.values() for item in spec.reducers}
+
+        def uses_labels(label: str) -> bool:
             try:
-                item = next(each for each in self._items if each.label == label)
-                if not item.traits().supervised:
-                    continue
-            except (InputError, StopIteration):
-                pass
-            found.add(label)
-        return found
+                return label not in items or items[label].traits().supervised
+            except InputError:
+                return True
+
+        return set(filter(uses_labels, self.suite.methods))
 
     @cached_property
     def groups(self) -> dict[str, list[str]]:
@@ -117,10 +115,6 @@ class Benchmark:
             for group, members in self.suite.groups.items()
             if (found := [names[each] for each in members if each in names])
         }
-
-    @property
-    def _items(self) -> Iterator[ReducerSpec]:
-        return (item for spec in self.specs.values() for item in spec.reducers)
 
     @cached_property
     def ceiling(self) -> pd.Series[Any]:

@@ -23,6 +23,7 @@ from ddr_cli.comparison.names import (
     lower_is_better,
     method_name,
     metric_name,
+    p_text,
 )
 from ddr_cli.evaluation.statistics import signed_ranks
 
@@ -74,13 +75,9 @@ def _compared(board: Leaderboard, gains: pd.Series[Any]) -> tuple[str, float]:
     side = "ahead" if gains.median() >= 0 else "behind"
     text = (
         f"ahead on {int((gains > 0).sum())} and behind on {int((gains < 0).sum())} of {len(gains)} "
-        f"data sets, at the median {size} {side} (Wilcoxon's {_p(p)})"
+        f"data sets, at the median {size} {side} (Wilcoxon's p {p_text(p) or 'not defined'})"
     )
     return text, p
-
-
-def _p(p: float) -> str:
-    return "p not defined" if math.isnan(p) else f"p {'< 0.001' if p < 0.001 else f'= {p:.2g}'}"
 
 
 def _labels_help(bench: Benchmark, board: Leaderboard) -> Told:
@@ -105,8 +102,8 @@ def _first_against_nothing(_: Benchmark, board: Leaderboard) -> Told:
     return Told(
         p < LEVEL and float(row["score"]) > float(rows["score"][board.baseline]),
         f"{method_name(board.best)} against {method_name(board.baseline)}: wins / equal / losses "
-        f"{counts}, at the median {median} of {metric_name(board.metric)} (Wilcoxon's {_p(p)} with "
-        "Holm's correction).",
+        f"{counts}, at the median {median} of {metric_name(board.metric)} (Wilcoxon's p "
+        f"{p_text(p) or 'not defined'} with Holm's correction).",
     )
 
 
@@ -159,7 +156,7 @@ def _time(_: Benchmark, board: Leaderboard) -> Told:
     return Told(
         not (found.pvalue < LEVEL and found.statistic > 0),
         f"Spearman's rank correlation of CPU seconds and score over {len(board.table)} methods: "
-        f"{found.statistic:.2f} ({_p(float(found.pvalue))}).",
+        f"{found.statistic:.2f} (p {p_text(float(found.pvalue)) or 'not defined'}).",
     )
 
 

@@ -34,6 +34,10 @@ class Joined:
     @property
     def rows(self) -> pd.DataFrame:
         """The rows of the suite's methods and of the one that joins, see `suite_rows`."""
+        if not self.ours:
+            refused = (each for each in self.endings.values() if isinstance(each, DdrError))
+            said = f"{self.label} has not ended on any split yet; the same call goes on."
+            raise next(refused, InputError(said))
         return pd.concat([suite_rows(self.theirs), suite_rows(self.ours)], ignore_index=True)
 
     @property

@@ -147,6 +147,11 @@ def difference_text(value: float, metric: str, *, unit: bool = True) -> str:
     return f"{100 * value:+.2f}{' points' if unit else ''}"
 
 
+def p_text(p: float) -> str:
+    """Return a p-value in two digits, nothing where there is none."""
+    return "" if math.isnan(p) else "< 0.001" if p < 0.001 else f"{p:.2g}"
+
+
 def amount_text(value: float, metric: str) -> str:
     """Return the size of a difference: ``1 point`` for rates."""
     if not is_rate(metric):

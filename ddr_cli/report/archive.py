@@ -8,6 +8,7 @@ import json
 import zipfile
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ from ddr_cli.core.errors import InputError
 from ddr_cli.core.registry import shipped
 from ddr_cli.data.card import load_card
 from ddr_cli.engine.journal import FILE_NAME as TRIALS
+from ddr_cli.engine.records import MANIFEST as RUN
 from ddr_cli.engine.records import read_manifest
 from ddr_cli.engine.suite import MANIFEST, Part
 from ddr_cli.report.leaderboard import long_rows
@@ -46,6 +48,14 @@ def archive_name(suite: Suite) -> str:
     return f"suite_{suite.name}_v{suite.version}"
 
 
+def require_rocrate() -> None:
+    """Refuse to begin an archive whose metadata can't be made."""
+    if find_spec("rocrate") is None:
+        raise InputError(
+            "The metadata of an archive is made by rocrate: pip install 'ddr[export]'."
+        )
+
+
 def write_archive(suite: Suite, parts: Sequence[Part], folder: Path, file: Path) -> list[str]:
     """Write into a suite's folder what describes it, and all of it into `file`; return the names.
 
@@ -65,7 +75,10 @@ def write_archive(suite: Suite, parts: Sequence[Part], folder: Path, file: Path)
         PROTOCOL: suite.path.read_bytes() if suite.path else b"",
         CITATION: _citation(suite, date).encode(),
     }
-    kept = [MANIFEST, *(f"{part.folder.name}/{name}" for part in described for name in _OF_A_PART)]
+    kept = [
+        MANIFEST,
+        *(f"{part.folder.name}/{name}" for part in described for name in (RUN, TRIALS)),
+    ]
     with clear_messages(folder):
         files = {name: (folder / name).read_bytes() for name in kept} | made
     files[CRATE] = made[CRATE] = _crate(suite, described, files, date).encode()
@@ -77,9 +90,6 @@ def write_archive(suite: Suite, parts: Sequence[Part], folder: Path, file: Path)
     with clear_messages(file):
         atomic_write(file, _zipped(archive_name(suite), files, date))
     return sorted(files)
-
-
-_OF_A_PART = ("manifest.json", TRIALS)
 
 
 def _ended(part: Part) -> str:
@@ -120,13 +130,9 @@ def _citation(suite: Suite, date: str) -> str:
 
 def _crate(suite: Suite, parts: Sequence[Part], files: Mapping[str, bytes], date: str) -> str:
     """Return the RO-Crate metadata of the folder: its files, their data sets, what made them."""
-    try:
-        from rocrate.model import ContextEntity
-        from rocrate.rocrate import ROCrate
-    except ModuleNotFoundError:
-        raise InputError(
-            "The metadata of an archive is made by rocrate: pip install 'ddr[export]'."
-        ) from None
+    from rocrate.model import ContextEntity
+    from rocrate.rocrate import ROCrate
+
     crate = ROCrate(version="1.1")
 
     def entity(identifier: str, kind: str, **facts: str) -> Any:

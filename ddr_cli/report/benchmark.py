@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -98,7 +100,9 @@ def write_benchmark(bench: Benchmark, results: Path) -> list[Path]:
             rows=by_set.get(name, []),
         )
     folder = results / "report" / f"{FOLDER}{suite.name}"
-    return [_write(folder / name, content) for name, content in files.items()]
+    written = [_write(folder / name, content) for name, content in files.items()]
+    _remove_old_pages(folder, suite, keep=written)
+    return written
 
 
 def _with_origin(suite: Suite, board: Leaderboard) -> pd.DataFrame:
@@ -119,6 +123,15 @@ def _write(path: Path, content: str | bytes) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         atomic_write(path, content)
     return path
+
+
+def _remove_old_pages(folder: Path, suite: Suite, *, keep: Collection[Path]) -> None:
+    """Remove the pages of methods and data sets that the suite has no more; no other file."""
+    made_by = f"Made by <code>ddr suite page {escape(suite.name)}</code>"
+    for path in {*folder.glob("methods/*.html"), *folder.glob("datasets/*.html")}.difference(keep):
+        with clear_messages(path):
+            if made_by.encode() in path.read_bytes():
+                path.unlink()
 
 
 def _charts(bench: Benchmark) -> dict[str, Chart]:

@@ -16,6 +16,7 @@ from ddr_cli.comparison.names import (
     method_name,
     metric_axis,
     number,
+    p_text,
 )
 from ddr_cli.data.card import load_card
 from ddr_cli.report.page import slug
@@ -58,11 +59,6 @@ def board_rows(board: Leaderboard) -> Rows:
             cells[f"{title}_p"] = p_text(float(row[f"{title}_p_holm"])) if there else ""
         found.append(cells)
     return found
-
-
-def p_text(p: float) -> str:
-    """Return a p-value in two digits."""
-    return "" if math.isnan(p) else "< 0.001" if p < 0.001 else f"{p:.2g}"
 
 
 def pair_rows(board: Leaderboard) -> list[tuple[str, list[tuple[int, int, int] | None]]]:

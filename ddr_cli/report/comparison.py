@@ -17,6 +17,7 @@ from ddr_cli.comparison.names import (
     lower_is_better,
     metric_axis,
     number,
+    p_text,
 )
 from ddr_cli.comparison.selection import TRACKS
 from ddr_cli.evaluation.statistics import fewest_for_signed_ranks
@@ -153,18 +154,14 @@ def _signed(value: float, metric: str) -> str:
     return difference_text(value, metric, unit=False)
 
 
-def _p_text(value: float) -> str:
-    return "" if pd.isna(value) else f"{value:.2g}"
-
-
 def _interval_and_p(row: pd.Series, metric: str) -> dict[str, str]:
     interval = ""
     if not pd.isna(row["low"]):
         interval = f"{_signed(row['low'], metric)} to {_signed(row['high'], metric)}"
     return {
         "95 % interval": interval,
-        "p": _p_text(row["p_value"]),
-        "p, Holm": _p_text(row["p_holm"]),
+        "p": p_text(row["p_value"]),
+        "p, Holm": p_text(row["p_holm"]),
     }
 
 
@@ -182,8 +179,8 @@ def _of_pairs(found: Comparison, track: str, pairs: pd.DataFrame) -> TextTable:
                 "wins, equal, losses": f"{row['wins']}-{row['equal']}-{row['losses']}",
                 "median difference": _signed(row["median_difference"], metric),
                 # On one data set there are no signed ranks.
-                "p": _p_text(row["p_value"]) if row["test"] == SIGNED_RANKS else "",
-                "p, Holm": _p_text(row["p_holm"]) if row["test"] == SIGNED_RANKS else "",
+                "p": p_text(row["p_value"]) if row["test"] == SIGNED_RANKS else "",
+                "p, Holm": p_text(row["p_holm"]) if row["test"] == SIGNED_RANKS else "",
             }
             for row in pairs.to_dict("records")
         ]

@@ -16,6 +16,7 @@ from ddr_cli.comparison.names import (
     metric_axis,
     metric_name,
     number,
+    p_text,
 )
 from ddr_cli.engine.journal import OK
 from ddr_cli.spec.budgets import ALL, LABELS
@@ -128,8 +129,8 @@ def own_method_lines(board: Leaderboard, rows: pd.DataFrame, method: str) -> lis
         if reference == method:
             lines.append(f"  it is the {title} itself")
             continue
-        p = float(row[f"{title}_p"])
-        test = f", Wilcoxon's p {p:.2g}" if p == p else ""
+        p = p_text(float(row[f"{title}_p"]))
+        test = f", Wilcoxon's p {p}" if p else ""
         lines.append(
             f"  to {reference} ({title}): median difference "
             f"{difference_text(row[f'{title}_difference'], board.metric)}; wins/equal/losses "

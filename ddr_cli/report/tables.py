@@ -401,6 +401,7 @@ _LATEX = str.maketrans(
         "±": r"$\pm$",
         "≈": r"$\approx$",
         "–": "--",
+        "<": "$<$",
         "→": r"$\to$",
         "○": r"$\circ$",
         "△": r"$\triangle$",

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 import ddr_cli
+from ddr_cli.comparison.joining import Joined
 from ddr_cli.comparison.leaderboard import leaderboard, suite_rows
+from ddr_cli.core.errors import InputError
 from ddr_cli.core.own_code import trusting
 from ddr_cli.engine.session import RunSettings
 from ddr_cli.engine.suite import parts_of, run_suite
@@ -45,16 +46,6 @@ class Sleeps(TransformerMixin, BaseEstimator):
     def fit(self, X, y):
         time.sleep(600)
 """
-SMALL = """
-title: A tiny suite
-version: 1
-repeats: 1
-classifiers: [{name: knn, n_neighbors: 3}]
-methods: {none: , lda: }
-datasets:
-  iris: {split: {kind: fraction, train: 0.5}}
-tracks: {inductive: {}}
-"""
 
 
 def test_what_fails_or_takes_too_long_counts_as_the_largest_class_and_is_told(tmp_path):
@@ -84,43 +75,30 @@ def test_what_fails_or_takes_too_long_counts_as_the_largest_class_and_is_told(tm
     ]
 
 
-@pytest.fixture
-def small(tmp_path, one_after_the_other, monkeypatch):
-    """Return a suite that has run, its folder, and how to run what is left."""
-    monkeypatch.setattr("ddr_cli.engine.run.make_executor", lambda *_: one_after_the_other())
-    (tmp_path / "tiny.yaml").write_text(SMALL)
-    suite, folder = load_suite(tmp_path / "tiny.yaml"), tmp_path / "suite_tiny"
-
-    def run() -> Any:
-        run_suite(suite, parts_of(suite, folder), RunSettings(out=folder, quiet=True))
-        return suite, folder
-
-    run()
-    return SimpleNamespace(suite=suite, folder=folder, run=run)
-
-
-def methods_now(small):
-    (part,) = parts_of(small.suite, small.folder)
+def methods_now(tiny_suite):
+    (part,) = parts_of(tiny_suite.suite, tiny_suite.folder)
     return part, set(suite_rows([part])["method"]) if part.status else set()
 
 
-def test_rows_of_a_method_s_older_version_are_in_no_table_and_made_again_alone(small, monkeypatch):
+def test_rows_of_a_method_s_older_version_are_in_no_table_and_made_again_alone(
+    tiny_suite, monkeypatch
+):
     whole = LDA.__ddr_traits__
     checked = AuthorCheck("R. Fisher", "2030-01-01", "the code", whole(LDA()).version)
 
     def raised(self: LDA) -> Traits:
         return replace(whole(self), version=whole(self).version + 1, checked=checked)
 
-    before = (small.folder / "iris" / "trials.csv").read_text().splitlines()
+    before = (tiny_suite.folder / "iris" / "trials.csv").read_text().splitlines()
     monkeypatch.setattr(LDA, "__ddr_traits__", raised)
-    part, there = methods_now(small)
+    part, there = methods_now(tiny_suite)
     assert part.tallies["lda"][:2] == (1, 0)
     assert (part.tallies["lda"].stale, part.tallies["none"].stale) == (1, 0)
     assert there == {"none"}
-    small.run()
-    part, there = methods_now(small)
+    tiny_suite.run()
+    part, there = methods_now(tiny_suite)
     assert (part.tallies["lda"].stale, there) == (0, {"none", "lda"})
-    after = (small.folder / "iris" / "trials.csv").read_text().splitlines()
+    after = (tiny_suite.folder / "iris" / "trials.csv").read_text().splitlines()
     assert [line in after for line in before if ",none," in line] == [True]
     assert not any(line in after for line in before if ",lda," in line)
     rows = suite_rows([part])
@@ -130,7 +108,7 @@ def test_rows_of_a_method_s_older_version_are_in_no_table_and_made_again_alone(s
     assert notes[1] == "errata: none known"
 
 
-def test_rows_of_other_data_are_in_no_table(small, monkeypatch):
+def test_rows_of_other_data_are_in_no_table(tiny_suite, monkeypatch):
     from ddr_cli.engine.identity import Datasets
 
     known = Datasets.identify
@@ -139,17 +117,19 @@ def test_rows_of_other_data_are_in_no_table(small, monkeypatch):
         return known(self, spec).model_copy(update={"fingerprint": "another"})
 
     monkeypatch.setattr(Datasets, "identify", changed)
-    part, there = methods_now(small)
+    part, there = methods_now(tiny_suite)
     assert there == set()
     assert [tally.stale for tally in part.tallies.values()] == [1, 1]
 
 
-@pytest.mark.usefixtures("small")
+@pytest.mark.usefixtures("tiny_suite")
 def test_python_has_the_leaderboard_and_a_method_joins(tmp_path):
     path = tmp_path / "tiny.yaml"
     board = ddr_cli.leaderboard(path, out=tmp_path, tuned=False)
     assert set(board.table["method"]) == {"none", "lda"}
     joined = ddr_cli.join_suite("mmc", path, out=tmp_path, datasets=["iris"], tuned=False)
     assert set(joined.table["method"]) == {"none", "lda", "mmc"}
+    with pytest.raises(InputError, match="mmc has not ended on any split yet; the same call"):
+        _ = Joined(load_suite(path), "mmc", [], [], {}).rows
     made = json.loads((tmp_path / "suite_tiny_mmc" / "suite.json").read_text())
     assert made["suite"]["version"] == 1

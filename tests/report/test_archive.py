@@ -14,43 +14,21 @@ import pytest
 import yaml
 
 from ddr_cli.core.errors import InputError
-from ddr_cli.engine.session import RunSettings
-from ddr_cli.engine.suite import parts_of, run_suite
-from ddr_cli.report.archive import write_archive
+from ddr_cli.engine.suite import parts_of
+from ddr_cli.report.archive import require_rocrate, write_archive
 from ddr_cli.spec.suite import load_suite
 
-SUITE = """
-title: A tiny suite
-version: 3
-repeats: 1
-classifiers: [{name: knn, n_neighbors: 3}]
-methods: {none: , lda: }
-datasets:
-  iris: {split: {kind: fraction, train: 0.5}}
-tracks: {inductive: {}}
-"""
 
-
-@pytest.fixture
-def ran(tmp_path, one_after_the_other, monkeypatch):
-    """Return a suite that has run, and its folder."""
-    monkeypatch.setattr("ddr_cli.engine.run.make_executor", lambda *_: one_after_the_other())
-    (tmp_path / "tiny.yaml").write_text(SUITE)
-    suite, folder = load_suite(tmp_path / "tiny.yaml"), tmp_path / "suite_tiny"
-    run_suite(suite, parts_of(suite, folder), RunSettings(out=folder, quiet=True))
-    return suite, folder
-
-
-def test_an_archive_holds_all_and_describes_it(ran, tmp_path):
+def test_an_archive_holds_all_and_describes_it(tiny_suite, tmp_path):
     pytest.importorskip("rocrate", reason="rocrate, which describes archives, is an extra")
-    suite, folder = ran
+    suite, folder = tiny_suite.suite, tiny_suite.folder
     first, second = tmp_path / "a.zip", tmp_path / "b.zip"
     names = write_archive(suite, parts_of(suite, folder), folder, first)
     write_archive(suite, parts_of(suite, folder), folder, second)
     assert first.read_bytes() == second.read_bytes()
     with zipfile.ZipFile(first) as archive:
         held = {
-            name.removeprefix("suite_tiny_v3/"): archive.read(name) for name in archive.namelist()
+            name.removeprefix("suite_tiny_v1/"): archive.read(name) for name in archive.namelist()
         }
     assert sorted(held) == names
     # The folder says the same of itself.
@@ -63,9 +41,9 @@ def test_an_archive_holds_all_and_describes_it(ran, tmp_path):
     }
     rows = pd.read_csv(io.BytesIO(gzip.decompress(held["rows.csv.gz"])))
     assert set(rows["method"]) == {"none", "lda"}
-    assert held["suite.yaml"].decode() == SUITE
+    assert held["suite.yaml"] == suite.path.read_bytes()
     cited = yaml.safe_load(held["CITATION.cff"])
-    assert (cited["cff-version"], cited["type"], cited["version"]) == ("1.2.0", "dataset", "3")
+    assert (cited["cff-version"], cited["type"], cited["version"]) == ("1.2.0", "dataset", "1")
     assert cited["authors"] == [{"name": "The makers of the suite tiny"}]
     graph = {each["@id"]: each for each in json.loads(held["ro-crate-metadata.json"])["@graph"]}
     assert {"./", "iris/", "rows.csv.gz", "iris/trials.csv", "CITATION.cff"} <= graph.keys()
@@ -73,13 +51,13 @@ def test_an_archive_holds_all_and_describes_it(ran, tmp_path):
     assert graph["iris/trials.csv"]["sha256"] == sums["iris/trials.csv"]
 
 
-def test_what_keeps_an_archive_from_being_made(ran, tmp_path, monkeypatch):
-    suite, folder = ran
-    monkeypatch.setitem(sys.modules, "rocrate.model", None)
+def test_what_keeps_an_archive_from_being_made(tiny_suite, tmp_path, monkeypatch):
+    suite, folder = tiny_suite.suite, tiny_suite.folder
+    monkeypatch.setitem(sys.modules, "rocrate", None)
     with pytest.raises(InputError, match=r"pip install 'ddr\[export\]'"):
-        write_archive(suite, parts_of(suite, folder), folder, tmp_path / "a.zip")
-    (tmp_path / "tiny.yaml").write_text(SUITE.replace("version: 3", "version: 4"))
-    later = load_suite(tmp_path / "tiny.yaml")
+        require_rocrate()
+    suite.path.write_text(suite.path.read_text().replace("version: 1", "version: 2"))
+    later = load_suite(suite.path)
     with pytest.raises(InputError, match="2 rows are of an older version"):
         write_archive(later, parts_of(later, folder), folder, tmp_path / "a.zip")
     assert not (tmp_path / "a.zip").exists()

@@ -147,8 +147,13 @@ def bench(suite: Suite, specs: dict[str, Any]) -> Benchmark:
 
 @pytest.fixture(scope="module")
 def pages(bench: Benchmark, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the folder of the pages."""
-    return write_benchmark(bench, tmp_path_factory.mktemp("results"))[0].parent
+    """Return the folder of the pages; of two files before it made one."""
+    results = tmp_path_factory.mktemp("results")
+    methods = results / "report" / "suite_small" / "methods"
+    methods.mkdir(parents=True)
+    (methods / "gone.html").write_text("<p>Made by <code>ddr suite page small</code>, ddr 0.1")
+    (methods / "mine.html").write_text("<p>Notes of my own")
+    return write_benchmark(bench, results)[0].parent
 
 
 # -- what can and can't be concluded ---------------------------------------------------------------
@@ -220,6 +225,8 @@ def test_large_training_parts_take_back_the_sentence_on_size(bench: Benchmark) -
 def test_every_method_and_data_set_has_a_page_and_links_lead_somewhere(pages: Path) -> None:
     files = {path.relative_to(pages).as_posix() for path in pages.rglob("*.html")}
     assert {"index.html", "methods/lfda.html", "datasets/vowel.html"} <= files
+    # The page of a method that the suite has no more is removed, and no other file.
+    files.remove("methods/mine.html")
     assert len(files) == 1 + 5 + 11
     for path in pages.rglob("*.html"):
         text = path.read_text(encoding="utf-8")
