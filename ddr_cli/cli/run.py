@@ -49,8 +49,10 @@ def run_and_show(specs: Sequence[Spec], options: RunOptions) -> None:
 
     def load_libraries() -> None:
         # What is needed in the end is loaded while the processes load what they need.
-        import ddr_cli.report.build
-        import ddr_cli.report.terminal  # noqa: F401
+        import ddr_cli.report.run_files
+
+        if not options.quiet:
+            import ddr_cli.report.terminal  # noqa: F401
 
     endings = run_specs(
         specs,

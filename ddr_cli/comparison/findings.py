@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.stats import spearmanr
 
 from ddr_cli.comparison.benchmark import Benchmark
 from ddr_cli.comparison.leaderboard import EQUIVALENCE, Leaderboard
@@ -150,9 +149,11 @@ def _permuted(bench: Benchmark, _: Leaderboard) -> Told:
 
 
 def _time(_: Benchmark, board: Leaderboard) -> Told:
+    from scipy import stats
+
     if len(board.table) < 4:
         return Told(None, "There are too few methods.")
-    found: Any = spearmanr(board.table["seconds"], board.table["score"])
+    found: Any = stats.spearmanr(board.table["seconds"], board.table["score"])
     return Told(
         not (found.pvalue < LEVEL and found.statistic > 0),
         f"Spearman's rank correlation of CPU seconds and score over {len(board.table)} methods: "
@@ -192,12 +193,14 @@ def _no_winner(_: Benchmark, board: Leaderboard) -> Told:
 
 
 def _other_classifier(bench: Benchmark, board: Leaderboard) -> Told:
+    from scipy import stats
+
     other = bench.board(tuned=board.tuned, classifier=1)
     if other is None:
         return _NO_ROWS
     places = [each.table.set_index("method")["place"].astype(float) for each in (board, other)]
     names = [name for name in places[0].index if name in places[1].index]
-    rank: Any = spearmanr(places[0][names], places[1][names])
+    rank: Any = stats.spearmanr(places[0][names], places[1][names])
     first, there = method_name(board.best), int(places[1].get(board.best, math.nan))
     return Told(
         board.best != other.best,

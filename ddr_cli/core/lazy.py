@@ -1,9 +1,10 @@
-"""What is imported when it is asked for: names of our packages, modules of others."""
+"""What is imported when it is asked for, or not: names of our packages, modules of others."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from importlib import import_module
 from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import LazyLoader
@@ -46,6 +47,22 @@ def load_when_used(*modules: str) -> None:
     For a program's start: other packages import at once what only some of their functions need.
     """
     sys.meta_path.insert(0, _Deferring(modules))
+
+
+@contextmanager
+def as_if_missing(module: str) -> Iterator[None]:
+    """Have imports of a module fail within the block, unless it is loaded already.
+
+    For what other packages import where it is there and do without where it is not.
+    """
+    if module in sys.modules:
+        yield
+        return
+    sys.modules[module] = None  # type: ignore[assignment]  # as the import system has it
+    try:
+        yield
+    finally:
+        del sys.modules[module]
 
 
 class _Deferring:

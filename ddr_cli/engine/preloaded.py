@@ -6,13 +6,22 @@ and dies with its parent, and they with it.
 
 from __future__ import annotations
 
+import gc
 from importlib import import_module
 
-from ddr_cli.core.lazy import load_when_used
+from ddr_cli.core.lazy import as_if_missing, load_when_used
 from ddr_cli.engine.local import end_with_parent, use_one_thread
 
+# Next to nothing of what is loaded here is rubbish, and all of it stays: it is not to be looked for
+# while loading, and in none of the copies.
+gc.disable()
 end_with_parent()
 use_one_thread()
 # scikit-learn imports it, and it is a third of what that takes.
 load_when_used("scipy.stats")
-import_module("ddr_cli.engine.work")
+# And pandas, of which workers are given nothing. Not when used: scikit-learn looks at each fit
+# whether it is loaded, which would load it.
+with as_if_missing("pandas"):
+    import_module("ddr_cli.engine.work")
+gc.freeze()
+gc.enable()

@@ -22,15 +22,17 @@ class Format(StrEnum):
 
 
 if TYPE_CHECKING:
-    from ddr_cli.report.build import ReportOutcome, check_report, write_report, write_run
+    from ddr_cli.report.build import ReportOutcome, check_report, write_report
     from ddr_cli.report.controls import control_table
+    from ddr_cli.report.run_files import write_run
     from ddr_cli.report.terminal import run_table
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
-            "build": ["ReportOutcome", "check_report", "write_report", "write_run"],
+            "build": ["ReportOutcome", "check_report", "write_report"],
             "controls": ["control_table"],
+            "run_files": ["write_run"],
             "terminal": ["run_table"],
         },
     )

@@ -1,26 +1,22 @@
-"""Write what is derived from journals: a run's summary and figure, and the whole report."""
+"""Write the whole report, which is derived from journals."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 import pandas as pd
 
-from ddr_cli.comparison.controls import against_controls
 from ddr_cli.comparison.summary import Summary
-from ddr_cli.core.atomic import atomic_write, clear_messages, refuse_link
-from ddr_cli.figures import draw
 from ddr_cli.figures.differences import draw_differences
-from ddr_cli.figures.shuffled_labels import draw_shuffled_labels
 from ddr_cli.figures.style import rendered
 from ddr_cli.report import Format
 from ddr_cli.report.chart import page_chart
 from ddr_cli.report.claim_tables import claim_table, count_text, glossary_table, reading_table
 from ddr_cli.report.own_runs import OwnRun, own_run
 from ddr_cli.report.page import render_page
+from ddr_cli.report.run_files import figure_of, write_file, write_run
 from ddr_cli.report.suite_tops import suite_tops
 from ddr_cli.report.tables import (
     mark_data,
@@ -42,12 +38,9 @@ from ddr_cli.verdicts.assess import (
     record_text,
     regressions,
 )
-from ddr_cli.verdicts.claims import ClaimResult
-from ddr_cli.verdicts.headline import said_of
 
 PAGE = "index.html"
 COUNTS = "verdict_counts.md"
-_OWN = ("report", "tables", "figures")
 _FORMS = {
     Format.csv: (".csv", to_csv),
     Format.markdown: (".md", to_markdown),
@@ -72,28 +65,6 @@ class ReportOutcome:
     def own(self) -> tuple[OwnRun, ...]:
         """The runs of no paper, compared when they are asked for."""
         return tuple(own_run(summary) for summary in self.assessment.others)
-
-
-def write_run(
-    summary: Summary, claims: Mapping[str, Sequence[ClaimResult]] | None = None
-) -> list[Path]:
-    """Derive ``summary.csv``, ``figure.svg`` and ``figure.png`` of a run, complete or partial.
-
-    Of a run with shuffled labels ``shuffled_labels.svg`` and ``.png``, too. A report has the
-    verdicts on the `claims` of each paper, which the figure then names.
-    """
-    folder = summary.run.folder
-    svg, png = rendered(draw(summary, said_of(summary, claims)))
-    contents: dict[str, str | bytes] = {
-        "summary.csv": to_csv(summary.rows),
-        "figure.svg": svg,
-        "figure.png": png,
-    }
-    found = against_controls(summary)
-    if found is not None and "seen" in found.rows:
-        svg, png = rendered(draw_shuffled_labels(summary.run, found))
-        contents |= {"shuffled_labels.svg": svg, "shuffled_labels.png": png}
-    return [_write(folder / name, content) for name, content in contents.items()]
 
 
 def check_report(results: Path, *, paper: str | None = None) -> ReportOutcome:
@@ -129,14 +100,14 @@ def write_report(
             words = glossary_table()
             files += _write_table(target / "tables" / "glossary", words, words, format)
     if paper is None and format in (Format.markdown, Format.all):
-        files.append(_write(target / COUNTS, count_text(assessment)))
+        files.append(write_file(target / COUNTS, count_text(assessment)))
     page = None
     if format in (Format.html, Format.all):
         shown = {}
         claims = {result.paper.name: result.claims for result in assessment.papers}
         for place, summary in enumerate(_summaries(assessment)):
             files += write_run(summary, claims)
-            drawn = _figure(summary, ".svg").read_text(encoding="utf-8")
+            drawn = figure_of(summary, ".svg").read_text(encoding="utf-8")
             shown[summary.run.name] = page_chart(place, drawn)
         for result in assessment.papers:
             files += _copy_figures(target / "figures", result)
@@ -145,14 +116,14 @@ def write_report(
                 if figure is not None and len(item.artefact.specs) > 1:
                     stem = _stem(result, item)
                     svg, png = rendered(figure)
-                    files.append(_write(target / "figures" / f"{stem}_differences.svg", svg))
-                    files.append(_write(target / "figures" / f"{stem}_differences.png", png))
+                    files.append(write_file(target / "figures" / f"{stem}_differences.svg", svg))
+                    files.append(write_file(target / "figures" / f"{stem}_differences.png", png))
                     shown[f"{stem}_differences"] = page_chart(len(shown), svg.decode())
         tops = suite_tops(results) if paper is None else []
-        page = _write(target / PAGE, render_page(assessment, outcome.own, shown, tops))
+        page = write_file(target / PAGE, render_page(assessment, outcome.own, shown, tops))
         files.append(page)
     record = read_record(results) | record_of(assessment)
-    files.append(_write(results / RECORD, record_text(record)))
+    files.append(write_file(results / RECORD, record_text(record)))
     outcome.files, outcome.page = tuple(files), page
     return outcome
 
@@ -194,7 +165,7 @@ def _stem(result: PaperResult, item: ArtefactResult) -> str:
 
 def _write_table(stem: Path, data: pd.DataFrame, shown: pd.DataFrame, format: Format) -> list[Path]:
     return [
-        _write(stem.with_name(stem.name + ending), text(data if ending == ".csv" else shown))
+        write_file(stem.with_name(stem.name + ending), text(data if ending == ".csv" else shown))
         for form, (ending, text) in _FORMS.items()
         if format in (form, Format.all)
     ]
@@ -209,21 +180,7 @@ def _copy_figures(folder: Path, result: PaperResult) -> list[Path]:
             if len(item.artefact.specs) > 1:
                 stem += f"_{summary.run.name}"
             files += [
-                _write(folder / f"{stem}{ending}", _figure(summary, ending).read_bytes())
+                write_file(folder / f"{stem}{ending}", figure_of(summary, ending).read_bytes())
                 for ending in (".svg", ".png")
             ]
     return files
-
-
-def _figure(summary: Summary, ending: str) -> Path:
-    return summary.run.folder / f"figure{ending}"
-
-
-def _write(path: Path, content: str | bytes) -> Path:
-    # A results folder that came from someone else may hold links to other places.
-    for folder in (path.parent, *(each for each in path.parents if each.name in _OWN)):
-        refuse_link(folder)
-    with clear_messages(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        atomic_write(path, content)
-    return path

@@ -82,16 +82,20 @@ def test_help_loads_nothing_heavy():
     assert done.stdout.strip() == "[]"
 
 
-def test_planning_loads_no_more_than_the_classes_of_its_pieces(tmp_path):
-    heavy = ["sklearn.metrics", "scipy.stats._stats_py", "pandas.core", "matplotlib", "cvxpy"]
+def test_planning_and_the_files_of_a_run_load_no_more_than_they_need(tmp_path):
+    heavy = ["sklearn.metrics", "scipy.stats._stats_py", "cvxpy", "jinja2"]
+    for_files = ["pandas.core", "matplotlib"]
     code = (
         "import sys; from ddr_cli.cli.app import main\n"
         f"sys.argv = ['ddr', 'plan', 'nmmp_balance', '--out', {str(tmp_path)!r}]\n"
         "try: main()\n"
-        f"finally: print([m for m in {heavy} if m in sys.modules])"
+        "finally:\n"
+        f" print([m for m in {heavy + for_files} if m in sys.modules])\n"
+        " import ddr_cli.report.run_files\n"
+        f" print([m for m in {heavy} if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[-1] == "[]"
+    assert done.stdout.splitlines()[-2:] == ["[]", "[]"]
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,8 @@ from importlib import import_module
 
 import pytest
 
+from ddr_cli.core.lazy import as_if_missing
+
 PACKAGES = ["data", "engine", "reducers", "reducers.rivals", "report"]
 
 
@@ -46,3 +48,12 @@ def test_a_deferred_module_is_loaded_when_it_is_used() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
     assert output.stdout.strip() == "False [2.0, 1.0]"
+
+
+def test_a_module_can_be_as_if_missing_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "wave", raising=False)
+    with as_if_missing("wave"), pytest.raises(ModuleNotFoundError, match="wave"):
+        import_module("wave")
+    loaded = import_module("wave")
+    with as_if_missing("wave"):
+        assert import_module("wave") is loaded

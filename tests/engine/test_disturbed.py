@@ -165,14 +165,14 @@ def test_a_journal_removed_after_the_last_row_is_written_again(
         run(make_spec(reducers=["none"]), progress=AtTheEnd())
 
 
-@pytest.mark.parametrize(("ignored", "ended"), [(True, 6), (False, None)])
+@pytest.mark.parametrize(("ignored", "ended"), [(True, 24), (False, None)])
 def test_what_nohup_has_ignored_does_not_end_the_run(
     make_spec: MakeSpec, run: Run, ignored: bool, ended: int | None
 ) -> None:
     kept = signal.signal(signal.SIGHUP, signal.SIG_IGN if ignored else signal.SIG_DFL)
     try:
         outcome = run(
-            make_spec(reducers=["none"]),
+            make_spec(split=MANY, reducers=["none"]),
             progress=Once(lambda: os.kill(os.getpid(), signal.SIGHUP)),
         )
     finally:

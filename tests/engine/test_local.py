@@ -9,6 +9,7 @@ import pytest
 from ddr_cli.engine.local import LocalExecutor
 
 DRAW = "__import__('numpy').random.random()"
+LOADED = "{'sklearn.base', 'pandas', 'matplotlib'} & set(__import__('sys').modules)"
 
 
 def test_each_worker_draws_numbers_of_its_own_and_has_the_environment_of_today(
@@ -24,6 +25,7 @@ def test_each_worker_draws_numbers_of_its_own_and_has_the_environment_of_today(
             assert pool is not None
             assert pool.schedule(os.getenv, args=("DDR_TEST_VARIABLE",)).result() == str(number)
             assert pool.schedule(os.getenv, args=("OMP_NUM_THREADS",)).result() == "1"
+            assert pool.schedule(eval, args=(LOADED,)).result() == {"sklearn.base"}
             drawn.add(pool.schedule(eval, args=(DRAW,)).result())
         finally:
             executor.stop()

@@ -18,7 +18,7 @@ from ddr_cli.engine import run_spec
 from ddr_cli.engine.folder import locked
 from ddr_cli.engine.journal import Journal
 from ddr_cli.engine.records import read_embeddings
-from ddr_cli.report.build import write_report, write_run
+from ddr_cli.report import write_report, write_run
 from ddr_cli.report.chart import page_chart
 from ddr_cli.report.tables import to_csv
 from ddr_cli.report.terminal import run_table

@@ -1,0 +1,56 @@
+"""The files of one run that are derived from its journal: its summary and its figures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from ddr_cli.comparison.controls import against_controls
+from ddr_cli.comparison.summary import Summary
+from ddr_cli.core.atomic import atomic_write, clear_messages, refuse_link
+from ddr_cli.figures import draw
+from ddr_cli.figures.shuffled_labels import draw_shuffled_labels
+from ddr_cli.figures.style import rendered
+from ddr_cli.report.tables import to_csv
+from ddr_cli.verdicts.claims import ClaimResult
+from ddr_cli.verdicts.headline import said_of
+
+_OWN = ("report", "tables", "figures")
+
+
+def write_run(
+    summary: Summary, claims: Mapping[str, Sequence[ClaimResult]] | None = None
+) -> list[Path]:
+    """Derive ``summary.csv``, ``figure.svg`` and ``figure.png`` of a run, complete or partial.
+
+    Of a run with shuffled labels ``shuffled_labels.svg`` and ``.png``, too. A report has the
+    verdicts on the `claims` of each paper, which the figure then names.
+    """
+    folder = summary.run.folder
+    svg, png = rendered(draw(summary, said_of(summary, claims)))
+    contents: dict[str, str | bytes] = {
+        "summary.csv": to_csv(summary.rows),
+        "figure.svg": svg,
+        "figure.png": png,
+    }
+    found = against_controls(summary)
+    if found is not None and "seen" in found.rows:
+        svg, png = rendered(draw_shuffled_labels(summary.run, found))
+        contents |= {"shuffled_labels.svg": svg, "shuffled_labels.png": png}
+    return [write_file(folder / name, content) for name, content in contents.items()]
+
+
+def figure_of(summary: Summary, ending: str) -> Path:
+    """Return where a run's figure is."""
+    return summary.run.folder / f"figure{ending}"
+
+
+def write_file(path: Path, content: str | bytes) -> Path:
+    """Write a file that is derived from journals, through no link."""
+    # A results folder that came from someone else may hold links to other places.
+    for folder in (path.parent, *(each for each in path.parents if each.name in _OWN)):
+        refuse_link(folder)
+    with clear_messages(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        atomic_write(path, content)
+    return path
