@@ -22,6 +22,8 @@ from measure import Worker, in_turn, summary
 from tables import folder, options, write
 from works import WORKS, Method, points
 
+from ddr_cli.core.errors import DataUnavailableError
+
 ORDER = {name: place for place, name in enumerate(WORKS)}
 PEERS = Path(".venv-peers/bin/python")
 
@@ -50,6 +52,7 @@ class Workers:
 def measured(name: str, n: int, workers: Workers, runs: int) -> list[dict[str, Any]]:
     """Return a row for each method of a work at a size."""
     work = WORKS[name]
+    X, y = points(name, n)
     asked = {
         method: workers.of(how)
         for method, how in work.methods.items()
@@ -57,7 +60,6 @@ def measured(name: str, n: int, workers: Workers, runs: int) -> list[dict[str, A
     }
     found = in_turn(asked, name, n, runs)
     checked = {}
-    X, y = points(name, n)
     if work.check:
         answers = {method: of[0].answer for method, of in found.items()}
         checked = CHECKS[work.check](X, y, answers)
@@ -93,6 +95,8 @@ def main() -> int:
                 table = pd.concat([kept, pd.DataFrame(rows)])
                 table = table.sort_values("work", key=lambda of: of.map(ORDER), kind="stable")
                 write(table, given, "methods")
+        except DataUnavailableError as error:
+            print(f"{name} is left out. {error}")
         except Exception as error:
             failed = True
             print(f"{name}: {type(error).__name__}: {error}", file=sys.stderr)

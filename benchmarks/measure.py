@@ -115,10 +115,13 @@ def serve(*, warm: bool) -> None:
     ready = set()
     for line in sys.stdin:
         work, method, n = json.loads(line)
-        if warm and (work, method) not in ready:
-            fit_once(work, method, WORKS[work].least)
-            ready.add((work, method))
-        good, found = _in_a_copy(work, method, n)
+        try:
+            if warm and (work, method) not in ready:
+                fit_once(work, method, WORKS[work].least)
+                ready.add((work, method))
+            good, found = _in_a_copy(work, method, n)
+        except Exception as error:
+            good, found = False, f"{type(error).__name__}: {error}"
         if good:
             found = (found.seconds, found.megabytes, found.answer)
         pickle.dump((good, found), answers)
