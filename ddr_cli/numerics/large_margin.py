@@ -120,10 +120,11 @@ class Triples:
         return float(self._pull @ distances), 1 + distances[self._own] - distances[self._other]
 
 
-_LENGTHEN = 3.0  # after an easy step the next may go so much farther
-_EASY = 150  # evaluations of the dual in an easy step
+_LENGTHEN = 3.0  # after an easy step the next may go so much farther, after a hard one less far
+_EASY, _HARD = 50, 200  # evaluations of the dual: an easy step has fewer, a hard one more
 _SHARE = 0.1  # a step's own gap, as a share of what it gains
-_PRECISE = 0.01  # a step's own gap that always suffices, as a share of the gap asked for
+_PRECISE = 0.3  # a step's own gap that suffices at first, as a share of the gap asked for
+_SLOW, _TIGHTEN = 0.9, 0.1  # where a step leaves more of the gap, what suffices is multiplied
 _INNER = 500  # most iterations of L-BFGS for one step
 
 
@@ -162,14 +163,18 @@ def large_margin_metric(problem: LargeMargin, *, tol: float, max_iter: int) -> M
         problem = LargeMargin(X, problem.code, problem.targets, problem.push)
         pulled = float(np.trace(coordinates.T @ pull @ coordinates)) / len(pull)
 
+    bound = 0.0  # whichever step proves it, no metric is below it
+
     def gaps(step: _Step, objective: float, metric: Floats) -> tuple[float, float]:
         """Return what the steps end by, and what is proved."""
+        nonlocal bound
         lower = float(step.multipliers.sum())
         if coordinates is None:
             far = FAR * float(np.trace(metric))
             return limited_gap(objective, lower, step.slope, far), objective
         excess = max(0.0, -extreme_eigenvalue(step.slope, largest=False) / pulled)
-        return (min(objective, objective - lower / (1 + excess)),) * 2
+        bound = max(bound, lower / (1 + excess))
+        return (objective - bound,) * 2
 
     d = problem.X.shape[1]
     scale = best_multiple(lambda s: problem.value(math.sqrt(s) * np.eye(d)))
@@ -177,22 +182,30 @@ def large_margin_metric(problem: LargeMargin, *, tol: float, max_iter: int) -> M
     metric, path = scale * np.eye(d), [problem.value(factor)]
     enough, gradient_norm = tol * path[0], 0.0
     gap = proved = path[0]
+    precise = _PRECISE * enough
     keys = problem.impostors(factor)
     multipliers = np.zeros(len(keys))
     length = float(np.sum(metric**2)) / path[0] if path[0] > 0 else 0.0
     while gap > enough and len(path) <= max_iter:
-        step, value, effort = _step(problem, keys, multipliers, metric, path[-1], length, enough)
+        step, value, effort = _step(problem, keys, multipliers, metric, path[-1], length, precise)
         if value < path[-1]:
             gradient_norm = float(np.linalg.norm(metric - step.metric)) / length
             metric, factor = step.metric, step.factor
         path.append(min(value, path[-1]))
-        gap, proved = gaps(step, path[-1], metric)
+        last, (gap, proved) = gap, gaps(step, path[-1], metric)
+        # A step that gains less than it may be wrong by need not gain at all, and the next, from
+        # the same metric and multipliers, would stand still like it.
+        if gap > _SLOW * last:
+            precise *= _TIGHTEN
         active = step.multipliers > 0
         keys, multipliers = _with_triples(
             step.keys[active], step.multipliers[active], problem.impostors(factor)
         )
         # A step whose own problem was hard to solve went too far.
-        length *= _LENGTHEN if effort < _EASY else 1 / _LENGTHEN
+        if effort < _EASY:
+            length *= _LENGTHEN
+        elif effort > _HARD:
+            length /= _LENGTHEN
     if coordinates is not None:
         metric = symmetric(coordinates @ metric @ coordinates.T)
     values, vectors = np.linalg.eigh(metric)
@@ -225,14 +238,14 @@ def _step(
     centre: Floats,
     before: float,
     length: float,
-    enough: float,
+    precise: float,
 ) -> tuple[_Step, float, int]:
     """Return a step's answer, the objective there and how often its dual was evaluated.
 
     Triples are added until they suffice.
     """
     while True:
-        dual = _Dual(Triples(problem, keys), centre, length, before, enough)
+        dual = _Dual(Triples(problem, keys), centre, length, before, precise)
         dual.maximise(multipliers)
         step = dual.best
         value = problem.value(step.factor)
@@ -259,10 +272,10 @@ class _Dual:
     best: _Step
 
     def __init__(
-        self, triples: Triples, centre: Floats, length: float, before: float, enough: float
+        self, triples: Triples, centre: Floats, length: float, before: float, precise: float
     ) -> None:
         self._triples, self._centre, self._length = triples, centre, length
-        self._before, self._enough = before, enough
+        self._before, self._precise = before, precise
         self._highest, self._lowest = -math.inf, math.inf
         self.evaluations = 0
 
@@ -301,7 +314,7 @@ class _Dual:
         return -value, -margins
 
     def after_iteration(self, intermediate_result: OptimizeResult) -> None:  # noqa: ARG002
-        """Stop when the rest is small beside what the step gains, or beside what is asked for."""
+        """Stop when the rest is small beside what the step gains, or as small as suffices."""
         gained = self._before - self._lowest
-        if self._lowest - self._highest <= max(_SHARE * gained, _PRECISE * self._enough):
+        if self._lowest - self._highest <= max(_SHARE * gained, self._precise):
             raise StopIteration

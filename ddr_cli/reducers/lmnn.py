@@ -134,7 +134,7 @@ class LMNN(MetricLearner):
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
-            version=2,
+            version=3,
             nested=True,
             grids={
                 "n_components": tuple(range(1, 21)),

@@ -188,6 +188,17 @@ def test_the_collapse_s_minimum_is_the_semidefinite_programme_s(load, per_class,
     assert_allclose(found.objective_path[-1], lowest, rtol=1e-5)
 
 
+def test_a_step_that_gains_nothing_is_not_repeated():
+    # Points of a grid tie many margins: a step solved to a share of the gap stood still here.
+    rows = np.random.default_rng(64).choice(625, 60, replace=False)
+    X = np.stack(np.unravel_index(rows, (5, 5, 5, 5)), axis=1) + 1.0
+    y = np.sign(X[:, 0] * X[:, 1] - X[:, 2] * X[:, 3]).astype(int) + 1
+    X = X - X.mean(axis=0)
+    X = X / np.sqrt((X**2).sum() / len(X))
+    found = large_margin_metric(LargeMargin(X, y, targets_of(X, y)), tol=1e-4, max_iter=25)
+    assert found.converged
+
+
 UNITS = [np.ones(4), np.array([1e-4, 1.0, 1e4, 1.0])]
 
 
