@@ -134,7 +134,7 @@ class Benchmark:
         """The share of tuned rows by method and chosen width, on splits of the leaderboard."""
         rows = self._tuned_rows.dropna(subset=["width"])
         shares = pd.crosstab(rows["method"], rows["width"].astype(int), normalize="index")
-        return shares.loc[[name for name in self._order if name in shares.index]]
+        return shares.loc[[name for name in self.order if name in shares.index]]
 
     @cached_property
     def width_changes(self) -> pd.DataFrame:
@@ -184,9 +184,10 @@ class Benchmark:
         at 0. Only data sets that all methods have count, and of these the splits that are whole.
         """
         track = next((name for name, each in self.suite.tracks.items() if each.dimensions), "")
-        rows = self.rows[self.rows["track"] == track]
+        rows = self.rows[(self.rows["track"] == track) & (self.rows["control"] == "")]
         if rows.empty:
             return pd.DataFrame()
+        rows = rows[rows["classifier"].isin(shared_classifiers(rows)[:1])]
         keys = ["dataset", "split", "split_hash"]
         sizes = rows.groupby(keys)["method"].transform("size")
         rows = rows[sizes == sizes.groupby(rows["dataset"]).transform("max")]
@@ -235,7 +236,8 @@ class Benchmark:
         return failures(self.rows)
 
     @property
-    def _order(self) -> list[str]:
+    def order(self) -> list[str]:
+        """The methods by their places on the leaderboard."""
         board = self.board()
         return [] if board is None else list(board.table["method"])
 

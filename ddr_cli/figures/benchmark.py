@@ -1,4 +1,4 @@
-"""A suite's figures: score against time, tuned beside default, error by numbers of labels."""
+"""A suite's figures: score against time, tuned beside default, what permuted labels come to."""
 
 from __future__ import annotations
 
@@ -6,24 +6,22 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
-from matplotlib.ticker import FuncFormatter, NullFormatter, NullLocator
+from matplotlib.ticker import FuncFormatter, NullFormatter
 from matplotlib.transforms import Bbox
 
 from ddr_cli.comparison.leaderboard import Leaderboard
-from ddr_cli.comparison.names import method_name, metric_axis, metric_name
+from ddr_cli.comparison.names import method_name
 from ddr_cli.figures.style import (
     LARGEST,
     NEUTRAL,
     OTHERS,
     house_style,
-    label_ends,
     legend_below,
     legend_entry,
     look,
     looks_of,
     new_figure,
     set_title,
-    value_axis,
 )
 
 if TYPE_CHECKING:
@@ -170,39 +168,3 @@ def _looks(*words: str) -> list[Any]:
         legend_entry(text, marker=style.marker, color=style.colour)
         for text, style in zip(words, styles, strict=True)
     ]
-
-
-def draw_labels(table: pd.DataFrame, metric: str) -> Figure:
-    """Draw a line per method: the mean over data sets against the labels of each class."""
-    means = table.groupby(level="method", sort=False).mean()
-    n = table.index.get_level_values("dataset").nunique()
-    scale = 100.0 if metric_axis(metric).endswith("(%)") else 1.0
-    with house_style():
-        figure = new_figure(7.4, 4.6)
-        axes = figure.subplots()
-        ends = []
-        for (name, row), style in zip(means.iterrows(), looks_of(list(means.index)), strict=True):
-            words = method_name(str(name))
-            axes.plot(
-                [float(each) for each in row.index],
-                scale * row.to_numpy(),
-                label=words,
-                color=style.colour,
-                marker=style.marker,
-                linestyle=style.line,
-            )
-            ends.append((scale * float(row.iloc[-1]), words, style.colour))
-        axes.set_xscale("log")
-        axes.set_xticks([float(each) for each in means.columns], [str(e) for e in means.columns])
-        axes.xaxis.set_minor_locator(NullLocator())
-        value_axis(axes, pd.Series((scale * means).to_numpy().ravel()), "y", metric)
-        axes.set_xlabel("labelled training points of each class")
-        axes.set_ylabel(f"{metric_axis(metric)}, mean over data sets")
-        set_title(
-            figure,
-            f"{metric_name(metric).capitalize()} against labels, {n} data sets",
-            "Mean over data sets by method against the labelled training points of each class.",
-        )
-        figure.draw_without_rendering()
-        label_ends(axes, ends)
-    return figure

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -22,10 +22,16 @@ from ddr_cli.comparison.names import (
 from ddr_cli.core.atomic import atomic_write, clear_messages, refuse_link
 from ddr_cli.core.errors import InputError
 from ddr_cli.engine.suite import FOLDER
-from ddr_cli.figures.benchmark import draw_labels, draw_permuted, draw_time, draw_tuning
+from ddr_cli.figures.benchmark import draw_permuted, draw_time, draw_tuning
+from ddr_cli.figures.small_multiples import (
+    draw_dimensions,
+    draw_labels,
+    draw_method_dimensions,
+)
 from ddr_cli.figures.style import as_svg
 from ddr_cli.report.benchmark_tables import (
     board_rows,
+    dimension_rows,
     method_facts,
     method_rows,
     offered,
@@ -41,6 +47,9 @@ from ddr_cli.report.chart import Chart, colour_rules, page_chart
 from ddr_cli.report.page import page_environment, slug
 from ddr_cli.report.tables import to_csv
 from ddr_cli.spec.suite import Suite
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 PAGE, LEADERBOARD = "index.html", "leaderboard.csv"
 
@@ -70,7 +79,14 @@ def write_benchmark(bench: Benchmark, results: Path) -> list[Path]:
     environment = page_environment()
 
     def page(template: str, **more: Any) -> str:
-        return environment.get_template(template).render(**shared, **more)
+        return environment.get_template(template).render(**shared | more)
+
+    def with_dimensions(draw: Callable[[Benchmark, str], Figure], name: str, level: str) -> Any:
+        """Return the figure of a method's or a data set's own page, with its colours."""
+        if bench.by_dimension.empty or name not in bench.by_dimension.index.unique(level):
+            return {"charts": {}}
+        chart = page_chart(0, as_svg(draw(bench, name)).decode())
+        return {"charts": {"dimension": chart}, "colour_rules": colour_rules([chart])}
 
     files: dict[str, str | bytes] = {
         LEADERBOARD: to_csv(_with_origin(suite, board)),
@@ -80,6 +96,7 @@ def write_benchmark(bench: Benchmark, results: Path) -> list[Path]:
             findings=[(each, each.told(bench)) for each in FINDINGS],
             rows=board_rows(board),
             pairs=pair_rows(board),
+            dimensions=dimension_rows(bench),
             sets=[set_facts(bench, board, name) for name in bench.specs],
             data=page_data(bench),
         ),
@@ -92,12 +109,14 @@ def write_benchmark(bench: Benchmark, results: Path) -> list[Path]:
             facts=method_facts(bench, str(name)),
             standings=standings(bench, str(name)),
             rows=method_rows(by_set, str(name)),
+            **with_dimensions(draw_method_dimensions, str(name), "method"),
         )
     for name in bench.specs:
         files[f"datasets/{slug(name)}.html"] = page(
             "suite_dataset.html.j2",
             facts=set_facts(bench, board, name),
             rows=by_set.get(name, []),
+            **with_dimensions(draw_dimensions, name, "dataset"),
         )
     folder = results / "report" / f"{FOLDER}{suite.name}"
     written = [_write(folder / name, content) for name, content in files.items()]
@@ -142,7 +161,9 @@ def _charts(bench: Benchmark) -> dict[str, Chart]:
     if board is not None and default is not None and board.tuned:
         figures["tuning"] = draw_tuning(board, default)
     if len(bench.by_labels):
-        figures["labels"] = draw_labels(bench.by_labels, bench.suite.metrics[0])
+        figures["labels"] = draw_labels(bench)
+    if len(bench.by_dimension):
+        figures["dimension"] = draw_dimensions(bench)
     if len(bench.permuted):
         figures["permuted"] = draw_permuted(bench.permuted)
     return {

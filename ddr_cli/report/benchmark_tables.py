@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from ddr_cli.comparison.benchmark import Benchmark
@@ -73,6 +74,18 @@ def pair_rows(board: Leaderboard) -> list[tuple[str, list[tuple[int, int, int] |
         return wins_and_losses(gain, EQUIVALENCE)
 
     return [(row, [cell(row, column) for column in names]) for row in names]
+
+
+def dimension_rows(bench: Benchmark) -> list[tuple[str, list[str]]]:
+    """Return each method's means over data sets by number of dimensions, as texts."""
+    if bench.by_dimension.empty:
+        return []
+    means, metric = bench.by_dimension.groupby(level="method").mean(), bench.suite.metrics[0]
+    return [
+        (name, [number(float(n), metric, unit=False) for n in np.ravel(means.loc[name])])
+        for name in bench.order
+        if name in means.index
+    ]
 
 
 def pair_class(wins: int, equal: int, losses: int) -> str:

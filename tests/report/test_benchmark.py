@@ -16,6 +16,7 @@ from ddr_cli.comparison.benchmark import Benchmark
 from ddr_cli.comparison.controls import largest_class_score
 from ddr_cli.comparison.findings import FINDINGS, Told
 from ddr_cli.comparison.leaderboard import leaderboard
+from ddr_cli.figures.small_multiples import draw_dimensions, draw_method_dimensions
 from ddr_cli.report.benchmark import write_benchmark
 from ddr_cli.report.benchmark_tables import board_rows, pair_rows
 from ddr_cli.report.suite_tops import suite_tops
@@ -51,6 +52,7 @@ groups: {small: [iris, wine, balance], rest: [breast_cancer, glass, sonar]}
 tracks:
   inductive: {tune: {folds: 2, budget: 4}, controls: [full_features]}
   few_labels: {methods: [none, fisher], datasets: [iris, wine], labels: [2, 5]}
+  dimension: {methods: [none, pca, fisher], datasets: [iris, wine, glass], dimensions: [1, 2, 4]}
   permuted: {datasets: [iris], controls: [shuffled_labels]}
 """
 # On the last no method but one has ended.
@@ -129,6 +131,13 @@ def made_rows(suite: Suite, specs: dict[str, Any]) -> pd.DataFrame:
         for method in ("none", "fisher"):
             for labels in (2, 5):
                 add("few_labels", dataset, 0, method, AHEAD[method] / labels, labels=labels)
+    # Iris and wine have three classes, glass six.
+    for dataset, most in (("iris", 2), ("wine", 2), ("glass", 4)):
+        add("dimension", dataset, 0, "none", 0.2, width=np.nan)
+        for width in (1, 2, 4):
+            add("dimension", dataset, 0, "pca", 0.2 + 0.1 * width, width=width)
+            if width <= most:
+                add("dimension", dataset, 0, "fisher", 0.3 / width, width=width)
     for method in suite.methods:
         shuffled = {"control": "shuffled_labels", "training_error": 0.1}
         add("permuted", "iris", 0, method, 0.66, **shuffled)
@@ -263,6 +272,34 @@ def test_pages_say_what_is_missing_failed_and_where_a_method_stands(pages: Path)
     assert "glass" in nmmp
     assert "no split yet" in words("datasets/vowel.html")
     assert "licence CC BY 4.0" in words("datasets/iris.html")
+
+
+def test_a_panel_has_a_method_s_mean_over_the_same_data_sets_at_every_width(
+    bench: Benchmark,
+) -> None:
+    figure = draw_dimensions(bench)
+    titles = [axes.get_title(loc="left") for axes in figure.axes]
+    assert titles == ["fisher", "no reduction", "PCA"]
+    fisher, none, pca = ({tuple(each.get_xdata()): each for each in a.lines} for a in figure.axes)
+    # Rings where one of the sets offers fewer, and the most that it offers in the mean.
+    assert fisher[1, 2, 4].get_ydata() == pytest.approx([30, 15, (15 + 15 + 7.5) / 3])
+    assert [fisher[at].get_markerfacecolor() == "white" for at in ((1, 2), (4,))] == [False, True]
+    assert figure.axes[2].lines[2].get_ydata() == pytest.approx([30, 40, 60])
+    assert len(none) == 2
+    assert pca[1, 2, 4].get_markerfacecolor() != "white"
+    title = " ".join(figure.get_suptitle().split())
+    assert "mean over 3 data sets: 1 of 2 methods have their least at 4" in title
+    assert title.endswith("1 are within 1 point of it at 1")
+    of_one = " ".join(draw_method_dimensions(bench, "fisher").get_suptitle().split())
+    assert of_one.endswith("fisher on 3 data sets, its least at 2 to 4 dimensions")
+
+
+def test_what_has_no_row_of_a_track_has_no_figure_of_it(pages: Path) -> None:
+    there = {"index", "methods/pca", "methods/none", "datasets/iris", "datasets/glass"}
+    for name in (*there, "methods/lfda", "datasets/sonar"):
+        text = (pages / f"{name}.html").read_text()
+        assert ("Figure: Error against dimension" in text) == (name in there), name
+    assert '<td class="number">12.50</td>' in (pages / "index.html").read_text()
 
 
 # -- in a browser ----------------------------------------------------------------------------------

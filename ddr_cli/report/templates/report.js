@@ -170,7 +170,7 @@
     }
     const series = Map.groupBy
       ? Map.groupBy(all("[data-series]", svg), (each) => each.dataset.series) : new Map();
-    if (series.size < 2) continue;
+    if (series.size < 2 || svg.closest(".panels")) continue;
     const tools = make("fieldset", { className: "tools" });
     tools.setAttribute("aria-label", "Methods in the figure");
     for (const [name, drawn] of series) {

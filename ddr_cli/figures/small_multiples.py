@@ -1,0 +1,221 @@
+"""A suite's curves as small multiples: a panel for each, over all others in light grey."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.ticker import NullLocator
+
+from ddr_cli.comparison.benchmark import Benchmark
+from ddr_cli.comparison.leaderboard import EQUIVALENCE
+from ddr_cli.comparison.names import (
+    amount_text,
+    is_rate,
+    lower_is_better,
+    method_name,
+    metric_axis,
+    metric_name,
+    number,
+)
+from ddr_cli.figures.style import (
+    NEUTRAL,
+    OTHERS,
+    house_style,
+    legend_entry,
+    looks_of,
+    new_figure,
+    set_title,
+    value_axis,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_BASELINE: dict[str, Any] = {"color": NEUTRAL, "linestyle": (0, (4, 2)), "linewidth": 1.0}
+# The most panels in a row, and in inches a panel's size and what is around all of them.
+_COLUMNS, _WIDTH, _HEIGHT = 6, 1.55, 1.25
+_LEFT, _ABOVE, _BELOW = 0.55, 0.75, 0.8
+
+
+@dataclass(frozen=True)
+class _Panel:
+    """The curve of one method among `curves`, and at which places it is `whole`."""
+
+    title: str
+    method: str
+    curves: pd.DataFrame
+    whole: Any
+
+
+def draw_labels(bench: Benchmark) -> Figure:
+    """Draw a panel per method: the mean over data sets against the labels of each class."""
+    table, metric = bench.by_labels, bench.suite.metrics[0]
+    means = table.groupby(level="method", sort=False).mean()
+    first, last = means.columns[[0, -1]]
+    ends = [number(float(means[n].mean()), metric) for n in (first, last)]
+    return _draw(
+        [_Panel(method_name(name), name, means, means.loc[name].notna()) for name in means.index],
+        bench,
+        "labelled training points of each class",
+        f"{metric_name(metric).capitalize()} against labels: from {first} to {last} of each class "
+        f"the mean over {len(means)} methods and {_n_datasets(table)} data sets goes from "
+        f"{' to '.join(ends)}",
+    )
+
+
+def draw_dimensions(bench: Benchmark, dataset: str = "") -> Figure:
+    """Draw a panel per method: the mean over data sets, or on one, against its dimensions."""
+    means: Any = bench.by_dimension
+    whole: Any = _offered(bench)
+    where = dataset or f"mean over {_n_datasets(means)} data sets"
+    if dataset:
+        means, whole = (each.xs(dataset, level="dataset") for each in (means, whole))
+    else:
+        means = means.groupby(level="method", sort=False).mean()
+        whole = whole.groupby(level="method", sort=False).all()
+    return _draw(
+        [_Panel(method_name(name), name, means, whole.loc[name]) for name in means.index],
+        bench,
+        "number of dimensions",
+        f"{_against_dimension(bench)}, {where}: {_said(means[whole.any(axis=1)], bench)}",
+    )
+
+
+def _said(means: pd.DataFrame, bench: Benchmark) -> str:
+    """Say how many methods have their least where, and from where on most are near to it."""
+    metric, last = bench.suite.metrics[0], means.columns[-1]
+    behind = _behind(means, metric)
+    near = (behind <= EQUIVALENCE).sum()
+    text = f"{int((behind[last] == 0).sum())} of {len(means)} methods have their "
+    text += f"{'least' if lower_is_better(metric) else 'most'} at {last}"
+    most = [n for n in means.columns[:-1] if 2 * near[n] >= len(means)]
+    if not most:
+        return text
+    return (
+        f"{text}, {near[most[0]]} are within {amount_text(EQUIVALENCE, metric)} of it at {most[0]}"
+    )
+
+
+def _behind(means: pd.DataFrame, metric: str) -> pd.DataFrame:
+    """Return how far each number is from the least in its row, or the most."""
+    costs = means if lower_is_better(metric) else -means
+    return costs.sub(costs.min(axis=1), axis="index").round(12)
+
+
+def draw_method_dimensions(bench: Benchmark, method: str) -> Figure:
+    """Draw a panel per data set: one method against its number of dimensions, over the others."""
+    table: Any = bench.by_dimension
+    whole: Any = _offered(bench)
+    datasets = [str(name) for name in table.index.unique("dataset")]
+    title = f"{_against_dimension(bench)}: {method_name(method)} on {len(datasets)} data sets"
+    if whole.loc[method].any(axis=None):
+        metric = bench.suite.metrics[0]
+        first = (_behind(table.loc[method], metric) == 0).idxmax(axis="columns")
+        word = "least" if lower_is_better(metric) else "most"
+        title += f", its {word} at {first.min()} to {first.max()} dimensions"
+    return _draw(
+        [
+            _Panel(name, method, table.xs(name, level="dataset"), whole.loc[(method, name)])
+            for name in datasets
+        ],
+        bench,
+        "number of dimensions",
+        title,
+    )
+
+
+def _n_datasets(table: pd.DataFrame) -> int:
+    return table.index.get_level_values("dataset").nunique()
+
+
+def _against_dimension(bench: Benchmark) -> str:
+    return f"{metric_name(bench.suite.metrics[0]).capitalize()} against dimension"
+
+
+def _offered(bench: Benchmark) -> pd.DataFrame:
+    """Return whether a method offers each number of dimensions on each data set."""
+    columns = bench.by_dimension.columns
+    return bench.dimensions_offered.notna().reindex(columns=columns, fill_value=False)
+
+
+def _draw(panels: Sequence[_Panel], bench: Benchmark, words: str, title: str) -> Figure:
+    metric, board = bench.suite.metrics[0], bench.board()
+    scale = 100.0 if is_rate(metric) else 1.0
+    ranks = {name: place for place, name in enumerate(bench.order)}
+    panels = sorted(panels, key=lambda each: ranks.get(each.method, len(ranks)))
+    baseline = board.baseline if board else ""
+    columns = _COLUMNS if len(panels) > 2 * _COLUMNS else max(-(-len(panels) // 2), 3)
+    rows = -(-len(panels) // columns)
+    names = list(dict.fromkeys(each.method for each in panels))
+    colours = {name: look.colour for name, look in zip(names, looks_of(names), strict=True)}
+    width, height = _WIDTH * columns + _LEFT, _HEIGHT * rows + _ABOVE + _BELOW
+    with house_style():
+        figure = new_figure(width, height)
+        # All panels are of one size: to find that out takes longer than to draw them.
+        figure.set_layout_engine(None)
+        figure.subplots_adjust(
+            _LEFT / width, _BELOW / height, 1 - 0.1 / width, 1 - _ABOVE / height, 0.12, 0.3
+        )
+        found = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False).ravel()
+        for axes, panel in zip(found, panels, strict=False):
+            _draw_panel(axes, panel, scale, colours[panel.method], baseline)
+        axes = found[0]
+        axes.set_xscale("log")
+        places = [float(n) for n in panels[0].curves.columns]
+        axes.set_xticks(places, [f"{n:g}" for n in places])
+        axes.xaxis.set_minor_locator(NullLocator())
+        values = pd.Series(np.ravel([scale * panel.curves.to_numpy() for panel in panels]))
+        value_axis(axes, values, "y", metric)
+        for each in found[len(panels) :]:
+            each.set_visible(False)
+        for each in found[max(len(panels) - columns, 0) : len(panels)]:
+            each.tick_params(labelbottom=True)
+        logarithmic = ", log scale" if axes.get_yscale() == "log" else ""
+        centre = (_LEFT + width) / (2 * width)
+        figure.supxlabel(f"{words}, log scale", fontsize=9, x=centre, y=0.36 / height)
+        middle = (_BELOW + height - _ABOVE) / (2 * height)
+        figure.supylabel(metric_axis(metric) + logarithmic, fontsize=9, x=0.06 / width, y=middle)
+        set_title(figure, title, f"{title}. A panel for each curve, over all others in grey.")
+        figure.legend(handles=_legend(panels, baseline), loc="lower center", ncols=4)
+    return figure
+
+
+def _legend(panels: Sequence[_Panel], baseline: str) -> list[Any]:
+    own: dict[str, Any] = {"marker": "o", "color": "black"}
+    handles = [legend_entry("as named", linestyle="-", **own)]
+    if any(panel.whole.any() and not panel.whole.all() for panel in panels):
+        handles.append(legend_entry("the most that it offers", markerfacecolor="white", **own))
+    handles.append(legend_entry("the others", color=OTHERS, linestyle="-"))
+    if any(baseline in panel.curves.index for panel in panels):
+        handles.append(legend_entry(method_name(baseline), **_BASELINE))
+    return handles
+
+
+def _draw_panel(axes: Axes, panel: _Panel, scale: float, colour: str, baseline: str) -> None:
+    curves, x = scale * panel.curves, np.array([float(n) for n in panel.curves.columns])
+    own, rest = curves.loc[panel.method], curves.drop(index=panel.method)
+    # One line with gaps for all of them.
+    grey = np.column_stack([rest.to_numpy(), np.full(len(rest), np.nan)]).ravel()
+    axes.plot([*x, np.nan] * len(rest), grey, color=OTHERS, linewidth=0.6)
+    if baseline in rest.index:
+        axes.plot(x, rest.loc[baseline], **_BASELINE)
+    axes.plot(x, own, color=colour, linewidth=1.6)
+    whole = panel.whole.to_numpy()
+    # What has no width to choose is a line without signs.
+    for signs, fill in ((whole, colour), (~whole & whole.any(), "white")):
+        if signs.any():
+            looks: dict[str, Any] = {
+                "linestyle": "",
+                "marker": "o",
+                "markersize": 3.4,
+                "markerfacecolor": fill,
+            }
+            axes.plot(x[signs], own[signs], label=panel.title, color=colour, **looks)
+    # At a height that is given: to look for one takes longer than all the rest.
+    axes.set_title(panel.title, fontsize=7.5, loc="left", y=1.0, pad=2)
+    axes.tick_params(labelsize=7, length=2)
