@@ -96,7 +96,7 @@ def write_benchmark(bench: Benchmark, results: Path) -> list[Path]:
             findings=[(each, each.told(bench)) for each in FINDINGS],
             rows=board_rows(board),
             pairs=pair_rows(board),
-            dimensions=dimension_rows(bench),
+            dimensions=dimension_rows(bench, board.baseline),
             sets=[set_facts(bench, board, name) for name in bench.specs],
             data=page_data(bench),
         ),

@@ -76,16 +76,24 @@ def pair_rows(board: Leaderboard) -> list[tuple[str, list[tuple[int, int, int] |
     return [(row, [cell(row, column) for column in names]) for row in names]
 
 
-def dimension_rows(bench: Benchmark) -> list[tuple[str, list[str]]]:
-    """Return each method's means over data sets by number of dimensions, as texts."""
+def dimension_rows(bench: Benchmark, baseline: str) -> list[tuple[str, list[str]]]:
+    """Return each method's means over data sets by number of dimensions, as texts.
+
+    The last row, without a name, says how many methods make fewer mistakes than the baseline there.
+    """
     if bench.by_dimension.empty:
         return []
     means, metric = bench.by_dimension.groupby(level="method").mean(), bench.suite.metrics[0]
-    return [
+    rows = [
         (name, [number(float(n), metric, unit=False) for n in np.ravel(means.loc[name])])
         for name in bench.order
         if name in means.index
     ]
+    if baseline in means.index:
+        sign = -1 if lower_is_better(metric) else 1
+        gains = (sign * (means - means.loc[baseline])).round(12)
+        rows.append(("", [str(n) for n in (gains > 0).sum()]))
+    return rows
 
 
 def pair_class(wins: int, equal: int, losses: int) -> str:

@@ -299,7 +299,9 @@ def test_what_has_no_row_of_a_track_has_no_figure_of_it(pages: Path) -> None:
     for name in (*there, "methods/lfda", "datasets/sonar"):
         text = (pages / f"{name}.html").read_text()
         assert ("Figure: Error against dimension" in text) == (name in there), name
-    assert '<td class="number">12.50</td>' in (pages / "index.html").read_text()
+    index = (pages / "index.html").read_text()
+    assert '<td class="number">12.50</td>' in index
+    assert "Ahead of no reduction, of 2 others: 0 at 1, 1 at 2, 1 at 4 dimensions." in index
 
 
 # -- in a browser ----------------------------------------------------------------------------------
