@@ -21,6 +21,7 @@ from ddr_cli.engine.plan import Fit, Plan, make_plan
 from ddr_cli.engine.records import here, read_manifest
 from ddr_cli.engine.run import run_specs
 from ddr_cli.engine.session import RunOutcome, RunSettings
+from ddr_cli.spec.suite import FOLDER
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from ddr_cli.spec import Spec, SplitKey
     from ddr_cli.spec.suite import Suite
 
-FOLDER = "suite_"
 MANIFEST = "suite.json"
 MEASURED, LISTED, ESTIMATED = "rows", "file", "estimated"
 

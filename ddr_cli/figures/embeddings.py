@@ -21,7 +21,6 @@ from ddr_cli.comparison.names import (
 from ddr_cli.comparison.runs import split_family
 from ddr_cli.comparison.summary import Item, Row, Summary, find_item, same_value, swept_columns
 from ddr_cli.engine import records
-from ddr_cli.engine.look import generated_points
 from ddr_cli.engine.records import KeptEmbedding
 from ddr_cli.figures.style import (
     NEUTRAL,
@@ -104,7 +103,12 @@ def read_embeddings(summary: Summary, marks: Mapping[str, str] | None = None) ->
 def _with_data(summary: Summary, found: list[Embedding]) -> list[Embedding]:
     """Add the points themselves where they are generated, and directions in their plane."""
     data = summary.run.manifest.data
-    points = None if data is None or not found else generated_points(summary.run.spec, data)
+    if data is None or not found:
+        return found
+    # It brings scikit-learn along.
+    from ddr_cli.engine.look import generated_points
+
+    points = generated_points(summary.run.spec, data)
     # What an earlier version of the spec has kept is of other points.
     if points is None or any(each.kept.split_hash != points[0] for each in found):
         return found

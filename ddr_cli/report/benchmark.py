@@ -21,7 +21,6 @@ from ddr_cli.comparison.names import (
 )
 from ddr_cli.core.atomic import atomic_write, clear_messages, refuse_link
 from ddr_cli.core.errors import InputError
-from ddr_cli.engine.suite import FOLDER
 from ddr_cli.figures.benchmark import draw_permuted, draw_time, draw_tuning
 from ddr_cli.figures.small_multiples import (
     draw_dimensions,
@@ -40,18 +39,16 @@ from ddr_cli.report.benchmark_tables import (
     pair_rows,
     set_facts,
     set_rows,
-    short,
     standings,
 )
 from ddr_cli.report.chart import Chart, colour_rules, page_chart
-from ddr_cli.report.page import page_environment, slug
+from ddr_cli.report.page import PAGE, page_environment, short, slug
+from ddr_cli.report.suite_tops import LEADERBOARD
 from ddr_cli.report.tables import to_csv
-from ddr_cli.spec.suite import Suite
+from ddr_cli.spec.suite import FOLDER, Suite
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-PAGE, LEADERBOARD = "index.html", "leaderboard.csv"
 
 
 def write_benchmark(bench: Benchmark, results: Path) -> list[Path]:

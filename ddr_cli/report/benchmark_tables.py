@@ -20,17 +20,12 @@ from ddr_cli.comparison.names import (
     p_text,
 )
 from ddr_cli.data.card import load_card
-from ddr_cli.report.page import slug
+from ddr_cli.report.page import short, slug
 from ddr_cli.spec.suite import INDUCTIVE
 
 _DIGITS = 14
 
 Rows = list[dict[str, Any]]
-
-
-def short(value: float) -> str:
-    """Return a number in three digits, as the page's script writes it."""
-    return "–" if math.isnan(value) else f"{float(f'{value:.3g}'):g}"
 
 
 def offered(bench: Benchmark) -> dict[str, list[Any]]:

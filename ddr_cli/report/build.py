@@ -15,7 +15,7 @@ from ddr_cli.report import Format
 from ddr_cli.report.chart import page_chart
 from ddr_cli.report.claim_tables import claim_table, count_text, glossary_table, reading_table
 from ddr_cli.report.own_runs import OwnRun, own_run
-from ddr_cli.report.page import render_page
+from ddr_cli.report.page import PAGE, render_page
 from ddr_cli.report.run_files import figure_of, write_file, write_run
 from ddr_cli.report.suite_tops import suite_tops
 from ddr_cli.report.tables import (
@@ -39,7 +39,6 @@ from ddr_cli.verdicts.assess import (
     regressions,
 )
 
-PAGE = "index.html"
 COUNTS = "verdict_counts.md"
 _FORMS = {
     Format.csv: (".csv", to_csv),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -35,6 +36,8 @@ from ddr_cli.verdicts.claims import ClaimResult
 from ddr_cli.verdicts.printed import MarkResult, NumberResult, time_ratios
 from ddr_cli.verdicts.rows import VIEWS
 
+PAGE = "index.html"
+
 # A verdict is told by sign and word as well as by colour.
 _BADGES = {
     "reproduced": "✓",
@@ -57,6 +60,11 @@ _BADGES = {
 def slug(text: str) -> str:
     """Return a text as part of an address."""
     return re.sub(r"\W+", "-", text).strip("-")
+
+
+def short(value: float) -> str:
+    """Return a number in three digits, as the page's script writes it."""
+    return "–" if math.isnan(value) else f"{float(f'{value:.3g}'):g}"
 
 
 def page_environment() -> Environment:

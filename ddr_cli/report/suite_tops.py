@@ -9,10 +9,10 @@ import pandas as pd
 
 from ddr_cli.comparison.names import method_name, number
 from ddr_cli.core.atomic import clear_messages
-from ddr_cli.engine.suite import FOLDER
-from ddr_cli.report.benchmark import LEADERBOARD, PAGE
-from ddr_cli.report.benchmark_tables import short
-from ddr_cli.report.page import slug
+from ddr_cli.report.page import PAGE, short, slug
+from ddr_cli.spec.suite import FOLDER
+
+LEADERBOARD = "leaderboard.csv"
 
 
 @dataclass(frozen=True)

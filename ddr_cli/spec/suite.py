@@ -29,6 +29,9 @@ from ddr_cli.spec.tune import TuneSpec
 
 Settings = dict[str, JsonValue]
 
+FOLDER = "suite_"
+"""What the folders of a suite's rows and of its pages are called, with its name."""
+
 INDUCTIVE = "inductive"
 """The track that a method joins; its specs are called as their data sets."""
 
