@@ -7,7 +7,6 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.spatial import KDTree
 from threadpoolctl import threadpool_limits
 
 from ddr_cli.numerics.graphs import neighbor_affinity
@@ -21,8 +20,13 @@ LIBRARY = "faiss-cpu"
 MOST_EXACT = 50_000
 """Up to this number of points "auto" searches exactly."""
 
-# Of faiss's navigable graph: links of a point, and how many candidates it keeps in view.
-_LINKS, _VIEW_OF_BUILD, _VIEW = 24, 40, 32
+# The points are parted into cells around means, and each one's neighbours looked for in the cells
+# nearest to it: in as few as hold enough of a sample's, or in as many as pays.
+_PROBES = (16, 24, 32, 48, 64, 80)
+_ENOUGH = 0.99
+_PAYS = 8  # where one cell in so many is looked into, the exact search takes no longer
+_STEPS, _POINTS_OF_A_MEAN = 4, 32  # of k-means
+_SPARE = 4  # candidates: the point itself, and what single precision may take for nearer
 _ASKED = 2**13  # points asked for at a time
 _SAMPLE = 1000  # points of which the recall is measured
 _LOW_RECALL = 0.9
@@ -90,43 +94,64 @@ class OnNeighborGraph:
 
 
 def approximate_neighbors(X: Floats, k: int) -> tuple[Neighbors, float]:
-    """Return each point's `k` nearest as far as a walk on faiss's navigable graph finds them.
+    """Return each point's `k` nearest as far as faiss finds them in the cells near it.
 
     Those found are told apart by their exact distances, ties as in `kneighbors`. The second number
     is the recall: which share of the nearest neighbours of a sample were found. One thread, so that
     the same points give the same neighbours.
     """
-    n, d = X.shape
-    view = max(_VIEW, 2 * k + 8)
-    if n <= view:
+    n = len(X)
+    n_cells = round(n**0.7 / 3)
+    if n_cells < _PAYS * _PROBES[0]:
         return kneighbors(X, k), 1.0
-    faiss = load_library(LIBRARY)
     X = np.asarray(X, dtype=np.float64)
     points = X - X.mean(axis=0)
     points = (points / (np.abs(points).max() or 1.0)).astype(np.float32)
+    sample = np.linspace(0, n - 1, min(n, _SAMPLE)).astype(np.intp)
+    farthest = _exact(X, sample, k).distances[:, -1:]
     indices = np.empty((n, k), dtype=np.intp)
     distances = np.empty((n, k))
-    # Walks from points that lie together read the same memory: a third of the search at 10^5.
-    together = KDTree(points, leafsize=64, balanced_tree=False, compact_nodes=False).indices
+
+    def search(rows: Any) -> Neighbors:
+        _, candidates = index.search(points[rows], k + _SPARE)
+        return nearest_among(X, rows, candidates, k)
+
     with threadpool_limits(1):
-        index = faiss.IndexHNSWFlat(d, _LINKS)
-        index.hnsw.efConstruction, index.hnsw.efSearch = _VIEW_OF_BUILD, view
-        index.add(points)
+        index, cell = _cells(points, n_cells)
+        for probes in _PROBES:
+            index.nprobe = probes
+            if np.mean(search(sample).distances <= farthest) >= _ENOUGH:
+                break
+        if n_cells < _PAYS * probes:
+            return kneighbors(X, k), 1.0
+        # The points of a cell, one after the other, read the same memory.
+        together = np.argsort(cell, kind="stable")
         for start in range(0, n, _ASKED):
             rows = together[start : start + _ASKED]
-            _, candidates = index.search(points[rows], view)
-            found = nearest_among(X, rows, candidates, k)
+            found = search(rows)
             indices[rows], distances[rows] = found.indices, found.distances
-    # A walk that ends among many duplicates, or away from the rest, has too few.
+    # Where the cells near a point hold too few.
     (lost,) = np.nonzero(~np.isfinite(distances[:, -1]))
     if len(lost):
         found = _exact(X, lost, k)
         indices[lost], distances[lost] = found.indices, found.distances
-    sample = np.linspace(0, n - 1, min(n, _SAMPLE)).astype(np.intp)
-    farthest = _exact(X, sample, k).distances[:, -1:]
     recall = float(np.mean(distances[sample] <= farthest))
     indices.flags.writeable = distances.flags.writeable = False  # shared between fits
     return Neighbors(indices, distances), recall
+
+
+def _cells(points: Any, n_cells: int) -> tuple[Any, Any]:
+    """Return faiss's index of the points by cells, and the cell of each."""
+    faiss = load_library(LIBRARY)
+    n, d = points.shape
+    means = faiss.IndexFlatL2(d)
+    index = faiss.IndexIVFFlat(means, d, n_cells)
+    index.cp.niter, index.cp.max_points_per_centroid = _STEPS, _POINTS_OF_A_MEAN
+    index.cp.min_points_per_centroid = 1  # for few points, without a warning
+    index.train(points)
+    cell = means.search(points, 1)[1].ravel()
+    index.add_core(n, faiss.swig_ptr(points), None, faiss.swig_ptr(cell))
+    return index, cell
 
 
 def _exact(X: Floats, rows: Any, k: int) -> Neighbors:

@@ -37,10 +37,24 @@ Y = (X.sum(axis=1) > 12).astype(int)
 MODELS = [CCDR(), LaplacianEigenmaps(), LPP(), DiscriminativeProjections(), LaplacianRLS()]
 
 
+@pytest.fixture
+def probed(monkeypatch):
+    """Return a function that has so many cells looked into, also where it does not pay."""
+
+    def set_probes(probes):
+        monkeypatch.setattr(neighbor_graph, "_PAYS", 0)
+        monkeypatch.setattr(neighbor_graph, "_PROBES", (probes,))
+
+    return set_probes
+
+
+ALL = 10**6
+
+
 @INSTALLED
 @pytest.mark.parametrize("points", [RNG.standard_normal((900, 5)), 1e150 * RNG.random((300, 2))])
-def test_what_is_all_found_is_what_the_exact_search_finds(points, monkeypatch):
-    monkeypatch.setattr(neighbor_graph, "_VIEW", 200)
+def test_what_is_all_found_is_what_the_exact_search_finds(points, probed):
+    probed(ALL)
     exact, (found, recall) = kneighbors(points, 6), approximate_neighbors(points, 6)
     assert recall == 1.0
     assert_array_equal(found.indices, exact.indices)
@@ -48,9 +62,9 @@ def test_what_is_all_found_is_what_the_exact_search_finds(points, monkeypatch):
 
 
 @INSTALLED
-def test_a_recall_below_one_is_told_and_equal_fits_are_equal_to_the_last_bit(monkeypatch):
+def test_a_recall_below_one_is_told_and_equal_fits_are_equal_to_the_last_bit(monkeypatch, probed):
     points = np.random.default_rng(0).standard_normal((1500, 30))
-    monkeypatch.setattr(neighbor_graph, "_LINKS", 4)
+    probed(1)
     monkeypatch.setattr(neighbor_graph, "_SAMPLE", 1500)
     found, recall = approximate_neighbors(points, 10)
     exact = kneighbors(points, 10)
@@ -68,8 +82,21 @@ def test_a_recall_below_one_is_told_and_equal_fits_are_equal_to_the_last_bit(mon
 
 
 @INSTALLED
-def test_points_whose_walk_finds_too_few_are_searched_exactly():
-    # Of 200 copies of a point, more than the walk keeps in view, each has the others.
+def test_points_in_a_cell_of_too_few_are_searched_exactly(probed):
+    probed(1)
+    points = np.random.default_rng(0).standard_normal((1000, 4))
+    points[-3:] += 100
+    found, recall = approximate_neighbors(points, 6)
+    exact = kneighbors(points, 6)
+    assert recall < 1
+    assert_array_equal(found.indices[-3:], exact.indices[-3:])
+    assert_array_equal(found.distances[-3:], exact.distances[-3:])
+
+
+@INSTALLED
+def test_copies_are_neighbours_of_one_another_and_never_of_themselves(probed):
+    probed(1)
+    # Fewer different points than there are cells.
     points = np.repeat(np.random.default_rng(0).standard_normal((5, 4)), 200, axis=0)
     found, recall = approximate_neighbors(points, 4)
     assert recall == 1.0
@@ -78,9 +105,23 @@ def test_points_whose_walk_finds_too_few_are_searched_exactly():
 
 
 @INSTALLED
+def test_as_many_cells_are_looked_into_as_it_takes_and_all_points_where_it_does_not_pay(
+    monkeypatch,
+):
+    points = np.random.default_rng(0).standard_normal((1500, 8))
+    monkeypatch.setattr(neighbor_graph, "_PROBES", (1, 2, 4, 8, 16))
+    monkeypatch.setattr(neighbor_graph, "_PAYS", 0)
+    assert 0.99 <= approximate_neighbors(points, 6)[1] < 1
+    monkeypatch.setattr(neighbor_graph, "_PAYS", 8)
+    found, recall = approximate_neighbors(points, 6)
+    assert recall == 1.0
+    assert_array_equal(found.indices, kneighbors(points, 6).indices)
+
+
+@INSTALLED
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
-def test_a_method_on_all_neighbours_found_is_the_exact_one(model, monkeypatch):
-    monkeypatch.setattr(neighbor_graph, "_VIEW", 200)
+def test_a_method_on_all_neighbours_found_is_the_exact_one(model, probed):
+    probed(ALL)
     exact, found = (clone(model).set_params(neighbors=how) for how in ("exact", "approximate"))
     points = np.random.default_rng(0).standard_normal((400, 4))
     labels = (points[:, 0] > 0).astype(int)
