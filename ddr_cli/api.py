@@ -299,8 +299,16 @@ def join_suite(
 
     with trusting(trust):
         settings = RunSettings(out=Path(out), jobs=jobs)
-        joined = join(load_suite(suite), method, settings, only=datasets, hours=hours)
-        return joined.board(joined.rows, tuned=tuned, classifier=classifier, metric=metric)
+        joined = join(
+            load_suite(suite),
+            method,
+            settings,
+            only=datasets,
+            hours=hours,
+            classifier=classifier,
+            metric=metric,
+        )
+        return joined.board(joined.rows, tuned=tuned)
 
 
 def _as_spec(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -27,6 +28,8 @@ from ddr_cli.cli.options import (
 )
 
 if TYPE_CHECKING:
+    from ddr_cli.core.errors import DdrError
+    from ddr_cli.engine import RunOutcome
     from ddr_cli.engine.suite import Part
     from ddr_cli.spec.suite import Suite
 
@@ -179,10 +182,9 @@ def _run(
     only: list[str] | None = None,
     hours: float | None = None,
 ) -> None:
-    """Run a suite and say what came of it; the exit code is that of `ddr run`."""
+    """Run a suite and say what came of it."""
     from dataclasses import replace
 
-    from ddr_cli.core.errors import DdrError
     from ddr_cli.engine.suite import folder_of, run_suite, seen_again
     from ddr_cli.report.suite import one_line
 
@@ -199,6 +201,13 @@ def _run(
     if not options.quiet:
         typer.echo(one_line(suite, seen_again(parts)))
         typer.echo(f"  {folder}")
+    _end(endings)
+
+
+def _end(endings: Mapping[str, RunOutcome | DdrError]) -> None:
+    """Exit as `ddr run` does where not all is done."""
+    from ddr_cli.core.errors import DdrError
+
     errors = [each for each in endings.values() if isinstance(each, DdrError)]
     outcomes = [each for each in endings.values() if not isinstance(each, DdrError)]
     if any(each.interrupted for each in outcomes):
@@ -383,7 +392,6 @@ def add(
     suite_<suite>_<method>/, and the same command goes on.
     """
     from ddr_cli.comparison.joining import join
-    from ddr_cli.core.errors import DdrError
     from ddr_cli.report.leaderboard import leaderboard_notes, leaderboard_table, own_method_lines
 
     suite = _load(name, trust)
@@ -397,15 +405,15 @@ def add(
             sources=options.sources(),
             only=only or (),
             hours=hours,
+            classifier=classifier,
+            metric=metric,
             told=lambda text: typer.echo(f"Error: {text}", err=True),
         ),
     )
-    endings = joined.endings.values()
-    stopped = any(not isinstance(each, DdrError) and each.interrupted for each in endings)
     if joined.ours:
         rows, tunes = joined.rows, suite.tracks["inductive"].tune is not None
         for tuned in (True, False) if tunes else (False,):
-            board = joined.board(rows, tuned=tuned, classifier=classifier, metric=metric)
+            board = joined.board(rows, tuned=tuned)
             console().print(leaderboard_table(board, most=5, own=joined.label))
             for line in own_method_lines(board, rows, joined.label):
                 typer.echo(in_width(line, indent=4))
@@ -416,9 +424,4 @@ def add(
             typer.echo(in_width(f"{joined.label} {untuned} defaults"))
         for line in leaderboard_notes(board, suite.methods_of("inductive")):
             typer.echo(in_width(line, indent=2))
-    if stopped:
-        typer.echo("Interrupted; the same command goes on.", err=True)
-        raise typer.Exit(EXIT_INTERRUPTED)
-    errors = [each for each in endings if isinstance(each, DdrError)]
-    if errors:
-        raise typer.Exit(errors[0].exit_code)
+    _end(joined.endings)

@@ -94,6 +94,11 @@ class Benchmark:
         return {name: size for name, size in sizes.items() if size is not None}
 
     @cached_property
+    def methods(self) -> list[str]:
+        """The suite's methods, then what its controls add to them."""
+        return list(dict.fromkeys([*self.suite.methods, *self.rows["method"]]))
+
+    @cached_property
     def users(self) -> set[str]:
         """The methods that use labels; one that can't be loaded counts as doing so."""
         items = {item.label: item for spec in self.specs.values() for item in spec.reducers}
@@ -104,7 +109,7 @@ class Benchmark:
             except InputError:
                 return True
 
-        return set(filter(uses_labels, self.suite.methods))
+        return set(filter(uses_labels, self.methods))
 
     @cached_property
     def groups(self) -> dict[str, list[str]]:

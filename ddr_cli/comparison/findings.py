@@ -93,13 +93,12 @@ def _labels_help(bench: Benchmark, board: Leaderboard) -> Told:
 def _first_against_nothing(_: Benchmark, board: Leaderboard) -> Told:
     if board.best == board.baseline:
         return Told(False, f"{method_name(board.baseline)} is itself in first place.")
-    rows: Any = board.table.set_index("method")
-    row = rows.loc[board.best]
+    row = board.row(board.best)
     counts = " / ".join(f"{row[f'baseline_{each}']:g}" for each in ("wins", "equal", "losses"))
     p = float(row["baseline_p_holm"])
     median = difference_text(float(row["baseline_difference"]), board.metric)
     return Told(
-        p < LEVEL and float(row["score"]) > float(rows["score"][board.baseline]),
+        p < LEVEL and float(row["score"]) > float(board.row(board.baseline)["score"]),
         f"{method_name(board.best)} against {method_name(board.baseline)}: wins / equal / losses "
         f"{counts}, at the median {median} of {metric_name(board.metric)} (Wilcoxon's p "
         f"{p_text(p) or 'not defined'} with Holm's correction).",

@@ -23,11 +23,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Joined:
-    """A method in a suite: its label, what it and the suite's have done, and how its runs ended."""
+    """A method in a suite: the suite's rows, what it has done itself, and how its runs ended."""
 
     suite: Suite
     label: str
-    theirs: Sequence[Part]
+    classifier: str | None
+    metric: str | None
+    theirs: pd.DataFrame
     ours: Sequence[Part]
     endings: dict[str, RunOutcome | DdrError]
 
@@ -38,7 +40,7 @@ class Joined:
             refused = (each for each in self.endings.values() if isinstance(each, DdrError))
             said = f"{self.label} has not ended on any split yet; the same call goes on."
             raise next(refused, InputError(said))
-        return pd.concat([suite_rows(self.theirs), suite_rows(self.ours)], ignore_index=True)
+        return pd.concat([self.theirs, suite_rows(self.ours)], ignore_index=True)
 
     @property
     def is_tuned(self) -> bool:
@@ -46,14 +48,12 @@ class Joined:
         trials = (trial for part in self.ours for trial in part.plan.trials.values())
         return any(each.tuning is not None and len(each.tuning.candidates) > 1 for each in trials)
 
-    def board(
-        self, rows: pd.DataFrame, *, tuned: bool, classifier: str | None, metric: str | None
-    ) -> Leaderboard:
+    def board(self, rows: pd.DataFrame, *, tuned: bool) -> Leaderboard:
         """Return the leaderboard with the method in it."""
         return leaderboard(
             rows,
-            classifier=classifier,
-            metric=metric,
+            classifier=self.classifier,
+            metric=self.metric,
             tuned=tuned,
             baseline=self.suite.baseline_of(INDUCTIVE),
         )
@@ -67,6 +67,8 @@ def join(
     sources: Sources | None = None,
     only: Sequence[str] = (),
     hours: float | None = None,
+    classifier: str | None = None,
+    metric: str | None = None,
     told: Callable[[str], None] = lambda _: None,
 ) -> Joined:
     """Run a method where a suite's have ended on a split, below `settings.out`, or what is left.
@@ -84,6 +86,9 @@ def join(
             f"{folder} has no split on which all methods have ended: run the suite first, or name "
             "the folder that holds its results by --out."
         )
+    joined = Joined(suite, class_name(method), classifier, metric, suite_rows(there), (), {})
+    # What is asked for and not there is told before anything is run.
+    joined.board(joined.theirs, tuned=suite.tracks[INDUCTIVE].tune is not None)
     names = [part.spec.dataset.name for part in there]
     folder = folder_of(own, settings.out)
     mine = parts_of(own, folder, datasets=datasets, only=names)
@@ -97,4 +102,4 @@ def join(
         told=told,
     )
     ours = [part for part in seen_again(mine) if part.status]
-    return Joined(suite, class_name(method), there, ours, endings)
+    return replace(joined, ours=ours, endings=endings)

@@ -25,6 +25,10 @@ from ddr_cli.spec.suite import INDUCTIVE
 EQUIVALENCE = 0.01
 WIDTH_COLUMN = f"reducer.{WIDTH}"
 
+_SEVERAL = (
+    "The track '{}' has each method at several numbers of {}, so there is no leaderboard of it; "
+    "'ddr suite page' draws them, and 'ddr suite export' has them all."
+)
 _CARRIED = ("split", "split_hash", "status", "reason", "fit_seconds", "eval_seconds")
 _SOMETIMES = ("tune_seconds", "inner_score", SEEN)
 
@@ -120,6 +124,12 @@ class Leaderboard:
     splits: dict[str, int]
     left_out: tuple[str, ...]
 
+    def row(self, method: str) -> dict[str, Any]:
+        """Return a method's row of the table."""
+        rows: Any = self.table.to_dict("records")
+        found: dict[str, Any] = next(row for row in rows if row["method"] == method)
+        return found
+
 
 def leaderboard(
     rows: pd.DataFrame,
@@ -139,16 +149,15 @@ def leaderboard(
     doesn't depend on which others there are, but for these splits.
     """
     chosen = rows[(rows["track"] == track) & (rows["control"] == "") & (rows["tuned"] == tuned)]
+    if len(chosen) and (chosen[LABELS] != ALL).all():
+        raise InputError(_SEVERAL.format(track, "labels"))
     chosen = chosen[chosen[LABELS] == ALL]
     classifier = _known("classifier", classifier, shared_classifiers(chosen))
     chosen = chosen[chosen["classifier"] == classifier]
     floored = [name[6:] for name in map(str, rows.columns) if name.startswith("floor_")]
     metric = _known("metric", metric, floored)
     if chosen.duplicated(["dataset", "split", "split_hash", "method"]).any():
-        raise InputError(
-            f"The track '{track}' has each method at several numbers of dimensions, so there is no "
-            "leaderboard of it; 'ddr suite page' draws them, and 'ddr suite export' has them all."
-        )
+        raise InputError(_SEVERAL.format(track, "dimensions"))
     if datasets:
         chosen = chosen[chosen["dataset"].isin(datasets)]
     methods = list(dict.fromkeys(chosen["method"]))

@@ -147,6 +147,11 @@ def difference_text(value: float, metric: str, *, unit: bool = True) -> str:
     return f"{100 * value:+.2f}{' points' if unit else ''}"
 
 
+def interval_text(low: float, high: float) -> str:
+    """Return an interval of scores, a dash where there is none: of one data set."""
+    return "–" if math.isnan(low) else f"{low:.2f} to {high:.2f}"
+
+
 def p_text(p: float) -> str:
     """Return a p-value in two digits, nothing where there is none."""
     return "" if math.isnan(p) else "< 0.001" if p < 0.001 else f"{p:.2g}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,6 +20,8 @@ def atomic_open(path: Path, *, durable: bool = False) -> Iterator[IO[bytes]]:
     Whoever reads at `path` meanwhile sees the old file or the new one, never a part; a `durable`
     file also survives a power cut from then on.
     """
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     aside = path.with_name(f".{path.name}.{token_hex(4)}.part")
     try:
         with aside.open("xb") as file:

@@ -307,7 +307,7 @@ def _numbers(cells: pd.Series[Any], path: Path) -> pd.Series[float]:
     line = next(i for i, x in enumerate(lines, start=2) if _cells_of(x)[place] == wrong.iloc[0])
     raise InputError(
         f"{path}, line {line}: {cells.name} is {wrong.iloc[0]!r}, which is not a number; restore "
-        "the file or start over with --fresh."
+        "the file, or move it away to start over."
     )
 
 
@@ -383,7 +383,7 @@ def _damage(path: Path, lines: Sequence[bytes], columns: int) -> InputError:
     wrongs = (_wrong(line, columns) for line in lines)
     number, wrong = next((i, wrong) for i, wrong in enumerate(wrongs, start=1) if wrong)
     return InputError(
-        f"{path}, line {number}: {wrong}; restore the file or start over with --fresh."
+        f"{path}, line {number}: {wrong}; restore the file, or move it away to start over."
     )
 
 
@@ -413,7 +413,7 @@ def _header(path: Path, line: bytes) -> tuple[str, ...]:
     if header[0].startswith(("\ufeff", "trial_id;")):
         raise InputError(
             f"{path} was written by a spreadsheet, which may have changed ids and digits: restore "
-            "the file or start over with --fresh."
+            "the file, or move it away to start over."
         )
     raise InputError(f"{path} is not a journal of ddr: its first line is another header.")
 

@@ -273,15 +273,16 @@ def _listed(suite: Suite) -> Iterator[tuple[str, str, str, float]]:
     import pandas as pd
 
     path = (suite.path.parent if suite.path else Path()) / suite.costs
+    columns = ["track", "dataset", "method", "seconds"]
     try:
         table = pd.read_csv(path)
-        columns = ["track", "dataset", "method", "seconds"]
         for track, dataset, method, seconds in table[columns].itertuples(index=False):
             yield str(track), str(dataset), str(method), float(seconds)
     except (OSError, ValueError, KeyError) as error:
+        why = getattr(error, "strerror", None) or "it is no CSV with " + ", ".join(columns)
         raise InputError(
-            f"{path}, the costs of the suite {suite.name}, can't be read: {error}; "
-            f"'ddr suite plan {suite.name} --csv {path}' writes what is known."
+            f"{path}, the costs of the suite {suite.name}, can't be read: {why}. Without "
+            "'costs' in the suite, 'ddr suite plan SUITE --csv FILE' writes what is known."
         ) from None
 
 

@@ -67,6 +67,8 @@ def write_archive(suite: Suite, parts: Sequence[Part], folder: Path, file: Path)
             f"{stale} rows are of an older version of something: 'ddr suite status {suite.name}' "
             "lists them, 'ddr suite run' makes them again."
         )
+    if not (folder / MANIFEST).is_file():
+        raise InputError(f"There is no {MANIFEST} in {folder}: 'ddr suite run' writes it.")
     described = [part for part in parts if part.status]
     rows = to_csv(long_rows(suite_rows(described)))
     date = max(_ended(part) for part in described)

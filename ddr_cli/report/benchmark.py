@@ -153,7 +153,7 @@ def _remove_old_pages(folder: Path, suite: Suite, *, keep: Collection[Path]) -> 
 def _charts(bench: Benchmark) -> dict[str, Chart]:
     board, default = bench.board(), bench.board(tuned=False)
     figures = {}
-    if board is not None:
+    if board is not None and board.table["seconds"].any():
         figures["time"] = draw_time(board)
     if board is not None and default is not None and board.tuned:
         figures["tuning"] = draw_tuning(board, default)

@@ -12,6 +12,7 @@ import pandas as pd
 from ddr_cli.comparison.benchmark import Benchmark
 from ddr_cli.comparison.leaderboard import EQUIVALENCE, Leaderboard, wins_and_losses
 from ddr_cli.comparison.names import (
+    interval_text,
     is_rate,
     lower_is_better,
     method_name,
@@ -43,7 +44,7 @@ def board_rows(board: Leaderboard) -> Rows:
             "method": row["method"],
             "place": str(row["place"]),
             "score": f"{row['score']:.3f}",
-            "interval": f"{row['low']:.2f} to {row['high']:.2f}",
+            "interval": interval_text(row["low"], row["high"]),
             "mean": number(row["mean"], board.metric, unit=False),
             "seconds": short(row["seconds"]),
             "failed": f"{row['failed']:.0%}" if row["failed"] else "",
@@ -102,7 +103,7 @@ def pair_class(wins: int, equal: int, losses: int) -> str:
 
 def page_data(bench: Benchmark) -> dict[str, Any]:
     """Return the means that the page's script computes leaderboards from, short enough for it."""
-    methods, datasets = list(bench.suite.methods), list(bench.specs)
+    methods, datasets = bench.methods, list(bench.specs)
     boards: dict[tuple[str, str, bool], dict[str, Any]] = {}
     for (track, classifier, metric, tuned), board in bench.boards.items():
         own = boards.setdefault(

@@ -12,6 +12,7 @@ from rich.table import Table
 from ddr_cli.comparison.leaderboard import EQUIVALENCE, Leaderboard, failures, seconds_of
 from ddr_cli.comparison.names import (
     difference_text,
+    interval_text,
     lower_is_better,
     metric_axis,
     metric_name,
@@ -51,7 +52,7 @@ def leaderboard_table(board: Leaderboard, *, most: int | None = None, own: str =
             str(row["place"]),
             row["method"],
             f"{row['score']:.3f}",
-            f"{row['low']:.2f} to {row['high']:.2f}",
+            interval_text(row["low"], row["high"]),
             number(row["mean"], board.metric, unit=False),
             f"{row['seconds']:.3g}",
         ]
@@ -119,7 +120,7 @@ def trust_notes(
 
 def own_method_lines(board: Leaderboard, rows: pd.DataFrame, method: str) -> list[str]:
     """Say where a method stands: its place, its differences, and where it fails."""
-    row: Any = board.table.set_index("method").loc[method]
+    row = board.row(method)
     how = "tuned" if board.tuned else "at its defaults"
     lines = [
         f"{method}, {how}, {board.classifier}: place {int(row['place'])} of {len(board.table)} on "

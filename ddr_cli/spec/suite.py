@@ -7,19 +7,27 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar, Self
 
 from annotated_types import Ge, Gt, MinLen
-from pydantic import Field, JsonValue, PrivateAttr, ValidationInfo, field_validator, model_validator
+from pydantic import (
+    Field,
+    JsonValue,
+    PrivateAttr,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 from pydantic_core import InitErrorDetails
 
 from ddr_cli.core.errors import InputError, did_you_mean
 from ddr_cli.core.own_code import class_name, is_code, located, require_trust
 from ddr_cli.core.parameters import parameter_model
 from ddr_cli.core.places import Document, DocumentError, KeyPath, as_clause
-from ddr_cli.core.validation import problem_at, refuse, validated
+from ddr_cli.core.validation import field_problems, problem_at, refuse, validated
 from ddr_cli.core.yaml_loader import read_document
 from ddr_cli.data.card import load_card
 from ddr_cli.spec.budgets import Budget
 from ddr_cli.spec.controls import Control
-from ddr_cli.spec.estimators import Mode, load_factory, missing_of, traits_of
+from ddr_cli.spec.estimators import Mode, complete, load_factory, missing_of, traits_of
 from ddr_cli.spec.feasible import WIDTH, Limits, limits_of
 from ddr_cli.spec.load import find_file, make_spec
 from ddr_cli.spec.model import Spec, SuiteRef
@@ -223,7 +231,11 @@ class Suite(StrictFrozen):
         label = class_name(name)
         if label in self.methods:
             raise InputError(f"The suite has a method '{label}' itself; call the class otherwise.")
-        load_factory("reducers", name)
+        try:
+            complete(load_factory("reducers", name), {})
+        except ValidationError as error:
+            problems = [text for _, text, _ in field_problems(error, label, ())]
+            raise InputError(f"{' '.join(problems)} What joins needs defaults.") from None
         alone = self.tracks[INDUCTIVE].model_copy(update={"methods": [label], "controls": []})
         return self.model_copy(
             update={

@@ -104,6 +104,8 @@ def test_a_suite_is_planned_run_in_rounds_and_gone_on_with(ddr_here, small, work
     assert " lda" not in alone.stdout
     export = ddr_here("suite", "export", "small.yaml", "rows.csv", "--track", "inductive")
     assert export.stdout.startswith("24 rows")
+    nowhere = ddr_here("suite", "export", "small.yaml", ".")
+    assert (nowhere.returncode, "Is a directory" in nowhere.stderr) == (2, True)
     frozen = ddr_here("suite", "archive", "small.yaml", "small.zip")
     if find_spec("rocrate"):
         assert "small.zip: 12 files" in frozen.stdout
@@ -119,6 +121,10 @@ def test_a_suite_is_planned_run_in_rounds_and_gone_on_with(ddr_here, small, work
     words = ("suite", "add", "./mine.py:Means", "small.yaml", "--classifier", "knn", "--quiet")
     refused = ddr_here(*words)
     assert (refused.returncode, "say --trust" in refused.stderr) == (2, True)
+    for more in (["--classifier", "kn"], ["--metric", "accuracy"]):
+        refused = ddr_here(*words[:4], *more, "--trust")
+        assert (refused.returncode, f"no {more[0][2:]} '{more[1]}'" in refused.stderr) == (2, True)
+    assert not (small.parent / "suite_small_Means").exists()
     added = ddr_here(*words, "--trust", "--hours", "1", "--metric", "error")
     assert added.returncode == 0
     assert "Means, tuned, knn: place " in added.stdout

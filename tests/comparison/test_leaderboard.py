@@ -109,6 +109,7 @@ def test_the_leaderboard_is_that_of_the_raw_rows(run, rows, classifier, tuned):
 
 def test_a_subset_is_recomputed_and_the_order_of_rows_plays_no_part(rows):
     whole, one = leaderboard(rows), leaderboard(rows, datasets=["wine"])
+    assert "to none (baseline)" in "".join(own_method_lines(one, rows, "fisher"))
     assert one.means.loc["wine"].to_dict() == whole.means.loc["wine"].to_dict()
     mixed = leaderboard(rows.sample(frac=1, random_state=0))
     left = whole.table.set_index("method").sort_index()

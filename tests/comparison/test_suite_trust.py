@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 from typing import Any
 
+import pandas as pd
 import pytest
 
 import ddr_cli
@@ -30,6 +31,7 @@ methods:
   none:
   breaks: {name: ./mine.py:Breaks}
   sleeps: {name: ./mine.py:Sleeps}
+  nothing: {name: ./mine.py:Nothing}
 datasets:
   iris: {split: {kind: fraction, train: 0.5}}
 tracks: {inductive: {}}
@@ -45,6 +47,13 @@ class Breaks(TransformerMixin, BaseEstimator):
 class Sleeps(TransformerMixin, BaseEstimator):
     def fit(self, X, y):
         time.sleep(600)
+
+class Nothing(TransformerMixin, BaseEstimator):
+    def fit(self, X, y):
+        return self
+
+    def transform(self, X):
+        return None
 """
 
 
@@ -68,9 +77,10 @@ def test_what_fails_or_takes_too_long_counts_as_the_largest_class_and_is_told(tm
     assert notes[0].startswith("failed, and counted as always naming the training part's largest")
     assert "breaks on 1 splits of iris (" in notes[0]
     assert "no room for so many points" in notes[0]
+    assert "no array of real numbers, but of the type NoneType" in notes[0]
     assert "sleeps on 1 splits of iris (took longer than 5 s" in notes[0]
     assert notes[1:] == [
-        "checked by the methods' authors: none of 3",
+        "checked by the methods' authors: none of 4",
         "erratum of 2030-01-01: swapped labels (iris; mended in lda 9)",
     ]
 
@@ -130,6 +140,6 @@ def test_python_has_the_leaderboard_and_a_method_joins(tmp_path):
     joined = ddr_cli.join_suite("mmc", path, out=tmp_path, datasets=["iris"], tuned=False)
     assert set(joined.table["method"]) == {"none", "lda", "mmc"}
     with pytest.raises(InputError, match="mmc has not ended on any split yet; the same call"):
-        _ = Joined(load_suite(path), "mmc", [], [], {}).rows
+        _ = Joined(load_suite(path), "mmc", None, None, pd.DataFrame(), [], {}).rows
     made = json.loads((tmp_path / "suite_tiny_mmc" / "suite.json").read_text())
     assert made["suite"]["version"] == 1

@@ -18,7 +18,7 @@ from ddr_cli.comparison.findings import FINDINGS, Told
 from ddr_cli.comparison.leaderboard import leaderboard
 from ddr_cli.figures.small_multiples import draw_dimensions, draw_method_dimensions
 from ddr_cli.report.benchmark import write_benchmark
-from ddr_cli.report.benchmark_tables import board_rows, pair_rows
+from ddr_cli.report.benchmark_tables import board_rows, page_data, pair_rows
 from ddr_cli.report.suite_tops import suite_tops
 from ddr_cli.spec.suite import Suite, load_suite
 
@@ -302,6 +302,13 @@ def test_what_has_no_row_of_a_track_has_no_figure_of_it(pages: Path) -> None:
     index = (pages / "index.html").read_text()
     assert '<td class="number">12.50</td>' in index
     assert "Ahead of no reduction, of 2 others: 0 at 1, 1 at 2, 1 at 4 dimensions." in index
+
+
+def test_a_method_that_a_control_adds_is_in_the_table(bench: Benchmark) -> None:
+    methods = {name: how for name, how in bench.suite.methods.items() if name != "none"}
+    suite = bench.suite.model_copy(update={"methods": methods})
+    data = page_data(Benchmark(suite, bench.rows, bench.specs))
+    assert [each[0] for each in data["methods"]] == [*methods, "none"]
 
 
 # -- in a browser ----------------------------------------------------------------------------------
