@@ -20,6 +20,7 @@ from ddr_cli.comparison.leaderboard import (
     suite_rows,
 )
 from ddr_cli.core.errors import InputError
+from ddr_cli.engine.journal import OK
 from ddr_cli.engine.suite import Part
 from ddr_cli.spec.budgets import ALL, LABELS
 from ddr_cli.spec.controls import FULL_FEATURES, SEEN, SHUFFLED_LABELS
@@ -182,36 +183,50 @@ class Benchmark:
         return means.unstack(LABELS).sort_index(axis="columns")
 
     @cached_property
-    def dimensions_offered(self) -> pd.DataFrame:
-        """The mean by method, data set and number of dimensions, of a track of these.
+    def by_dimension(self) -> pd.DataFrame:
+        """The mean by method, data set and number of dimensions, or of the most that are offered.
 
-        A method has no number where it offers fewer, and one without a width to choose has its own
-        at 0. Only data sets that all methods have count, and of these the splits that are whole.
+        So a mean over data sets is of the same ones all along. On a split where a method fails at
+        so many dimensions, and not at fewer, those count that it offers there.
+        """
+        asked = [n for each in self.suite.tracks.values() for n in each.dimensions]
+        values, ended = self._by_width
+        if values.empty:
+            return values
+        widths = sorted({*values.columns, *asked})
+        values = values.reindex(columns=widths)
+        reached = values.where(ended.reindex(columns=widths, fill_value=False)).ffill(axis=1)
+        reached = reached.fillna(values.ffill(axis=1))
+        return reached[asked].groupby(level=["method", "dataset"], sort=False).mean()
+
+    @cached_property
+    def dimensions_offered(self) -> pd.DataFrame:
+        """Whether a method has each number of dimensions on each split of a data set."""
+        ended: Any = self._by_width[1].reindex(columns=self.by_dimension.columns, fill_value=False)
+        whole: pd.DataFrame = ended.groupby(level=["method", "dataset"], sort=False).all()
+        return whole
+
+    @cached_property
+    def _by_width(self) -> tuple[pd.DataFrame, pd.DataFrame]:
+        """The metric of a track of dimensions by method, split and width, and where none failed.
+
+        A method without a width to choose has its own at 0. Only data sets that all methods have
+        count, and of these the splits that are whole.
         """
         track = next((name for name, each in self.suite.tracks.items() if each.dimensions), "")
         rows = self.rows[(self.rows["track"] == track) & (self.rows["control"] == "")]
         if rows.empty:
-            return pd.DataFrame()
+            return pd.DataFrame(), pd.DataFrame()
         rows = rows[rows["classifier"].isin(shared_classifiers(rows)[:1])]
         keys = ["dataset", "split", "split_hash"]
         sizes = rows.groupby(keys)["method"].transform("size")
         rows = rows[sizes == sizes.groupby(rows["dataset"]).transform("max")]
         n_methods = rows["method"].nunique()
         rows = rows[rows.groupby("dataset")["method"].transform("nunique") == n_methods]
-        rows = rows.assign(dimension=rows["width"].fillna(0).astype(int))
-        by = rows.groupby(["method", "dataset", "dimension"], sort=False)[self.suite.metrics[0]]
-        return by.mean().unstack("dimension").sort_index(axis="columns")
-
-    @cached_property
-    def by_dimension(self) -> pd.DataFrame:
-        """The mean by method, data set and number of dimensions, or of the most that are offered.
-
-        So a mean over data sets is of the same ones all along.
-        """
-        asked = [n for each in self.suite.tracks.values() for n in each.dimensions]
-        means = self.dimensions_offered
-        widths = sorted({*means.columns, *asked}) if len(means) else []
-        return means.reindex(columns=widths).ffill(axis="columns")[asked if widths else []]
+        table = rows.assign(width=rows["width"].fillna(0).astype(int), ended=rows["status"] == OK)
+        table = table.set_index(["method", *keys, "width"])
+        values = table[self.suite.metrics[0]].unstack("width").sort_index(axis="columns")
+        return values, table["ended"].unstack("width", fill_value=False)
 
     @cached_property
     def permuted(self) -> pd.DataFrame:

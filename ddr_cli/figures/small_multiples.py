@@ -71,7 +71,7 @@ def draw_labels(bench: Benchmark) -> Figure:
 def draw_dimensions(bench: Benchmark, dataset: str = "") -> Figure:
     """Draw a panel per method: the mean over data sets, or on one, against its dimensions."""
     means: Any = bench.by_dimension
-    whole: Any = _offered(bench)
+    whole: Any = bench.dimensions_offered
     where = dataset or f"mean over {_n_datasets(means)} data sets"
     if dataset:
         means, whole = (each.xs(dataset, level="dataset") for each in (means, whole))
@@ -110,7 +110,7 @@ def _behind(means: pd.DataFrame, metric: str) -> pd.DataFrame:
 def draw_method_dimensions(bench: Benchmark, method: str) -> Figure:
     """Draw a panel per data set: one method against its number of dimensions, over the others."""
     table: Any = bench.by_dimension
-    whole: Any = _offered(bench)
+    whole: Any = bench.dimensions_offered
     datasets = [str(name) for name in table.index.unique("dataset")]
     title = f"{_against_dimension(bench)}: {method_name(method)} on {len(datasets)} data sets"
     if whole.loc[method].any(axis=None):
@@ -135,12 +135,6 @@ def _n_datasets(table: pd.DataFrame) -> int:
 
 def _against_dimension(bench: Benchmark) -> str:
     return f"{metric_name(bench.suite.metrics[0]).capitalize()} against dimension"
-
-
-def _offered(bench: Benchmark) -> pd.DataFrame:
-    """Return whether a method offers each number of dimensions on each data set."""
-    columns = bench.by_dimension.columns
-    return bench.dimensions_offered.notna().reindex(columns=columns, fill_value=False)
 
 
 def _draw(panels: Sequence[_Panel], bench: Benchmark, words: str, title: str) -> Figure:
