@@ -25,6 +25,7 @@ Points = NDArray[Any] | CsrArray
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
+# Two thirds of a search are the matrix product: other shapes of the blocks gain nothing.
 _CHUNK = 2**21  # entries of one block of the distance matrix: 8 MiB, or 16 in double precision
 _TILE = 2**13  # points whose distances are computed at a time, where there are more
 _GROUPS = 2**7  # of points, at least, whose nearest bound the distance of the k-th nearest
