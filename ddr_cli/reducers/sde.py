@@ -31,11 +31,15 @@ class SDE(MappedEmbedding):
         Dimensions of the embedding.
     n_neighbors : int, default=4
         The distance of two points is kept if either is among the other's `n_neighbors` nearest.
-    solver : {"auto", "interior", "cvxpy"}, default="auto"
+    solver : {"auto", "interior", "low_rank", "cvxpy"}, default="auto"
         "interior" is exact; its time grows with the cube of the edges: seconds for 400 points of 6
-        neighbours, minutes for 1000. "auto" is the same, but refuses a graph of more than 10,000
-        edges, which would take an hour. "cvxpy" is a general solver, the reference for up to 100
-        points; what it can't prove to be within `tol` is solved again by "interior".
+        neighbours, minutes for 1000. "low_rank" seeks a factor of K of few columns by sparse
+        matrices: seconds for 1000 points of a sheet, but more than "interior" for points that fill
+        many dimensions; it goes to `tol` and no further. "cvxpy" is a general solver, the reference
+        for up to 100 points. What the latter two can't prove to be within `tol` is solved again by
+        "interior". "auto" is "low_rank" for a graph of more than 1,300 edges whose sparse
+        matrices are cheap, else "interior". A graph of more than 10,000 edges is refused where that
+        would take an hour.
     tol : float, default=1e-3
         The largest duality gap, and the largest relative error of a distance, that is accepted.
     disconnected : {"connect", "raise"}, default="connect"
@@ -54,7 +58,8 @@ class SDE(MappedEmbedding):
     trace_ : float
         The trace of K.
     optimality_gap_ : float
-        Its difference from a proven upper bound on it, relative to the bound.
+        Its difference from a proven upper bound on the optimum, relative to the bound. (The trace
+        may be above the bound, as the distances are kept within `tol` only.)
     constraint_error_ : float
         Largest relative error of a kept distance, over the dimensions that K has.
     rank_ : int
@@ -71,7 +76,7 @@ class SDE(MappedEmbedding):
     Notes
     -----
     Use it to unroll a curved surface that is sampled without gaps, with the distances between
-    neighbours kept exactly, on up to a few hundred points.
+    neighbours kept, on up to a thousand points or two.
 
     Not on many points, for the cost; nor when noise joins two sheets by a neighbour, which holds
     them together. Labels are not used.
@@ -79,8 +84,9 @@ class SDE(MappedEmbedding):
     Columns beyond the rank of K are zero: the unfolded points have no extent there. The rank is
     the smallest that keeps all neighbours' distances within `tol`.
 
-    For n points and e edges: :math:`O(e^3 + n^3)` for each of 15 to 30 iterations, and
-    :math:`O(n^3)` for the regression.
+    For n points and e edges: :math:`O(e^3 + n^3)` for each of 15 to 30 iterations of "interior".
+    For "low_rank" a sparse factorisation of order 6 n or more for each of some 200 iterations, and
+    :math:`O(n^3)` for each of a few proofs. And :math:`O(n^3)` for the regression.
 
     References
     ----------

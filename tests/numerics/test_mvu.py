@@ -13,9 +13,11 @@ from ddr_cli.data.synthetic.generated import swiss_roll
 from ddr_cli.evaluation.splits import split_labelled
 from ddr_cli.numerics.graphs import knn_graph
 from ddr_cli.numerics.mvu import unfold
+from ddr_cli.numerics.mvu.framework import Framework
+from ddr_cli.numerics.mvu.low_rank import solve_low_rank
 from ddr_cli.numerics.neighbors import kneighbors
 
-SOLVERS = ["interior", "cvxpy"]
+SOLVERS = ["interior", "low_rank", "cvxpy"]
 
 
 def cloud(n, d=5, seed=0):
@@ -159,6 +161,75 @@ def test_a_miss_is_refused_and_not_passed_off():
     X = roll(60)
     with pytest.raises(np.linalg.LinAlgError, match=r"no unfolding within tol=1e-13.*duality gap"):
         unfold(X, graph_of(X, 4), solver="interior", tol=1e-13)
+
+
+LOW_RANK_CASES = {
+    "a sheet": (roll(100), 4),
+    "a rigid one": (roll(100, 4), 12),
+    "all as far from one another": (np.eye(8), 7),  # needs 7 columns, one more than at first
+    "in several parts": (np.vstack([cloud(15), 50 + cloud(15, seed=1)]), 4),
+    "some equal": (np.vstack([cloud(9), cloud(9)[[2, 2, 5]]]), 4),
+    "one feature": (np.sort(cloud(20, 1), axis=0), 2),
+    "two points": (np.array([[0.0, 0.0], [1.0, 1.0]]), 1),
+    "three": (cloud(3), 2),
+}
+
+
+@pytest.mark.parametrize("case", LOW_RANK_CASES)
+def test_a_factor_of_few_columns_is_proven_against_the_exact_optimum(case):
+    X, k = LOW_RANK_CASES[case]
+    graph = graph_of(X, k)
+    found = unfold(X, graph, solver="low_rank")
+    exact = unfold(X, graph, solver="interior", tol=1e-5)
+    assert found.solver == "low_rank"
+    assert found.gap <= 1e-3
+    assert found.strain <= 1e-3
+    # No weights prove less than the optimum; the trace is as near as bars that give way allow.
+    assert found.bound >= (1 - 1e-5) * exact.eigenvalues.sum()
+    assert found.eigenvalues.sum() == pytest.approx(exact.eigenvalues.sum(), rel=5e-3)
+
+
+@pytest.mark.parametrize("unit", [1e-6, 1e6])
+def test_a_factor_of_few_columns_is_the_same_in_every_unit(unit):
+    X = cloud(40)
+    plain = unfold(X, graph_of(X, 4), solver="low_rank")
+    scaled = unfold(unit * X, graph_of(unit * X, 4), solver="low_rank")
+    assert scaled.solver == plain.solver == "low_rank"
+    np.testing.assert_allclose(scaled.embedding, unit * plain.embedding, atol=1e-6 * unit)
+
+
+def test_weights_of_a_factor_bound_every_placement_that_keeps_the_lengths():
+    X = roll(80)
+    heads, tails = edges_of(graph_of(X, 4))
+    lengths = np.linalg.norm(X[heads] - X[tails], axis=1)
+    centre = np.full((80, 1), 1 / np.sqrt(80))
+    framework = Framework(heads, tails, lengths, np.ones(80), centre)
+    Z, bound, _ = solve_low_rank(framework, X, 1e-3)
+    # The input keeps the lengths, too.
+    assert bound > np.sum((X - X.mean(axis=0)) ** 2)
+    assert framework.strain(Z) < 1e-3
+    assert np.sum(Z**2) == pytest.approx(bound, rel=1e-3)
+    np.testing.assert_allclose(Z.sum(axis=0), 0, atol=1e-8 * np.abs(Z).max())
+
+
+def test_what_a_factor_of_few_columns_misses_is_solved_again():
+    X = roll(60)
+    found = unfold(X, graph_of(X, 6), solver="low_rank")
+    assert found.solver == "interior"
+    assert found.gap < 1e-3
+
+
+def test_large_sparse_graphs_are_solved_by_a_factor(monkeypatch):
+    X = cloud(20)
+    assert unfold(X, graph_of(X, 4)).solver == "interior"
+    monkeypatch.setattr("ddr_cli.numerics.mvu.unfolding.MANY_BARS", 30)
+    assert unfold(X, graph_of(X, 4)).solver == "interior"  # it isn't sparse
+    monkeypatch.setattr("ddr_cli.numerics.mvu.unfolding._SPARSE", 10.0)
+    assert unfold(X, graph_of(X, 4)).solver == "low_rank"
+    # A miss would be solved again by the interior method, but not where that takes hours.
+    monkeypatch.setattr("ddr_cli.numerics.mvu.unfolding.MOST_BARS", 30)
+    with pytest.raises(np.linalg.LinAlgError, match="'low_rank' found no unfolding within"):
+        unfold(X, graph_of(X, 4), tol=1e-12)
 
 
 def test_a_graph_that_would_take_an_hour_is_refused(monkeypatch):

@@ -22,15 +22,24 @@ from ddr_cli.numerics.eigen import deterministic_signs
 from ddr_cli.numerics.graphs import shortest_bridges
 from ddr_cli.numerics.mvu.framework import Framework, dual_bound, on_smallest_face
 from ddr_cli.numerics.mvu.interior import solve_interior
+from ddr_cli.numerics.mvu.low_rank import share_of_dense, solve_low_rank
 from ddr_cli.numerics.mvu.reference import solve_cvxpy
 from ddr_cli.numerics.neighbors import Floats, Indices
 
-Solver = Literal["auto", "interior", "cvxpy"]
+Solver = Literal["auto", "interior", "low_rank", "cvxpy"]
 
-# 5000 take two minutes and 1.2 GB on one core; time grows with the cube, memory with the square.
+# Beyond so many bars "auto" tries "low_rank" first, where its sparse factorisation takes at most
+# `_SPARSE` of the dense one's work: it takes some ten times as many. In the fits of every published
+# table there are fewer bars, or that share is 0.06 and more (1100 images): they stay as they are.
+MANY_BARS = 1_300
+_SPARSE = 0.02
+
+# What "interior" solves in 5000 bars takes two minutes and 1.2 GB on one core; time grows with the
+# cube, memory with the square.
 MOST_BARS = 10_000
 
-_SHARE = 0.1  # of the tolerance: our solver goes on to there
+_SHARE = 0.1  # of the tolerance: the interior method goes on to there
+_MARGIN = 0.95  # of the tolerance, for what is rounded after the low-rank method has ended
 
 # Where the lengths leave next to no room the weights that prove a placement have no limit but
 # what bars that give way set them; the next is tried where the gap or the strain says so.
@@ -63,9 +72,10 @@ def unfold(
 ) -> Unfolding:
     """Return the maximum variance unfolding of a symmetric graph of points.
 
-    "auto" is "interior", our own solver, which is exact; "cvxpy" is the slow reference, and what it
-    can't bring within `tol`, the largest gap and strain accepted, is solved again by "interior". A
-    graph in several parts has no largest trace: `shortest_bridges` connect them, or it is refused.
+    "auto" is "interior", our own solver, which is exact, and on large graphs of few
+    dimensions "low_rank", which is sparse; "cvxpy" is the slow reference. What the latter two can't
+    bring within `tol`, the largest gap and strain accepted, is solved again by "interior". A graph
+    in several parts has no largest trace: `shortest_bridges` connect them, or it is refused.
 
     Equal points are one node of the programme with their number as its mass: their distance 0
     would leave no room for a strictly feasible K. Likewise what cliques of neighbours imply is
@@ -139,22 +149,27 @@ def _solve(
 ) -> tuple[Floats, float, str, int]:
     """Return a factor Z of K, the bound, and who found it in how many iterations."""
     reduced = on_smallest_face(framework, places)
-    if solver == "auto" and reduced.n_bars > MOST_BARS:
+    many, too_many = reduced.n_bars > MANY_BARS, reduced.n_bars > MOST_BARS
+    sparse = many and share_of_dense(reduced) < _SPARSE
+    if solver == "auto" and too_many and not sparse:
         raise ValueError(
             f"The graph has {reduced.n_bars} edges, and more than {MOST_BARS} can take an "
             f"hour and 5 GB: lower n_neighbors, take fewer points, or insist: solver='interior'."
         )
-    attempts = [
+    attempts: list[tuple[str, dict[str, Any]]] = [
         ("interior", {"compliance": compliance, "by_reach": by_reach, "tol": _SHARE * tol})
         for by_reach in (True, False)
         for compliance in _COMPLIANCES
     ]
     if solver == "cvxpy":
         attempts.insert(0, ("cvxpy", {}))
+    elif solver == "low_rank" or (solver == "auto" and sparse):
+        attempts.insert(0, ("low_rank", {"places": places, "tol": _MARGIN * tol}))
+        attempts = attempts[:1] if too_many else attempts
     misses = []
     for name, options in attempts:
         Z, bound, n_iter = _one_solver(reduced, name, options)
-        gap, strain = abs(bound - float(np.sum(Z**2))) / bound, framework.strain(Z)
+        gap, strain = abs(1.0 - float(np.sum(Z**2)) / bound), framework.strain(Z)
         if max(gap, strain) <= tol:
             return Z, bound, name, n_iter
         misses.append((max(gap, strain), gap, strain))
@@ -169,6 +184,8 @@ def _solve(
 def _one_solver(
     framework: Framework, name: str, options: Mapping[str, Any]
 ) -> tuple[Floats, float, int]:
+    if name == "low_rank":
+        return solve_low_rank(framework, **options)
     if name == "interior":
         factor, weights, n_iter = solve_interior(framework, **options)
         # The slack was factorised at every step, so the weights are feasible as they are.

@@ -1,0 +1,242 @@
+r"""Maximum variance unfolding by a factor of few columns: Newton's method as the bars stiffen.
+
+The placement Z itself is sought, with r columns (Burer and Monteiro, "A Nonlinear Programming
+Algorithm for Solving Semidefinite Programs via Low-Rank Factorization", Mathematical Programming
+95, 2003; Kulis, Surendran and Platt, "Fast Low-Rank Semidefinite Programming for Embedding and
+Clustering", AISTATS 2007). Bars give way: by :math:`g` times its weight a bar's squared length
+differs, relative to it, so that Z is stationary where
+
+.. math:: (L_w - I) Z = 0, \qquad |b_e^T Z|^2 - 1 = g w_e .
+
+Newton's method for Z and w together, the weights eliminated, has the sparse matrix
+:math:`(L_w - I) \otimes I_r + 2 J^T J / g`, where J are the derivatives of half the squared lengths
+and which has a block for every node and every bar: cheap to factorise, where the interior method's
+matrix is dense. Its pivots tell whether it is positive; where it isn't, all weights in it are
+raised, which keeps the bars from turning far in one step. The compliance g falls as the steps go.
+
+What comes of it is proved, not trusted: the weights bound the optimum (`framework.dual_bound`), and
+what isn't within the tolerance of the bound is no result. A stationary Z of too few columns shows
+itself by directions in which the weights' matrix is too small: they become further columns.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse as sp
+from scipy.sparse.linalg import SuperLU, splu
+
+from ddr_cli.numerics.mvu.framework import Framework, dual_bound
+from ddr_cli.numerics.neighbors import Floats
+
+_RANK = 6  # columns at first
+_MOST_RANK = 30
+_SOFT, _STIFF = 0.1, 1e-11  # compliance, relative to the weights' size: where it starts and ends
+_NARROW = 1e-6  # below this, what rests without its lengths wants for columns
+_STEPS, _MORE_STEPS = 8, 60  # at one compliance; where it may be the last
+_TURN = 1.0  # by how much of its length a bar moves in a step, at most
+_MOST_FACTORS = 2_000
+
+
+def solve_low_rank(framework: Framework, places: Floats, tol: float) -> tuple[Floats, float, int]:
+    r"""Return a factor Z of K, an upper bound on the optimum, and the iterations.
+
+    `places` is a placement to start from. Trace and bound differ by at most `tol`, relatively, and
+    the lengths are within `tol`; if that isn't reached, what is returned says so by its gap.
+
+    As bars give way the trace is above the bound as a rule: Z is shrunk by a third of the
+    difference, so that what remains of it and what the lengths lose are each within `tol`.
+    """
+    state = _Newton(framework, _start(framework, places))
+    soft = 1.0 / state.size
+    compliance, n_iter = _SOFT * soft, 0
+    best: tuple[float, Floats, float] = (np.inf, state.Z, np.inf)
+    while compliance > _STIFF * soft and state.factors < _MOST_FACTORS:
+        steps = 4 * _STEPS if n_iter == 0 else _STEPS
+        taken = state.advance(compliance, steps)
+        n_iter += taken
+        if state.error() < tol:
+            n_iter += state.advance(compliance, _MORE_STEPS, to_the_end=True)
+            bound = dual_bound(framework, state.weights)
+            over = max(0.0, float(np.vdot(state.Z, state.Z)) / bound - 1.0)
+            Z = state.Z * (1.0 - over / 3.0)
+            gap = abs(float(np.vdot(Z, Z)) / bound - 1.0)
+            error = max(gap, framework.strain(Z))
+            if error < best[0]:
+                best = error, Z, bound
+            if error < tol:
+                break
+            if state.widen():
+                continue
+        elif taken < steps and compliance < _NARROW * soft and framework.strain(state.Z) > tol:
+            state.widen()  # it rests where the lengths are out of reach
+        compliance /= np.sqrt(10.0)
+    return best[1], best[2], n_iter
+
+
+def share_of_dense(framework: Framework) -> float:
+    """Return a factorisation's work, relative to that of the dense matrix of the interior method.
+
+    Little for the graph of a curve or a sheet, much where the points fill many dimensions.
+    """
+    below = np.diff(_graph_lu(framework).L.indptr).astype(np.float64)
+    return float(_RANK**3 * (below @ below) / (framework.n_bars**3 / 3.0))
+
+
+def _start(framework: Framework, places: Floats) -> Floats:
+    """Return the leading principal coordinates of the places, slightly out of their space."""
+    Z = framework.project(places * np.sqrt(framework.mass)[:, None])
+    left, sizes, _ = np.linalg.svd(Z, full_matrices=False)
+    aside = 0.01 * np.random.default_rng(0).standard_normal((framework.n_nodes, _RANK))
+    rank = min(_RANK, len(sizes))
+    aside[:, :rank] += left[:, :rank] * sizes[:rank]
+    return _centred(framework, aside)
+
+
+def _centred(framework: Framework, Z: Floats) -> Floats:
+    centre = np.sqrt(framework.mass / framework.mass.sum())
+    return np.asarray(Z - np.outer(centre, centre @ Z))
+
+
+class _Newton:
+    """A placement and weights, and the steps from there at a given compliance."""
+
+    def __init__(self, framework: Framework, Z: Floats) -> None:
+        self.framework = framework
+        self.Z = Z
+        self.bars = framework.incidence
+        self.nodes = sp.csr_array(self.bars.T)
+        self.size = float(np.vdot(Z, Z)) / framework.n_bars
+        self.weights: Floats = np.full(framework.n_bars, self.size)
+        self.shift = self.size
+        self.factors = 0
+        self.matrix = _Blocks(framework, Z.shape[1])
+
+    def error(self) -> float:
+        """Return what the tolerance would have to be if the weights proved what they sum to."""
+        over = float(np.vdot(self.Z, self.Z)) / float(self.weights.sum()) - 1.0
+        return abs(over) / 3.0 + self.framework.strain(self.Z)
+
+    def advance(self, compliance: float, steps: int, *, to_the_end: bool = False) -> int:
+        """Go so many steps, fewer if nothing is left to do; return how many."""
+        for step in range(steps):
+            moved = self._step(compliance)
+            if moved is None:
+                return step
+            unrest, misfit = moved
+            near = (1e-4, 1e-5) if to_the_end else (3e-2, 0.1 * np.sqrt(compliance))
+            if unrest < near[0] and misfit < near[1] and self.shift < self.size:
+                return step + 1
+        return steps
+
+    def _step(self, compliance: float) -> tuple[float, float] | None:
+        """Go one step; return how far from stationary it leads, None if there is none."""
+        U = self.bars @ self.Z
+        pull = (_squares(U) - 1.0) / compliance
+        slope = self.nodes @ (pull[:, None] * U) - self.Z
+        raised = False
+        while self.factors < _MOST_FACTORS and self.shift < 1e12 * self.size:
+            self.factors += 1
+            towards = self.matrix.solve(U, self.weights + self.shift, compliance, -slope)
+            if towards is not None:
+                towards = _centred(self.framework, towards)
+                V = self.bars @ towards
+                turn = float(np.sqrt(_squares(V).max()))
+                if turn < 4 * _TURN:
+                    break
+            self.shift *= 10.0
+            raised = True
+        else:
+            return None
+        length = min(1.0, _TURN / turn) if turn > 0 else 1.0
+        self.Z = self.Z + length * towards
+        weights = pull + 2.0 * np.einsum("ij,ij->i", U, V) / compliance
+        self.weights = self.weights + length * (weights - self.weights)
+        if not raised:
+            self.shift = max(self.shift / 3.0, 1e-8 * self.size)
+        U = self.bars @ self.Z
+        rest = self.nodes @ (self.weights[:, None] * U) - self.Z
+        unrest = float(np.linalg.norm(rest) / np.linalg.norm(self.Z))
+        return unrest, float(np.abs(_squares(U) - 1.0 - compliance * self.weights).max())
+
+    def widen(self) -> bool:
+        """Add columns along which the weights prove nothing; False if there are none, or many."""
+        L = self.framework.laplacian(self.weights).toarray()
+        N = self.framework.known
+        above = 2.0 * float(np.abs(L).sum(axis=1).max()) + 1.0
+        values, vectors = scipy.linalg.eigh(
+            self.framework.squeeze(L) + above * (N @ N.T),
+            subset_by_index=[0, min(_RANK, len(L)) - 1],
+        )
+        more = vectors[:, values < 1.0 - 1e-6]
+        if not more.shape[1] or self.Z.shape[1] + more.shape[1] > _MOST_RANK:
+            return False
+        self.Z = np.hstack([self.Z, 0.1 * more])
+        self.matrix = _Blocks(self.framework, self.Z.shape[1])
+        self.shift = max(self.shift, 1e-2 * self.size)
+        return True
+
+
+class _Blocks:
+    """The Newton matrix: r x r blocks where the graph has a node or a bar, filled in once a step.
+
+    The nodes' order is one of little fill, found once.
+    """
+
+    def __init__(self, framework: Framework, rank: int) -> None:
+        n, B = framework.n_nodes, framework.incidence
+        i, j = framework.heads, framework.tails
+        self.rank = rank
+        order = _graph_lu(framework).perm_c
+        nodes = np.concatenate([order, order[i], order[j]])
+        others = np.concatenate([order, order[j], order[i]])
+        axes = np.arange(rank)
+        rows = nodes[:, None, None] * rank + axes[:, None] + 0 * axes
+        columns = others[:, None, None] * rank + 0 * axes[:, None] + axes
+        entries = np.arange(rows.size, dtype=np.float64)
+        shape = (n * rank, n * rank)
+        self.matrix = sp.coo_array((entries, (rows.ravel(), columns.ravel())), shape=shape).tocsc()
+        self.entries = self.matrix.data.astype(np.intp)
+        self.places = (order[:, None] * rank + axes).ravel()
+        self.at_nodes = sp.csr_array(B.T.multiply(B.T))
+        mass = np.sqrt(framework.mass)
+        self.between = -1.0 / (framework.lengths**2 * mass[i] * mass[j])
+
+    def solve(self, U: Floats, weights: Floats, compliance: float, right: Floats) -> Floats | None:
+        """Return the solution; None if the matrix isn't positive but for moving all nodes alike."""
+        r = self.rank
+        blocks = (2.0 / compliance) * U[:, :, None] * U[:, None, :]
+        blocks[:, np.arange(r), np.arange(r)] += weights[:, None]
+        blocks = blocks.reshape(len(U), r * r)
+        diagonal = self.at_nodes @ blocks
+        diagonal[:, :: r + 1] -= 1.0
+        across = (self.between[:, None] * blocks).ravel()
+        self.matrix.data = np.concatenate([diagonal.ravel(), across, across])[self.entries]
+        try:
+            factors = _symmetric_lu(self.matrix, "NATURAL")
+        except RuntimeError:  # singular
+            return None
+        # Without exchanges of rows there are as many negative pivots as eigenvalues; moving
+        # all nodes alike, which is taken out of the step, has the eigenvalue -1 along each axis.
+        if (factors.U.diagonal() < 0).sum() > r or (factors.perm_r != factors.perm_c).any():
+            return None
+        solution = np.empty(right.size)
+        solution[self.places] = right.ravel()
+        return np.asarray(factors.solve(solution)[self.places].reshape(right.shape))
+
+
+def _graph_lu(framework: Framework) -> SuperLU:
+    ones = np.ones(framework.n_bars)
+    graph = framework.laplacian(ones) + sp.eye_array(framework.n_nodes)
+    return _symmetric_lu(sp.csc_array(graph), "MMD_AT_PLUS_A")
+
+
+def _symmetric_lu(matrix: Any, order: Literal["NATURAL", "MMD_AT_PLUS_A"]) -> SuperLU:
+    options = {"SymmetricMode": True}
+    return splu(matrix, permc_spec=order, diag_pivot_thresh=0.0, options=options)
+
+
+def _squares(rows: Floats) -> Floats:
+    return np.asarray(np.einsum("ij,ij->i", rows, rows))
