@@ -1,12 +1,6 @@
 """Why a goal is not met, by its row in the tables: what limits it, and what was tried."""
 
 REASONS = {
-    "SDE, n = 400": "Each of 15 to 30 iterations of the interior-point method factorises a dense "
-    "matrix of the order of the kept distances, 1,436 at six neighbours. To leave its null space "
-    "out was tried and gains nothing: this matrix decides.",
-    "SDE, n = 1,000": "There are 3,568 kept distances, which is 15 times the work: 187 s in one "
-    "run on a shared machine. A low-rank or a first-order method with a proven gap was not "
-    "tried. SSDE is the method here for as many points.",
     "LMNN, d = 50, n = 500": "The steps go on until a gap of 1e-4 of the start's objective is "
     "proved; metric-learn stops where its objective no longer falls, and proves nothing. Most of "
     "the time goes into the proof, when the objective is below metric-learn's already: at a gap of "
