@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from measure import Measured, summary
+from measure import Measured, compile_ddr, summary
 from tables import options, write
 
 DDR = (sys.executable, "-m", "ddr_cli")
@@ -61,6 +61,7 @@ def main() -> None:
     given = parser.parse_args()
     runs, repeats = (1, 2) if given.quick else (given.runs, 500)
     rows: list[dict[str, Any]] = []
+    compile_ddr()
 
     def add(work: str, goal: str, several: Sequence[Measured]) -> None:
         rows.append({"work": work, **summary(several), "goal": goal})

@@ -31,7 +31,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from measure import cpu_seconds
+from measure import compile_ddr, cpu_seconds
 from tables import options, renew
 from threadpoolctl import threadpool_limits
 
@@ -303,6 +303,7 @@ SHARES = {"nmmp_faces": 60, "landsat_ccdr_beta": 85, "lfda_resplits_letter": 95}
 
 def share(spec: str, wanted: int) -> Row:
     """Return what of a whole run's CPU time, its start and figure included, is the methods' own."""
+    compile_ddr()
     with tempfile.TemporaryDirectory() as out:
         command = [sys.executable, "-m", "ddr_cli", "run", spec, "--quiet", "--out", out]
         with timed(cpu_seconds) as whole:

@@ -7,6 +7,7 @@ of threads. As `python measure.py` this file is that process; it needs the stand
 
 from __future__ import annotations
 
+import compileall
 import json
 import os
 import pickle
@@ -38,6 +39,13 @@ def cpu_seconds() -> float:
     """Return the CPU time of this process and of its children that have ended."""
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(one.ru_utime + one.ru_stime for one in used)
+
+
+def compile_ddr() -> None:
+    """Compile ddr's modules, as an installation does: it is no part of what a command costs."""
+    import ddr_cli
+
+    compileall.compile_dir(Path(ddr_cli.__file__).parent, quiet=1)
 
 
 def fit_once(work: str, method: str, n: int) -> Measured:
