@@ -28,9 +28,9 @@ REASONS = {
     "took over twice as long. Products of whole cells with the cells near them were tried: on a "
     "sample of the queries they took about as long at a recall lower by 0.01. Coordinates in four "
     "bits were tried at 100,000 and gain nothing.",
-    "report, 100,000 rows": "On a busy machine, where an import of scikit-learn took 1.84 s. Where it "
-    "took 1.55, five reports had a median of 3.87. To load Matplotlib, pandas and ddr's modules is "
-    "a third, and so is the figure. It is drawn anew also where no row has changed: nothing says "
-    "for certain that the code which draws it has not.",
+    "report, 100,000 rows": "On a busy machine, where an import of scikit-learn took 1.84 s. Where "
+    "it took 1.55, five reports had a median of 3.87. To load Matplotlib, pandas and ddr's modules "
+    "is a third, and so is the figure. It is drawn anew also where no row has changed: nothing "
+    "says for certain that the code which draws it has not.",
 }
 """Works of the methods' table with their size; rows of the others as their tables name them."""
