@@ -177,7 +177,8 @@ def slle_and_map(X: np.ndarray, y: np.ndarray) -> None:
     SupervisedLLE(2, n_neighbors=12).fit(X, y).transform(X[:1])
 
 
-# To the default's proven gap, and to a wider one: where metric-learn stops nothing is proved.
+# To the default's proven gap, and to a wider one, which has no goal: its objective can be above
+# metric-learn's.
 LMNN = {
     "ddr": ours("LMNN", "components_", n_components="full"),
     "ddr, tol = 0.01": ours("LMNN", "components_", n_components="full", tol=0.01),
@@ -306,7 +307,7 @@ WORKS: dict[str, Work] = {
         },
         narrow,
         (250, 500, 1_000),
-        tuple(Goal(500, "metric-learn", each, times=0.5) for each in LMNN),
+        tuple(Goal(n, "metric-learn", times=0.5) for n in (500, 1_000)),
         check="lmnn",
         least=80,
     ),
@@ -317,7 +318,7 @@ WORKS: dict[str, Work] = {
         },
         wide,
         (5_000,),
-        tuple(Goal(5_000, "metric-learn", each, times=0.5) for each in LMNN),
+        (Goal(5_000, "metric-learn", times=0.5),),
         check="lmnn",
         least=80,
     ),
