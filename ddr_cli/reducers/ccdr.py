@@ -302,7 +302,7 @@ class CCDR(OnNeighborGraph, Embedding):
     def __ddr_traits__(self) -> Traits:
         shares = self.subsample is None
         return Traits(
-            version=1,
+            version=self._version(1),
             nested=shares,
             transductive=True,
             neighbors=shares and self.neighbors == "exact",

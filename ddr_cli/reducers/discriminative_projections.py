@@ -269,7 +269,7 @@ class DiscriminativeProjections(OnNeighborGraph, LinearReducer):
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
-            version=1,
+            version=self._version(1),
             nested=True,
             transductive=True,
             neighbors=self.neighbors == "exact",

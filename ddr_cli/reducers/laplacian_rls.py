@@ -279,7 +279,7 @@ class LaplacianRLS(ClassifierMixin, ManifoldRegularized, Reducer):
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
-            version=2,
+            version=self._version(2),
             transductive=True,
             neighbors=self.neighbors == "exact",
             library=self._library,

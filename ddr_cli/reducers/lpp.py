@@ -134,7 +134,7 @@ class LPP(OnNeighborGraph, LinearReducer):
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
-            version=3,
+            version=self._version(3),
             nested=True,
             transductive=True,
             neighbors=self.neighbors == "exact" and self.weights != "local_scaling",

@@ -79,6 +79,10 @@ class OnNeighborGraph:
         large = points.shape[0] > MOST_EXACT and not is_sparse
         return self.neighbors == "approximate" or (self.neighbors == "auto" and large)
 
+    def _version(self, exact: int) -> int:
+        """Return the traits' version: the approximate search has had one more than the exact."""
+        return exact if self.neighbors == "exact" else exact + 1
+
     @property
     def _library(self) -> str | None:
         """The distribution that the traits name, as it searches for neighbours."""

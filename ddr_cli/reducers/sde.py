@@ -152,7 +152,7 @@ class SDE(MappedEmbedding):
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
-            version=2,
+            version=3,
             nested=True,
             transductive=True,
             neighbors=True,

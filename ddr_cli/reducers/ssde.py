@@ -40,7 +40,7 @@ class SSDE(MappedEmbedding):
     centroid_scale : float, default=16.0
         The factor s. The paper has no such bound and gives no number.
     solver : {"auto", "interior", "low_rank", "cvxpy"}, default="auto"
-        As for `ddr_cli.reducers.SDE`, for the classes.
+        As for `ddr_cli.reducers.SDE`, for the classes; "auto" stays "interior".
     tol : float, default=1e-3
         The largest duality gap of a class, and the largest relative error of a distance, that is
         accepted.
@@ -157,7 +157,7 @@ class SSDE(MappedEmbedding):
     def _unfold_class(self, members: Floats) -> Unfolding:
         k = min(self.n_neighbors, len(members) - 1)
         graph = knn_graph(kneighbors(members, k), k) if k else np.zeros((1, 1))
-        return unfold(members, graph, solver=self.solver, tol=self.tol)
+        return unfold(members, graph, solver=self.solver, tol=self.tol, sparse=False)
 
     def __ddr_traits__(self) -> Traits:
         return Traits(

@@ -26,6 +26,7 @@ from ddr_cli.reducers import (
     neighbor_graph,
 )
 from ddr_cli.reducers.neighbor_graph import LIBRARY, approximate_neighbors
+from ddr_cli.reducers.registry import get_traits
 from ddr_cli.reducers.rivals.library import missing_library
 from ddr_cli.spec import load_spec
 
@@ -78,6 +79,7 @@ def test_a_recall_below_one_is_told_and_equal_fits_are_equal_to_the_last_bit(mon
     with pytest.warns(UserWarning, match="approximate search"):
         second = clone(model).fit(points, np.arange(1500) % 3)
     assert first.neighbor_recall_ == recall
+    assert get_traits(first).version > get_traits(CCDR()).version
     assert_array_equal(first.embedding_, second.embedding_)
 
 
