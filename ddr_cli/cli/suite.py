@@ -118,11 +118,13 @@ def plan(
     With --hours, say what such a budget would cover.
     """
     from ddr_cli.engine.suite import costs_of
+    from ddr_cli.reducers.rivals.library import nothing_fitted
     from ddr_cli.report.suite import cost_table, covered, one_line, plan_notes, plan_tables
     from ddr_cli.report.tables import to_csv
 
-    suite = _load(name, trust)
-    parts = _parts(suite, out, tracks, only, data_dir, offline)
+    with nothing_fitted():
+        suite = _load(name, trust)
+        parts = _parts(suite, out, tracks, only, data_dir, offline)
     costs = costs_of(suite, parts)
     table = cost_table(parts, costs)
     screen = console()
@@ -237,10 +239,12 @@ def status(
     """
     import json
 
+    from ddr_cli.reducers.rivals.library import nothing_fitted
     from ddr_cli.report.suite import one_line, status_tables
 
-    suite = _load(name, trust)
-    parts = _parts(suite, out, tracks, only, data_dir, offline)
+    with nothing_fitted():
+        suite = _load(name, trust)
+        parts = _parts(suite, out, tracks, only, data_dir, offline)
     if as_json:
         content = {
             part.spec.name: {

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from importlib.metadata import PackageNotFoundError
 from importlib.util import find_spec
 from types import SimpleNamespace
 
+import pandas as pd
 import pytest
 
 from ddr_cli.engine.suite import Part
+from ddr_cli.reducers.rivals.library import nothing_fitted
 from ddr_cli.spec.suite import load_suite
 
 SUITE = """
@@ -222,12 +225,32 @@ def test_the_lite_suite_can_be_run_and_the_full_one_with_its_extras(ddr_here, mo
     specs = list(lite.specs())
     assert len({spec.name for spec in specs}) == len(specs)
     assert (len(lite.datasets) >= 25, len(lite.methods) >= 30, lite.repeats >= 10) == (True,) * 3
-    monkeypatch.setattr("ddr_cli.spec.suite.missing_of", lambda *_: "needs a library.")
-    refused = ddr_here("suite", "status", "full")
+
+    def none_is_there(distribution):
+        raise PackageNotFoundError(distribution)
+
+    monkeypatch.setattr("ddr_cli.reducers.rivals.library.version", none_is_there)
+    refused = ddr_here("suite", "run", "full")
     assert refused.returncode == 2
-    assert "methods.umap: umap needs a library" in refused.stderr
-    monkeypatch.setattr("ddr_cli.spec.suite.missing_of", lambda *_: "")
-    full = load_suite("full")
+    assert "methods.umap: umap needs umap-learn, which is not installed" in refused.stderr
+    # What fits nothing needs no library.
+    planned = ddr_here("suite", "plan", "full", "--only", "iris", "--track", "inductive")
+    assert "of 41 times from the suite's list of costs" in planned.stdout
+    assert ddr_here("suite", "status", "full", "--only", "iris").returncode == 0
+    with nothing_fitted():
+        full = load_suite("full")
+        assert all(spec.labels for spec in full.specs(tracks=["few_labels"]))
     assert lite.datasets.keys() < full.datasets.keys()
     assert lite.methods.keys() < full.methods.keys()
-    assert all(spec.labels for spec in full.specs(tracks=["few_labels"]))
+
+
+@pytest.mark.parametrize("name", ["lite", "full"])
+def test_the_costs_that_a_suite_lists_are_of_its_own_trials(name):
+    with nothing_fitted():
+        suite = load_suite(name)
+    costs = pd.read_csv(suite.path.parent / suite.costs)
+    assert not costs.duplicated(["track", "dataset", "method"]).any()
+    assert (costs["seconds"] > 0).all()
+    for (track, dataset), rows in costs.groupby(["track", "dataset"]):
+        assert dataset in suite.datasets_of(track)
+        assert {*rows["method"]} <= {*suite.methods_of(track), *suite.tracks[track].controls}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
@@ -21,6 +22,7 @@ _LIBRARIES = {
     "pacmap": ("pacmap", "pacmap"),
     "torch": ("torch", "torch"),
 }
+_needed = ContextVar("_needed", default=True)
 _SEEDS = 2**30  # PaCMAP adds row numbers to a seed, in 32 bits
 
 
@@ -34,8 +36,20 @@ def load_library(distribution: str) -> Any:
         raise ImportError(f"This {how}" if how else str(error), name=module) from error
 
 
+@contextmanager
+def nothing_fitted() -> Iterator[None]:
+    """Have no library count as missing within the block: a plan needs none."""
+    before = _needed.set(False)
+    try:
+        yield
+    finally:
+        _needed.reset(before)
+
+
 def missing_library(distribution: str) -> str:
     """Return how to install a distribution that isn't, and an empty text for one that is."""
+    if not _needed.get():
+        return ""
     try:
         version(distribution)
     except PackageNotFoundError:
