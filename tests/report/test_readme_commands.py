@@ -55,7 +55,6 @@ NOT_RUN = {
     "ddr describe landsat --dimension": "needs a data set that is downloaded",
     "ddr describe usps --picture": "needs a data set that is downloaded",
     "suite plan lite": "rests on data sets that are downloaded; tests/cli/test_suite.py plans one",
-    "suite plan full": "rests on data sets that are downloaded; tests/cli/test_suite.py plans a part",
     "suite run lite": "takes hours; tests/cli/test_suite.py runs one",
     "suite table lite": "rests on data sets that are downloaded",
     "suite page lite": "rests on data sets that are downloaded; tests/cli/test_suite.py makes one",
