@@ -4,8 +4,8 @@ REASONS = {
     "LMNN, d = 50, n = 1,000": "The steps go on until a gap of 1e-4 of the start's objective is "
     "proved; metric-learn stops where its objective no longer falls, and proves nothing. The proof "
     "takes most of the time.",
-    "LMNN, d = 100, n = 5,000": "As at 1,000 points in 50 dimensions. Both ends are as low but for a "
-    "hundred-thousandth.",
+    "LMNN, d = 100, n = 5,000": "As at 1,000 points in 50 dimensions. Both ends are as low but for "
+    "a hundred-thousandth.",
     "NMMP, n = 8,000": "The machine was shared with as many as 20 processes in this series.",
     "NMMP, n = 50,000": "The graph of one class is held twice while mutual neighbours are found.",
     "CCDR, n = 10,000": "Supervised UMAP was measured up to 4,000 points only.",
