@@ -21,7 +21,8 @@ MOST_EXACT = 50_000
 """Up to this number of points "auto" searches exactly."""
 
 # The points are parted into cells around means, and each one's neighbours looked for in the cells
-# nearest to it: in as few as hold enough of a sample's, or in as many as pays.
+# nearest to it: in as few as hold enough of a sample's, or in as many as pays. Chosen on the points
+# of `benchmarks/bench_scale.py`.
 _PROBES = (16, 24, 32, 48, 64, 80)
 _ENOUGH = 0.99
 _PAYS = 8  # where one cell in so many is looked into, the exact search takes no longer
