@@ -6,8 +6,6 @@ REASONS = {
     "takes most of the time.",
     "LMNN, d = 100, n = 5,000": "As at 1,000 points in 50 dimensions. Both ends are as low but for "
     "a hundred-thousandth.",
-    "NMMP, n = 8,000": "The machine was shared with as many as 20 processes in this series.",
-    "NMMP, n = 50,000": "The graph of one class is held twice while mutual neighbours are found.",
     "CCDR, n = 10,000": "Supervised UMAP was measured up to 4,000 points only.",
     "nmmp_faces: share of fits and evaluation": "What comes before the methods is not counted: PCA "
     "of 200 images of 10,304 pixels, once per split for all of them. Of 51.3 s in a run with marks "

@@ -126,8 +126,9 @@ class Leaderboard:
 
     def row(self, method: str) -> dict[str, Any]:
         """Return a method's row of the table."""
-        rows: Any = self.table.to_dict("records")
-        found: dict[str, Any] = next(row for row in rows if row["method"] == method)
+        # Not as a series: beside whole numbers it has pandas' NA for a p-value that is missing.
+        rows: Any = self.table[self.table["method"] == method].to_dict("records")
+        found: dict[str, Any] = rows[0]
         return found
 
 

@@ -12,8 +12,8 @@ from importlib import import_module
 from ddr_cli.core.lazy import as_if_missing, load_when_used
 from ddr_cli.engine.local import end_with_parent, use_one_thread
 
-# Next to nothing of what is loaded here is rubbish, and all of it stays: it is not to be looked for
-# while loading, and in none of the copies.
+# Next to nothing of what is loaded here is garbage, and all of it stays: looking for some would
+# cost time while loading, and in each copy the memory that they share.
 gc.disable()
 end_with_parent()
 use_one_thread()

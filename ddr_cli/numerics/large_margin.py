@@ -124,7 +124,7 @@ _LENGTHEN = 3.0  # after an easy step the next may go so much farther, after a h
 _EASY, _HARD = 50, 200  # evaluations of the dual: an easy step has fewer, a hard one more
 _SHARE = 0.1  # a step's own gap, as a share of what it gains
 _PRECISE = 0.3  # a step's own gap that suffices at first, as a share of the gap asked for
-_SLOW, _TIGHTEN = 0.9, 0.1  # where a step leaves more of the gap, what suffices is multiplied
+_SLOW, _TIGHTEN = 0.9, 0.1  # a step that leaves more of the gap makes what suffices so much less
 _INNER = 500  # most iterations of L-BFGS for one step
 
 

@@ -157,7 +157,7 @@ class SSDE(MappedEmbedding):
     def _unfold_class(self, members: Floats) -> Unfolding:
         k = min(self.n_neighbors, len(members) - 1)
         graph = knn_graph(kneighbors(members, k), k) if k else np.zeros((1, 1))
-        return unfold(members, graph, solver=self.solver, tol=self.tol, sparse=False)
+        return unfold(members, graph, solver=self.solver, tol=self.tol, low_rank=False)
 
     def __ddr_traits__(self) -> Traits:
         return Traits(

@@ -81,7 +81,11 @@ def test_a_fit_is_measured_in_a_process_of_its_own(house: SimpleNamespace) -> No
     assert house.measure.summary(runs)["runs"] == 2
 
 
-def test_a_goal_that_is_met_needs_no_reason(house: SimpleNamespace, tmp_path: Path) -> None:
+def test_a_goal_that_is_met_needs_no_reason(
+    house: SimpleNamespace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reasons = {"CCDR, n = 10,000": "It is dear.", "NMMP, n = 50,000": "It is large."}
+    monkeypatch.setattr(house.page, "REASONS", reasons)
     met = {"CCDR": "yes", "NMMP": "no"}
     rows = [
         {"work": w, "n": n, "goal": "≤ 4 s", "met": met[w]}
@@ -89,5 +93,4 @@ def test_a_goal_that_is_met_needs_no_reason(house: SimpleNamespace, tmp_path: Pa
     ]
     pd.DataFrame(rows).to_csv(tmp_path / "goals.csv", index=False)
     shown = house.page.why_not(tmp_path)
-    assert "**CCDR, n = 10,000.**" not in shown
-    assert "**NMMP, n = 50,000.**" in shown
+    assert shown == "- **NMMP, n = 50,000.** It is large."

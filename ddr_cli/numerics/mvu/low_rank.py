@@ -193,8 +193,9 @@ class _Blocks:
         nodes = np.concatenate([order, order[i], order[j]])
         others = np.concatenate([order, order[j], order[i]])
         axes = np.arange(rank)
-        rows = nodes[:, None, None] * rank + axes[:, None] + 0 * axes
-        columns = others[:, None, None] * rank + 0 * axes[:, None] + axes
+        rows, columns = np.broadcast_arrays(
+            nodes[:, None, None] * rank + axes[:, None], others[:, None, None] * rank + axes
+        )
         entries = np.arange(rows.size, dtype=np.float64)
         shape = (n * rank, n * rank)
         self.matrix = sp.coo_array((entries, (rows.ravel(), columns.ravel())), shape=shape).tocsc()

@@ -69,14 +69,14 @@ def unfold(
     solver: Solver = "auto",
     tol: float = 1e-3,
     connect: bool = True,
-    sparse: bool = True,
+    low_rank: bool = True,
 ) -> Unfolding:
     """Return the maximum variance unfolding of a symmetric graph of points.
 
-    "auto" is "interior", our own solver, which is exact, and if `sparse` "low_rank" on large graphs
-    of few dimensions; "cvxpy" is the slow reference. What the latter two can't bring within `tol`,
-    the largest gap and strain accepted, is solved again by "interior". A graph in several parts has
-    no largest trace: `shortest_bridges` connect them, or it is refused.
+    "auto" is "interior", our own solver, which is exact, and unless `low_rank` is false "low_rank"
+    on large graphs of few dimensions; "cvxpy" is the slow reference. What the latter two can't
+    bring within `tol`, the largest gap and strain accepted, is solved again by "interior". A graph
+    in several parts has no largest trace: `shortest_bridges` connect them, or it is refused.
 
     Equal points are one node of the programme with their number as its mass: their distance 0
     would leave no room for a strictly feasible K. Likewise what cliques of neighbours imply is
@@ -94,7 +94,7 @@ def unfold(
     centring = np.sqrt(mass / mass.sum())[:, None]
     framework = Framework(heads, tails, lengths / unit, mass, centring)
 
-    Z, bound, name, n_iter = _solve(framework, places / unit, solver, tol, sparse)
+    Z, bound, name, n_iter = _solve(framework, places / unit, solver, tol, low_rank)
     left, sizes, _ = np.linalg.svd(framework.project(Z), full_matrices=False)
     gap = abs(bound - float(np.sum(sizes**2))) / bound
     rank = _rank_within(framework, left * sizes, tol)
@@ -146,13 +146,13 @@ def _connected_edges(
 
 
 def _solve(
-    framework: Framework, places: Floats, solver: Solver, tol: float, sparse: bool
+    framework: Framework, places: Floats, solver: Solver, tol: float, low_rank: bool
 ) -> tuple[Floats, float, str, int]:
     """Return a factor Z of K, the bound, and who found it in how many iterations."""
     reduced = on_smallest_face(framework, places)
     many, too_many = reduced.n_bars > MANY_BARS, reduced.n_bars > MOST_BARS
-    sparse = sparse and many and share_of_dense(reduced) < _SPARSE
-    if solver == "auto" and too_many and not sparse:
+    cheap = solver == "auto" and low_rank and many and share_of_dense(reduced) < _SPARSE
+    if solver == "auto" and too_many and not cheap:
         raise ValueError(
             f"The graph has {reduced.n_bars} edges, and more than {MOST_BARS} can take an "
             f"hour and 5 GB: lower n_neighbors, take fewer points, or insist: solver='interior'."
@@ -164,7 +164,7 @@ def _solve(
     ]
     if solver == "cvxpy":
         attempts.insert(0, ("cvxpy", {}))
-    elif solver == "low_rank" or (solver == "auto" and sparse):
+    elif solver == "low_rank" or cheap:
         attempts.insert(0, ("low_rank", {"places": places, "tol": _MARGIN * tol}))
         attempts = attempts[:1] if too_many else attempts
     misses = []
