@@ -11,10 +11,8 @@ import pandas as pd
 from ddr_cli.comparison.controls import largest_class_score, scaled
 from ddr_cli.comparison.names import lower_is_better
 from ddr_cli.comparison.pairing import (
-    MCNEMAR,
     difference_interval,
     meetings,
-    one_split_test,
     paired,
 )
 from ddr_cli.comparison.selection import TRACKS, Entry, Selection
@@ -58,7 +56,7 @@ def table_of_pairs(selection: Selection, equivalence: float) -> pd.DataFrame:
                 record |= _within(next(iter(met.values())))
             records.append(record)
     table = pd.DataFrame(records).reindex(columns=_PAIR_COLUMNS)
-    for test in (SIGNED_RANKS, T_TEST, MCNEMAR):
+    for test in (SIGNED_RANKS, T_TEST):
         same = table["test"] == test
         table.loc[same, "p_holm"] = holm(table.loc[same, "p_value"].to_numpy(dtype=float))
     return table
@@ -88,13 +86,8 @@ def _within(met: Sequence[tuple[Entry, Entry]]) -> dict[str, object]:
     except InputError:
         return {}
     if found is None:
-        return _on_one_split(met)
+        return {}
     return {"low": found.low, "high": found.high, "test": T_TEST, "p_value": found.p_value}
-
-
-def _on_one_split(met: Sequence[tuple[Entry, Entry]]) -> dict[str, object]:
-    p_value = one_split_test(met[0][0].row, met[0][1].row) if len(met) == 1 else None
-    return {} if p_value is None else {"test": MCNEMAR, "p_value": p_value}
 
 
 def scaled_scores(selection: Selection) -> pd.DataFrame:

@@ -18,10 +18,8 @@ import pandas as pd
 from ddr_cli.comparison.across import scaled_scores, table_of_pairs
 from ddr_cli.comparison.names import is_rate
 from ddr_cli.comparison.pairing import (
-    MCNEMAR,
     difference_interval,
     meetings,
-    one_split_test,
     paired,
 )
 from ddr_cli.comparison.selection import (
@@ -60,8 +58,7 @@ class Comparison:
         A row per run and method but the reference: ``difference`` is the method's mean less that
         of ``against`` on the same ``n`` splits, ``low`` and ``high`` its 95 % interval, ``p_value``
         that of the t-test, ``interval`` the correction that both have; ``p_holm`` is adjusted for
-        the number of p-values in the column. Missing without known sizes of the splits' parts. On
-        one split whose predictions were kept the p-value is McNemar's, without an interval.
+        the number of p-values in the column. Missing without known sizes of the splits' parts.
     pairs : DataFrame
         A row per two methods of a track that met: on how many ``datasets``; how many of these the
         ``first`` wins, is ``equal`` on and loses; ``median_difference`` of the first's mean less
@@ -198,8 +195,6 @@ def _differences(selection: Selection, references: dict[Track, Entry | None]) ->
         if interval is not None:
             record |= {"low": interval.low, "high": interval.high, "p_value": interval.p_value}
             record["interval"] = interval.name
-        elif (p_value := one_split_test(mine.row, theirs.row)) is not None:
-            record |= {"p_value": p_value, "interval": MCNEMAR}
         records.append(record)
     columns = [
         *("dataset", "run", "track", "method", "against", "against_track", "n"),

@@ -6,16 +6,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ddr_cli.comparison.summary import MEAN_LEVEL, Row
 from ddr_cli.core.errors import InputError
-from ddr_cli.engine.kept import read_kept
 from ddr_cli.evaluation.metrics import get_scale
 from ddr_cli.evaluation.statistics import (
     MeanInterval,
     PairedDifferences,
-    mcnemar,
     mean_interval,
     paired_differences,
     rate_variance,
@@ -51,25 +48,6 @@ def paired(first: Row, second: Row) -> PairedDifferences:
             f"{first.summary.run.name} and {second.summary.run.name} were not run on the same "
             "splits; run both with the same seed and repeats."
         ) from None
-
-
-MCNEMAR = "McNemar's exact test on the points of the one split"
-
-
-def one_split_test(first: Row, second: Row) -> float | None:
-    """Return the p-value of McNemar's test; None with more splits or predictions not kept."""
-    if max(len(first.trials), len(second.trials)) > 1 or not get_scale(first["metric"]).of_points:
-        return None
-    right = [_right_points(row) for row in (first, second)]
-    return None if right[0] is None or right[1] is None else mcnemar(right[0], right[1])
-
-
-def _right_points(row: Row) -> NDArray[np.bool_] | None:
-    trial = str(row.trials["trial_id"].iloc[0])
-    for group in read_kept(row.summary.run.folder).values():
-        if trial in group.predicted:
-            return np.asarray(group.predicted[trial] == group.y_test)
-    return None
 
 
 def difference_interval(*pairs: tuple[Row, Row]) -> MeanInterval | None:

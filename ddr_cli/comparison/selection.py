@@ -23,7 +23,6 @@ from ddr_cli.comparison.summary import (
 )
 from ddr_cli.core.errors import InputError, did_you_mean
 from ddr_cli.core.yaml_loader import parse_value
-from ddr_cli.engine.kept import has_kept
 from ddr_cli.evaluation.metrics import get_scale
 from ddr_cli.spec.budgets import ALL, LABELS
 from ddr_cli.spec.controls import SHUFFLED_LABELS
@@ -132,19 +131,13 @@ def _repeated(place: Place, metric: str, remarks: Remarks) -> pd.DataFrame:
     complete = rows["n"] == rows["planned"]
     if rows.empty:
         remarks.add("Left out: no trial of it has ended well", place)
-    elif rows["planned"].max() < 2 and not has_kept(run.folder):
-        # What one split can't say stands in one sentence, for it may be all that is said.
+    elif rows["planned"].max() < 2:
         remarks.add(
-            "Left out: one split has no spread, and McNemar's test, which needs none, needs the "
-            "predictions for single points, which this run did not keep; run the spec on two "
-            "splits or more, such as with --repeats 20, or with 'keep: {predictions: true}'",
+            "Left out: one split has no spread; run the spec on two splits or more, such as with "
+            "--repeats 20",
             place,
         )
         return rows.iloc[:0]
-    elif rows["planned"].max() < 2:
-        remarks.add(
-            "One split: McNemar's test on its points speaks of it alone, not of others", place
-        )
     elif not complete.all():
         partial = rows[~complete]
         names = dict.fromkeys(

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from ddr_cli.engine.plan import Plan, make_plan
     from ddr_cli.engine.progress import Progress, make_progress
     from ddr_cli.engine.records import read_manifest
-    from ddr_cli.engine.rescore import Rescored, score_run
     from ddr_cli.engine.run import make_executor, run_spec, run_specs
     from ddr_cli.engine.session import RunOutcome, RunSettings
     from ddr_cli.engine.status import PlanFacts, RunStatus, describe_plan, run_status
@@ -34,7 +33,6 @@ else:
             "plan": ["Plan", "make_plan"],
             "progress": ["Progress", "make_progress"],
             "records": ["read_manifest"],
-            "rescore": ["Rescored", "score_run"],
             "run": ["make_executor", "run_spec", "run_specs"],
             "session": ["RunOutcome", "RunSettings"],
             "status": ["PlanFacts", "RunStatus", "describe_plan", "run_status"],
@@ -49,7 +47,6 @@ __all__ = [
     "Plan",
     "PlanFacts",
     "Progress",
-    "Rescored",
     "RunOutcome",
     "RunSettings",
     "RunStatus",
@@ -64,5 +61,4 @@ __all__ = [
     "run_spec",
     "run_specs",
     "run_status",
-    "score_run",
 ]

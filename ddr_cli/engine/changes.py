@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Piece = tuple[str, str]
 
 # Keys of a spec that change no trial.
-_COSMETIC = ("title", "description", "paper", "plot", "label", "name", "keep", "suite")
+_COSMETIC = ("title", "description", "paper", "plot", "label", "name", "suite")
 _LISTS = {"reducers": "reducer", "classifiers": "classifier", "measures": "classifier"}
 _PLACES = {column: IDENTITY_COLUMNS.index(column) for column in ("reducer", "classifier")}
 

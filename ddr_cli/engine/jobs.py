@@ -106,8 +106,7 @@ class FitJob:
     the split's rows) the first so many columns of each of `kept_widths` are sent back for a figure.
     The fit sees the labels of `labels` training points per class, None for all.
     With `shuffled`, the labels of either part are permuted before anything sees them.
-    `predictions` says whether predictions are sent back, `placed_rows` of which points the whole
-    places are. With `across_widths` a classifier may score all widths at once, equal to one by one
+    With `across_widths` a classifier may score all widths at once, equal to one by one
     but for rounding.
     """
 
@@ -126,8 +125,6 @@ class FitJob:
     kept_widths: tuple[int | None, ...] = ()
     labels: int | None = None
     shuffled: bool = False
-    predictions: bool = False
-    placed_rows: tuple[int, ...] = ()
     across_widths: bool = False
 
     @property
@@ -180,8 +177,7 @@ class TrialResult:
     """How a trial ended; the seconds are CPU time, see `ddr_cli.engine.journal.read_trials`.
 
     `traceback` is that of what failed. Of a tuned trial, `chosen` is the number of the candidate
-    that was taken. `predicted` and `placed`, where they are kept, are arrays as text (see
-    `ddr_cli.engine.kept`); the places of an embedding are those of the first trial on it.
+    that was taken.
     """
 
     trial_id: str
@@ -193,8 +189,6 @@ class TrialResult:
     chosen: int | None = None
     inner_score: float | None = None
     tune_seconds: float | None = None
-    predicted: str = ""
-    placed: str = ""
     traceback: str = ""
 
 

@@ -65,7 +65,7 @@ class OpenSplit:
     """A split that is worked on, and its fits that have not ended.
 
     `seed` is for methods with a randomness of their own; `kept_rows` are the points whose
-    coordinates a figure shows, `placed_rows` those whose places are kept for measures; `path` is
+    coordinates a figure shows; `path` is
     the file of its arrays; `places` say which training points are labelled, where not all are.
     `folds` are those that its tuned fits need, by how many labels of a class are known; `undivided`
     says why there are none. `waiting` are the fits that are to be done when it is prepared.
@@ -78,7 +78,6 @@ class OpenSplit:
     path: Path
     pending: list[PendingFit]
     places: NDArray[np.intp] | None = None
-    placed_rows: tuple[int, ...] = ()
     attempts: int = 0
     waiting: list[PendingFit] = field(default_factory=list)
     folds: dict[int | None, tuple[Division, ...]] = field(default_factory=dict)
@@ -167,8 +166,7 @@ class Schedule:
         split, seed, places = self._draw(key)
         spec, n = self._plan.spec, len(split.train) + len(split.test)
         shown = kept_rows(spec.embeddings.points if spec.embeddings else None, n, seed)
-        placed = kept_rows(spec.keep.embeddings if spec.keep else None, n, seed)
-        opened = OpenSplit(key, split, seed, shown, Path(), pending, places, placed)
+        opened = OpenSplit(key, split, seed, shown, Path(), pending, places)
         opened.waiting = list(pending)
         for fit in (each.fit for each in pending):
             if fit.tuning is not None and fit.labels not in opened.folds:
@@ -236,7 +234,6 @@ class Schedule:
             if candidate_of(evaluation_id)[0] in pending.left
         )
         kept = {fit.width_of(trial) for i, trial in fit.trials.items() if i in self._plan.kept}
-        keep = self._plan.spec.keep
         return FitJob(
             split=opened.path,
             trace=trace,
@@ -253,8 +250,6 @@ class Schedule:
             kept_widths=tuple(kept),
             labels=fit.labels,
             shuffled=fit.control == SHUFFLED_LABELS,
-            predictions=keep is not None and keep.predictions,
-            placed_rows=() if fit.control else opened.placed_rows,
         )
 
     def _submit(self, job: Job, opened: OpenSplit, pending: PendingFit | None) -> None:

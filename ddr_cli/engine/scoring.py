@@ -80,14 +80,13 @@ def scores_of(
     split: PointSet,
     metrics: Sequence[str],
     prototypes: NDArray[Any] | None = None,
-    kept: list[NDArray[Any]] | None = None,
     maps: Sequence[NDArray[Any]] | None = None,
 ) -> list[Scores]:
     """Return the scores of evaluators of one class on the embedded parts of a split.
 
     They differ in what they share, or in which of `maps` of the points they see. Classifiers are
     scored by the metrics of the spec, a measure by its own alone. `prototypes` are the places that
-    the reducer gives to the classes themselves. To `kept`, what classifiers predict is appended.
+    the reducer gives to the classes themselves.
     """
     factory = type(evaluators[0])
     settings = [evaluator.get_params(deep=False) for evaluator in evaluators]
@@ -103,7 +102,7 @@ def scores_of(
     seen = [TRAINING[name] for name in metrics if name in TRAINING]
     if seen:
         unseen = [name for name in metrics if name not in TRAINING]
-        held_out = scores_of(evaluators, train, test, split, unseen, kept=kept)
+        held_out = scores_of(evaluators, train, test, split, unseen)
         predictions = _of_training_points(evaluators, train, y_train)
         return [
             scores | _scores(predicted, y_train, seen)
@@ -116,7 +115,6 @@ def scores_of(
     if rankings or valued:
         fitted = [evaluator.fit(train, y_train) for evaluator in evaluators]
         predictions = [one.predict(test) for one in fitted]
-        _append(predictions, kept)
         return [
             _scores(predicted, y_test, own)
             | (_ranked(one, test, split, rankings) if rankings else {})
@@ -129,13 +127,7 @@ def scores_of(
         predictions = [evaluators[0].fit(train, y_train).predict(test)]
     else:
         predictions = factory.predict_many(train, y_train, test, settings)
-    _append(predictions, kept)
     return [_scores(predicted, y_test, own) for predicted in predictions]
-
-
-def _append(predictions: Sequence[Any], kept: list[NDArray[Any]] | None) -> None:
-    if kept is not None:
-        kept += [np.asarray(predicted) for predicted in predictions]
 
 
 def _of_training_points(

@@ -32,8 +32,6 @@ from ddr_cli.engine.identity import Datasets
 from ddr_cli.engine.jobs import Division, Executor, Points, TrialResult
 from ddr_cli.engine.journal import FILE_NAME as JOURNAL
 from ddr_cli.engine.journal import OK, Journal, UnreadableJournalError, parameter_text
-from ddr_cli.engine.keeper import Keeper
-from ddr_cli.engine.kept import is_merged, merge_parts
 from ddr_cli.engine.majority import majority_scores
 from ddr_cli.engine.plan import Fit, Plan, make_plan
 from ddr_cli.engine.progress import Progress
@@ -206,15 +204,12 @@ class SpecRun:
                         if journal.is_in_place():
                             raise
                         raise InputError(rescue(journal)) from error
-                    merge_parts(self.folder)
             self._cpu_seconds = record.cpu_seconds
             return self._outcome(journal, interrupted=interrupted)
         journal = self._look()
         manifest = manifest_of(self.folder, self.plan)
-        settled = journal.is_settled(self.plan.trials) and is_merged(self.folder)
-        if not (manifest.is_written(self.folder) and settled):
+        if not (manifest.is_written(self.folder) and journal.is_settled(self.plan.trials)):
             with locked(self.folder):
-                merge_parts(self.folder)
                 manifest.write(self.folder)
                 with journal:
                     journal.settle(self.plan.trials)
@@ -291,9 +286,6 @@ class _Session:
         self._journal = journal
         self._progress = progress
         self._record = record
-        self._keeper = (
-            Keeper(plan, draws, self._labels, journal.path.parent) if plan.spec.keep else None
-        )
         self._tracebacks = Tracebacks(journal.path.parent)
         self._split_hashes: dict[str, str] = {}
         self._parameter_cells: dict[int, dict[str, str]] = {}
@@ -370,8 +362,6 @@ class _Session:
         return self._draws.divide(opened.key, opened.split, opened.places, fit.labels, fit.tuning)
 
     def _record_results(self, results: Sequence[TrialResult]) -> None:
-        if self._keeper is not None:
-            self._keeper.keep(results)
         self._tracebacks.keep(results)
         self._journal.append([self._row(result) for result in results])
         failed = sum(result.status != OK for result in results)

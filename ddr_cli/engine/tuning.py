@@ -21,8 +21,6 @@ def on_fold(fit: FitJob) -> FitJob:
         fit,
         labels=_one_if_some(fit.labels),
         evaluations=tuple(evaluations),
-        predictions=False,
-        placed_rows=(),
         across_widths=all(name in METRICS for name in fit.metrics),
     )
 

@@ -34,7 +34,6 @@ from ddr_cli.engine.jobs import (
     places_by_neighbors,
 )
 from ddr_cli.engine.journal import FAILED, OK, one_line
-from ddr_cli.engine.kept import packed
 from ddr_cli.engine.labelled import is_partial, labelled_part, labels_to_score, points_to_fit
 from ddr_cli.engine.scoring import (
     batches,
@@ -186,7 +185,7 @@ def _fit_and_evaluate(
     if job.shuffled:
         split = split.with_shuffled_labels(job.seed)
     left = list(job.evaluations)
-    embedding, is_placed = None, False
+    embedding = None
     factory = REDUCERS.load(job.reducer)
     for name in {one.evaluator for one in left}:
         load_evaluator(name)
@@ -205,11 +204,7 @@ def _fit_and_evaluate(
         grouped = batches(left, across_widths=across) if job.batched else [[one] for one in left]
         for batch in grouped:
             trace.evaluating([one.trial_id for one in batch])
-            results = _evaluate(batch, embedding, split, job)
-            if job.placed_rows and not is_placed:
-                results = _with_places(results, embedding, split, job)
-                is_placed = any(result.placed for result in results)
-            ended(results)
+            ended(_evaluate(batch, embedding, split, job))
     return embedding
 
 
@@ -395,16 +390,8 @@ def _evaluate(
                 scored = labels_to_score(split, labels)
             evaluators = evaluators_of(batch, job.seed)
             started = time.process_time()
-            predicted: list[NDArray[Any]] | None = [] if job.predictions else None
             scores = scores_of(
-                evaluators,
-                train,
-                test,
-                scored,
-                job.metrics,
-                embedding.prototypes,
-                predicted,
-                maps,
+                evaluators, train, test, scored, job.metrics, embedding.prototypes, maps
             )
     except _FAILURES as error:
         if len(batch) > 1:
@@ -412,36 +399,10 @@ def _evaluate(
         spent = time.process_time() - started
         return [_failure(batch[0], error, embedding.cpu_seconds, spent)]
     share = (time.process_time() - started) / len(batch)
-    texts = [packed(predicted=one) for one in predicted or ()] or [""] * len(batch)
     return [
-        TrialResult(one.trial_id, OK, "", score, embedding.cpu_seconds, share, predicted=text)
-        for one, score, text in zip(batch, scores, texts, strict=True)
+        TrialResult(one.trial_id, OK, "", score, embedding.cpu_seconds, share)
+        for one, score in zip(batch, scores, strict=True)
     ]
-
-
-def _with_places(
-    results: list[TrialResult], embedding: EmbeddedSplit, split: PointSet, job: FitJob
-) -> list[TrialResult]:
-    """Give the places of points to the first trial that ended well."""
-    first = next((i for i, result in enumerate(results) if result.status == OK), None)
-    if first is None:
-        return results
-    rows = list(job.placed_rows)
-    n = split.n_train
-    chosen = [
-        dense(part[np.asarray([row - start for row in rows if start <= row < end], dtype=int)])
-        for part, start, end in (
-            (embedding.train, 0, n),
-            (embedding.test, n, len(split.labels.y)),
-        )
-    ]
-    places, own = np.vstack(chosen), embedding.prototypes
-    if places.shape[1] == split.points.shape[1] and np.array_equal(
-        places, dense(split.points[rows])
-    ):
-        places = places[:0]
-    text = packed(places=places, prototypes=np.empty((0, 0)) if own is None else own)
-    return [*results[:first], replace(results[first], placed=text), *results[first + 1 :]]
 
 
 def _failure(

@@ -246,39 +246,6 @@ def signed_ranks(differences: ArrayLike) -> float:
     return float(stats.wilcoxon(values).pvalue)
 
 
-def mcnemar(right_first: ArrayLike, right_second: ArrayLike) -> float:
-    """Return the two-sided p-value of McNemar's exact test of two methods on the same points.
-
-    Only points that one method has right and the other wrong tell them apart; under equal error
-    rates each falls to either with probability 1/2.
-
-    Parameters
-    ----------
-    right_first, right_second : array-like of bool, shape (n_points,)
-        Which of the test points of one split each method has right.
-
-    Raises
-    ------
-    ValueError
-        If they are not of the same points.
-
-    References
-    ----------
-    .. [1] T. G. Dietterich, "Approximate Statistical Tests for Comparing Supervised Classification
-       Learning Algorithms", Neural Computation 10, 1998, 1895-1923.
-    """
-    from scipy import stats
-
-    first, second = np.asarray(right_first, dtype=bool), np.asarray(right_second, dtype=bool)
-    if first.shape != second.shape:
-        raise ValueError(
-            f"There are {len(first)} points of one method and {len(second)} of the other."
-        )
-    only_first = int(np.sum(first & ~second))
-    differing = only_first + int(np.sum(second & ~first))
-    return float(stats.binomtest(only_first, differing).pvalue) if differing else 1.0
-
-
 def fewest_for_signed_ranks(alpha: float, n_tests: int = 1) -> int:
     """Return how many data sets it takes for `signed_ranks` to reject under Holm over `n_tests`."""
     return int(np.ceil(1 - np.log2(alpha / n_tests)))

@@ -173,25 +173,6 @@ class EmbeddingsSpec(StrictFrozen):
     """At most so many of the first split."""
 
 
-class KeepSpec(StrictFrozen):
-    """What is kept for scores that are asked for later (`ddr score`).
-
-    `predictions` of the test points, and of each embedding the places of at most `embeddings`
-    points of each split.
-    """
-
-    predictions: bool = False
-    """What each classifier says of each test point."""
-    embeddings: Annotated[int, Ge(10), Le(1_000_000)] | None = None
-    """Where at most so many points of each split are placed."""
-
-    @model_validator(mode="after")
-    def _keeps_something(self) -> Self:
-        if not self.predictions and self.embeddings is None:
-            raise ValueError("nothing is kept; say predictions: true, embeddings: 500, or both")
-        return self
-
-
 class PlotSpec(StrictFrozen):
     """What the figure shows.
 
@@ -219,7 +200,7 @@ class Spec(StrictFrozen):
     and `labels` the numbers of labelled training points per class, if they are not all labelled.
     """
 
-    newer: ClassVar[tuple[str, ...]] = ("controls", "keep", "labels", "suite", "tune")
+    newer: ClassVar[tuple[str, ...]] = ("controls", "labels", "suite", "tune")
 
     name: Text
     path: Annotated[Path | None, Field(exclude=True)] = None
@@ -255,8 +236,6 @@ class Spec(StrictFrozen):
     """What the figure shows."""
     embeddings: EmbeddingsSpec | None = None
     """The points of the first split are kept where each reducer places them, and drawn."""
-    keep: KeepSpec | None = None
-    """What `ddr score` needs for another metric or measure without another run."""
     suite: SuiteRef | None = None
     """The suite that the spec was made from; no file says it."""
 
@@ -404,22 +383,6 @@ class Spec(StrictFrozen):
             )
         return with_metric(tune, info.data.get("metrics", ()), context)
 
-    @field_validator("keep")
-    @classmethod
-    def _can_be_kept(cls, keep: KeepSpec | None, info: ValidationInfo) -> KeepSpec | None:
-        if context_of(info) is None or keep is None:
-            return keep
-        if keep.predictions and info.data.get("classifiers") == ():
-            raise ValueError(
-                "there are no predictions to keep without classifiers; leave out predictions"
-            )
-        if keep.embeddings and any(budget != ALL for budget in info.data.get("labels", ())):
-            raise ValueError(
-                "embeddings are kept for measures, which look at the classes of all points, so "
-                "they have no budget of labels; leave out embeddings or labels"
-            )
-        return keep
-
     @field_validator("plot", mode="wrap")
     @classmethod
     def _read_plot(
@@ -492,9 +455,7 @@ class Spec(StrictFrozen):
                 f"{context.card.name} has rows without a label, and this looks at the classes of "
                 "all points; leave it out."
             )
-            kept = self.keep is not None and self.keep.embeddings is not None
-            looks = {"measures": bool(self.measures), "keep": kept}
-            looks["embeddings"] = self.embeddings is not None
+            looks = {"measures": bool(self.measures), "embeddings": self.embeddings is not None}
             problems += [problem_at((name,), message) for name, used in looks.items() if used]
         hidden = self.labels not in ((), (ALL,)) or SHUFFLED_LABELS in self.controls
         for i, step in enumerate(self.preprocess):

@@ -23,7 +23,7 @@ from ddr_cli.data.card import Card, card_names
 from ddr_cli.evaluation.metrics import metric_names
 from ddr_cli.spec.controls import Control
 from ddr_cli.spec.estimators import MODES, PREFIXES, registry_of
-from ddr_cli.spec.model import EmbeddingsSpec, KeepSpec, PaperRef, PlotSpec, Spec
+from ddr_cli.spec.model import EmbeddingsSpec, PaperRef, PlotSpec, Spec
 from ddr_cli.spec.split import SplitSpec
 from ddr_cli.spec.suite import Suite, SuiteData, Track
 from ddr_cli.spec.tune import TuneSpec
@@ -146,7 +146,6 @@ def _spec(installed: bool) -> Schema:
         "tune": {"anyOf": [{"const": "none"}, _section(TuneSpec)]},
         "plot": _section(PlotSpec, optional=("x", "y")),
         "embeddings": _section(EmbeddingsSpec),
-        "keep": _section(KeepSpec),
     }
     required = ["dataset", "split", "reducers"]
     texts = described(Spec)

@@ -21,7 +21,7 @@ from ddr_cli.evaluation.metrics import metric_names
 from ddr_cli.evaluation.splits import SPLITS
 from ddr_cli.report.descriptions import describe
 from ddr_cli.spec.estimators import registry_of
-from ddr_cli.spec.model import KEYS, EmbeddingsSpec, KeepSpec, PaperRef, PlotSpec, Spec
+from ddr_cli.spec.model import KEYS, EmbeddingsSpec, PaperRef, PlotSpec, Spec
 from ddr_cli.spec.pieces import ClassifierSpec, ReducerSpec
 from ddr_cli.spec.schema import described
 from ddr_cli.spec.split import SplitSpec
@@ -34,7 +34,6 @@ INSIDE = {
     "tune": TuneSpec,
     "plot": PlotSpec,
     "embeddings": EmbeddingsSpec,
-    "keep": KeepSpec,
     "paper": PaperRef,
 }
 

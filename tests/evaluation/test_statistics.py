@@ -12,7 +12,6 @@ from ddr_cli.core.errors import InputError
 from ddr_cli.evaluation.statistics import (
     NADEAU_BENGIO,
     SMALL_TRAINING,
-    mcnemar,
     mean_interval,
     paired_differences,
     rate_variance,
@@ -209,14 +208,3 @@ def test_level_is_a_share(level):
 def test_sizes_are_needed():
     with pytest.raises(InputError, match="n_test=0"):
         mean_interval([0.1, 0.2], 0.8, n_train=9, n_test=0)
-
-
-def test_mcnemar_is_a_sign_test_of_the_points_that_differ():
-    first = np.array([True] * 10 + [False] * 2 + [True] * 50)
-    second = np.array([False] * 10 + [True] * 2 + [True] * 50)
-    # Two of twelve or fewer, or as many the other way.
-    assert mcnemar(first, second) == pytest.approx(2 * (1 + 12 + 66) / 2**12)
-    assert mcnemar(second, first) == mcnemar(first, second)
-    assert mcnemar(first, first) == 1.0
-    with pytest.raises(ValueError, match="62 points of one method and 61"):
-        mcnemar(first, second[1:])

@@ -69,7 +69,7 @@ def test_every_shipped_file_names_its_schema_and_follows_it(
         "labels: [1, 2, all]",
         "tune: none\npreprocess:\nsweep:\n",
         "tune: {folds: 2}\ncontrols: [none, pca]\nmetrics: [error, f1_macro]",
-        "measures: [{name: topology, n_neighbors: 2}]\nkeep: {predictions: true}",
+        "measures: [{name: topology, n_neighbors: 2}]",
     ],
 )
 def test_the_short_forms_that_the_loader_takes(
