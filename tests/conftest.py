@@ -72,8 +72,8 @@ class OneAfterTheOther:
         self.submitted.append(job)
 
     def wait(self, seconds: float) -> list[Any]:
-        from ddr_cli.engine.jobs import JobEnd
-        from ddr_cli.engine.work import do
+        from ddr_cli.engine.work.fitting import do
+        from ddr_cli.engine.work.jobs import JobEnd
 
         assert seconds >= 0
         job = self.submitted.pop()
@@ -241,7 +241,7 @@ def build_results(
 
     A measure's value stands in the column that `metric_of` names; `seconds` gives a reducer's time.
     """
-    from ddr_cli.engine.journal import Journal, journal_columns
+    from ddr_cli.engine.rows.journal import Journal, journal_columns
 
     folder = results / spec.name
     folder.mkdir(parents=True)

@@ -35,9 +35,9 @@ def fit(
     """
     from ddr_cli.data.card import load_card
     from ddr_cli.engine import Datasets, make_plan
-    from ddr_cli.engine.draws import check_prepared
     from ddr_cli.engine.model import fit_model, require_skops, save_model
     from ddr_cli.engine.winner import choose_winner
+    from ddr_cli.engine.work.splits import check_prepared
 
     require_skops()
     loaded = load(spec, trust, overrides)

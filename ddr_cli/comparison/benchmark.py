@@ -20,7 +20,7 @@ from ddr_cli.comparison.leaderboard import (
     suite_rows,
 )
 from ddr_cli.core.errors import InputError
-from ddr_cli.engine.journal import OK
+from ddr_cli.engine.rows.journal import OK
 from ddr_cli.engine.suite import Part
 from ddr_cli.spec.budgets import ALL, LABELS
 from ddr_cli.spec.controls import FULL_FEATURES, SEEN, SHUFFLED_LABELS

@@ -14,7 +14,7 @@ from ddr_cli.comparison.controls import largest_class_score, scaled
 from ddr_cli.comparison.names import lower_is_better, setting_text
 from ddr_cli.comparison.summary import MEAN_LEVEL
 from ddr_cli.core.errors import InputError, did_you_mean
-from ddr_cli.engine.journal import OK
+from ddr_cli.engine.rows.journal import OK
 from ddr_cli.engine.suite import Part
 from ddr_cli.evaluation.statistics import bootstrap_interval, holm, signed_ranks
 from ddr_cli.spec.budgets import ALL, LABELS

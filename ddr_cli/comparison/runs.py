@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from ddr_cli.core.errors import InputError, printable
 from ddr_cli.data.card import load_card
-from ddr_cli.engine.journal import read_trials
-from ddr_cli.engine.records import MANIFEST, Manifest, read_manifest
+from ddr_cli.engine.rows.journal import read_trials
+from ddr_cli.engine.rows.manifest import MANIFEST, Manifest, read_manifest
 from ddr_cli.spec.budgets import LABELS
 from ddr_cli.spec.model import Spec, is_card_path
 

@@ -19,9 +19,9 @@ from ddr_cli.comparison.names import (
 )
 from ddr_cli.comparison.runs import Run, load_run
 from ddr_cli.core.errors import InputError
-from ddr_cli.engine import journal
-from ddr_cli.engine.journal import parameter_text
-from ddr_cli.engine.records import MANIFEST
+from ddr_cli.engine.rows import journal
+from ddr_cli.engine.rows.journal import parameter_text
+from ddr_cli.engine.rows.manifest import MANIFEST
 from ddr_cli.evaluation.metrics import get_scale
 from ddr_cli.evaluation.statistics import mean_interval, rate_variance, split_interval
 from ddr_cli.spec.budgets import ALL, LABELS

@@ -10,29 +10,29 @@ from typing import TYPE_CHECKING
 from ddr_cli.core.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from ddr_cli.engine.identity import Datasets
-    from ddr_cli.engine.journal import read_trials
-    from ddr_cli.engine.local import LocalExecutor
     from ddr_cli.engine.look import Look, first_looks
     from ddr_cli.engine.pilot import Pilot, run_pilot
-    from ddr_cli.engine.plan import Plan, make_plan
+    from ddr_cli.engine.plan.identity import Datasets
+    from ddr_cli.engine.plan.plan import Plan, make_plan
     from ddr_cli.engine.progress import Progress, make_progress
-    from ddr_cli.engine.records import read_manifest
+    from ddr_cli.engine.rows.journal import read_trials
+    from ddr_cli.engine.rows.manifest import read_manifest
     from ddr_cli.engine.run import make_executor, run_spec, run_specs
     from ddr_cli.engine.session import RunOutcome, RunSettings
     from ddr_cli.engine.status import PlanFacts, RunStatus, describe_plan, run_status
+    from ddr_cli.engine.work.local import LocalExecutor
 else:
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
-            "identity": ["Datasets"],
-            "journal": ["read_trials"],
-            "local": ["LocalExecutor"],
+            "plan.identity": ["Datasets"],
+            "rows.journal": ["read_trials"],
+            "work.local": ["LocalExecutor"],
             "look": ["Look", "first_looks"],
             "pilot": ["Pilot", "run_pilot"],
-            "plan": ["Plan", "make_plan"],
+            "plan.plan": ["Plan", "make_plan"],
             "progress": ["Progress", "make_progress"],
-            "records": ["read_manifest"],
+            "rows.manifest": ["read_manifest"],
             "run": ["make_executor", "run_spec", "run_specs"],
             "session": ["RunOutcome", "RunSettings"],
             "status": ["PlanFacts", "RunStatus", "describe_plan", "run_status"],

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ddr_cli.core.own_code import class_name, shown
-from ddr_cli.engine.journal import IDENTITY_COLUMNS
+from ddr_cli.engine.rows.journal import IDENTITY_COLUMNS
 
 if TYPE_CHECKING:
     from ddr_cli.core.registry import Entry
-    from ddr_cli.engine.plan import Plan
-    from ddr_cli.engine.records import Manifest
+    from ddr_cli.engine.plan.plan import Plan
+    from ddr_cli.engine.rows.manifest import Manifest
     from ddr_cli.spec import Setting, Spec
 
 # A column of the journal, and what stands in it.

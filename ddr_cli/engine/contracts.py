@@ -25,7 +25,7 @@ from threadpoolctl import threadpool_limits
 from ddr_cli.core.errors import InputError
 from ddr_cli.core.own_code import shown
 from ddr_cli.core.validation import field_problems
-from ddr_cli.engine.scoring import seeded
+from ddr_cli.engine.work.scoring import seeded
 from ddr_cli.evaluation.registry import get_evaluator_traits
 from ddr_cli.numerics.neighbors import kneighbors
 from ddr_cli.reducers.labels import UNLABELLED

@@ -16,8 +16,8 @@ from ddr_cli.core.errors import DdrError
 from ddr_cli.data.card import card_names, load_card
 from ddr_cli.data.status import dataset_status
 from ddr_cli.data.store.locate import Sources
-from ddr_cli.engine.journal import OK, read_trials
-from ddr_cli.engine.records import here
+from ddr_cli.engine.rows.journal import OK, read_trials
+from ddr_cli.engine.rows.manifest import here
 from ddr_cli.engine.run import run_spec
 
 EXPECTED_ERROR = 2 / 75

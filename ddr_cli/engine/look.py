@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from ddr_cli.engine.draws import Draws
-from ddr_cli.engine.jobs import FitJob
-from ddr_cli.engine.plan import Fit, make_plan
-from ddr_cli.engine.records import KeptEmbedding
-from ddr_cli.engine.schedule import kept_rows
-from ddr_cli.engine.scoring import seeded
-from ddr_cli.engine.scratch import Labels, PointSet
-from ddr_cli.engine.work import collected, dense, embed_split, failing_of, preprocessed
+from ddr_cli.engine.plan.plan import Fit, make_plan
+from ddr_cli.engine.rows.manifest import KeptEmbedding
+from ddr_cli.engine.work.fitting import collected, dense, embed_split, failing_of, preprocessed
+from ddr_cli.engine.work.jobs import FitJob
+from ddr_cli.engine.work.schedule import kept_rows
+from ddr_cli.engine.work.scoring import seeded
+from ddr_cli.engine.work.scratch import Labels, PointSet
+from ddr_cli.engine.work.splits import Draws
 from ddr_cli.evaluation.metrics import METRICS
 from ddr_cli.evaluation.registry import CLASSIFIERS, PREPROCESSORS
 from ddr_cli.reducers.labels import UNLABELLED
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
-    from ddr_cli.engine.identity import DataIdentity, Datasets
+    from ddr_cli.engine.plan.identity import DataIdentity, Datasets
     from ddr_cli.spec import Spec
 
 _MOST_DRAWN = 3

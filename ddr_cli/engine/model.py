@@ -24,9 +24,9 @@ from ddr_cli.core.errors import InputError
 from ddr_cli.core.own_code import is_code, load_code, load_file, source_of
 from ddr_cli.core.registry import Registry
 from ddr_cli.core.validation import Frozen
-from ddr_cli.engine.journal import one_line
-from ddr_cli.engine.scoring import seeded
-from ddr_cli.engine.work import collected, failing_of
+from ddr_cli.engine.rows.journal import one_line
+from ddr_cli.engine.work.fitting import collected, failing_of
+from ddr_cli.engine.work.scoring import seeded
 from ddr_cli.evaluation.preprocess import fit_step
 from ddr_cli.evaluation.registry import CLASSIFIERS, PREPROCESSORS
 from ddr_cli.evaluation.splits import method_seed

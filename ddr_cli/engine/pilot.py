@@ -8,16 +8,16 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ddr_cli.engine.journal import OK, read_trials
-from ddr_cli.engine.local import LocalExecutor
-from ddr_cli.engine.plan import Fit, Plan, make_plan
+from ddr_cli.engine.plan.plan import Fit, Plan, make_plan
 from ddr_cli.engine.progress import Progress, duration
+from ddr_cli.engine.rows.journal import OK, read_trials
 from ddr_cli.engine.session import RunSettings, SpecRun
+from ddr_cli.engine.work.local import LocalExecutor
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ddr_cli.engine.identity import Datasets
+    from ddr_cli.engine.plan.identity import Datasets
     from ddr_cli.spec import Spec
 
 _MOST_REASON = 200

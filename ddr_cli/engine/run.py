@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ddr_cli.core.errors import DdrError, InputError, did_you_mean
-from ddr_cli.engine.identity import Datasets
-from ddr_cli.engine.jobs import Executor, ExecutorError
-from ddr_cli.engine.local import LocalExecutor
+from ddr_cli.engine.plan.identity import Datasets
 from ddr_cli.engine.progress import BatchTotals, Progress, make_progress
 from ddr_cli.engine.session import RunOutcome, RunSettings, SpecRun
+from ddr_cli.engine.work.jobs import Executor, ExecutorError
+from ddr_cli.engine.work.local import LocalExecutor
 
 if TYPE_CHECKING:
     from ddr_cli.data import Sources
-    from ddr_cli.engine.plan import Plan
+    from ddr_cli.engine.plan.plan import Plan
     from ddr_cli.spec import Spec
 
 BACKENDS = ("local", "dask")
@@ -211,7 +211,7 @@ def make_executor(
                 "The dask back end needs the scheduler's address, such as tcp://host:8786."
             )
         try:
-            from ddr_cli.engine.dask import DaskExecutor
+            from ddr_cli.engine.work.dask import DaskExecutor
         except ModuleNotFoundError as error:
             if error.name not in ("dask", "distributed"):
                 raise

@@ -18,8 +18,10 @@ import numpy as np
 from ddr_cli.core.errors import DdrError, InputError
 from ddr_cli.core.own_code import class_name, shown
 from ddr_cli.engine.changes import names_of, packages_of
-from ddr_cli.engine.draws import Drawn, Draws
-from ddr_cli.engine.folder import (
+from ddr_cli.engine.plan.identity import Datasets
+from ddr_cli.engine.plan.plan import Fit, Plan, make_plan
+from ddr_cli.engine.progress import Progress
+from ddr_cli.engine.rows.folder import (
     check_same_version,
     journal_of,
     locked,
@@ -28,18 +30,16 @@ from ddr_cli.engine.folder import (
     set_aside_copy,
     stale_rows,
 )
-from ddr_cli.engine.identity import Datasets
-from ddr_cli.engine.jobs import Division, Executor, Points, TrialResult
-from ddr_cli.engine.journal import FILE_NAME as JOURNAL
-from ddr_cli.engine.journal import OK, Journal, UnreadableJournalError, parameter_text
-from ddr_cli.engine.majority import majority_scores
-from ddr_cli.engine.plan import Fit, Plan, make_plan
-from ddr_cli.engine.progress import Progress
-from ddr_cli.engine.records import EMBEDDINGS, KeptEmbedding, SessionRecord, manifest_of, now
-from ddr_cli.engine.schedule import OpenSplit, Schedule
-from ddr_cli.engine.scoring import is_measure, load_evaluator
-from ddr_cli.engine.scratch import Labels, PointSet, Scratch
-from ddr_cli.engine.tracebacks import Tracebacks
+from ddr_cli.engine.rows.journal import FILE_NAME as JOURNAL
+from ddr_cli.engine.rows.journal import OK, Journal, UnreadableJournalError, parameter_text
+from ddr_cli.engine.rows.manifest import EMBEDDINGS, KeptEmbedding, SessionRecord, manifest_of, now
+from ddr_cli.engine.rows.tracebacks import Tracebacks
+from ddr_cli.engine.work.jobs import Division, Executor, Points, TrialResult
+from ddr_cli.engine.work.majority import majority_scores
+from ddr_cli.engine.work.schedule import OpenSplit, Schedule
+from ddr_cli.engine.work.scoring import is_measure, load_evaluator
+from ddr_cli.engine.work.scratch import Labels, PointSet, Scratch
+from ddr_cli.engine.work.splits import Drawn, Draws
 from ddr_cli.spec.budgets import ALL
 
 if TYPE_CHECKING:

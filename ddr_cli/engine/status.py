@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ddr_cli.core.errors import InputError
-from ddr_cli.engine.folder import check_same_version, is_running, journal_of
-from ddr_cli.engine.identity import Datasets
-from ddr_cli.engine.journal import FILE_NAME, OK, parameter_text, read_rows
-from ddr_cli.engine.plan import Plan, make_plan
+from ddr_cli.engine.plan.identity import Datasets
+from ddr_cli.engine.plan.plan import Plan, make_plan
 from ddr_cli.engine.progress import duration, seconds_left
-from ddr_cli.engine.records import Manifest, read_manifest
-from ddr_cli.engine.tracebacks import read_tracebacks
+from ddr_cli.engine.rows.folder import check_same_version, is_running, journal_of
+from ddr_cli.engine.rows.journal import FILE_NAME, OK, parameter_text, read_rows
+from ddr_cli.engine.rows.manifest import Manifest, read_manifest
+from ddr_cli.engine.rows.tracebacks import read_tracebacks
 
 if TYPE_CHECKING:
     from ddr_cli.spec import Spec

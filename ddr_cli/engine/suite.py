@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from ddr_cli.core.atomic import atomic_write, clear_messages
 from ddr_cli.core.errors import DdrError, InputError
 from ddr_cli.core.own_code import class_name, shown
-from ddr_cli.engine.folder import journal_of, stale_rows
-from ddr_cli.engine.identity import Datasets
-from ddr_cli.engine.journal import IDENTITY_COLUMNS, OK, read_trials
 from ddr_cli.engine.pilot import method_seconds
-from ddr_cli.engine.plan import Fit, Plan, make_plan
-from ddr_cli.engine.records import here, read_manifest
+from ddr_cli.engine.plan.identity import Datasets
+from ddr_cli.engine.plan.plan import Fit, Plan, make_plan
+from ddr_cli.engine.rows.folder import journal_of, stale_rows
+from ddr_cli.engine.rows.journal import IDENTITY_COLUMNS, OK, read_trials
+from ddr_cli.engine.rows.manifest import here, read_manifest
 from ddr_cli.engine.run import run_specs
 from ddr_cli.engine.session import RunOutcome, RunSettings
 from ddr_cli.spec.suite import FOLDER

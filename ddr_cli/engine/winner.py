@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 from ddr_cli.core.errors import InputError, did_you_mean
 from ddr_cli.core.own_code import is_code, located, shown
-from ddr_cli.engine.journal import FILE_NAME, OK, parameter_text, read_rows
+from ddr_cli.engine.rows.journal import FILE_NAME, OK, parameter_text, read_rows
 from ddr_cli.evaluation.metrics import get_scale
 from ddr_cli.evaluation.registry import MEASURES
 from ddr_cli.reducers.registry import REDUCERS
 from ddr_cli.spec.estimators import with_newer
 
 if TYPE_CHECKING:
-    from ddr_cli.engine.plan import Plan
+    from ddr_cli.engine.plan.plan import Plan
     from ddr_cli.spec import Cell, Setting
     from ddr_cli.spec.pieces import Item
 

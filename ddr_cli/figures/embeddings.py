@@ -20,8 +20,8 @@ from ddr_cli.comparison.names import (
 )
 from ddr_cli.comparison.runs import split_family
 from ddr_cli.comparison.summary import Item, Row, Summary, find_item, same_value, swept_columns
-from ddr_cli.engine import records
-from ddr_cli.engine.records import KeptEmbedding
+from ddr_cli.engine.rows import manifest as records
+from ddr_cli.engine.rows.manifest import KeptEmbedding
 from ddr_cli.figures.style import (
     NEUTRAL,
     UNDER_TEXT,

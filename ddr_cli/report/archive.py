@@ -20,9 +20,9 @@ from ddr_cli.core.atomic import atomic_write, clear_messages
 from ddr_cli.core.errors import InputError
 from ddr_cli.core.registry import shipped
 from ddr_cli.data.card import load_card
-from ddr_cli.engine.journal import FILE_NAME as TRIALS
-from ddr_cli.engine.records import MANIFEST as RUN
-from ddr_cli.engine.records import read_manifest
+from ddr_cli.engine.rows.journal import FILE_NAME as TRIALS
+from ddr_cli.engine.rows.manifest import MANIFEST as RUN
+from ddr_cli.engine.rows.manifest import read_manifest
 from ddr_cli.engine.suite import MANIFEST, Part
 from ddr_cli.report.leaderboard import long_rows
 from ddr_cli.report.tables import to_csv

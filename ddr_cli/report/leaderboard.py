@@ -19,7 +19,7 @@ from ddr_cli.comparison.names import (
     number,
     p_text,
 )
-from ddr_cli.engine.journal import OK
+from ddr_cli.engine.rows.journal import OK
 from ddr_cli.spec.budgets import ALL, LABELS
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from ddr_cli.comparison.runs import Run
 from ddr_cli.comparison.summary import Row, Summary, best_index
 from ddr_cli.core.errors import InputError
 from ddr_cli.core.own_code import class_name
-from ddr_cli.engine.journal import OK
+from ddr_cli.engine.rows.journal import OK
 from ddr_cli.report.comparison import TextTable, comparison_texts
 
 _MOST_REASONS = 20

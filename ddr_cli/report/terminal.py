@@ -27,7 +27,7 @@ from ddr_cli.comparison.summary import (
     with_tuned_names,
 )
 from ddr_cli.core.own_code import class_name
-from ddr_cli.engine.journal import OK
+from ddr_cli.engine.rows.journal import OK
 from ddr_cli.report.comparison import TextTable, terminal_table
 from ddr_cli.report.controls import control_table
 from ddr_cli.report.own_runs import OwnRun, totals

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ddr_cli.engine import RunOutcome, run_spec
-from ddr_cli.engine.local import LocalExecutor
+from ddr_cli.engine.work.local import LocalExecutor
 from ddr_cli.evaluation.registry import CLASSIFIERS
 from ddr_cli.reducers.registry import REDUCERS
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ddr_cli.engine import RunOutcome, make_plan, read_trials
-from ddr_cli.engine.scratch import Labels, PointSet
+from ddr_cli.engine.work.scratch import Labels, PointSet
 
 if TYPE_CHECKING:
     from ddr_cli.spec import Spec

@@ -24,13 +24,13 @@ import pytest
 
 from ddr_cli.cli.app import main
 from ddr_cli.core.errors import InputError
-from ddr_cli.engine import dask as dask_executor
 from ddr_cli.engine import make_executor, read_trials, run_spec
-from ddr_cli.engine.dask import DaskExecutor
-from ddr_cli.engine.folder import is_running
-from ddr_cli.engine.jobs import ExecutorError, last_seen
-from ddr_cli.engine.local import LocalExecutor
-from ddr_cli.engine.records import number_versions
+from ddr_cli.engine.rows.folder import is_running
+from ddr_cli.engine.rows.manifest import number_versions
+from ddr_cli.engine.work import dask as dask_executor
+from ddr_cli.engine.work.dask import DaskExecutor
+from ddr_cli.engine.work.jobs import ExecutorError, last_seen
+from ddr_cli.engine.work.local import LocalExecutor
 
 if TYPE_CHECKING:
     from ddr_cli.spec import Spec
@@ -322,7 +322,7 @@ def test_without_the_package_the_extra_is_named(monkeypatch: pytest.MonkeyPatch)
             raise ModuleNotFoundError(name=name)
         return real(name, *rest)
 
-    for loaded in [name for name in sys.modules if name.startswith("ddr_cli.engine.dask")]:
+    for loaded in [name for name in sys.modules if name.startswith("ddr_cli.engine.work.dask")]:
         monkeypatch.delitem(sys.modules, loaded)
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(InputError, match=r"pip install 'ddr\[dask\]'"):

@@ -21,12 +21,13 @@ import pytest
 from filelock import FileLock
 
 from ddr_cli.core.errors import InputError
-from ddr_cli.engine import local, read_trials, run_spec, scratch
-from ddr_cli.engine.jobs import ExecutorError, SplitJob
+from ddr_cli.engine import read_trials, run_spec
 from ddr_cli.engine.progress import Lines, Progress
-from ddr_cli.engine.scratch import PointSet, Scratch
 from ddr_cli.engine.session import RunOutcome
-from ddr_cli.engine.work import do
+from ddr_cli.engine.work import local, scratch
+from ddr_cli.engine.work.fitting import do
+from ddr_cli.engine.work.jobs import ExecutorError, SplitJob
+from ddr_cli.engine.work.scratch import PointSet, Scratch
 
 if TYPE_CHECKING:
     from ddr_cli.spec import Spec

@@ -21,11 +21,13 @@ import pytest
 
 from ddr_cli.core.errors import DdrError, InputError
 from ddr_cli.core.own_code import trusting
-from ddr_cli.engine import local, read_trials, run_spec, run_status, work
-from ddr_cli.engine.jobs import last_seen
-from ddr_cli.engine.local import LocalExecutor
+from ddr_cli.engine import read_trials, run_spec, run_status
 from ddr_cli.engine.progress import Progress
 from ddr_cli.engine.session import RunOutcome
+from ddr_cli.engine.work import fitting as work
+from ddr_cli.engine.work import local
+from ddr_cli.engine.work.jobs import last_seen
+from ddr_cli.engine.work.local import LocalExecutor
 
 if TYPE_CHECKING:
     from ddr_cli.spec import Spec

@@ -9,8 +9,8 @@ from sklearn.datasets import load_iris
 from ddr_cli.comparison.runs import load_run
 from ddr_cli.comparison.summary import summarize, summary_of
 from ddr_cli.engine import make_plan, read_trials, run_spec
-from ddr_cli.engine.labelled import labelled_rows
-from ddr_cli.engine.scratch import Labels, PointSet
+from ddr_cli.engine.work.labelled import labelled_rows
+from ddr_cli.engine.work.scratch import Labels, PointSet
 from ddr_cli.evaluation.splits import label_places, make_split
 from ddr_cli.figures import draw
 from ddr_cli.reducers import CCDR, LDA, PCA, LaplacianRLS

@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from ddr_cli.engine.local import LocalExecutor
+from ddr_cli.engine.work.local import LocalExecutor
 
 DRAW = "__import__('numpy').random.random()"
 LOADED = "{'sklearn.base', 'pandas', 'matplotlib'} & set(__import__('sys').modules)"

@@ -12,7 +12,7 @@ import pytest
 
 from ddr_cli.comparison.summary import summary_of
 from ddr_cli.engine import RunOutcome, read_trials
-from ddr_cli.engine.majority import majority_scores
+from ddr_cli.engine.work.majority import majority_scores
 from ddr_cli.report import run_table, write_report
 from ddr_cli.verdicts.rows import Lookup, Selector, UnansweredError
 

@@ -11,8 +11,8 @@ import pytest
 from ddr_cli.core.errors import InputError
 from ddr_cli.data import load_dataset
 from ddr_cli.engine import read_trials, run_spec
-from ddr_cli.engine.scoring import _ranked
-from ddr_cli.engine.scratch import Labels, PointSet
+from ddr_cli.engine.work.scoring import _ranked
+from ddr_cli.engine.work.scratch import Labels, PointSet
 from ddr_cli.evaluation.measures import Embedded, SameClass, Topology
 from ddr_cli.evaluation.metrics import RANKINGS
 from ddr_cli.reducers import LDA, PCA

@@ -8,7 +8,7 @@ import pytest
 
 from ddr_cli.data.card import load_card
 from ddr_cli.engine import make_plan
-from ddr_cli.engine.identity import DataIdentity, canonical
+from ddr_cli.engine.plan.identity import DataIdentity, canonical
 from ddr_cli.evaluation.registry import PREPROCESSORS
 
 if TYPE_CHECKING:

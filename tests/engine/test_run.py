@@ -11,7 +11,7 @@ import pytest
 from ddr_cli.core.errors import InputError
 from ddr_cli.data import load_dataset
 from ddr_cli.engine import describe_plan, read_manifest, read_trials, run_spec, run_status
-from ddr_cli.engine.folder import locked
+from ddr_cli.engine.rows.folder import locked
 from ddr_cli.engine.session import RunOutcome
 from ddr_cli.evaluation.registry import CLASSIFIERS, PREPROCESSORS
 from ddr_cli.evaluation.splits import make_split

@@ -12,8 +12,8 @@ import scipy.sparse as sp
 from filelock import FileLock, Timeout
 
 from ddr_cli.engine import read_trials
-from ddr_cli.engine.scratch import Labels, PointSet, Scratch
 from ddr_cli.engine.session import RunOutcome
+from ddr_cli.engine.work.scratch import Labels, PointSet, Scratch
 from ddr_cli.numerics.neighbors import kneighbors
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ def test_a_folder_that_another_run_takes_for_an_old_one_is_made_again(monkeypatc
             raise Timeout(lock.lock_file)
         return acquire(lock, *args, **kwargs)
 
-    monkeypatch.setattr("ddr_cli.engine.scratch._remove_stale", lambda: None)
+    monkeypatch.setattr("ddr_cli.engine.work.scratch._remove_stale", lambda: None)
     monkeypatch.setattr(FileLock, "acquire", acquire_second)
     with Scratch() as scratch:
         assert scratch.path not in failed

@@ -17,13 +17,14 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline
 
 from ddr_cli.comparison.summary import summary_of
-from ddr_cli.engine import Datasets, describe_plan, make_plan, read_trials, run_spec, work
-from ddr_cli.engine.draws import Draws
-from ddr_cli.engine.jobs import Evaluation, Job, JobEnd, JobResult, TrialResult
-from ddr_cli.engine.journal import OK
+from ddr_cli.engine import Datasets, describe_plan, make_plan, read_trials, run_spec
 from ddr_cli.engine.pilot import method_seconds
+from ddr_cli.engine.rows.journal import OK
 from ddr_cli.engine.session import RunOutcome
-from ddr_cli.engine.tuning import SettingsSearch
+from ddr_cli.engine.work import fitting as work
+from ddr_cli.engine.work.jobs import Evaluation, Job, JobEnd, JobResult, TrialResult
+from ddr_cli.engine.work.splits import Draws
+from ddr_cli.engine.work.tuning import SettingsSearch
 from ddr_cli.evaluation.registry import CLASSIFIERS
 from ddr_cli.numerics.graph_embedding import data_span
 from ddr_cli.reducers import discriminant

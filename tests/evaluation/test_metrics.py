@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from sklearn.metrics import balanced_accuracy_score
 
-from ddr_cli.engine.scoring import scores_of
-from ddr_cli.engine.scratch import Labels, PointSet
+from ddr_cli.engine.work.scoring import scores_of
+from ddr_cli.engine.work.scratch import Labels, PointSet
 from ddr_cli.evaluation.knn import KNNClassifier
 from ddr_cli.evaluation.linear import LinearClassifier
 from ddr_cli.evaluation.metrics import METRICS, get_scale, mean_average_precision

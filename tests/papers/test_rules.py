@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from ddr_cli.engine.records import read_manifest
+from ddr_cli.engine.rows.manifest import read_manifest
 from ddr_cli.papers.glossary import Glossary, glossary
 from ddr_cli.papers.schema import Paper, load_paper, paper_names
 

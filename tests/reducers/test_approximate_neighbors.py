@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 from ddr_cli.cli.app import app
 from ddr_cli.comparison.summary import summary_of
-from ddr_cli.engine.plan import make_plan
+from ddr_cli.engine.plan.plan import make_plan
 from ddr_cli.numerics.neighbors import kneighbors
 from ddr_cli.reducers import (
     CCDR,

@@ -24,7 +24,7 @@ from typing import Any
 from pebble import ProcessExpired, ProcessPool
 
 from ddr_cli.core.errors import InputError
-from ddr_cli.engine.jobs import (
+from ddr_cli.engine.work.jobs import (
     Completions,
     ExecutorError,
     Job,
@@ -214,7 +214,7 @@ class LocalExecutor:
 
 
 def _do(job: Job) -> JobResult:
-    from ddr_cli.engine.work import do
+    from ddr_cli.engine.work.fitting import do
 
     return do(job)
 
@@ -292,7 +292,7 @@ def _copy_a_loaded_process() -> None:
     if sys.platform == "linux":
         # What planning has loaded is what the jobs are about to need.
         pieces = [name for name in sys.modules if name.startswith(_PIECES)]
-        forkserver.set_forkserver_preload(["ddr_cli.engine.preloaded", *pieces])
+        forkserver.set_forkserver_preload(["ddr_cli.engine.work.preloaded", *pieces])
         # Once, whatever the number of pools.
         atexit.unregister(_end_fork_server)
         atexit.register(_end_fork_server)
@@ -318,7 +318,7 @@ def _check_memory_limit(limit: int) -> None:
 
 
 def _tell_size(to: connection.Connection) -> None:
-    import ddr_cli.engine.work  # noqa: F401
+    import ddr_cli.engine.work.fitting  # noqa: F401
 
     pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
     to.send(pages * os.sysconf("SC_PAGE_SIZE"))
@@ -348,7 +348,7 @@ def _start_worker(memory_limit: int | None, environment: dict[str, str]) -> None
     use_one_thread()
     from threadpoolctl import threadpool_limits
 
-    import ddr_cli.engine.work  # noqa: F401  loads the libraries before memory is limited
+    import ddr_cli.engine.work.fitting  # noqa: F401  loads the libraries before memory is limited
     from ddr_cli.core import own_code
 
     # It is given nothing that the process that started it was not allowed to load.

@@ -18,7 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ddr_cli.core.errors import InputError
-from ddr_cli.engine.jobs import (
+from ddr_cli.engine.plan.plan import Fit, Plan
+from ddr_cli.engine.rows.journal import FAILED, TIMEOUT
+from ddr_cli.engine.work.jobs import (
     Division,
     Evaluation,
     Executor,
@@ -31,12 +33,10 @@ from ddr_cli.engine.jobs import (
     TuneJob,
     candidate_of,
 )
-from ddr_cli.engine.journal import FAILED, TIMEOUT
-from ddr_cli.engine.plan import Fit, Plan
 from ddr_cli.spec.controls import SHUFFLED_LABELS
 
 if TYPE_CHECKING:
-    from ddr_cli.engine.scratch import PointSet, Scratch
+    from ddr_cli.engine.work.scratch import PointSet, Scratch
     from ddr_cli.evaluation.splits import Split
     from ddr_cli.spec import Cell, SplitKey
 

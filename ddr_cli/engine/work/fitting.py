@@ -18,7 +18,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ddr_cli.core.errors import DdrError
-from ddr_cli.engine.jobs import (
+from ddr_cli.engine.rows.journal import FAILED, OK, one_line
+from ddr_cli.engine.rows.tracebacks import traceback_of
+from ddr_cli.engine.work.jobs import (
     QUERIES,
     TRANSDUCTIVE,
     Division,
@@ -33,18 +35,16 @@ from ddr_cli.engine.jobs import (
     TuneJob,
     places_by_neighbors,
 )
-from ddr_cli.engine.journal import FAILED, OK, one_line
-from ddr_cli.engine.labelled import is_partial, labelled_part, labels_to_score, points_to_fit
-from ddr_cli.engine.scoring import (
+from ddr_cli.engine.work.labelled import is_partial, labelled_part, labels_to_score, points_to_fit
+from ddr_cli.engine.work.scoring import (
     batches,
     evaluators_of,
     load_evaluator,
     scores_of,
     seeded,
 )
-from ddr_cli.engine.scratch import PointSet
-from ddr_cli.engine.tracebacks import traceback_of
-from ddr_cli.engine.tuning import SettingsSearch, on_fold
+from ddr_cli.engine.work.scratch import PointSet
+from ddr_cli.engine.work.tuning import SettingsSearch, on_fold
 from ddr_cli.evaluation.preprocess import fit_step
 from ddr_cli.evaluation.registry import PREPROCESSORS
 from ddr_cli.numerics.neighbors import Neighbors, kneighbors

@@ -10,8 +10,8 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ddr_cli.core.own_code import class_name
-from ddr_cli.engine.identity import DataIdentity, Datasets, canonical, digest
-from ddr_cli.engine.jobs import OUT_OF_SAMPLE, QUERIES, candidate_id, places_by_neighbors
+from ddr_cli.engine.plan.identity import DataIdentity, Datasets, canonical, digest
+from ddr_cli.engine.work.jobs import OUT_OF_SAMPLE, QUERIES, candidate_id, places_by_neighbors
 
 if TYPE_CHECKING:
     from ddr_cli.core.registry import Registry
@@ -74,7 +74,7 @@ class Plan:
     """The work of a spec.
 
     `searches` are the most neighbours that any fit of a split needs, by what is searched (see
-    `ddr_cli.engine.jobs.SplitJob`): the search is done once. `kept` has, for each trial of the
+    `ddr_cli.engine.work.jobs.SplitJob`): the search is done once. `kept` has, for each trial of the
     first split whose embedding is kept for a figure, the id of that embedding.
     """
 

@@ -174,7 +174,7 @@ def candidate_of(evaluation_id: str) -> tuple[str, int]:
 
 @dataclass(frozen=True)
 class TrialResult:
-    """How a trial ended; the seconds are CPU time, see `ddr_cli.engine.journal.read_trials`.
+    """How a trial ended; the seconds are CPU time, see `ddr_cli.engine.rows.journal.read_trials`.
 
     `traceback` is that of what failed. Of a tuned trial, `chosen` is the number of the candidate
     that was taken.

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ddr_cli.engine.jobs import Evaluation
-from ddr_cli.engine.scratch import PointSet
+from ddr_cli.engine.work.jobs import Evaluation
+from ddr_cli.engine.work.scratch import PointSet
 from ddr_cli.evaluation.measures import Embedded
 from ddr_cli.evaluation.metrics import (
     METRICS,

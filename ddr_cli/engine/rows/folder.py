@@ -13,9 +13,9 @@ from filelock import FileLock, Timeout
 from ddr_cli.core.atomic import clear_messages, refuse_link, require_file
 from ddr_cli.core.errors import InputError
 from ddr_cli.engine.changes import changes_since, named_pieces
-from ddr_cli.engine.journal import FILE_NAME, Journal, journal_columns, metrics_of
-from ddr_cli.engine.plan import Plan
-from ddr_cli.engine.records import read_manifest
+from ddr_cli.engine.plan.plan import Plan
+from ddr_cli.engine.rows.journal import FILE_NAME, Journal, journal_columns, metrics_of
+from ddr_cli.engine.rows.manifest import read_manifest
 
 PREVIOUS = "previous"
 LOCK = "run.lock"

@@ -1,6 +1,7 @@
-"""Jobs in a dask worker, which can't end one that hangs, and dies with one that crashes.
+"""Jobs in a dask worker: each thread hands its jobs to a process of its own and waits.
 
-So each of its threads hands its jobs on to a process of `ddr_cli.engine.local`, and only waits.
+A dask worker cannot end a job that hangs, and it dies with one that crashes; a process of
+`ddr_cli.engine.work.local` survives neither and costs only its job.
 """
 
 from __future__ import annotations
@@ -16,9 +17,9 @@ from pathlib import Path
 from distributed import get_worker
 
 from ddr_cli.core.errors import InputError
-from ddr_cli.engine.jobs import FitJob, Job, JobEnd, SplitJob, TuneJob
-from ddr_cli.engine.local import LocalExecutor
-from ddr_cli.engine.records import number_versions
+from ddr_cli.engine.rows.manifest import number_versions
+from ddr_cli.engine.work.jobs import FitJob, Job, JobEnd, SplitJob, TuneJob
+from ddr_cli.engine.work.local import LocalExecutor
 
 _WAIT_SECONDS = 0.5
 

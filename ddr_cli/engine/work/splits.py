@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ddr_cli.core.errors import InputError
-from ddr_cli.engine.jobs import Division
+from ddr_cli.engine.work.jobs import Division
 from ddr_cli.evaluation.given import read_given
 from ddr_cli.evaluation.inner_folds import inner_folds
 from ddr_cli.evaluation.splits import Split, inner_keys, label_places, method_seed, split_labelled
@@ -19,7 +19,7 @@ from ddr_cli.spec.feasible import unprepared
 
 if TYPE_CHECKING:
     from ddr_cli.data import Dataset
-    from ddr_cli.engine.plan import Plan
+    from ddr_cli.engine.plan.plan import Plan
     from ddr_cli.spec import Spec, SplitKey, Tuning
 
 # Their parts differ in size from split to split, and some of them may be impossible.

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ddr_cli.engine.scratch import PointSet
+from ddr_cli.engine.work.scratch import PointSet
 from ddr_cli.reducers.labels import UNLABELLED
 from ddr_cli.reducers.registry import Traits
 

@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from ddr_cli.engine.jobs import Evaluation, FitJob, TrialResult, TuneJob, candidate_of
-from ddr_cli.engine.journal import FAILED, OK
+from ddr_cli.engine.rows.journal import FAILED, OK
+from ddr_cli.engine.work.jobs import Evaluation, FitJob, TrialResult, TuneJob, candidate_of
 from ddr_cli.evaluation.metrics import METRICS, get_scale
 
 # Means that differ in rounding alone are equal, and the first of equal settings is taken.

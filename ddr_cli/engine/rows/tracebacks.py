@@ -11,11 +11,11 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from ddr_cli.core.atomic import clear_messages, require_file
-from ddr_cli.engine.jobs import TrialResult
+from ddr_cli.engine.work.jobs import TrialResult
 
 FILE_NAME = "tracebacks.jsonl"
 
-_HERE = str(Path(__file__).parent)
+_HERE = str(Path(__file__).parents[1])
 _MOST_FRAMES = 20
 _MOST_CHARACTERS = 8_000
 _MOST_REASONS = 200

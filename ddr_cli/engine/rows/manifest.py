@@ -24,11 +24,11 @@ import ddr_cli
 from ddr_cli.core.atomic import atomic_write, clear_messages, require_file
 from ddr_cli.core.errors import InputError, printable
 from ddr_cli.core.validation import Frozen
-from ddr_cli.engine.identity import DataIdentity
-from ddr_cli.engine.jobs import Points
+from ddr_cli.engine.plan.identity import DataIdentity
+from ddr_cli.engine.work.jobs import Points
 
 if TYPE_CHECKING:
-    from ddr_cli.engine.plan import Plan
+    from ddr_cli.engine.plan.plan import Plan
 
 Shown = Annotated[str, AfterValidator(printable)]
 

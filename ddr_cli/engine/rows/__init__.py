@@ -1,0 +1,1 @@
+"""What a result folder holds: the journal, the manifest, kept embeddings and tracebacks."""

@@ -1,0 +1,1 @@
+"""Running trials: splits, fits, scores, tuning, and the processes that do them."""
