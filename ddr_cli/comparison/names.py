@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 from ddr_cli.evaluation.metrics import get_scale
+from ddr_cli.evaluation.registry import CLASSIFIERS, MEASURES
+from ddr_cli.reducers.registry import REDUCERS
 
 _PARAMETERS = {
     "reducer.beta": "β",
@@ -30,23 +33,6 @@ _SHORT_PARAMETERS = {
     "labels": "labels",
     "split.train": "train",
 }
-
-_METHODS = {
-    "none": "no reduction",
-    "discriminative_projections": "DP",
-    "laplacian_rls": "Laplacian RLS",
-    "laplacian_eigenmaps": "Laplacian eigenmaps",
-    "isomap": "Isomap",
-    "knn": "k-NN",
-    "opentsne": "openTSNE",
-    "pacmap": "PaCMAP",
-    "pls_da": "PLS-DA",
-}
-_ACRONYMS = (
-    *("ccdr", "lda", "lfda", "lle", "lmnn", "lpp", "mcml", "mds"),
-    *("mfa", "nca", "nmmp", "pca", "sde", "slle", "ssde", "svc"),
-    *("hsic", "lol", "lsda", "mmc", "olda", "rda", "save", "umap"),
-)
 
 _FAMILIES = {
     "predefined": ("predefined split", "predefined splits"),
@@ -85,7 +71,7 @@ def plain(value: Any) -> str:
 
 
 def method_name(label: str) -> str:
-    """Return the label of a spec's item with its method's usual spelling.
+    """Return the label of a spec's reducer, classifier or measure in its usual spelling.
 
     Examples
     --------
@@ -93,8 +79,20 @@ def method_name(label: str) -> str:
     ('CCDR', 'CCDR (heat)', 'my way')
     """
     name, gap, rest = label.replace("(n_components=", "(dim = ").partition(" (")
-    words = [word.upper() if word in _ACRONYMS else word for word in name.split("_")]
-    return _METHODS.get(name, " ".join(words)) + gap + rest.replace("_", " ")
+    labels = _labels()
+    words = [labels[word] if _is_acronym(word) else word for word in name.split("_")]
+    return labels.get(name, " ".join(words)) + gap + rest.replace("_", " ")
+
+
+@cache
+def _labels() -> dict[str, str]:
+    """Return the declared spelling of each of our methods that has one."""
+    entries = [entry for each in (REDUCERS, CLASSIFIERS, MEASURES) for entry in each.ours.values()]
+    return {entry.name: entry.label for entry in entries if entry.label}
+
+
+def _is_acronym(word: str) -> bool:
+    return _labels().get(word) == word.upper()
 
 
 def family_name(family: str, n: int) -> str:

@@ -1,24 +1,28 @@
-"""What there is by name: pieces (ours by module path, third parties' by entry point), files.
+"""What specs and cards can name: components of `ddr` and of other packages, shipped files.
 
-Listing names imports none of the pieces, so `ddr list` and shell completion
-stay fast; a piece is imported when it is asked for.
+A component of `ddr` is a class or function under ``@registered``; other packages offer theirs by
+entry points. Listing the names imports none of them, so `ddr list` and shell completion stay fast.
 """
 
 from __future__ import annotations
 
+import ast
+import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, entry_points, version
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from ddr_cli.core.errors import InputError, did_you_mean
 from ddr_cli.core.own_code import is_code, load_code, shown, source_of
 
 _PACKAGE = Path(__file__).resolve().parent.parent
+_REGISTERED = re.compile(r"^@registered(\(.*?\))\n(?:class|def) (\w+)", re.MULTILINE | re.DOTALL)
+_T = TypeVar("_T")
 
 
 def shipped(folder: str) -> Path:
@@ -37,15 +41,18 @@ def shipped_yaml(folder: str) -> dict[str, Path]:
 
 @dataclass(frozen=True)
 class Entry:
-    """One piece: its name in specs, ``"package.module:attribute"``, a line for `list`.
+    """One component: its name in specs, ``"package.module:attribute"``, a line for `ddr list`.
 
-    `origin` is the distribution, or the user's file, that provides it.
+    `origin` is the distribution, or the user's file, that provides it. The other two are those of
+    `registered`.
     """
 
     name: str
     target: str
     summary: str
     origin: str = "ddr"
+    label: str = ""
+    look: tuple[str, str] | None = None
 
     @property
     def source(self) -> str:
@@ -72,11 +79,62 @@ class Entry:
             ) from error
 
 
-class Registry:
-    """Named pieces of one kind, and those that other packages offer in an entry-point group.
+def registered(
+    kind: str,  # noqa: ARG001 (`components` reads all of them in the text)
+    name: str,  # noqa: ARG001
+    summary: str,  # noqa: ARG001
+    *,
+    label: str = "",  # noqa: ARG001
+    look: tuple[str, str] | None = None,  # noqa: ARG001
+) -> Callable[[_T], _T]:
+    """Register the class or function below it, which stays as it is.
 
-    `kind` is what messages call a piece, and `listed_as` what `ddr list` calls them (by default
-    its plural).
+    The registries read this call in the text of the file, which they do not import: it stands
+    directly above the class, and its arguments are literals.
+
+    Parameters
+    ----------
+    kind : str
+        Such as ``"reducer"`` or ``"measure"``.
+    name : str
+        What specs or cards call it.
+    summary : str
+        The line of ``ddr list``.
+    label : str, optional
+        The usual spelling, for tables and figures (default: the name, with blanks).
+    look : tuple of two str, optional
+        Its colour (a name in `ddr_cli.figures.style`) and matplotlib's marker, the same in every
+        figure. No other of its kind has both. (Default: those that a figure has left.)
+    """
+    return lambda component: component
+
+
+@cache
+def _components(package: str) -> dict[str, list[Entry]]:
+    """Return the registered components in the files of a package, by kind, imported by none."""
+    found: dict[str, list[Entry]] = {}
+    folder = _PACKAGE.parent.joinpath(*package.split("."))
+    for path in sorted(folder.rglob("*.py")):
+        module = ".".join(path.relative_to(_PACKAGE.parent).with_suffix("").parts)
+        for call, attribute in _REGISTERED.findall(path.read_text(encoding="utf-8")):
+            parsed = cast("ast.Call", ast.parse(f"registered{call}", mode="eval").body)
+            kind, name, summary = map(ast.literal_eval, parsed.args)
+            options = {str(each.arg): ast.literal_eval(each.value) for each in parsed.keywords}
+            entry = Entry(name, f"{module}:{attribute}", summary, **options)
+            found.setdefault(kind, []).append(entry)
+    return found
+
+
+def components(kind: str, package: str) -> Iterator[Entry]:
+    """Yield the components of `ddr` of a kind that are in a package, sorted by name."""
+    yield from sorted(_components(package).get(kind, []), key=lambda entry: entry.name)
+
+
+class Registry:
+    """Named components of one kind, and those that other packages offer in an entry-point group.
+
+    `kind` is what messages call a component, and `listed_as` what `ddr list` calls them (by
+    default its plural).
     """
 
     def __init__(
@@ -85,11 +143,16 @@ class Registry:
         self.kind = kind
         self.group = group
         self.listed_as = listed_as or f"{kind}s"
-        self._builtin = {entry.name: entry for entry in builtin}
+        self._builtin = builtin
+
+    @cached_property
+    def ours(self) -> dict[str, Entry]:
+        """The components of `ddr` by name."""
+        return {entry.name: entry for entry in self._builtin}
 
     @cached_property
     def _entries(self) -> dict[str, Entry]:
-        entries = dict(self._builtin)
+        entries = dict(self.ours)
         for point in entry_points(group=self.group):
             origin = point.dist.name if point.dist else point.value
             if point.name in entries:

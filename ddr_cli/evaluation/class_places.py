@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import pdist, squareform
 
 from ddr_cli.core.errors import did_you_mean
+from ddr_cli.core.registry import registered
 from ddr_cli.evaluation.measures import Embedded, Measure, Part
 from ddr_cli.evaluation.metrics import MEASURED, Scale
 
@@ -52,6 +53,11 @@ class _ClassPlaces(Measure):
         return usual
 
 
+@registered(
+    "measure",
+    "class_distance",
+    "the farthest two of some classes, in median distances of two classes",
+)
 class ClassDistance(_ClassPlaces):
     """The farthest two of some classes, over the median distance between two classes.
 
@@ -96,6 +102,9 @@ class ClassDistance(_ClassPlaces):
         return [known.index(name) for name in names]
 
 
+@registered(
+    "measure", "class_gap", "the nearest two of all classes, in median distances of two classes"
+)
 class ClassGap(_ClassPlaces):
     """The nearest two of all classes, over the median distance between two classes.
 
@@ -118,6 +127,11 @@ class ClassGap(_ClassPlaces):
         return float(squareform(distances, checks=False).min()) / self._usual(distances)
 
 
+@registered(
+    "measure",
+    "class_order",
+    "how often the nearer of two numbered labels is nearer in the embedding",
+)
 class ClassOrder(_ClassPlaces):
     """How often the nearer of two labels is nearer in the embedding too, labels being numbers.
 

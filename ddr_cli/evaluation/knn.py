@@ -13,12 +13,20 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ddr_cli.core.parameters import check_parameters
+from ddr_cli.core.registry import registered
 from ddr_cli.evaluation.registry import EvaluatorTraits
 from ddr_cli.numerics.neighbors import kneighbors
 
 Ties = Literal["nearest", "smallest_label"]
 
 
+@registered(
+    "classifier",
+    "knn",
+    "k nearest neighbours, Euclidean; of tied classes the nearest neighbour's wins",
+    label="k-NN",
+    look=("blue", "o"),
+)
 class KNNClassifier(ClassifierMixin, BaseEstimator):
     """Majority vote of the k nearest training points in Euclidean distance.
 

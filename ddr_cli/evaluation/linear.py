@@ -16,10 +16,17 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ddr_cli.core.parameters import check_parameters
+from ddr_cli.core.registry import registered
 from ddr_cli.evaluation.registry import EvaluatorTraits
 from ddr_cli.numerics.neighbors import CsrArray, Floats
 
 
+@registered(
+    "classifier",
+    "linear",
+    "least squares on class indicators, the largest fitted value wins",
+    look=("orange", "D"),
+)
 class LinearClassifier(ClassifierMixin, BaseEstimator):
     """Regress the indicator of every class on the features; the largest fitted value wins.
 

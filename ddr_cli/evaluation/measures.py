@@ -21,6 +21,7 @@ from sklearn.base import BaseEstimator
 
 from ddr_cli.core.errors import did_you_mean
 from ddr_cli.core.parameters import check_parameters
+from ddr_cli.core.registry import registered
 from ddr_cli.evaluation.knn import elect
 from ddr_cli.evaluation.metrics import MEASURED, Scale
 from ddr_cli.evaluation.registry import EvaluatorTraits
@@ -152,6 +153,7 @@ class _Neighborhood(Measure, ABC):
         )
 
 
+@registered("measure", "same_class", "share of points with one of their class among the K nearest")
 class SameClass(_Neighborhood):
     """The share of points with a point of their class among the nearest in the embedding.
 
@@ -171,6 +173,9 @@ class SameClass(_Neighborhood):
         return np.asarray(embedded.y[nearest] == embedded.y[:, None])
 
 
+@registered(
+    "measure", "topology", "share of points whose nearest neighbour stays among the K nearest"
+)
 class Topology(_Neighborhood):
     """The share of points whose nearest neighbour before stays among the nearest after.
 
@@ -214,6 +219,11 @@ class _LeaveOneOut(Measure, ABC):
         return EvaluatorTraits(version=1, grids={"n_neighbors": (1, 3, 5, 7, 9, 15)})
 
 
+@registered(
+    "measure",
+    "separability",
+    "leave-one-out accuracy in the embedding over that in the original space",
+)
 class Separability(_LeaveOneOut):
     """Leave-one-out k-nearest-neighbour accuracy, over that before the reducer.
 
@@ -236,6 +246,9 @@ class Separability(_LeaveOneOut):
         return self._accuracy(chosen.points, chosen.y) / before
 
 
+@registered(
+    "measure", "subclass_accuracy", "leave-one-out accuracy on the sub-classes of merged classes"
+)
 class SubclassAccuracy(_LeaveOneOut):
     """Leave-one-out k-nearest-neighbour accuracy on the sub-classes, within each merged class.
 
@@ -261,6 +274,7 @@ class SubclassAccuracy(_LeaveOneOut):
         return right / total
 
 
+@registered("measure", "subclass_silhouette", "silhouette of the sub-classes of merged classes")
 class SubclassSilhouette(Measure):
     """Mean silhouette of the sub-classes, within each merged class.
 
@@ -303,6 +317,11 @@ def _merged(embedded: Embedded) -> list[tuple[Any, Codes]]:
     return merged
 
 
+@registered(
+    "measure",
+    "intrinsic_dimension",
+    "geodesic-entropic-graph estimate of the dimension of a class or of all points",
+)
 class IntrinsicDimension(Measure):
     """Costa and Hero's geodesic-entropic-graph estimate; see `estimate_dimension`.
 

@@ -16,11 +16,18 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ddr_cli.core.parameters import check_parameters
+from ddr_cli.core.registry import registered
 from ddr_cli.evaluation.registry import EvaluatorTraits
 
 _MOMENTUM = 0.9
 
 
+@registered(
+    "classifier",
+    "neural_net",
+    "one hidden layer of 2d units, trained by full-batch gradient steps",
+    look=("green", "^"),
+)
 class NeuralNetClassifier(ClassifierMixin, BaseEstimator):
     """One hidden layer, trained for a fixed number of steps along the gradient of all points.
 

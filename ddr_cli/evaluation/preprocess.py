@@ -19,6 +19,7 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ddr_cli.core.parameters import check_parameters
+from ddr_cli.core.registry import registered
 
 if TYPE_CHECKING:
     from sklearn.decomposition import PCA
@@ -135,6 +136,11 @@ def fit_pca(points: Any, n_components: int | float | str, *, whiten: bool = Fals
     return fitted
 
 
+@registered(
+    "preprocessor",
+    "pca",
+    "principal components: a number, a share of variance, or all but the null space",
+)
 class PrincipalComponents(_Projection):
     """Project on the principal components of the training part (centred).
 
@@ -175,6 +181,7 @@ class PrincipalComponents(_Projection):
         return fit_pca(points, self.n_components, whiten=self.whiten)
 
 
+@registered("preprocessor", "svd", "leading singular vectors, not centred; sparse")
 class SingularVectors(_Projection):
     """Project on the leading right singular vectors of the training part, for sparse data.
 
@@ -205,6 +212,7 @@ class SingularVectors(_Projection):
         return TruncatedSVD(self.n_components, algorithm="arpack", random_state=0).fit(points)
 
 
+@registered("preprocessor", "impute", "missing values: mean, median or most frequent value")
 class Impute(OneToOneFeatureMixin, _OfColumns):
     """Put the training part's value of a feature in the place of its missing ones.
 
@@ -233,6 +241,7 @@ class Impute(OneToOneFeatureMixin, _OfColumns):
         return imputer
 
 
+@registered("preprocessor", "one_hot", "categorical columns as one 0/1 column per value")
 class OneHot(_OfColumns):
     """Make each categorical column one 0/1 column per value in the training part.
 
@@ -256,6 +265,9 @@ class OneHot(_OfColumns):
         return columns.fit(points)
 
 
+@registered(
+    "preprocessor", "variance_threshold", "drop features that don't vary in the training part"
+)
 class LowVariance(_Projection):
     """Drop features that vary little, or not at all, in the training part.
 
@@ -276,6 +288,7 @@ class LowVariance(_Projection):
         return VarianceThreshold(self.threshold).fit(points)
 
 
+@registered("preprocessor", "log1p", "ln(1 + x) of every value")
 class Log1p(OneToOneFeatureMixin, _Step):
     """Replace each value x by ln(1 + x): counts and other sizes with a long tail."""
 
@@ -304,6 +317,7 @@ def _refuse_negative(points: Any, step: str) -> None:
         raise ValueError(f"Negative values in data: {step} needs counts, or sizes.")
 
 
+@registered("preprocessor", "standardize", "mean 0 and standard deviation 1")
 class Standardize(OneToOneFeatureMixin, _Step):
     """Subtract each feature's mean and divide by its standard deviation.
 
@@ -319,6 +333,7 @@ class Standardize(OneToOneFeatureMixin, _Step):
         return StandardScaler(with_mean=not _is_sparse(points)).fit(points)
 
 
+@registered("preprocessor", "rescale", "the training part's range to [0, 1]")
 class Rescale(OneToOneFeatureMixin, _Step):
     """Map the training part's range to [0, 1]; other points may fall outside.
 
@@ -351,6 +366,7 @@ class _Range:
         return (points - self.low) / self.spread
 
 
+@registered("preprocessor", "unit_length", "every row to Euclidean length 1")
 class UnitLength(OneToOneFeatureMixin, _Step):
     """Scale every row to Euclidean length 1; a row of zeros stays."""
 
@@ -362,6 +378,7 @@ class UnitLength(OneToOneFeatureMixin, _Step):
         return Normalizer().fit(points)
 
 
+@registered("preprocessor", "tfidf", "word counts times the words' rarity")
 class Tfidf(OneToOneFeatureMixin, _Step):
     """Weigh word counts by how rare the word is in the training part.
 

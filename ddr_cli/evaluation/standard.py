@@ -16,6 +16,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC
 
 from ddr_cli.core.parameters import check_parameters
+from ddr_cli.core.registry import registered
 from ddr_cli.evaluation.registry import EvaluatorTraits
 
 Seed = int | np.random.RandomState | None
@@ -33,6 +34,12 @@ class _Checked:
         return fitted
 
 
+@registered(
+    "classifier",
+    "gradient_boosting",
+    "gradient boosting of trees on binned features; dense points only",
+    look=("black", "s"),
+)
 class GradientBoosting(_Checked, HistGradientBoostingClassifier):
     """Gradient boosting of trees on binned features (`HistGradientBoostingClassifier`)."""
 
@@ -61,6 +68,7 @@ class GradientBoosting(_Checked, HistGradientBoostingClassifier):
         )
 
 
+@registered("classifier", "random_forest", "majority of randomised trees", look=("dark red", "X"))
 class RandomForest(_Checked, RandomForestClassifier):
     """A random forest (`RandomForestClassifier`)."""
 
@@ -86,6 +94,12 @@ class RandomForest(_Checked, RandomForestClassifier):
         )
 
 
+@registered(
+    "classifier",
+    "logistic_regression",
+    "multinomial logistic regression with a ridge",
+    look=("pink", "h"),
+)
 class Logistic(_Checked, LogisticRegression):
     """Multinomial logistic regression with a ridge of 1 / C (`LogisticRegression`)."""
 
@@ -100,6 +114,13 @@ class Logistic(_Checked, LogisticRegression):
         )
 
 
+@registered(
+    "classifier",
+    "svc",
+    "support vector machine with a radial kernel",
+    label="SVC",
+    look=("vermilion", "v"),
+)
 class SupportVectors(_Checked, SVC):
     """A support vector machine with a radial kernel, classes one against one (`SVC`)."""
 

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape
@@ -24,7 +25,9 @@ from PIL import Image
 
 from ddr_cli.comparison.names import lower_is_better
 from ddr_cli.core.errors import InputError
+from ddr_cli.evaluation.registry import CLASSIFIERS
 from ddr_cli.figures.told import name_series, with_titles
+from ddr_cli.reducers.registry import REDUCERS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,10 +37,17 @@ if TYPE_CHECKING:
 
 # Okabe and Ito's palette, ordered so that neighbours differ in lightness: they are told apart in
 # greyscale too. Its yellow is left out of lines (too faint on white); the eighth is a dark red.
-_COLOURS = (
-    *("#0072B2", "#E69F00", "#000000", "#56B4E9", "#D55E00", "#009E73", "#CC79A7"),
-    "#661100",
-)
+_NAMED_COLOURS = {
+    "blue": "#0072B2",
+    "orange": "#E69F00",
+    "black": "#000000",
+    "sky": "#56B4E9",
+    "vermilion": "#D55E00",
+    "green": "#009E73",
+    "pink": "#CC79A7",
+    "dark red": "#661100",
+}
+_COLOURS = tuple(_NAMED_COLOURS.values())
 _MARKERS = ("o", "D", "s", "^", "v", "P", "X", "h")
 _LINES: tuple[Any, ...] = (
     "-",
@@ -103,60 +113,6 @@ _SETTINGS: dict[Any, Any] = {
 }
 
 
-# Where the same method meets the same readers: its colour and marker, by place in the two lists
-# above, in every figure. Those that share a figure of a paper have colours of their own.
-_OWN_LOOKS = {
-    # reducers
-    "none": "2s",
-    "pca": "6P",
-    "lda": "1D",
-    "ccdr": "0o",
-    "nmmp": "4v",
-    "lfda": "3h",
-    "kernel_lfda": "3X",
-    "lpp": "5^",
-    "mfa": "6s",
-    "kernel_mfa": "6v",
-    "nca": "6X",
-    "discriminative_projections": "0h",
-    "laplacian_rls": "7X",
-    "sde": "3v",
-    "ssde": "0P",
-    "slle": "4^",
-    "lmnn": "5P",
-    "mcml": "7h",
-    "laplacian_eigenmaps": "0^",
-    "mds": "1o",
-    "isomap": "2o",
-    "lle": "4o",
-    "kernel_pca": "6o",
-    "random_projection": "5o",
-    "pls_da": "7o",
-    "shrinkage_lda": "7D",
-    "rda": "2D",
-    "logistic_projection": "0D",
-    "forest_embedding": "5D",
-    "kernel_approximation_lda": "6D",
-    "lol": "3s",
-    "hsic_pca": "4s",
-    "save": "5s",
-    "mmc": "7s",
-    "olda": "0s",
-    "lsda": "1s",
-    "umap": "0v",
-    "supervised_umap": "1v",
-    "opentsne": "2v",
-    "pacmap": "5v",
-    "triplet_net": "7v",
-    # classifiers
-    "knn": "0o",
-    "linear": "1D",
-    "neural_net": "5^",
-    "svc": "4v",
-    "random_forest": "7X",
-    "gradient_boosting": "2s",
-    "logistic_regression": "6h",
-}
 _PALER, _DARKER = 0.5, 0.45
 
 
@@ -179,16 +135,18 @@ def look(position: int) -> Look:
 def looks_of(names: Sequence[str]) -> list[Look]:
     """Return the looks of methods by the names of their estimators, in one figure.
 
-    A method that comes again (in another setting) has its colour and marker, in another shade and
-    with other dashes. One that the house doesn't know has what no other of the figure has.
+    A method keeps the colour and marker that it declares, so readers recognise it in every figure.
+    A second setting of it has another shade and other dashes. A method without a declared look gets
+    a colour that no other method of the figure has.
     """
+    own = _own_looks()
     if len(set(names)) == 1 and len(names) > 1:
         # Settings of one method alone need no shades of its colour.
-        first = _own_look(names[0]) if names[0] in _OWN_LOOKS else look(0)
+        first = own.get(names[0]) or look(0)
         others = (look(i) for i in itertools.count())
         different = (each for each in others if first.colour != each.colour)
         return [first, *itertools.islice(different, len(names) - 1)]
-    known = {name: _own_look(name) for name in names if name in _OWN_LOOKS}
+    known = {name: own[name] for name in names if name in own}
     taken = {each.colour for each in known.values()}
     if len(taken) + len(set(names) - known.keys()) > len(_COLOURS):
         taken = set()
@@ -204,9 +162,17 @@ def looks_of(names: Sequence[str]) -> list[Look]:
     return found
 
 
-def _own_look(name: str) -> Look:
-    place, marker = int(_OWN_LOOKS[name][0]), _OWN_LOOKS[name][1]
-    return Look(_COLOURS[place], marker, _LINES[_MARKERS.index(marker)])
+@cache
+def _own_looks() -> dict[str, Look]:
+    """Return the looks that our reducers and classifiers declare."""
+    entries = [entry for each in (REDUCERS, CLASSIFIERS) for entry in each.ours.values()]
+    return {
+        entry.name: Look(
+            _NAMED_COLOURS[entry.look[0]], entry.look[1], _LINES[_MARKERS.index(entry.look[1])]
+        )
+        for entry in entries
+        if entry.look is not None
+    }
 
 
 def _varied(own: Look, number: int) -> Look:

@@ -9,11 +9,19 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import OneToOneFeatureMixin
 from sklearn.utils.validation import validate_data
 
+from ddr_cli.core.registry import registered
 from ddr_cli.evaluation.preprocess import fit_pca
 from ddr_cli.reducers.reducer import LinearReducer, Reducer
 from ddr_cli.reducers.registry import Traits
 
 
+@registered(
+    "reducer",
+    "none",
+    "no reduction: the data as they are",
+    label="no reduction",
+    look=("black", "s"),
+)
 class Identity(OneToOneFeatureMixin, Reducer):
     """Return the data as they are.
 
@@ -44,6 +52,7 @@ class Identity(OneToOneFeatureMixin, Reducer):
         return Traits(version=1, supervised=False)
 
 
+@registered("reducer", "pca", "principal component analysis", label="PCA", look=("pink", "P"))
 class PCA(LinearReducer):
     r"""Project on the directions of largest variance.
 

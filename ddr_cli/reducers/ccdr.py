@@ -14,6 +14,7 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
+from ddr_cli.core.registry import registered
 from ddr_cli.numerics.graphs import knn_kernel, known_neighbors
 from ddr_cli.numerics.laplacian import laplacian_eigenpairs
 from ddr_cli.numerics.neighbors import CsrArray, Neighbors, kneighbors
@@ -23,6 +24,13 @@ from ddr_cli.reducers.reducer import Codes, Embedding, Floats
 from ddr_cli.reducers.registry import Traits, equal_ratios
 
 
+@registered(
+    "reducer",
+    "ccdr",
+    "classification constrained dimensionality reduction (Raich et al.)",
+    label="CCDR",
+    look=("blue", "o"),
+)
 class CCDR(OnNeighborGraph, Embedding):
     r"""Embed points and class centres so that both classes and the data's geometry are kept.
 

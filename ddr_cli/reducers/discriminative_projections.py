@@ -10,6 +10,7 @@ from annotated_types import Ge, Gt
 from numpy.typing import ArrayLike, NDArray
 
 from ddr_cli.core.parameters import check_parameters
+from ddr_cli.core.registry import registered
 from ddr_cli.numerics.eigen import deterministic_signs
 from ddr_cli.numerics.generalized_eigen import smallest_generalized_eigenpairs
 from ddr_cli.numerics.graph_embedding import laplacian_form, leading_span, symmetric
@@ -24,6 +25,13 @@ _LEADING = 300  # and in so many leading directions of larger data
 _EQUAL = 1e-12  # relative size of a difference between points that is rounding
 
 
+@registered(
+    "reducer",
+    "discriminative_projections",
+    "discriminative projections of points and labels (Wang, Mahadevan)",
+    label="DP",
+    look=("blue", "h"),
+)
 class DiscriminativeProjections(OnNeighborGraph, LinearReducer):
     r"""Map points and labels into one space: points near their label, far from the others.
 

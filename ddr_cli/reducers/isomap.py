@@ -11,6 +11,7 @@ from annotated_types import Ge
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.csgraph import connected_components, dijkstra
 
+from ddr_cli.core.registry import registered
 from ddr_cli.numerics.graphs import closest_pairs, symmetrized
 from ddr_cli.numerics.neighbors import CsrArray, kneighbors
 from ddr_cli.numerics.scaling import classical_scaling
@@ -19,6 +20,13 @@ from ddr_cli.reducers.reducer import Embedding, drawn_landmarks
 from ddr_cli.reducers.registry import Traits, one_less_than_points
 
 
+@registered(
+    "reducer",
+    "isomap",
+    "Isomap: scaling of geodesic distances (Tenenbaum et al.)",
+    label="Isomap",
+    look=("black", "o"),
+)
 class Isomap(Embedding):
     r"""Place points such that their distances are the lengths of paths over the neighbour graph.
 

@@ -11,6 +11,7 @@ from annotated_types import Ge, Gt
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.csgraph import connected_components
 
+from ddr_cli.core.registry import registered
 from ddr_cli.numerics.graphs import knn_kernel, known_neighbors, shortest_bridges
 from ddr_cli.numerics.laplacian import laplacian_eigenpairs
 from ddr_cli.numerics.neighbors import CsrArray, Neighbors
@@ -21,6 +22,13 @@ from ddr_cli.reducers.registry import Traits, one_less_than_points
 _NEGLIGIBLE = 1e-8  # an edge of less than this share of the mean weight connects nothing
 
 
+@registered(
+    "reducer",
+    "laplacian_eigenmaps",
+    "Laplacian eigenmaps (Belkin, Niyogi)",
+    label="Laplacian eigenmaps",
+    look=("blue", "^"),
+)
 class LaplacianEigenmaps(OnNeighborGraph, Embedding):
     r"""Embed points such that neighbours stay near each other.
 

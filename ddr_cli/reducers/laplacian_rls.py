@@ -14,6 +14,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.extmath import safe_sparse_dot
 
 from ddr_cli.core.parameters import check_parameters
+from ddr_cli.core.registry import registered
 from ddr_cli.numerics.generalized_eigen import null_space, unit_eigenpairs
 from ddr_cli.numerics.graph_embedding import laplacian_form, symmetric
 from ddr_cli.numerics.kernels import kernel_matrix, kernel_width
@@ -131,6 +132,13 @@ class ManifoldRegularized(OnNeighborGraph, Estimator):
         )
 
 
+@registered(
+    "reducer",
+    "laplacian_rls",
+    "Laplacian regularised least squares: manifold regularisation (Belkin et al.)",
+    label="Laplacian RLS",
+    look=("dark red", "X"),
+)
 class LaplacianRLS(ClassifierMixin, ManifoldRegularized, Reducer):
     r"""Classify by functions that are near the labels and smooth over the neighbour graph.
 

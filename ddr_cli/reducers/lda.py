@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from annotated_types import Ge, Gt
 
+from ddr_cli.core.registry import registered
 from ddr_cli.numerics.generalized_eigen import (
     MAX_CONDITION,
     generalized_eigenpairs,
@@ -18,6 +19,9 @@ from ddr_cli.reducers.reducer import Codes, Floats
 from ddr_cli.reducers.registry import Traits, one_less_than_classes
 
 
+@registered(
+    "reducer", "lda", "Fisher's linear discriminant analysis", label="LDA", look=("orange", "D")
+)
 class LDA(LinearDiscriminant):
     r"""Maximise the between-class against the within-class scatter.
 

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from annotated_types import Ge, Gt
 
+from ddr_cli.core.registry import registered
 from ddr_cli.numerics.graph_embedding import Span, quick_span
 from ddr_cli.numerics.graphs import class_members, warn_of_few
 from ddr_cli.numerics.kernels import local_scaling_form
@@ -48,6 +49,13 @@ class _LocalFisher(Discriminant):
         return T
 
 
+@registered(
+    "reducer",
+    "lfda",
+    "local Fisher discriminant analysis (Sugiyama)",
+    label="LFDA",
+    look=("sky", "h"),
+)
 class LFDA(_LocalFisher, LinearDiscriminant):
     r"""Separate the classes, and keep what is far apart inside a class apart.
 
@@ -145,6 +153,13 @@ class LFDA(_LocalFisher, LinearDiscriminant):
         )
 
 
+@registered(
+    "reducer",
+    "kernel_lfda",
+    "local Fisher discriminant analysis in a kernel's feature space",
+    label="kernel LFDA",
+    look=("sky", "X"),
+)
 class KernelLFDA(_LocalFisher, KernelDiscriminant):
     r"""LFDA in the feature space of a kernel, with a ridge.
 

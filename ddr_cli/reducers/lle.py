@@ -13,6 +13,7 @@ from annotated_types import Ge, Gt
 from numpy.typing import ArrayLike
 from sklearn.manifold import LocallyLinearEmbedding
 
+from ddr_cli.core.registry import registered
 from ddr_cli.numerics.graphs import closed_groups
 from ddr_cli.numerics.neighbors import kneighbors
 from ddr_cli.numerics.threads import one_thread
@@ -31,6 +32,13 @@ _LLE: dict[str, Any] = {
 _DENSE = 2000  # up to this order a complete decomposition is fast and misses nothing
 
 
+@registered(
+    "reducer",
+    "lle",
+    "locally linear embedding (Roweis, Saul)",
+    label="LLE",
+    look=("vermilion", "o"),
+)
 class LLE(WrappedEmbedding):
     r"""Place each point by the weights with which its neighbours make it up.
 

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 import numpy as np
 from annotated_types import Ge, Gt, Lt
 
+from ddr_cli.core.registry import registered
 from ddr_cli.numerics.graphs import warn_of_few, within_class_graph
 from ddr_cli.numerics.large_margin import LargeMargin, large_margin_metric
 from ddr_cli.numerics.metric import MetricFit
@@ -15,6 +16,13 @@ from ddr_cli.reducers.reducer import Codes, Floats
 from ddr_cli.reducers.registry import Traits, rank_of_centred
 
 
+@registered(
+    "reducer",
+    "lmnn",
+    "large margin nearest neighbour metric (Weinberger, Blitzer, Saul)",
+    label="LMNN",
+    look=("green", "P"),
+)
 class LMNN(MetricLearner):
     r"""Pull each point's target neighbours near, push points of other classes a margin farther.
 

@@ -8,6 +8,7 @@ import numpy as np
 from annotated_types import Ge, Gt
 from numpy.typing import ArrayLike
 
+from ddr_cli.core.registry import registered
 from ddr_cli.numerics.generalized_eigen import generalized_eigenpairs
 from ddr_cli.numerics.graph_embedding import data_span, laplacian_form, symmetric
 from ddr_cli.numerics.kernels import local_scaling_forms
@@ -19,6 +20,13 @@ from ddr_cli.reducers.registry import Traits, rank_of_centred
 _CONSTANT = 1e-7  # largest distance, per point, at which the span is taken to hold the constant
 
 
+@registered(
+    "reducer",
+    "lpp",
+    "locality preserving projections (He, Niyogi)",
+    label="LPP",
+    look=("green", "^"),
+)
 class LPP(OnNeighborGraph, LinearReducer):
     r"""Keep neighbours near each other: the linear form of Laplacian eigenmaps.
 

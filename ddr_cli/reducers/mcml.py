@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from annotated_types import Ge, Gt
 
+from ddr_cli.core.registry import registered
 from ddr_cli.numerics.metric import MetricFit
 from ddr_cli.numerics.stochastic_neighbors import collapsing_metric
 from ddr_cli.reducers.metric_learner import Directions, MetricLearner
@@ -13,6 +14,13 @@ from ddr_cli.reducers.reducer import Codes, Floats
 from ddr_cli.reducers.registry import Traits, rank_of_centred
 
 
+@registered(
+    "reducer",
+    "mcml",
+    "maximally collapsing metric learning (Globerson, Roweis)",
+    label="MCML",
+    look=("dark red", "h"),
+)
 class MCML(MetricLearner):
     r"""Bring each class as near as can be to one point, far from the others.
 

@@ -9,6 +9,7 @@ from annotated_types import Ge
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist
 
+from ddr_cli.core.registry import registered
 from ddr_cli.numerics.scaling import classical_scaling
 from ddr_cli.numerics.threads import one_thread
 from ddr_cli.reducers.reducer import Embedding, Floats
@@ -17,6 +18,13 @@ from ddr_cli.reducers.registry import Traits, one_less_than_points
 _ASYMMETRY = 1e-8  # relative difference of two given distances that is more than rounding
 
 
+@registered(
+    "reducer",
+    "mds",
+    "classical multidimensional scaling (Torgerson)",
+    label="MDS",
+    look=("orange", "o"),
+)
 class MDS(Embedding):
     r"""Place points such that their distances are those given, as far as the dimensions allow.
 

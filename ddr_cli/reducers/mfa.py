@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from annotated_types import Ge, Gt
 
+from ddr_cli.core.registry import registered
 from ddr_cli.numerics.graph_embedding import laplacian_form
 from ddr_cli.numerics.graphs import (
     between_class_graph,
@@ -51,6 +52,9 @@ class _MarginalFisher(Discriminant):
         return W
 
 
+@registered(
+    "reducer", "mfa", "marginal Fisher analysis (Yan et al.)", label="MFA", look=("pink", "s")
+)
 class MFA(_MarginalFisher, LinearDiscriminant):
     r"""Compact classes by their near points, and separate them at their margins only.
 
@@ -147,6 +151,13 @@ class MFA(_MarginalFisher, LinearDiscriminant):
         )
 
 
+@registered(
+    "reducer",
+    "kernel_mfa",
+    "marginal Fisher analysis in a kernel's feature space",
+    label="kernel MFA",
+    look=("pink", "v"),
+)
 class KernelMFA(_MarginalFisher, KernelDiscriminant):
     r"""MFA in the feature space of a kernel, with a ridge.
 

@@ -13,6 +13,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
+from ddr_cli.core.registry import registered
 from ddr_cli.numerics.eigen import deterministic_signs
 from ddr_cli.numerics.stochastic_neighbors import right_choices
 from ddr_cli.reducers.metric_learner import OrderedReducer
@@ -20,6 +21,13 @@ from ddr_cli.reducers.reducer import Codes, Floats
 from ddr_cli.reducers.registry import Traits, rank_of_centred
 
 
+@registered(
+    "reducer",
+    "nca",
+    "neighbourhood components analysis (Goldberger et al.)",
+    label="NCA",
+    look=("pink", "X"),
+)
 class NCA(OrderedReducer):
     r"""Make points choose neighbours of their own class.
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, Self
 
 from annotated_types import Ge
 
+from ddr_cli.core.registry import registered
 from ddr_cli.numerics.graph_embedding import Span, laplacian_form, laplacian_form_of_parts
 from ddr_cli.numerics.graphs import between_class_graph, class_graphs, symmetrized
 from ddr_cli.numerics.shared import computed_once
@@ -17,6 +18,13 @@ from ddr_cli.reducers.reducer import Codes, Floats
 from ddr_cli.reducers.registry import Traits, rank_of_centred
 
 
+@registered(
+    "reducer",
+    "nmmp",
+    "neighborhood minmax projections (Nie et al.)",
+    label="NMMP",
+    look=("vermilion", "v"),
+)
 class NMMP(LinearDiscriminant):
     r"""Pull mutual neighbours of one class together, push those of two classes apart.
 

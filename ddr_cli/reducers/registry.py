@@ -1,4 +1,4 @@
-"""The reducers by the names that specs use, and what each tells the engine about itself."""
+"""The reducers by the names that specs use, and the traits that each declares."""
 
 from __future__ import annotations
 
@@ -7,122 +7,9 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, NamedTuple
 
-from ddr_cli.core.registry import Entry, Registry
+from ddr_cli.core.registry import Registry, components
 
-# Name, module and class, and what `ddr list` says of it.
-_OURS = [
-    ("none", "baselines:Identity", "no reduction: the data as they are"),
-    ("pca", "baselines:PCA", "principal component analysis"),
-    ("lda", "lda:LDA", "Fisher's linear discriminant analysis"),
-    ("ccdr", "ccdr:CCDR", "classification constrained dimensionality reduction (Raich et al.)"),
-    ("nmmp", "nmmp:NMMP", "neighborhood minmax projections (Nie et al.)"),
-    ("lfda", "lfda:LFDA", "local Fisher discriminant analysis (Sugiyama)"),
-    (
-        "kernel_lfda",
-        "lfda:KernelLFDA",
-        "local Fisher discriminant analysis in a kernel's feature space",
-    ),
-    ("lpp", "lpp:LPP", "locality preserving projections (He, Niyogi)"),
-    ("mfa", "mfa:MFA", "marginal Fisher analysis (Yan et al.)"),
-    ("kernel_mfa", "mfa:KernelMFA", "marginal Fisher analysis in a kernel's feature space"),
-    (
-        "discriminative_projections",
-        "discriminative_projections:DiscriminativeProjections",
-        "discriminative projections of points and labels (Wang, Mahadevan)",
-    ),
-    (
-        "laplacian_rls",
-        "laplacian_rls:LaplacianRLS",
-        "Laplacian regularised least squares: manifold regularisation (Belkin et al.)",
-    ),
-    ("sde", "sde:SDE", "semidefinite embedding, or maximum variance unfolding (Weinberger, Saul)"),
-    ("ssde", "ssde:SSDE", "supervised semidefinite embedding (Zhang et al.)"),
-    ("slle", "slle:SupervisedLLE", "supervised locally linear embedding (de Ridder et al.)"),
-    ("lmnn", "lmnn:LMNN", "large margin nearest neighbour metric (Weinberger, Blitzer, Saul)"),
-    ("mcml", "mcml:MCML", "maximally collapsing metric learning (Globerson, Roweis)"),
-    ("nca", "nca:NCA", "neighbourhood components analysis (Goldberger et al.)"),
-    (
-        "laplacian_eigenmaps",
-        "laplacian_eigenmaps:LaplacianEigenmaps",
-        "Laplacian eigenmaps (Belkin, Niyogi)",
-    ),
-    ("mds", "mds:MDS", "classical multidimensional scaling (Torgerson)"),
-    ("isomap", "isomap:Isomap", "Isomap: scaling of geodesic distances (Tenenbaum et al.)"),
-    ("lle", "lle:LLE", "locally linear embedding (Roweis, Saul)"),
-    (
-        "kernel_pca",
-        "wrapped:KernelPCA",
-        "kernel principal component analysis (Schölkopf et al.)",
-    ),
-    (
-        "random_projection",
-        "rivals.random_projection:RandomProjection",
-        "orthonormal directions drawn at random",
-    ),
-    ("pls_da", "rivals.pls_da:PLSDA", "partial least squares discriminant analysis"),
-    (
-        "shrinkage_lda",
-        "rivals.shrinkage_lda:ShrinkageLDA",
-        "discriminant analysis with a shrunken covariance (Ledoit, Wolf)",
-    ),
-    ("rda", "rivals.rda:RDA", "scores of regularised discriminant analysis (Friedman)"),
-    (
-        "logistic_projection",
-        "rivals.logistic_projection:LogisticProjection",
-        "singular vectors of a multinomial logistic regression's weights",
-    ),
-    (
-        "forest_embedding",
-        "rivals.forest_embedding:ForestEmbedding",
-        "principal components of the leaves of a random forest (Breiman)",
-    ),
-    (
-        "kernel_approximation_lda",
-        "rivals.kernel_approximation_lda:KernelApproximationLDA",
-        "discriminant analysis of Nyström's features of a kernel",
-    ),
-    ("lol", "rivals.lol:LOL", "linear optimal low-rank projection (Vogelstein et al.)"),
-    (
-        "hsic_pca",
-        "rivals.hsic_pca:HSICPCA",
-        "supervised principal component analysis (Barshan et al.)",
-    ),
-    (
-        "save",
-        "rivals.save:SAVE",
-        "sliced average variance estimation, or directional regression (Cook, Li)",
-    ),
-    ("mmc", "rivals.mmc:MMC", "maximum margin criterion (Li et al.)"),
-    ("olda", "rivals.olda:OLDA", "orthogonal linear discriminant analysis (Ye)"),
-    ("lsda", "rivals.lsda:LSDA", "locality sensitive discriminant analysis (Cai et al.)"),
-    ("umap", "rivals.umap:UMAP", "uniform manifold approximation (McInnes et al.; extra umap)"),
-    (
-        "supervised_umap",
-        "rivals.umap:SupervisedUMAP",
-        "uniform manifold approximation with labels (McInnes et al.; extra umap)",
-    ),
-    (
-        "opentsne",
-        "rivals.opentsne:OpenTSNE",
-        "t-SNE that places new points (van der Maaten, Hinton; extra opentsne)",
-    ),
-    (
-        "pacmap",
-        "rivals.pacmap:PaCMAP",
-        "pairwise controlled manifold approximation (Wang et al.; extra pacmap)",
-    ),
-    (
-        "triplet_net",
-        "rivals.triplet_net:TripletNet",
-        "a small network trained on triplets (Hoffer, Ailon; extra torch)",
-    ),
-]
-
-REDUCERS = Registry(
-    "reducer",
-    [Entry(name, f"ddr_cli.reducers.{target}", summary) for name, target, summary in _OURS],
-    group="ddr.reducers",
-)
+REDUCERS = Registry("reducer", components("reducer", "ddr_cli.reducers"), "ddr.reducers")
 
 
 MaxComponents = Callable[[int, int, int], int]

@@ -9,6 +9,7 @@ import numpy as np
 from annotated_types import Ge, Gt
 from numpy.typing import ArrayLike
 
+from ddr_cli.core.registry import registered
 from ddr_cli.numerics.graphs import knn_graph, known_neighbors
 from ddr_cli.numerics.mvu import Solver, unfold
 from ddr_cli.numerics.neighbors import Neighbors
@@ -17,6 +18,13 @@ from ddr_cli.reducers.registry import Traits, one_less_than_points
 from ddr_cli.reducers.regression_map import MapName, MappedEmbedding
 
 
+@registered(
+    "reducer",
+    "sde",
+    "semidefinite embedding, or maximum variance unfolding (Weinberger, Saul)",
+    label="SDE",
+    look=("sky", "v"),
+)
 class SDE(MappedEmbedding):
     r"""Pull points as far apart as the distances between neighbours allow.
 

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from scipy.sparse.linalg import eigsh
 from scipy.spatial.distance import cdist
 
+from ddr_cli.core.registry import registered
 from ddr_cli.numerics.eigen import deterministic_signs, eigenpairs
 from ddr_cli.numerics.threads import one_thread
 from ddr_cli.reducers.reducer import Codes, Floats
@@ -23,6 +24,13 @@ _DENSE = 2000  # up to this order a complete decomposition is fast and misses no
 _ZERO = 1e-12  # an eigenvalue below this share of the largest possible one is 0
 
 
+@registered(
+    "reducer",
+    "slle",
+    "supervised locally linear embedding (de Ridder et al.)",
+    label="SLLE",
+    look=("vermilion", "^"),
+)
 class SupervisedLLE(MappedEmbedding):
     r"""Locally linear embedding whose neighbours come rather from the own class.
 

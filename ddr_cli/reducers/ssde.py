@@ -9,6 +9,7 @@ import numpy as np
 from annotated_types import Ge, Gt
 from numpy.typing import ArrayLike
 
+from ddr_cli.core.registry import registered
 from ddr_cli.numerics.eigen import deterministic_signs
 from ddr_cli.numerics.graphs import knn_graph
 from ddr_cli.numerics.mvu import Solver, Unfolding, unfold
@@ -19,6 +20,13 @@ from ddr_cli.reducers.registry import Traits, one_less_than_points
 from ddr_cli.reducers.regression_map import MapName, MappedEmbedding
 
 
+@registered(
+    "reducer",
+    "ssde",
+    "supervised semidefinite embedding (Zhang et al.)",
+    label="SSDE",
+    look=("blue", "P"),
+)
 class SSDE(MappedEmbedding):
     r"""Unfold every class by itself, and the classes' centres as far apart as is allowed.
 

@@ -19,6 +19,7 @@ from sklearn import decomposition
 from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.preprocessing import KernelCenterer
 
+from ddr_cli.core.registry import registered
 from ddr_cli.numerics.eigen import deterministic_signs, eigenpairs
 from ddr_cli.numerics.threads import one_thread
 from ddr_cli.reducers.reducer import Embedding, Floats
@@ -75,6 +76,13 @@ def _with_ties(model: decomposition.KernelPCA, points: Any, K: Floats) -> Floats
     return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
 
 
+@registered(
+    "reducer",
+    "kernel_pca",
+    "kernel principal component analysis (Schölkopf et al.)",
+    label="kernel PCA",
+    look=("pink", "o"),
+)
 class KernelPCA(WrappedEmbedding):
     r"""Project on the directions of largest variance in the feature space of a kernel.
 

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from ddr_cli.core import registry as registry_module
 from ddr_cli.core.errors import InputError
-from ddr_cli.core.registry import Entry, Registry
+from ddr_cli.core.registry import Entry, Registry, components
 
 OURS = [Entry("mean", "statistics:mean", "the mean"), Entry("broken", "no_such_module:x", "gone")]
 
@@ -42,6 +43,47 @@ def test_another_packages_piece_is_found(offer):
     assert registry.names() == ["mean", "broken", "median"]
     assert registry.get("median").origin == "theirs"
     assert registry.load("median")([1, 2, 9]) == 2
+
+
+def test_a_component_is_found_in_its_file_without_importing_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    (tmp_path / "ours").mkdir()
+    (tmp_path / "ours" / "kinds.py").write_text(
+        "import no_such_module\n\n\n"
+        '@registered(\n    "mean",\n    "median",\n    "the middle (of "\n    "values)",\n'
+        '    label="Median",\n    look=("blue", "o"),\n)\n'
+        "class Median:\n    pass\n\n\n"
+        '@registered("mean", "average", "the mean")\ndef average():\n    pass\n\n\n'
+        '@registered("spread", "range", "the range")\nclass Range:\n    pass\n'
+    )
+    monkeypatch.setattr(registry_module, "_PACKAGE", tmp_path / "ddr_cli")
+    assert list(components("mean", "ours")) == [
+        Entry("average", "ours.kinds:average", "the mean"),
+        Entry(
+            "median",
+            "ours.kinds:Median",
+            "the middle (of values)",
+            label="Median",
+            look=("blue", "o"),
+        ),
+    ]
+
+
+def test_every_registered_component_of_the_package_is_found_once():
+    package = Path(registry_module.__file__).parents[1]
+    declared = sum(
+        line.startswith("@registered(")
+        for path in package.rglob("*.py")
+        for line in path.read_text(encoding="utf-8").splitlines()
+    )
+    found = [
+        (kind, entry.name)
+        for part in ("data", "evaluation", "reducers")
+        for kind, entries in registry_module._components(f"ddr_cli.{part}").items()
+        for entry in entries
+    ]
+    assert len(set(found)) == len(found) == declared
 
 
 def test_two_pieces_of_one_name_are_refused(offer):

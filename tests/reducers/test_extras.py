@@ -22,8 +22,15 @@ from typer.testing import CliRunner
 
 from ddr_cli.cli.app import app
 from ddr_cli.core.parameters import check_parameters
-from ddr_cli.reducers import REDUCERS, get_traits
-from ddr_cli.reducers.rivals import UMAP, OpenTSNE, PaCMAP, SupervisedUMAP, TripletNet
+from ddr_cli.reducers import (
+    REDUCERS,
+    UMAP,
+    OpenTSNE,
+    PaCMAP,
+    SupervisedUMAP,
+    TripletNet,
+    get_traits,
+)
 from ddr_cli.reducers.rivals.library import load_library, missing_library
 
 X, Y = load_digits(n_class=4, return_X_y=True)

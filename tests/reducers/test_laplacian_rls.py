@@ -12,7 +12,7 @@ from sklearn.linear_model import Ridge, RidgeClassifier
 from sklearn.metrics.pairwise import pairwise_kernels
 
 from ddr_cli.numerics.neighbors import kneighbors
-from ddr_cli.reducers import LaplacianRLS, LaplacianRLSRegressor
+from ddr_cli.reducers.laplacian_rls import LaplacianRLS, LaplacianRLSRegressor
 
 # Without ties between distances, so that the order of the points has no part in the graph.
 X = load_iris().data + np.random.default_rng(0).normal(0, 0.01, (150, 4))

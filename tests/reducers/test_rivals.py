@@ -19,9 +19,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import scale
 
-from ddr_cli.reducers import LDA
-from ddr_cli.reducers.rivals import (
+from ddr_cli.reducers import (
     HSICPCA,
+    LDA,
     LOL,
     LSDA,
     MMC,

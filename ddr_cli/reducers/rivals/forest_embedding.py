@@ -13,6 +13,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils.sparsefuncs import min_max_axis
 
+from ddr_cli.core.registry import registered
 from ddr_cli.evaluation.preprocess import fit_pca
 from ddr_cli.reducers.reducer import Reducer
 from ddr_cli.reducers.registry import Traits, one_less_than_points
@@ -21,6 +22,12 @@ _ZERO = 1e-12  # relative size at which a variance counts as 0
 _UNSEEN = 1e-7  # scikit-learn's trees take values for equal that differ by no more
 
 
+@registered(
+    "reducer",
+    "forest_embedding",
+    "principal components of the leaves of a random forest (Breiman)",
+    look=("green", "D"),
+)
 class ForestEmbedding(Reducer):
     r"""The principal components of the leaves that points reach in a random forest.
 

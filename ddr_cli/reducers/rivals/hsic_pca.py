@@ -7,11 +7,19 @@ from typing import Annotated, Any
 import numpy as np
 from annotated_types import Ge
 
+from ddr_cli.core.registry import registered
 from ddr_cli.reducers.discriminant import LinearDiscriminant, fewer_than_classes
 from ddr_cli.reducers.reducer import Codes, Floats
 from ddr_cli.reducers.registry import Traits, one_less_than_classes, rank_of_centred
 
 
+@registered(
+    "reducer",
+    "hsic_pca",
+    "supervised principal component analysis (Barshan et al.)",
+    label="HSIC PCA",
+    look=("vermilion", "s"),
+)
 class HSICPCA(LinearDiscriminant):
     r"""Orthonormal directions that depend most on the labels, by the Hilbert-Schmidt criterion.
 

@@ -9,6 +9,7 @@ from annotated_types import Ge, Gt
 from numpy.typing import ArrayLike, NDArray
 from sklearn.kernel_approximation import Nystroem
 
+from ddr_cli.core.registry import registered
 from ddr_cli.numerics.eigen import deterministic_signs
 from ddr_cli.numerics.graph_embedding import data_span, scatter_matrices
 from ddr_cli.numerics.kernels import kernel_width
@@ -17,6 +18,13 @@ from ddr_cli.reducers.reducer import Reducer
 from ddr_cli.reducers.registry import Traits, equal_ratios
 
 
+@registered(
+    "reducer",
+    "kernel_approximation_lda",
+    "discriminant analysis of Nyström's features of a kernel",
+    label="kernel approximation LDA",
+    look=("pink", "D"),
+)
 class KernelApproximationLDA(Reducer):
     r"""Kernel discriminant analysis at the price of a linear one, by Nyström's approximation.
 

@@ -10,12 +10,19 @@ from annotated_types import Ge, Gt
 from numpy.typing import ArrayLike
 from sklearn.linear_model import LogisticRegression
 
+from ddr_cli.core.registry import registered
 from ddr_cli.numerics.eigen import deterministic_signs
 from ddr_cli.reducers.discriminant import fewer_than_classes
 from ddr_cli.reducers.reducer import LinearReducer
 from ddr_cli.reducers.registry import Traits, equal_ratios, one_less_than_classes
 
 
+@registered(
+    "reducer",
+    "logistic_projection",
+    "singular vectors of a multinomial logistic regression's weights",
+    look=("blue", "D"),
+)
 class LogisticProjection(LinearReducer):
     r"""Project on the singular vectors of a logistic regression's weights.
 

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import numpy as np
 from annotated_types import Ge
 
+from ddr_cli.core.registry import registered
 from ddr_cli.numerics.graph_embedding import scatter_matrices
 from ddr_cli.reducers.discriminant import LinearDiscriminant
 from ddr_cli.reducers.reducer import Codes, Floats
@@ -15,6 +16,13 @@ from ddr_cli.reducers.registry import Traits, rank_of_centred
 _DEPENDENT = 1e-8  # length of what is new in a unit vector below which it is rounding
 
 
+@registered(
+    "reducer",
+    "lol",
+    "linear optimal low-rank projection (Vogelstein et al.)",
+    label="LOL",
+    look=("sky", "s"),
+)
 class LOL(LinearDiscriminant):
     r"""The differences of the class means, then the largest variance inside the classes.
 

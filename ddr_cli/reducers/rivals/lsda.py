@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import numpy as np
 from annotated_types import Ge, Le
 
+from ddr_cli.core.registry import registered
 from ddr_cli.numerics.generalized_eigen import generalized_eigenpairs
 from ddr_cli.numerics.graph_embedding import laplacian_form, symmetric
 from ddr_cli.numerics.graphs import neighbor_affinity
@@ -15,6 +16,13 @@ from ddr_cli.reducers.reducer import Codes, Floats
 from ddr_cli.reducers.registry import Traits, rank_of_centred
 
 
+@registered(
+    "reducer",
+    "lsda",
+    "locality sensitive discriminant analysis (Cai et al.)",
+    label="LSDA",
+    look=("orange", "s"),
+)
 class LSDA(LinearDiscriminant):
     r"""Draw near points of one class together, push near points of different classes apart.
 

@@ -7,12 +7,16 @@ from typing import Annotated, Any
 import numpy as np
 from annotated_types import Ge
 
+from ddr_cli.core.registry import registered
 from ddr_cli.numerics.graph_embedding import scatter_matrices
 from ddr_cli.reducers.discriminant import LinearDiscriminant
 from ddr_cli.reducers.reducer import Codes, Floats
 from ddr_cli.reducers.registry import Traits, rank_of_centred
 
 
+@registered(
+    "reducer", "mmc", "maximum margin criterion (Li et al.)", label="MMC", look=("dark red", "s")
+)
 class MMC(LinearDiscriminant):
     r"""Maximise the between-class less the within-class scatter: no inverse, so no singularity.
 

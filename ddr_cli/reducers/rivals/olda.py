@@ -7,12 +7,20 @@ from typing import Annotated, Any
 import numpy as np
 from annotated_types import Ge
 
+from ddr_cli.core.registry import registered
 from ddr_cli.numerics.graph_embedding import scatter_matrices
 from ddr_cli.reducers.discriminant import LinearDiscriminant, fewer_than_classes
 from ddr_cli.reducers.reducer import Codes, Floats
 from ddr_cli.reducers.registry import Traits, one_less_than_classes
 
 
+@registered(
+    "reducer",
+    "olda",
+    "orthogonal linear discriminant analysis (Ye)",
+    label="OLDA",
+    look=("blue", "s"),
+)
 class OLDA(LinearDiscriminant):
     r"""Orthonormal directions of the span in which the classes are apart against the total scatter.
 

@@ -9,11 +9,19 @@ from annotated_types import Ge, Gt, Le
 from numpy.typing import ArrayLike, NDArray
 from threadpoolctl import threadpool_limits
 
+from ddr_cli.core.registry import registered
 from ddr_cli.reducers.reducer import Embedding
 from ddr_cli.reducers.registry import Traits
 from ddr_cli.reducers.rivals.library import as_seed, load_library
 
 
+@registered(
+    "reducer",
+    "opentsne",
+    "t-SNE that places new points (van der Maaten, Hinton; extra opentsne)",
+    label="openTSNE",
+    look=("black", "v"),
+)
 class OpenTSNE(Embedding):
     r"""t-SNE, without labels, with new points placed among the training points.
 

@@ -11,6 +11,7 @@ import numpy as np
 from annotated_types import Ge, Gt
 from numpy.typing import ArrayLike, NDArray
 
+from ddr_cli.core.registry import registered
 from ddr_cli.reducers.reducer import Embedding
 from ddr_cli.reducers.registry import Traits
 from ddr_cli.reducers.rivals.library import as_seed, load_library, one_thread
@@ -18,6 +19,13 @@ from ddr_cli.reducers.rivals.library import as_seed, load_library, one_thread
 _MOST = 100  # the library reduces more features than these by PCA, from which it starts
 
 
+@registered(
+    "reducer",
+    "pacmap",
+    "pairwise controlled manifold approximation (Wang et al.; extra pacmap)",
+    label="PaCMAP",
+    look=("green", "v"),
+)
 class PaCMAP(Embedding):
     r"""Place near pairs near, mid-near pairs not far, further pairs apart, without labels.
 

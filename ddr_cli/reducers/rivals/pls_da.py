@@ -10,6 +10,7 @@ from annotated_types import Ge
 from numpy.typing import ArrayLike
 from sklearn.cross_decomposition import PLSRegression
 
+from ddr_cli.core.registry import registered
 from ddr_cli.numerics.eigen import deterministic_signs
 from ddr_cli.reducers.reducer import LinearReducer
 from ddr_cli.reducers.registry import Traits, rank_of_centred
@@ -17,6 +18,13 @@ from ddr_cli.reducers.registry import Traits, rank_of_centred
 _TOL, _MAX_ITER = 1e-16, 5000  # of the power iteration, which is cheap
 
 
+@registered(
+    "reducer",
+    "pls_da",
+    "partial least squares discriminant analysis",
+    label="PLS-DA",
+    look=("dark red", "o"),
+)
 class PLSDA(LinearReducer):
     r"""The components of a partial least squares regression of the classes' indicators.
 

@@ -9,10 +9,14 @@ from annotated_types import Ge
 from numpy.typing import ArrayLike
 from sklearn.random_projection import GaussianRandomProjection
 
+from ddr_cli.core.registry import registered
 from ddr_cli.reducers.reducer import LinearReducer
 from ddr_cli.reducers.registry import Traits
 
 
+@registered(
+    "reducer", "random_projection", "orthonormal directions drawn at random", look=("green", "o")
+)
 class RandomProjection(LinearReducer):
     """Project on orthonormal directions drawn at random, the same for any points.
 

@@ -9,6 +9,7 @@ from annotated_types import Ge, Le
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.extmath import safe_sparse_dot
 
+from ddr_cli.core.registry import registered
 from ddr_cli.numerics.eigen import deterministic_signs
 from ddr_cli.numerics.graph_embedding import data_span, scatter_matrices
 from ddr_cli.reducers.discriminant import fewer_than_classes
@@ -18,6 +19,13 @@ from ddr_cli.reducers.registry import Traits, one_less_than_classes
 _SINGULAR = 1e-12  # relative size at which a variance counts as 0
 
 
+@registered(
+    "reducer",
+    "rda",
+    "scores of regularised discriminant analysis (Friedman)",
+    label="RDA",
+    look=("black", "D"),
+)
 class RDA(Reducer):
     r"""The principal components of the scores by which regularised discriminant analysis decides.
 

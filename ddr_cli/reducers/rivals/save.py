@@ -7,11 +7,19 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from annotated_types import Ge
 
+from ddr_cli.core.registry import registered
 from ddr_cli.reducers.discriminant import LinearDiscriminant
 from ddr_cli.reducers.reducer import Codes, Floats
 from ddr_cli.reducers.registry import Traits, rank_of_centred
 
 
+@registered(
+    "reducer",
+    "save",
+    "sliced average variance estimation, or directional regression (Cook, Li)",
+    label="SAVE",
+    look=("green", "s"),
+)
 class SAVE(LinearDiscriminant):
     r"""Directions along which the classes differ in their means or in their variances.
 

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from annotated_types import Ge, Gt, Le
 
+from ddr_cli.core.registry import registered
 from ddr_cli.numerics.generalized_eigen import generalized_eigenpairs
 from ddr_cli.numerics.graph_embedding import scatter_matrices
 from ddr_cli.reducers.discriminant import LinearDiscriminant, fewer_than_classes, usable_scatter
@@ -14,6 +15,13 @@ from ddr_cli.reducers.reducer import Codes, Floats
 from ddr_cli.reducers.registry import Traits, one_less_than_classes
 
 
+@registered(
+    "reducer",
+    "shrinkage_lda",
+    "discriminant analysis with a shrunken covariance (Ledoit, Wolf)",
+    label="shrinkage LDA",
+    look=("dark red", "D"),
+)
 class ShrinkageLDA(LinearDiscriminant):
     r"""Fisher's discriminant analysis with the within-class covariance drawn to a multiple of I.
 

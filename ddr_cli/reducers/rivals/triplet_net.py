@@ -9,6 +9,7 @@ from annotated_types import Ge, Gt
 from numpy.typing import ArrayLike, NDArray
 from threadpoolctl import threadpool_limits
 
+from ddr_cli.core.registry import registered
 from ddr_cli.reducers.reducer import Codes, Reducer
 from ddr_cli.reducers.registry import Traits
 from ddr_cli.reducers.rivals.library import as_seed, load_library
@@ -17,6 +18,12 @@ _MARGIN = 1.0
 _CONSTANT = 1e-12  # relative size at which a feature's deviation counts as 0
 
 
+@registered(
+    "reducer",
+    "triplet_net",
+    "a small network trained on triplets (Hoffer, Ailon; extra torch)",
+    look=("dark red", "v"),
+)
 class TripletNet(Reducer):
     r"""A network with one hidden layer, in whose output each class is together and the others away.
 

@@ -9,6 +9,7 @@ from annotated_types import Ge, Le
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from ddr_cli.core.registry import registered
 from ddr_cli.reducers.labels import encode_labels
 from ddr_cli.reducers.reducer import Embedding
 from ddr_cli.reducers.registry import Traits
@@ -67,6 +68,13 @@ class _UMAP(Embedding):
             return np.asarray(self.model_.transform(_known(points))).astype(points.dtype)
 
 
+@registered(
+    "reducer",
+    "umap",
+    "uniform manifold approximation (McInnes et al.; extra umap)",
+    label="UMAP",
+    look=("blue", "v"),
+)
 class UMAP(_UMAP):
     r"""Uniform manifold approximation and projection, without labels.
 
@@ -147,6 +155,13 @@ class UMAP(_UMAP):
         )
 
 
+@registered(
+    "reducer",
+    "supervised_umap",
+    "uniform manifold approximation with labels (McInnes et al.; extra umap)",
+    label="supervised UMAP",
+    look=("orange", "v"),
+)
 class SupervisedUMAP(_UMAP):
     r"""UMAP of the neighbour graph in which edges between classes are weakened.
 
