@@ -103,7 +103,6 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "sweep": sweep.sweep,
     "embed": embed.embed,
     "fit": fit.fit,
-    "apply": fit.apply,
     "report": report.report,
     "compare": compare.compare,
     "status": status.status,

@@ -190,18 +190,6 @@ def _from_file(path: Path) -> ModuleType:
     return module
 
 
-def load_file(path: Path, module: str, source: str) -> None:
-    """Load a user's file as the module that it was once, if it is the same file still."""
-    try:
-        if source_of(f"{path}:") != source:
-            raise InputError(f"{path} has changed since its class was fitted; fit it again.")
-        sys.modules[module] = _from_file(path)
-    except InputError:
-        raise
-    except (Exception, SystemExit) as error:
-        raise InputError(f"{path} can't be imported: {_told(error, str(path))}.") from error
-
-
 def _told(error: BaseException, place: str) -> str:
     """Return an error with the line of the user's own file that it came from."""
     if isinstance(error, SyntaxError):

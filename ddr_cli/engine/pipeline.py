@@ -1,0 +1,94 @@
+"""A spec's selected method, fitted to all labelled samples and saved as a scikit-learn pipeline."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from ddr_cli.core.atomic import atomic_write, clear_messages
+from ddr_cli.core.errors import InputError
+from ddr_cli.engine.work.fitting import collected, failing_of
+from ddr_cli.engine.work.scoring import seeded
+from ddr_cli.evaluation.preprocess import fit_step
+from ddr_cli.evaluation.registry import CLASSIFIERS, PREPROCESSORS
+from ddr_cli.evaluation.splits import method_seed
+from ddr_cli.reducers.labels import UNLABELLED
+from ddr_cli.reducers.registry import REDUCERS, get_traits
+
+if TYPE_CHECKING:
+    from sklearn.pipeline import Pipeline
+
+    from ddr_cli.data import Dataset
+    from ddr_cli.engine.winner import Winner
+    from ddr_cli.spec import Spec
+
+
+def require_skops() -> Any:
+    """Return `skops.io`; an `InputError` says how to install it."""
+    try:
+        import skops.io
+    except ImportError:
+        raise InputError("A fitted pipeline is saved by skops: pip install 'ddr[skops]'.") from None
+    return skops.io
+
+
+def fit_pipeline(
+    spec: Spec,
+    winner: Winner,
+    dataset: Dataset,
+    note: Callable[[str], object] = lambda _: None,
+) -> Pipeline:
+    """Fit a spec's steps and the winner's settings to all labelled samples; `note` gets warnings.
+
+    The pipeline predicts the names of classes. Raises a `MethodError` if a component fails.
+    """
+    from sklearn.pipeline import make_pipeline
+
+    seed = method_seed(spec.split.seed, dataset.name, 0)
+    steps = [seeded(PREPROCESSORS.load(step.name)(**step.params), seed) for step in spec.preprocess]
+    reducer = seeded(REDUCERS.load(winner.reducer.name)(**winner.reducer.params), seed)
+    classifier = seeded(CLASSIFIERS.load(winner.classifier.name)(**winner.classifier.params), seed)
+    labelled = dataset.y != UNLABELLED
+    rows = np.full(len(labelled), True) if get_traits(reducer).semi_supervised else labelled
+    X: Any = dataset.X if rows.all() else dataset.X[rows]
+    y, labelled = dataset.y[rows], labelled[rows]
+    categorical: Sequence[int] = dataset.categorical
+    pipeline: Pipeline = make_pipeline(*steps, reducer, classifier)
+    with threadpool_limits(1), collected() as warned:
+        points = X
+        for setting, step in zip(spec.preprocess, steps, strict=True):
+            with failing_of(setting.name):
+                points, categorical = fit_step(step, points, y, categorical)
+        with failing_of(winner.reducer.label):
+            points = reducer.fit_transform(points, y)
+        with failing_of(winner.classifier.label):
+            classifier.fit(points[labelled], np.asarray(dataset.target_names)[y[labelled]])
+        with failing_of(f"The pipeline of {winner.reducer.label} and {winner.classifier.label}"):
+            pipeline.predict(X[:1])
+        for text in warned():
+            note(text)
+    return pipeline
+
+
+def save_pipeline(pipeline: Pipeline, path: Path) -> list[str]:
+    """Write a pipeline without pickle; return the types that whoever loads it has to trust.
+
+    Raises an `InputError` if skops can't write a component, or the file can't be written.
+    """
+    io = require_skops()
+    try:
+        content = io.dumps(pipeline)
+        types: list[str] = io.get_untrusted_types(data=content)
+    except Exception as error:  # a third party's component may hold anything
+        names = ", ".join(type(step).__name__ for _, step in pipeline.steps)
+        raise InputError(
+            f"The pipeline ({names}) can't be saved: skops can't write what it holds "
+            f"({type(error).__name__}: {error})."
+        ) from error
+    with clear_messages(path):
+        atomic_write(path, content)
+    return types
