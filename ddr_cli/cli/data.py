@@ -165,26 +165,6 @@ def verify(
         raise typer.Exit(DataUnavailableError.exit_code)
 
 
-@app.command("croissant")
-def croissant_(
-    name: Annotated[
-        str,
-        typer.Argument(
-            metavar="NAME",
-            help="A data set, or the path of a card of your own.",
-            autocompletion=completion.datasets,
-        ),
-    ],
-) -> None:
-    """Print a data set's card as Croissant metadata (JSON-LD), by which others find and cite it."""
-    import json
-
-    from ddr_cli.data.card import load_card
-    from ddr_cli.data.croissant import croissant
-
-    typer.echo(json.dumps(croissant(load_card(name)), indent=1, ensure_ascii=False))
-
-
 @app.command("import")
 def import_(
     name: Annotated[str, typer.Argument(metavar="NAME", help="The data set.")],

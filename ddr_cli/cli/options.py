@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import os
-import re
 import shutil
 import sys
 import textwrap
@@ -118,15 +117,6 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text
 
 
 _WIDTH_IN_A_PIPE = 160
-_GOES_ON = re.compile(
-    r"""
-    ^((\ *)(?!\ ).{66,})\n  # A full line,
-    \2                      # and one as far from the margin that begins nothing new:
-    (?=[^\s#>\-.\[|+])      # no paragraph, heading, list or table,
-    (?![\w`]+\ ?:)          # and no parameter.
-    """,
-    re.MULTILINE | re.VERBOSE,
-)
 
 
 def console() -> Console:
@@ -153,14 +143,10 @@ def print_table(screen: Console, table: Table) -> None:
         screen.print(caption)
 
 
-def in_width(text: str, *, indent: int = 0, flow: bool = False) -> str:
-    """Return text whose lines fit the terminal, further lines indented; in a pipe as it is.
-
-    Text that flows has its paragraphs broken anew.
-    """
+def in_width(text: str, *, indent: int = 0) -> str:
+    """Return text whose lines fit the terminal, further lines indented; in a pipe as it is."""
     if not sys.stdout.isatty():
         return text
-    text = _GOES_ON.sub(r"\1 ", text) if flow else text
     width = max(shutil.get_terminal_size().columns, indent + 20)
     return "\n".join(
         textwrap.fill(

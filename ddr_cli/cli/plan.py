@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -38,14 +38,6 @@ def plan(
     offline: Offline = False,
     trust: Trust = False,
     as_json: AsJson = False,
-    pilot: Annotated[
-        bool,
-        typer.Option(
-            "--pilot",
-            help="Run one split, keep nothing of it, and say what the whole will cost and what "
-            "of it would fail.",
-        ),
-    ] = False,
 ) -> None:
     """Show what a run would do: trials, distinct fits, what is shared, what is done already.
 
@@ -58,15 +50,8 @@ def plan(
     loaded = [load(name, trust, overrides, repeats) for name in specs]
     datasets = Datasets(sources(data_dir, offline))
     facts = [describe_plan(spec, out=out, datasets=datasets) for spec in loaded]
-    pilots = []
-    if pilot:
-        from ddr_cli.engine import run_pilot
-
-        pilots = [run_pilot(spec, datasets=datasets) for spec in loaded]
     if as_json:
         described = [each.as_dict() for each in facts]
-        for description, found in zip(described, pilots, strict=False):
-            description["pilot"] = found.as_dict()
         typer.echo(json.dumps(described if len(facts) > 1 else described[0], indent=2))
     elif len(facts) == 1:
         typer.echo(str(facts[0]))
@@ -78,8 +63,6 @@ def plan(
         for dataset, what in {each.dataset: each.what_is_missing for each in facts}.items():
             if what:
                 typer.echo(f"{dataset} is {what}")
-    for found in pilots if not as_json else ():
-        typer.echo(f"{found.name}:\n{found}" if len(pilots) > 1 else str(found))
 
 
 def _table(facts: Sequence[PlanFacts], out: Path) -> Table:

@@ -103,29 +103,22 @@ def plan(
     out: Out = Path("results"),
     tracks: Tracks = None,
     only: Only = None,
-    csv: Annotated[
-        Path | None,
-        typer.Option(
-            "--csv", metavar="FILE", help="Write the CPU seconds of every method and data set."
-        ),
-    ] = None,
     data_dir: DataDir = None,
     offline: Offline = False,
     trust: Trust = False,
 ) -> None:
-    """Show what a suite costs before it is run: CPU time by method and by data set.
+    """Estimate the CPU time of what is left of a suite, from the rows it has.
 
-    With --hours, say what such a budget would cover.
+    With --hours, show what such a budget would cover.
     """
     from ddr_cli.engine.suite import costs_of
     from ddr_cli.reducers.rivals.library import nothing_fitted
     from ddr_cli.report.suite import cost_table, covered, one_line, plan_notes, plan_tables
-    from ddr_cli.report.tables import to_csv
 
     with nothing_fitted():
         suite = _load(name, trust)
         parts = _parts(suite, out, tracks, only, data_dir, offline)
-    costs = costs_of(suite, parts)
+    costs = costs_of(parts)
     table = cost_table(parts, costs)
     screen = console()
     for shown in plan_tables(table):
@@ -134,12 +127,6 @@ def plan(
         typer.echo(in_width(line, indent=2))
     if hours is not None:
         typer.echo(covered(parts, costs, hours))
-    if csv is not None:
-        from ddr_cli.core.atomic import atomic_write, clear_messages
-
-        with clear_messages(csv):
-            atomic_write(csv, to_csv(table.dropna(subset=["seconds"])))
-        typer.echo(f"  {csv}")
 
 
 @app.command("run")
@@ -355,16 +342,14 @@ def archive(
     offline: Offline = False,
     trust: Trust = False,
 ) -> None:
-    """Freeze a suite's results: all rows, the suite, how to cite them and checksums, as one file.
+    """Write a suite's results as one zip file: journals, the suite, CITATION.cff and checksums.
 
-    What describes them (CITATION.cff, RO-Crate metadata, rows.csv.gz, SHA256SUMS) is written into
-    suite_<name>/ as well. The same rows make the same bytes.
+    The same rows make the same bytes.
     """
     from ddr_cli.engine.suite import folder_of
-    from ddr_cli.report.archive import archive_name, require_rocrate, write_archive
+    from ddr_cli.report.archive import archive_name, write_archive
     from ddr_cli.report.suite import one_line
 
-    require_rocrate()
     suite = _load(name, trust)
     parts = _parts(suite, out, None, None, data_dir, offline)
     file = file or Path(f"{archive_name(suite)}.zip")

@@ -123,16 +123,13 @@ def _tell_size(spec: Spec, options: RunOptions, *, yes: bool) -> None:
         if not options.quiet:
             typer.echo(f"{size}.", err=True)
         return
-    from ddr_cli.engine import run_pilot
     from ddr_cli.engine.progress import duration
 
-    typer.echo(f"{size}. One split is run to estimate the time.", err=True)
-    seconds = run_pilot(spec, datasets=datasets).whole_seconds * todo / facts.trials
-    processes = "1 process" if options.jobs == 1 else f"{options.jobs} processes"
-    takes = f"That takes about {duration(seconds / options.jobs)} with {processes}"
-    fewer = "fewer splits are --repeats N, more processes --jobs N"
+    if facts.seconds_left is not None:
+        size += f"; about {duration(facts.seconds_left)} left at the last run's speed"
+    fewer = "--repeats N takes fewer splits, --jobs N more processes"
     if not sys.stdin.isatty() or os.environ.get("CI"):
-        raise InputError(f"{size}. {takes}: say --yes to start; {fewer}.")
-    typer.echo(f"{takes}; {fewer}.", err=True)
+        raise InputError(f"{size}. Say --yes to start; {fewer}.")
+    typer.echo(f"{size}. {fewer.capitalize()}.", err=True)
     if not typer.confirm("Start?", err=True):
         raise typer.Exit(InputError.exit_code)

@@ -11,7 +11,6 @@ from ddr_cli.core.lazy import lazy_names
 
 if TYPE_CHECKING:
     from ddr_cli.engine.look import Look, first_looks
-    from ddr_cli.engine.pilot import Pilot, run_pilot
     from ddr_cli.engine.plan.identity import Datasets
     from ddr_cli.engine.plan.plan import Plan, make_plan
     from ddr_cli.engine.progress import Progress, make_progress
@@ -29,7 +28,6 @@ else:
             "rows.journal": ["read_trials"],
             "work.local": ["LocalExecutor"],
             "look": ["Look", "first_looks"],
-            "pilot": ["Pilot", "run_pilot"],
             "plan.plan": ["Plan", "make_plan"],
             "progress": ["Progress", "make_progress"],
             "rows.manifest": ["read_manifest"],
@@ -43,7 +41,6 @@ __all__ = [
     "Datasets",
     "LocalExecutor",
     "Look",
-    "Pilot",
     "Plan",
     "PlanFacts",
     "Progress",
@@ -57,7 +54,6 @@ __all__ = [
     "make_progress",
     "read_manifest",
     "read_trials",
-    "run_pilot",
     "run_spec",
     "run_specs",
     "run_status",

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from ddr_cli.core.atomic import atomic_write, clear_messages
-from ddr_cli.core.errors import DdrError, InputError
+from ddr_cli.core.errors import DdrError
 from ddr_cli.core.own_code import class_name, shown
-from ddr_cli.engine.pilot import method_seconds
 from ddr_cli.engine.plan.identity import Datasets
 from ddr_cli.engine.plan.plan import Fit, Plan, make_plan
 from ddr_cli.engine.rows.folder import journal_of, stale_rows
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
     from ddr_cli.spec.suite import Suite
 
 MANIFEST = "suite.json"
-MEASURED, LISTED, ESTIMATED = "rows", "file", "estimated"
+MEASURED, ESTIMATED = "rows", "estimated"
 
 _REDUCER = IDENTITY_COLUMNS.index("reducer")
 
@@ -126,7 +125,7 @@ class Part:
         told = 0.0
         for key, fits in self.plan.fits.items() if self.status else ():
             left = set(self.to_do(key))
-            for name, seconds in method_seconds(fits, self.trials, method_of).items():
+            for name, seconds in method_seconds(fits, self.trials).items():
                 told += seconds
                 if name not in left:
                     totals.setdefault(name, []).append(seconds)
@@ -139,6 +138,25 @@ class Part:
 def method_of(fit: Fit) -> str:
     """Return the label of a fit's method."""
     return fit.reducer.label
+
+
+def method_seconds(fits: Iterable[Fit], trials: pd.DataFrame) -> dict[str, float]:
+    """Return the CPU seconds of each method, from trials by their id."""
+    spent: dict[str, float] = {}
+    owners = list(fits)
+    owner = {trial_id: i for i, fit in enumerate(owners) for trial_id in fit.trials}
+    rows = trials[trials.index.isin(owner.keys())]
+    for i, own in rows.groupby(rows.index.map(owner)):
+        fit = owners[int(i)]
+        seconds = own["eval_seconds"].sum()
+        if fit.tuning is None:
+            # Its trials share one embedding.
+            seconds += own["fit_seconds"].max() if own["fit_seconds"].notna().any() else 0.0
+        else:
+            seconds += own[["fit_seconds", "tune_seconds"]].sum().sum()
+        name = method_of(fit)
+        spent[name] = spent.get(name, 0.0) + float(seconds)
+    return spent
 
 
 def folder_of(suite: Suite, out: Path) -> Path:
@@ -238,52 +256,25 @@ def write_manifest(suite: Suite, out: Path) -> None:
         atomic_write(out / MANIFEST, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
 
 
-def costs_of(suite: Suite, parts: Sequence[Part]) -> dict[tuple[str, str, str], Cost]:
-    """Return what a split costs, by track, data set and method, as far as that can be told.
+def costs_of(parts: Sequence[Part]) -> dict[tuple[str, str, str], Cost]:
+    """Return what a split costs, by track, data set and method, as far as the rows show it.
 
-    It is the mean over the rows there are; else what the suite's file of costs lists; else a fit:
-    the logarithms of all that is known as a sum of one number per method and one per data set, of
-    which a data set that was never measured has the mean.
+    A method without rows on a data set has the product of a factor of the method and one of the
+    data set, fitted to the track's other rows. A data set without any rows has the mean factor.
     """
-    known = {
-        (track, dataset, method): Cost(seconds, LISTED)
-        for track, dataset, method, seconds in _listed(suite)
-    }
-    for part in parts:
-        for method, seconds in part.seconds.items():
-            known[part.track, part.dataset, method] = Cost(seconds, MEASURED)
-    wanted = [(part.track, part.dataset, name) for part in parts for name in _planned(part)]
-    found = {key: known[key] for key in wanted if key in known}
+    found: dict[tuple[str, str, str], Cost] = {}
     for track in dict.fromkeys(part.track for part in parts):
-        measured = {key[1:]: cost.seconds for key, cost in known.items() if key[0] == track}
+        own = [part for part in parts if part.track == track]
+        measured = {(part.dataset, name): s for part in own for name, s in part.seconds.items()}
         guess = _fitted(measured)
-        for key in wanted:
-            if key[0] == track and key not in found and (guessed := guess(*key[1:])) is not None:
-                found[key] = Cost(guessed, ESTIMATED)
+        for part in own:
+            for name in (name for name, tally in part.tallies.items() if tally.planned):
+                key = part.dataset, name
+                if key in measured:
+                    found[track, *key] = Cost(measured[key], MEASURED)
+                elif (guessed := guess(*key)) is not None:
+                    found[track, *key] = Cost(guessed, ESTIMATED)
     return found
-
-
-def _planned(part: Part) -> Iterator[str]:
-    return (name for name, tally in part.tallies.items() if tally.planned)
-
-
-def _listed(suite: Suite) -> Iterator[tuple[str, str, str, float]]:
-    if suite.costs is None:
-        return
-    import pandas as pd
-
-    path = (suite.path.parent if suite.path else Path()) / suite.costs
-    columns = ["track", "dataset", "method", "seconds"]
-    try:
-        table = pd.read_csv(path)
-        for track, dataset, method, seconds in table[columns].itertuples(index=False):
-            yield str(track), str(dataset), str(method), float(seconds)
-    except (OSError, ValueError, KeyError) as error:
-        why = getattr(error, "strerror", None) or "it is no CSV with " + ", ".join(columns)
-        raise InputError(
-            f"{path}, the costs of the suite {suite.name}, can't be read: {why}. Without "
-            "'costs' in the suite, 'ddr suite plan SUITE --csv FILE' writes what is known."
-        ) from None
 
 
 def _fitted(

@@ -22,11 +22,11 @@ from scipy.sparse.csgraph import shortest_path
 from scipy.spatial.distance import pdist, squareform
 from sklearn.utils.validation import check_array
 
-from ddr_cli.core.errors import InputError, did_you_mean
 from ddr_cli.numerics.neighbors import kneighbors
 
 Floats = NDArray[np.float64]
 Graph = Literal["gmst", "knn"]
+GRAPHS: tuple[Graph, ...] = ("gmst", "knn")
 _FEWEST = 20
 # All distances of a sample are held at once, in several arrays: about 3 GB for so many points.
 _MOST = 10_000
@@ -211,68 +211,45 @@ def _check(
 
 
 @dataclass(frozen=True)
-class GroupDimension:
-    """The estimates for one class (None: all points) by graph, or the reason why there are none."""
+class ClassDimension:
+    """The estimates for one class by graph, or the reason why there are none."""
 
-    name: str | None
+    name: str
     samples: int
     estimates: dict[Graph, DimensionEstimate] = field(default_factory=dict)
     reason: str | None = None
 
-    @property
-    def title(self) -> str:
-        """The class's name as shown."""
-        return "all points" if self.name is None else self.name
 
-
-def estimate_group_dimensions(
+def estimate_class_dimensions(
     X: Any,
     y: NDArray[np.int64],
     class_names: Sequence[str],
     *,
-    groups: Sequence[str | None] | None = None,
-    methods: Sequence[Graph] = ("gmst", "knn"),
     random_state: int = 0,
-    owner: str = "the data set",
     advance: Callable[[bool], None] = lambda _: None,
-) -> list[GroupDimension]:
-    """Estimate the intrinsic dimension of classes (None: of all points), dense or sparse.
+) -> list[ClassDimension]:
+    """Estimate the intrinsic dimension of each class, of dense or sparse samples.
 
-    `y` holds indices of `class_names`; the seed is every estimate's, so that it doesn't depend on
-    which others are requested; `owner` is what the samples are called in messages, and `advance` is
-    called after each estimate with whether there is one. An InputError if there is no such class,
-    or no group has an estimate.
+    `y` holds indices of `class_names`. Every class has the same seed. `advance` is called after
+    each class with whether it has an estimate.
     """
-    for name in groups or ():
-        if name is not None and name not in class_names:
-            raise InputError(
-                f"{owner} has no class '{name}'.{did_you_mean(name, class_names)} "
-                f"It has {', '.join(class_names)}."
-            )
-
-    def estimated(name: str | None) -> GroupDimension:
-        points = X if name is None else X[y == class_names.index(name)]
+    found = []
+    for code, name in enumerate(class_names):
+        points = X[y == code]
         n = int(points.shape[0])
-        group = GroupDimension(name, n)
-        reason = "There are no points." if n == 0 else None
+        group = ClassDimension(name, n)
         if n > _MOST:
-            reason = (
-                f"{n} points are too many, at most {_MOST}: all their distances are held at once."
-            )
-        for method in methods:
-            if reason is None:
-                dense = points.toarray() if hasattr(points, "toarray") else points
-                try:
-                    group.estimates[method] = estimate_dimension(
-                        dense, graph=method, random_state=random_state
+            reason = f"{n} samples are too many; all distances of at most {_MOST} fit into memory."
+            group = replace(group, reason=reason)
+        else:
+            dense = points.toarray() if hasattr(points, "toarray") else points
+            try:
+                for graph in GRAPHS:
+                    group.estimates[graph] = estimate_dimension(
+                        dense, graph=graph, random_state=random_state
                     )
-                except ValueError as error:
-                    reason = str(error)
-            advance(reason is None)
-        return replace(group, reason=reason)
-
-    estimates = [estimated(name) for name in (class_names if groups is None else groups)]
-    if not any(group.estimates for group in estimates):
-        reasons = "; ".join(f"{group.title}: {group.reason}" for group in estimates)
-        raise InputError(f"No intrinsic dimension could be estimated for {owner}. {reasons}")
-    return estimates
+            except ValueError as error:
+                group = replace(group, reason=str(error))
+        advance(group.reason is None)
+        found.append(group)
+    return found

@@ -12,7 +12,6 @@ from typing import Any
 from ddr_cli.core.errors import InputError, did_you_mean
 from ddr_cli.core.own_code import is_code, shown
 from ddr_cli.core.parameters import parameter_model
-from ddr_cli.core.plain_text import plain_text
 from ddr_cli.core.registry import Registry, shipped_yaml
 from ddr_cli.core.yaml_loader import flow, read_document
 from ddr_cli.data.card import card_names, load_card
@@ -81,8 +80,9 @@ def _tables() -> list[tuple[Iterable[str], Callable[[str], str]]]:
 
 def _piece(section: str, name: str) -> str:
     factory, kind = load_factory(section, name), registry_of(section).kind
-    head = f"{shown(name)} ({kind})\n\n{_documentation(factory)}\n\nIn a spec:\n"
-    head += f"  {flow({'name': shown(name), **usual(factory)})}"
+    text = inspect.getdoc(factory) or "No description."
+    usage = flow({"name": shown(name), **usual(factory)})
+    head = f"{shown(name)} ({kind})\n\n{text}\n\nIn a spec:\n  {usage}"
     required = [
         key for key, field in parameter_model(factory).model_fields.items() if field.is_required()
     ]
@@ -144,7 +144,7 @@ def _reader(registry: Registry, name: str) -> str:
     defaults = {each.name: each.default for each in own if each.default is not each.empty}
     required = [each.name for each in own if each.default is each.empty]
     return _with_facts(
-        f"{name} ({kind})\n\n{_documentation(function)}\n\nIn a card:\n"
+        f"{name} ({kind})\n\n{inspect.getdoc(function)}\n\nIn a card:\n"
         f"  {key}: {flow({'name': name, **defaults})}",
         {"needs": ", ".join(required)},
     )
@@ -200,12 +200,8 @@ def _dataset(name: str) -> str:
             for value in meaning.choices or (meaning.default,)
         )
         facts[f"option {option}"] = f"{shown_values}; {meaning.summary}"
-    head = f"{card.name} (data set)\n\n{card.title}\n\n{plain_text(card.description)}".rstrip()
+    head = f"{card.name} (data set)\n\n{card.title}\n\n{card.description}".rstrip()
     return _with_facts(head, facts)
-
-
-def _documentation(piece: object) -> str:
-    return plain_text(inspect.getdoc(piece) or "No description.").rstrip()
 
 
 def _with_facts(head: str, facts: dict[str, Any]) -> str:

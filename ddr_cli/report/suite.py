@@ -10,7 +10,7 @@ from rich import box
 from rich.table import Table
 
 from ddr_cli.engine.progress import duration
-from ddr_cli.engine.suite import ESTIMATED, LISTED, MEASURED, Cost, Part, Tally
+from ddr_cli.engine.suite import ESTIMATED, MEASURED, Cost, Part, Tally
 
 if TYPE_CHECKING:
     from ddr_cli.spec.suite import Suite
@@ -19,7 +19,6 @@ Costs = Mapping[tuple[str, str, str], Cost]
 
 _SOURCES = {
     MEASURED: "from rows",
-    LISTED: "from the suite's list of costs",
     ESTIMATED: "by a fit, the method's times the data set's",
 }
 
@@ -82,8 +81,8 @@ def plan_notes(table: pd.DataFrame) -> list[str]:
     ]
     if unknown := counts.get("", 0):
         lines.append(
-            f"{unknown} of {len(table)} times are not known and counted as nothing: the first "
-            "split that is run tells"
+            f"{unknown} of {len(table)} times are unknown and left out of the sums: they have no "
+            "rows to estimate from before the first split has run"
         )
     return lines
 

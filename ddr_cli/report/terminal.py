@@ -40,7 +40,7 @@ from ddr_cli.verdicts.printed import MarkResult, NumberResult
 from ddr_cli.verdicts.rows import VIEWS, View
 
 if TYPE_CHECKING:
-    from ddr_cli.evaluation.dimension import DimensionEstimate, Graph, GroupDimension
+    from ddr_cli.evaluation.dimension import ClassDimension, DimensionEstimate
 
 FAILED_MARK = "†"
 """Stands at a mean in which a split counts on which the method failed."""
@@ -307,22 +307,19 @@ def _coloured(result: NumberResult | MarkResult | ClaimResult, view: View) -> Te
 # -- intrinsic dimensions -------------------------------------------------------------------------
 
 
-def dimension_table(
-    dataset: str, groups: Sequence[GroupDimension], methods: Sequence[Graph]
-) -> Table:
+def dimension_table(dataset: str, classes: Sequence[ClassDimension]) -> Table:
     """Return the estimates for the classes of a data set."""
     table = Table(title=f"{dataset}: intrinsic dimension", title_justify="left")
     table.add_column("class")
-    table.add_column("samples", justify="right")
-    for method in methods:
-        table.add_column("GMST" if method == "gmst" else "k-NN graph", justify="right")
-    parts = any(_parts(group) > 1 for group in groups)
-    if parts:
+    for title in ("samples", "GMST", "k-NN graph"):
+        table.add_column(title, justify="right")
+    parts = [group.estimates["gmst"].components if group.estimates else 0 for group in classes]
+    if several := any(n > 1 for n in parts):
         table.add_column("parts", justify="right")
-    for group in groups:
-        cells = [_range(group.estimates.get(method)) for method in methods]
-        cells += [str(_parts(group) or "")] if parts else []
-        table.add_row(group.title, str(group.samples), *cells)
+    for group, n in zip(classes, parts, strict=True):
+        cells = [_range(group.estimates.get("gmst")), _range(group.estimates.get("knn"))]
+        cells += [str(n or "")] * several
+        table.add_row(group.name, str(group.samples), *cells)
     return table
 
 
@@ -333,27 +330,15 @@ def _range(estimate: DimensionEstimate | None) -> str:
     return f"{estimate.dimension:.1f} ({low:.1f} to {high:.1f})"
 
 
-def _parts(group: GroupDimension) -> int:
-    return group.estimates["gmst"].components if "gmst" in group.estimates else 0
-
-
-def dimension_notes(
-    groups: Sequence[GroupDimension], methods: Sequence[Graph], random_state: int
-) -> list[str]:
-    """Return what the estimates rest on, and why some are missing, as sentences."""
+def dimension_notes(classes: Sequence[ClassDimension]) -> list[str]:
+    """Return how the dimensions were estimated, and why some are missing, as sentences."""
     from ddr_cli.evaluation.dimension import DEFAULT_NEIGHBORS, DEFAULT_SIZES
 
-    graphs = {
-        "gmst": f"GMST: minimal spanning tree of geodesic distances over "
-        f"{DEFAULT_NEIGHBORS['gmst']} neighbours",
-        "knn": f"k-NN graph: {DEFAULT_NEIGHBORS['knn']} nearest neighbours",
-    }
     first, last = DEFAULT_SIZES[0], DEFAULT_SIZES[-1]
-    notes = [
-        f"random_state {random_state}; median (and range) of the repetitions, each over "
-        f"subsamples of {len(DEFAULT_SIZES)} sizes from {first:.0%} to {last:.0%} of the distinct "
-        "points.",
-        "; ".join(graphs[method] for method in methods) + ".",
+    return [
+        "random_state 0; median (and range) of the repetitions, each over subsamples of "
+        f"{len(DEFAULT_SIZES)} sizes from {first:.0%} to {last:.0%} of the distinct samples.",
+        f"GMST: minimal spanning tree of geodesic distances over {DEFAULT_NEIGHBORS['gmst']} "
+        f"neighbours; k-NN graph: {DEFAULT_NEIGHBORS['knn']} nearest neighbours.",
+        *(f"{group.name}: {group.reason}" for group in classes if group.reason is not None),
     ]
-    notes += [f"{group.title}: {group.reason}" for group in groups if group.reason is not None]
-    return notes

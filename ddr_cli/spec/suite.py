@@ -135,8 +135,6 @@ class Suite(StrictFrozen):
     """The simplest method, which the leaderboard sets beside each; the first, if not given."""
     timeout: Annotated[float, Gt(0)] | None = None
     """Seconds that a trial may take."""
-    costs: Text | None = None
-    """A CSV beside the suite: CPU seconds that were measured of a split, by method and data set."""
     methods: Annotated[dict[str, Settings | None], MinLen(1)]
     """By label: parameters and grids as in a spec, with `name` where the label is another."""
     datasets: Annotated[dict[str, SuiteData], MinLen(1)]

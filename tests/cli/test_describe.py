@@ -1,8 +1,7 @@
-"""`ddr describe`: every kind of name, a text without markup, lines that a spec takes back."""
+"""`ddr describe`: every kind of name, and lines that a spec takes back."""
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,6 @@ from typer.testing import CliRunner
 
 from ddr_cli.cli.app import app
 from ddr_cli.core import own_code
-from ddr_cli.core.plain_text import plain_text
 from ddr_cli.reducers.registry import get_traits
 from ddr_cli.reducers.rivals.library import missing_library
 from ddr_cli.report.descriptions import describe
@@ -45,29 +43,6 @@ def test_a_line_that_describe_prints_can_be_pasted_into_a_spec(
     )
     (item,) = getattr(load_spec(spec), section)
     assert item.name == name
-
-
-@pytest.mark.parametrize("name", [name for _, name in PIECES])
-def test_a_description_has_no_markup(name: str) -> None:
-    assert re.findall(r"\\[A-Za-z]|`|:\w+:`|^ *\.\. ", describe(name), re.MULTILINE) == []
-
-
-@pytest.mark.parametrize(
-    ("marked", "plain"),
-    [
-        (r"so :math:`\beta \ge 0` and ``y == -1``", "so β ≥ 0 and y == -1"),
-        (r":class:`~sklearn.svm.SVC` and :ref:`the guide <svm>`", "sklearn.svm.SVC and the guide"),
-        (
-            "Minimise\n\n.. math:: \\min_w\n    \\frac{w^T A w}{w^T w}\n\nover w.",
-            "Minimise\n\n    min_w (wᵀ A w)/(wᵀ w)\n\nover w.",
-        ),
-        (r":math:`e^{-x / 2}`, :math:`\lambda_{m+1}`", "e^(-x / 2), λ_(m+1)"),
-        (".. [1] A. Author, 1999.", "[1] A. Author, 1999."),
-        (r":math:`\frac{a}` and :math:`{b`", "a/ and b"),
-    ],
-)
-def test_formulas_are_shown_as_text(marked: str, plain: str) -> None:
-    assert plain_text(marked) == plain
 
 
 @pytest.mark.parametrize(

@@ -36,8 +36,8 @@ def cells(text):
     return {row[0]: row[1:] for row in rows if len(row) > 2}
 
 
-def shown(graph, points, seed=0):
-    found = estimate_dimension(points, graph=graph, random_state=seed)
+def shown(graph, points):
+    found = estimate_dimension(points, graph=graph, random_state=0)
     low, high = found.dimensions.min(), found.dimensions.max()
     return f"{found.dimension:.1f} ({low:.1f} to {high:.1f})"
 
@@ -51,18 +51,7 @@ def test_each_class_is_estimated_by_both_graphs(ddr_here):
         own = IRIS.X[code == IRIS.y]
         assert table[name] == ["50", shown("gmst", own), shown("knn", own)]
     assert "random_state 0; median (and range)" in done.stdout
-    assert "iris: 6 of 6 estimates" in done.stderr
-
-
-def test_options_choose_graph_seed_and_points(ddr_here):
-    words = ["describe", "iris", "--dimension", "--seed", "4", "--method", "knn"]
-    table = cells(ddr_here(*words, "--whole").stdout)
-    assert table["all points"] == ["150", shown("knn", IRIS.X, 4)]
-    done = ddr_here(*words, "--class", "setosa")
-    assert "random_state 4;" in done.stdout
-    table = cells(done.stdout)
-    assert table["setosa"] == ["50", shown("knn", IRIS.X[IRIS.y == 0], 4)]
-    assert "virginica" not in table
+    assert "iris: 3 of 3 classes" in done.stderr
 
 
 def test_a_class_too_small_has_a_reason_and_the_others_their_estimates(ddr_here, mine):
@@ -79,9 +68,6 @@ def test_a_class_too_small_has_a_reason_and_the_others_their_estimates(ddr_here,
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["iris", "--dimension", "--class", "setoza"], "Did you mean 'setosa'?"),
-        (["iris", "--dimension", "--class", "setosa", "--whole"], "--whole or --class, not both"),
-        (["iris", "--whole"], "--method, --class, --whole and --seed go with --dimension"),
         (["ccdr", "--dimension"], "--dimension applies to data sets only; 'ccdr' is not one."),
         (["irsi", "--dimension"], "Unknown name 'irsi'. Did you mean 'iris'?"),
     ],
@@ -92,13 +78,6 @@ def test_a_mistake_is_said_in_one_sentence(ddr_here, words, message):
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
     assert message in done.stderr
-
-
-def test_a_named_class_too_small_is_a_mistake(ddr_here, mine):
-    assert len(mine["few"]) == 12
-    done = ddr_here("describe", "mine.yaml", "--dimension", "--class", "few")
-    assert done.returncode == 2
-    assert "few: A dimension needs at least 20 distinct points to estimate, not 12." in done.stderr
 
 
 def test_data_that_is_not_there_is_said(ddr_here):

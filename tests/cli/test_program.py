@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 import pandas as pd
@@ -140,14 +139,6 @@ def test_describe_what_is_not_there(ddr_here):
     done = ddr_here("describe", "cdcr")
     assert_mistake(done)
     assert "Unknown name 'cdcr'. Did you mean 'ccdr'?" in done.stderr
-
-
-def test_describe_draws_samples_of_images(ddr_here, work):
-    done = ddr_here("describe", "digits", "--picture", "digits.png")
-    assert done.returncode == 0, done.stderr
-    assert "picture: digits.png" in done.stdout
-    assert (work / "digits.png").read_bytes().startswith(b"\x89PNG")
-    assert_mistake(ddr_here("describe", "iris", "--picture", "iris.png"))
 
 
 def test_validate_checks_every_spec_as_it_would_be_run(ddr_here, work):
@@ -303,26 +294,6 @@ def test_plan_and_validate_say_what_is_left_out(ddr_here, work):
     assert line in ddr_here("validate", "one.yaml").stdout
     assert f"left out   {line}" in ddr_here("plan", "one.yaml").stdout
     assert f"two: {line}" in ddr_here("plan", "one.yaml", "two.yaml").stdout
-
-
-def test_a_pilot_says_what_a_run_costs_and_what_fails_and_leaves_nothing(ddr_here, work):
-    (work / "tiny.yaml").write_text(
-        TINY.replace("[none,", "[none, {name: isomap, n_components: 70},")
-    )
-    before = set(Path(tempfile.gettempdir()).glob("ddr-pilot-*"))
-    found = json.loads(ddr_here("plan", "tiny.yaml", "--pilot", "--json").stdout)["pilot"]
-    assert (found["splits"], found["trials"]) == (2, 6)
-    assert set(found["seconds"]) == {"none", "pca", "isomap"}
-    assert all(seconds >= 0 for seconds in found["seconds"].values())
-    assert found["whole_seconds"] == pytest.approx(2 * sum(found["seconds"].values()))
-    assert list(found["failures"]) == ["isomap, knn", "isomap, linear"]
-    assert "1 of 1 trials, ValueError: n_components=70" in found["failures"]["isomap, knn"]
-    assert not (work / "results").exists()
-    assert set(Path(tempfile.gettempdir()).glob("ddr-pilot-*")) == before
-    said = ddr_here("plan", "tiny.yaml", "--pilot").stdout
-    assert "pilot      6 trials of fraction-1, CPU seconds by method" in said
-    assert "of CPU time over 2 splits" in said
-    assert "would fail isomap, knn: 1 of 1 trials" in said
 
 
 def test_one_bad_spec_does_not_keep_the_others_from_running(ddr_here, work):

@@ -41,17 +41,6 @@ def test_lines_are_broken_between_words_on_a_terminal_and_nowhere_in_a_pipe(monk
     assert max(map(len, (first, *others))) <= 40
 
 
-def test_a_description_is_broken_anew_on_a_terminal(monkeypatch):
-    monkeypatch.setenv("COLUMNS", "80")
-    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
-    full = ["words " * 15 + "end", "and some more of it."]
-    text = "\n".join(["beta : float", *(f"    {line}" for line in full), "gamma : int"])
-    first, *lines, last = in_width(text, flow=True).split("\n")
-    assert (first, last) == ("beta : float", "gamma : int")
-    assert lines[-1].endswith("words end and some more of it.")
-    assert all(line.startswith("    ") and len(line) <= 80 for line in lines)
-
-
 @pytest.mark.parametrize("kinds", [{}, {"NO_COLOR": "1"}])
 def test_a_pipe_has_no_escapes_and_no_color_has_no_colours(kinds, monkeypatch, capsys):
     """NO_COLOR is about colours: bold stays, as https://no-color.org has it."""

@@ -18,9 +18,9 @@ from sklearn.pipeline import Pipeline
 
 from ddr_cli.comparison.summary import summary_of
 from ddr_cli.engine import Datasets, describe_plan, make_plan, read_trials, run_spec
-from ddr_cli.engine.pilot import method_seconds
 from ddr_cli.engine.rows.journal import OK
 from ddr_cli.engine.session import RunOutcome
+from ddr_cli.engine.suite import method_seconds
 from ddr_cli.engine.work import fitting as work
 from ddr_cli.engine.work.jobs import Evaluation, Job, JobEnd, JobResult, TrialResult
 from ddr_cli.engine.work.splits import Draws
@@ -466,6 +466,8 @@ def test_a_tuned_trial_has_what_its_search_took_and_found() -> None:
 
 
 def test_a_method_took_what_its_search_fit_and_evaluation_took() -> None:
-    fit: Any = SimpleNamespace(trials={"a": None}, tuning=object())
+    fit: Any = SimpleNamespace(
+        trials={"a": None}, tuning=object(), reducer=SimpleNamespace(label="lda")
+    )
     rows = {"eval_seconds": [1.0], "fit_seconds": [2.0], "tune_seconds": [4.0]}
-    assert method_seconds([fit], pd.DataFrame(rows, index=["a"]), lambda _: "lda") == {"lda": 7.0}
+    assert method_seconds([fit], pd.DataFrame(rows, index=["a"])) == {"lda": 7.0}
