@@ -203,10 +203,10 @@ class Results:
         return summary_of(self.folder)
 
     def _repr_html_(self) -> str:
-        """Return what a notebook shows: the summary as a table."""
-        columns = ["reducer_label", "classifier_label", "split", "metric", "n", "mean", "sd"]
-        text: str = self.summary[columns].to_html(index=False)
-        return text
+        """Return what a notebook shows: the table that `ddr run` prints."""
+        from ddr_cli.report import run_table
+
+        return run_table(self._summary).html()
 
 
 def compare(*runs: Results | str | Path, **options: Any) -> Comparison:

@@ -12,9 +12,8 @@ from ddr_cli.core.errors import InputError
 from ddr_cli.core.own_code import located
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from ddr_cli.engine.contracts import Checked
+    from ddr_cli.report.table import Table
 
 _EXIT_CHECK_SAID_NO = 1
 
@@ -69,21 +68,13 @@ def _show(checked: Checked) -> None:
 
 
 def _table(checked: Checked) -> Table:
-    from rich import box
-    from rich.table import Table
+    import pandas as pd
     from rich.text import Text
 
+    from ddr_cli.report.table import Table
+
     what = "a reducer" if checked.section == "reducers" else "a classifier"
-    table = Table(
-        box=box.SIMPLE_HEAD,
-        pad_edge=False,
-        title=Text(f"{checked.name} as {what}"),
-        title_justify="left",
-    )
-    table.add_column("contract", no_wrap=True)
-    table.add_column("holds", no_wrap=True)
-    table.add_column("how", overflow="fold")
     words = {True: Text("yes", "green"), False: Text("no", "bold red"), None: Text("-", "dim")}
-    for finding in checked.findings:
-        table.add_row(finding.contract, words[finding.holds], Text(finding.note))
-    return table
+    rows = [(each.contract, words[each.holds], each.note) for each in checked.findings]
+    frame = pd.DataFrame(rows, columns=["contract", "holds", "how"])
+    return Table(frame, f"{checked.name} as {what}", left=("holds", "how"), narrow=True)

@@ -88,13 +88,8 @@ def compare(
     compared at their best setting, which favours methods with larger grids, or at that of --at.
     """
     from ddr_cli.comparison.methods import compare as compare_runs
-    from ddr_cli.report.comparison import (
-        comparison_json,
-        comparison_latex,
-        comparison_markdown,
-        comparison_tables,
-    )
-    from ddr_cli.report.tables import to_csv
+    from ddr_cli.report.comparison import comparison_json, comparison_tables
+    from ddr_cli.report.table import Table
 
     found = compare_runs(
         folders,
@@ -105,11 +100,12 @@ def compare(
         at=at or (),
         equivalence=equivalence,
     )
+    tables = list(comparison_tables(found))
     if as_json == "-":
         typer.echo(comparison_json(found), nl=False)
     else:
         screen = console()
-        for table in comparison_tables(found):
+        for table in tables:
             print_table(screen, table)
         for note in found.notes:
             typer.echo(in_width(f"  {note}", indent=2))
@@ -118,11 +114,13 @@ def compare(
     if as_json not in (None, "-"):
         _write(Path(as_json), comparison_json(found), quiet)
     if csv is not None:
-        _write(csv, to_csv(found.differences), quiet)
+        _write(csv, Table(found.differences).csv(), quiet)
     if markdown is not None:
-        _write(markdown, comparison_markdown(found), quiet)
+        texts = [each.markdown() for each in tables] + [f"{note}\n" for note in found.notes]
+        _write(markdown, "\n".join(texts), quiet)
     if latex is not None:
-        _write(latex, comparison_latex(found), quiet)
+        texts = [each.latex() for each in tables] + [f"% {note}" for note in found.notes]
+        _write(latex, "\n".join(texts) + "\n", quiet)
     if picture is not None:
         from ddr_cli.figures.pair_matrix import draw_pairs
         from ddr_cli.figures.style import image_bytes

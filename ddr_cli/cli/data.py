@@ -10,15 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ddr_cli.cli import completion
-from ddr_cli.cli.options import AsJson, DataDir, Offline, console, in_width, sources
+from ddr_cli.cli.options import AsJson, DataDir, Offline, console, in_width, print_table, sources
 from ddr_cli.core.errors import DataUnavailableError, InputError
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from ddr_cli.data.card import Card
     from ddr_cli.data.dataset import Dataset
     from ddr_cli.data.look import Question
+    from ddr_cli.report.table import Table
 
 app = typer.Typer(
     help="Data sets: where they are, getting and checking them, adding your own.",
@@ -36,7 +35,6 @@ Names = Annotated[
 All = Annotated[bool, typer.Option("--all", help="All data sets that ddr knows.")]
 
 _EXIT_CHECK_SAID_NO = 1
-_NARROW = 90  # columns of a terminal
 
 
 def _cards(names: list[str] | None, *, everything: bool) -> list[Card]:
@@ -65,8 +63,7 @@ def status(
 
         typer.echo(json.dumps(rows, indent=2))
         return
-    screen = console()
-    screen.print(_table(rows, gap=int(screen.width > _NARROW)))
+    print_table(console(), _table(rows))
     for line in _places(rows):
         typer.echo(in_width(line, indent=2))
     absent = [row["name"] for row in rows if row["place"] == "missing"]
@@ -79,27 +76,25 @@ def status(
         )
 
 
-def _table(rows: list[dict[str, Any]], *, gap: int) -> Table:
-    from rich import box
+def _table(rows: list[dict[str, Any]]) -> Table:
+    import pandas as pd
     from rich.filesize import decimal
-    from rich.table import Table
 
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, gap, 0, 0))
-    table.add_column("name", no_wrap=True)
-    for name in ("samples", "features", "classes", "size"):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("found", no_wrap=True)
-    table.add_column("licence", min_width=14)
-    for row in rows:
-        table.add_row(
-            row["name"],
-            *(str(row[name] or "?") for name in ("samples", "features", "classes")),
-            "-" if row["bytes"] is None else decimal(row["bytes"], precision=0),
-            row["place"],
+    from ddr_cli.report.table import Table
+
+    counts = ("samples", "features", "classes")
+    records = [
+        {
+            "name": row["name"],
+            **{name: str(row[name] or "?") for name in counts},
+            "size": "-" if row["bytes"] is None else decimal(row["bytes"], precision=0),
+            "found": row["place"],
             # Conditions in full: ddr describe.
-            row["licence"].partition(";")[0].partition(",")[0] or "not stated",
-        )
-    return table
+            "licence": row["licence"].partition(";")[0].partition(",")[0] or "not stated",
+        }
+        for row in rows
+    ]
+    return Table(pd.DataFrame(records), left=("found", "licence"), narrow=True)
 
 
 def _places(rows: list[dict[str, Any]]) -> Iterator[str]:

@@ -20,10 +20,10 @@ from ddr_cli.core.errors import InputError
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.table import Table
 
     from ddr_cli.data import Sources
     from ddr_cli.engine import RunSettings
+    from ddr_cli.report.table import Table
     from ddr_cli.spec import Spec
 
 Made = TypeVar("Made")
@@ -131,16 +131,12 @@ def console() -> Console:
 
 
 def print_table(screen: Console, table: Table) -> None:
-    """Print a table, with the lines above and below it as long as the screen is wide."""
-    from rich.text import Text
-
-    title, caption = table.title, table.caption
-    table.title = table.caption = None
-    if title:
-        screen.print(title if isinstance(title, Text) else Text(str(title), style="bold"))
-    screen.print(table)
-    if caption:
-        screen.print(caption)
+    """Print a table; its title and notes may be as long as the screen is wide."""
+    if table.title:
+        screen.print(table.title, style="bold")
+    screen.print(table.terminal())
+    for note in table.notes:
+        screen.print(note)
 
 
 def in_width(text: str, *, indent: int = 0) -> str:

@@ -18,15 +18,15 @@ from ddr_cli.cli.options import (
     Trust,
     console,
     load,
+    print_table,
     sources,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rich.table import Table
-
     from ddr_cli.engine import PlanFacts
+    from ddr_cli.report.table import Table
 
 
 def plan(
@@ -56,7 +56,7 @@ def plan(
     elif len(facts) == 1:
         typer.echo(str(facts[0]))
     else:
-        console().print(_table(facts, out))
+        print_table(console(), _table(facts, out))
         for each in facts:
             for line in each.left_out:
                 typer.echo(f"{each.name}: {line}")
@@ -66,10 +66,10 @@ def plan(
 
 
 def _table(facts: Sequence[PlanFacts], out: Path) -> Table:
-    from rich import box
-    from rich.table import Table
+    import pandas as pd
 
     from ddr_cli.engine.progress import duration
+    from ddr_cli.report.table import Table
 
     counted = {"trials": "trials", "fits": "fits", "done": "done", "failed": "failed"}
     counted["remaining"] = "to do"
@@ -78,13 +78,7 @@ def _table(facts: Sequence[PlanFacts], out: Path) -> Table:
     left = [each.seconds_left for each in facts if each.remaining]
     known = sum(seconds for seconds in left if seconds is not None)
     parts = [duration(known)] * bool(known) + ["unknown"] * (None in left)
-    table = Table(title=f"Results in {out}", box=box.SIMPLE, show_footer=True, padding=0)
-    table.add_column("spec", f"{len(facts)} specs", overflow="fold")
-    table.add_column("data set", overflow="fold")
-    for name, title in counted.items():
-        total = sum(getattr(each, name) for each in facts)
-        table.add_column(title, str(total), justify="right")
-    table.add_column("time left", " + ".join(parts), justify="right", no_wrap=True)
+    rows = []
     for each in facts:
         cells = {name: str(getattr(each, name)) for name in counted}
         seconds = each.seconds_left
@@ -93,5 +87,12 @@ def _table(facts: Sequence[PlanFacts], out: Path) -> Table:
             # What the folder holds is of another version of the spec.
             cells |= dict.fromkeys(cells.keys() - {"trials", "fits"}, "?")
             time = "needs --fresh"
-        table.add_row(each.name, each.dataset, *cells.values(), time)
-    return table
+        rows.append((each.name, each.dataset, *cells.values(), time))
+    totals = [str(sum(getattr(each, name) for each in facts)) for name in counted]
+    return Table(
+        pd.DataFrame(rows, columns=["spec", "data set", *counted.values(), "time left"]),
+        f"Results in {out}",
+        left=("data set",),
+        total=(f"{len(facts)} specs", "", *totals, " + ".join(parts)),
+        narrow=True,
+    )

@@ -122,7 +122,7 @@ def plan(
     table = cost_table(parts, costs)
     screen = console()
     for shown in plan_tables(table):
-        screen.print(shown)
+        print_table(screen, shown)
     for line in [*plan_notes(table), one_line(suite, parts)]:
         typer.echo(in_width(line, indent=2))
     if hours is not None:
@@ -280,7 +280,7 @@ def table(
         track=track,
         baseline=suite.baseline_of(track),
     )
-    console().print(leaderboard_table(board))
+    print_table(console(), leaderboard_table(board))
     notes = leaderboard_notes(board, suite.methods_of(track))
     for line in [*notes, *trust_notes(board, rows, parts[0].spec, suite.errata)]:
         typer.echo(in_width(line, indent=2))
@@ -322,12 +322,12 @@ def export(
     from ddr_cli.comparison.leaderboard import suite_rows
     from ddr_cli.core.atomic import atomic_write, clear_messages
     from ddr_cli.report.leaderboard import long_rows
-    from ddr_cli.report.tables import to_csv
+    from ddr_cli.report.table import Table
 
     suite = _load(name, trust)
     rows = long_rows(suite_rows(_parts(suite, out, tracks, only, data_dir, offline)))
     with clear_messages(file):
-        atomic_write(file, to_csv(rows))
+        atomic_write(file, Table(rows).csv())
     typer.echo(f"{len(rows)} rows\n  {file}")
 
 
@@ -403,7 +403,7 @@ def add(
         rows, tunes = joined.rows, suite.tracks["inductive"].tune is not None
         for tuned in (True, False) if tunes else (False,):
             board = joined.board(rows, tuned=tuned)
-            console().print(leaderboard_table(board, most=5, own=joined.label))
+            print_table(console(), leaderboard_table(board, most=5, own=joined.label))
             for line in own_method_lines(board, rows, joined.label):
                 typer.echo(in_width(line, indent=4))
         if tunes and not joined.is_tuned:

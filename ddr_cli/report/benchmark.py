@@ -44,7 +44,7 @@ from ddr_cli.report.benchmark_tables import (
 from ddr_cli.report.chart import Chart, colour_rules, page_chart
 from ddr_cli.report.page import PAGE, page_environment, short, slug
 from ddr_cli.report.suite_tops import LEADERBOARD
-from ddr_cli.report.tables import to_csv
+from ddr_cli.report.table import Table
 from ddr_cli.spec.suite import FOLDER, Suite
 
 if TYPE_CHECKING:
@@ -72,6 +72,7 @@ def write_benchmark(bench: Benchmark, results: Path) -> list[Path]:
         "short": short,
         "pair_class": pair_class,
         "equivalence": EQUIVALENCE,
+        "as_table": Table,
     }
     environment = page_environment()
 
@@ -86,7 +87,7 @@ def write_benchmark(bench: Benchmark, results: Path) -> list[Path]:
         return {"charts": {"dimension": chart}, "colour_rules": colour_rules([chart])}
 
     files: dict[str, str | bytes] = {
-        LEADERBOARD: to_csv(_with_origin(suite, board)),
+        LEADERBOARD: Table(_with_origin(suite, board)).csv(),
         PAGE: page(
             "suite.html.j2",
             boards=offered(bench),

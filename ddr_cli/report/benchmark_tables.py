@@ -12,16 +12,15 @@ import pandas as pd
 from ddr_cli.comparison.benchmark import Benchmark
 from ddr_cli.comparison.leaderboard import EQUIVALENCE, Leaderboard, wins_and_losses
 from ddr_cli.comparison.names import (
-    interval_text,
     is_rate,
     lower_is_better,
     method_name,
     metric_axis,
     number,
-    p_text,
 )
 from ddr_cli.data.card import load_card
-from ddr_cli.report.page import short, slug
+from ddr_cli.report.leaderboard import board_cells
+from ddr_cli.report.page import slug
 from ddr_cli.spec.suite import INDUCTIVE
 
 _DIGITS = 14
@@ -38,24 +37,10 @@ def offered(bench: Benchmark) -> dict[str, list[Any]]:
 
 def board_rows(board: Leaderboard) -> Rows:
     """Return a leaderboard's rows as texts."""
-    found = []
-    for row in board.table.to_dict("records"):
-        cells = {
-            "method": row["method"],
-            "place": str(row["place"]),
-            "score": f"{row['score']:.3f}",
-            "interval": interval_text(row["low"], row["high"]),
-            "mean": number(row["mean"], board.metric, unit=False),
-            "seconds": short(row["seconds"]),
-            "failed": f"{row['failed']:.0%}" if row["failed"] else "",
-        }
-        for title in ("best", "baseline"):
-            counts = [row[f"{title}_{each}"] for each in ("wins", "equal", "losses")]
-            there = pd.notna(counts[0])
-            cells[title] = " / ".join(str(int(each)) for each in counts) if there else ""
-            cells[f"{title}_p"] = p_text(float(row[f"{title}_p_holm"])) if there else ""
-        found.append(cells)
-    return found
+    rows = board_cells(board, board.table)
+    return [
+        row | {name: row[name].replace("/", " / ") for name in ("best", "baseline")} for row in rows
+    ]
 
 
 def pair_rows(board: Leaderboard) -> list[tuple[str, list[tuple[int, int, int] | None]]]:
@@ -172,7 +157,7 @@ def method_facts(bench: Benchmark, name: str) -> dict[str, Any]:
         "paper": traits.paper if traits else None,
         "labels": name in bench.users,
         "version": traits.version if traits else None,
-        "failures": failed[failed["method"] == name].to_dict("records"),
+        "failures": failed[failed["method"] == name],
         "permuted": bench.permuted.xs(name, level="method").reset_index().to_dict("records")
         if name in bench.permuted.index.get_level_values(0)
         else [],

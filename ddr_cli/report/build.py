@@ -18,15 +18,8 @@ from ddr_cli.report.own_runs import OwnRun, own_run
 from ddr_cli.report.page import PAGE, render_page
 from ddr_cli.report.run_files import figure_of, write_file, write_run
 from ddr_cli.report.suite_tops import suite_tops
-from ddr_cli.report.tables import (
-    mark_data,
-    matrix_of,
-    number_data,
-    number_table,
-    to_csv,
-    to_latex,
-    to_markdown,
-)
+from ddr_cli.report.table import Table
+from ddr_cli.report.tables import mark_data, matrix_of, number_data, number_table
 from ddr_cli.verdicts.assess import (
     RECORD,
     ArtefactResult,
@@ -41,9 +34,9 @@ from ddr_cli.verdicts.assess import (
 
 COUNTS = "verdict_counts.md"
 _FORMS = {
-    Format.csv: (".csv", to_csv),
-    Format.markdown: (".md", to_markdown),
-    Format.latex: (".tex", to_latex),
+    Format.csv: (".csv", Table.csv),
+    Format.markdown: (".md", Table.markdown),
+    Format.latex: (".tex", Table.latex),
 }
 
 
@@ -164,7 +157,9 @@ def _stem(result: PaperResult, item: ArtefactResult) -> str:
 
 def _write_table(stem: Path, data: pd.DataFrame, shown: pd.DataFrame, format: Format) -> list[Path]:
     return [
-        write_file(stem.with_name(stem.name + ending), text(data if ending == ".csv" else shown))
+        write_file(
+            stem.with_name(stem.name + ending), text(Table(data if ending == ".csv" else shown))
+        )
         for form, (ending, text) in _FORMS.items()
         if format in (form, Format.all)
     ]

@@ -10,7 +10,8 @@ import pandas as pd
 
 from ddr_cli.papers.glossary import NumberRule, Term, glossary
 from ddr_cli.papers.schema import Artefact, Claim, Part, PrintedNumber, TableMark
-from ddr_cli.report.tables import our_words, reason_text, to_markdown, verdict_text
+from ddr_cli.report.table import Table
+from ddr_cli.report.tables import our_words, reason_text, verdict_text
 from ddr_cli.verdicts.assess import Assessment, PaperResult
 from ddr_cli.verdicts.claims import DECIDED, ClaimResult, PartResult
 from ddr_cli.verdicts.printed import MarkResult, NumberResult
@@ -195,5 +196,5 @@ def count_text(assessment: Assessment) -> str:
             for paper, found in counts.rows
         ]
         if records:
-            parts.append(to_markdown(pd.DataFrame(records)))
+            parts.append(Table(pd.DataFrame(records)).markdown())
     return "\n".join(parts)

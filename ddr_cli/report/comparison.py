@@ -1,13 +1,11 @@
-"""A comparison in words: tables for a terminal, as Markdown or LaTeX, and all of it as JSON."""
+"""A comparison of methods as tables, and all of it as JSON."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import pandas as pd
-from rich.table import Table
 
 from ddr_cli.comparison.across import SIGNED_RANKS
 from ddr_cli.comparison.methods import Comparison
@@ -21,22 +19,12 @@ from ddr_cli.comparison.names import (
 )
 from ddr_cli.comparison.selection import TRACKS
 from ddr_cli.evaluation.statistics import fewest_for_signed_ranks
-from ddr_cli.report.tables import to_latex, to_markdown
+from ddr_cli.report.table import Table
 
 _ALPHA = 0.05
-_LEFT = ("", "method", "first", "second", "reason", "run", "best")
 
 
-@dataclass(frozen=True)
-class TextTable:
-    """A table of texts with a title, and sentences below."""
-
-    title: str
-    frame: pd.DataFrame
-    below: tuple[str, ...] = ()
-
-
-def comparison_texts(found: Comparison) -> Iterator[TextTable]:
+def comparison_tables(found: Comparison) -> Iterator[Table]:
     """Yield the differences of each run, then the pairs and the scores across data sets.
 
     Methods that saw the test points, unlabelled, and methods that didn't have tables of their own.
@@ -52,40 +40,6 @@ def comparison_texts(found: Comparison) -> Iterator[TextTable]:
                 yield _of_scores(found, track, scores)
 
 
-def comparison_tables(found: Comparison) -> Iterator[Table]:
-    """Yield the same for a terminal."""
-    yield from map(terminal_table, comparison_texts(found))
-
-
-def terminal_table(text: TextTable) -> Table:
-    """Return a table of texts for a terminal."""
-    table = Table(title=text.title, title_justify="left", caption_justify="left")
-    for name in text.frame:
-        left = name in _LEFT
-        table.add_column(str(name), justify="left" if left else "right", overflow="fold")
-    for row in text.frame.itertuples(index=False):
-        table.add_row(*row)
-    table.caption = "\n".join(text.below)
-    return table
-
-
-def comparison_markdown(found: Comparison) -> str:
-    """Return the tables with what stands below them, and the notes, as Markdown."""
-    parts = []
-    for text in comparison_texts(found):
-        parts += [f"### {text.title}", to_markdown(text.frame).rstrip(), *text.below]
-    return "\n\n".join([*parts, *found.notes]) + "\n"
-
-
-def comparison_latex(found: Comparison) -> str:
-    """Return the tables as LaTeX tabulars, with the words below them and the notes as comments."""
-    parts = []
-    for text in comparison_texts(found):
-        words = [f"% {line}" for line in (text.title, *text.below)]
-        parts.append("\n".join([*words, to_latex(text.frame)]))
-    return "\n".join([*parts, *(f"% {note}" for note in found.notes)]) + "\n"
-
-
 def comparison_json(found: Comparison) -> str:
     """Return all of it as JSON; what is missing is null."""
     tables = {
@@ -99,7 +53,7 @@ def comparison_json(found: Comparison) -> str:
 # -- one run ---------------------------------------------------------------------------------------
 
 
-def _of_a_run(found: Comparison, run: str, track: str, rows: pd.DataFrame) -> TextTable:
+def _of_a_run(found: Comparison, run: str, track: str, rows: pd.DataFrame) -> Table:
     metric = found.metric
     of_run = (found.differences["run"] == run) & (found.differences["track"] == track)
     differences = found.differences[of_run].set_index("method")
@@ -142,7 +96,7 @@ def _of_a_run(found: Comparison, run: str, track: str, rows: pd.DataFrame) -> Te
     if rows["failed"].any():
         below.append("†: failed on so many splits, and scored there as the largest class.")
     title = f"{run}: {metric_axis(metric)}{_track_words(found, track)}"
-    return TextTable(title, pd.DataFrame(records), tuple(below))
+    return Table(pd.DataFrame(records), title, tuple(below))
 
 
 def _track_words(found: Comparison, track: str) -> str:
@@ -168,7 +122,7 @@ def _interval_and_p(row: pd.Series, metric: str) -> dict[str, str]:
 # -- across data sets -----------------------------------------------------------------------------
 
 
-def _of_pairs(found: Comparison, track: str, pairs: pd.DataFrame) -> TextTable:
+def _of_pairs(found: Comparison, track: str, pairs: pd.DataFrame) -> Table:
     metric = found.metric
     frame = pd.DataFrame(
         [
@@ -192,7 +146,7 @@ def _of_pairs(found: Comparison, track: str, pairs: pd.DataFrame) -> TextTable:
         *_power_words(found),
     ]
     title = f"Pairs across data sets: {metric_axis(metric)}{_track_words(found, track)}"
-    return TextTable(title, frame, tuple(below))
+    return Table(frame, title, tuple(below), left=("second",))
 
 
 def _power_words(found: Comparison) -> Iterator[str]:
@@ -211,7 +165,7 @@ def _power_words(found: Comparison) -> Iterator[str]:
         yield f"With {most} data sets Holm's p can't fall below 5 %: it takes {needed}."
 
 
-def _of_scores(found: Comparison, track: str, scores: pd.DataFrame) -> TextTable:
+def _of_scores(found: Comparison, track: str, scores: pd.DataFrame) -> Table:
     frame = pd.DataFrame(
         [
             {
@@ -231,4 +185,4 @@ def _of_scores(found: Comparison, track: str, scores: pd.DataFrame) -> TextTable
     if scores["datasets"].nunique() > 1:
         below.append("Methods on different data sets are compared by the pairs, not by this mean.")
     title = f"Mean scaled score: {metric_axis(found.metric)}{_track_words(found, track)}"
-    return TextTable(title.replace(" (%)", ""), frame, tuple(below))
+    return Table(frame, title.replace(" (%)", ""), tuple(below))

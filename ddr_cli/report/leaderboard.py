@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
-from rich import box
-from rich.table import Table
 
 from ddr_cli.comparison.leaderboard import EQUIVALENCE, Leaderboard, failures, seconds_of
 from ddr_cli.comparison.names import (
@@ -20,49 +18,51 @@ from ddr_cli.comparison.names import (
     p_text,
 )
 from ddr_cli.engine.rows.journal import OK
+from ddr_cli.report.page import short
+from ddr_cli.report.table import Table
 from ddr_cli.spec.budgets import ALL, LABELS
 
 if TYPE_CHECKING:
     from ddr_cli.spec.model import Spec
     from ddr_cli.spec.suite import Erratum
 
-_SHORT = 7
-
 
 def leaderboard_table(board: Leaderboard, *, most: int | None = None, own: str = "") -> Table:
     """Return a leaderboard, of which the first so many rows, and that of a method of one's own."""
-    how = "tuned" if board.tuned else "at their defaults"
-    title = f"{board.track}, {board.classifier}, {how}: {len(board.means)} data sets"
-    table = Table(title=title, box=box.SIMPLE, padding=0)
-    fails = bool(board.table["failed"].any())
-    heads = ["", "method", "score", "95 %", metric_axis(board.metric), "CPU s"]
-    heads += ["failed"] * fails + ["to the best", f"to {board.baseline}"]
-    for head in heads:
-        if head == "method":
-            # Names are typed again, so that none is cut.
-            table.add_column(head, overflow="fold")
-        else:
-            words = head if len(head) < _SHORT else head.replace(" ", "\n")
-            table.add_column(words, justify="right", no_wrap=True)
     shown = board.table
     if most is not None:
         shown = shown[(shown["place"] <= most) | (shown["method"].isin([own, board.baseline]))]
-    for row in shown.to_dict("records"):
-        cells = [
-            str(row["place"]),
-            row["method"],
-            f"{row['score']:.3f}",
-            interval_text(row["low"], row["high"]),
-            number(row["mean"], board.metric, unit=False),
-            f"{row['seconds']:.3g}",
-        ]
-        cells += [f"{row['failed']:.0%}" if row["failed"] else ""] * fails
+    frame = pd.DataFrame(board_cells(board, shown))
+    if not board.table["failed"].any():
+        frame = frame.drop(columns="failed")
+    heads = {"place": "", "interval": "95 %", "mean": metric_axis(board.metric), "seconds": "CPU s"}
+    heads |= {"best": "to the best", "baseline": f"to {board.baseline}"}
+    frame = frame.drop(columns=["best_p", "baseline_p"]).rename(columns=heads)
+    how = "tuned" if board.tuned else "at their defaults"
+    title = f"{board.track}, {board.classifier}, {how}: {len(board.means)} data sets"
+    return Table(frame, title, left=("method",), narrow=True)
+
+
+def board_cells(board: Leaderboard, rows: pd.DataFrame) -> list[dict[str, str]]:
+    """Return rows of a leaderboard as texts."""
+    found = []
+    for row in rows.to_dict("records"):
+        cells = {
+            "place": str(row["place"]),
+            "method": row["method"],
+            "score": f"{row['score']:.3f}",
+            "interval": interval_text(row["low"], row["high"]),
+            "mean": number(row["mean"], board.metric, unit=False),
+            "seconds": short(row["seconds"]),
+            "failed": f"{row['failed']:.0%}" if row["failed"] else "",
+        }
         for title in ("best", "baseline"):
-            counts = [row[f"{title}_{name}"] for name in ("wins", "equal", "losses")]
+            counts = [row[f"{title}_{each}"] for each in ("wins", "equal", "losses")]
             there = pd.notna(counts[0])
-            cells.append("/".join(str(int(each)) for each in counts) if there else "")
-        table.add_row(*cells)
-    return table
+            cells[title] = "/".join(str(int(each)) for each in counts) if there else ""
+            cells[f"{title}_p"] = p_text(float(row[f"{title}_p_holm"])) if there else ""
+        found.append(cells)
+    return found
 
 
 def leaderboard_notes(board: Leaderboard, methods: Sequence[str]) -> list[str]:

@@ -15,7 +15,8 @@ from ddr_cli.comparison.summary import Row, Summary, best_index
 from ddr_cli.core.errors import InputError
 from ddr_cli.core.own_code import class_name
 from ddr_cli.engine.rows.journal import OK
-from ddr_cli.report.comparison import TextTable, comparison_texts
+from ddr_cli.report.comparison import comparison_tables
+from ddr_cli.report.table import Table
 
 _MOST_REASONS = 20
 
@@ -25,12 +26,12 @@ class OwnRun:
     """A run's summary, its paired differences with their notes, and its failures by reason."""
 
     summary: Summary
-    comparison: tuple[TextTable, ...]
+    comparison: tuple[Table, ...]
     notes: tuple[str, ...]
-    failures: TextTable | None
+    failures: Table | None
 
     @property
-    def tables(self) -> Iterator[TextTable]:
+    def tables(self) -> Iterator[Table]:
         """The tables that there are."""
         yield from self.comparison
         if self.failures is not None:
@@ -52,10 +53,10 @@ def own_run(summary: Summary) -> OwnRun:
         return OwnRun(summary, (), (f"No comparison: {found}",), failures)
     if found.differences.empty:
         return OwnRun(summary, (), (), failures)
-    return OwnRun(summary, tuple(comparison_texts(found)), found.notes, failures)
+    return OwnRun(summary, tuple(comparison_tables(found)), found.notes, failures)
 
 
-def _failures(run: Run) -> TextTable | None:
+def _failures(run: Run) -> Table | None:
     """Return the reasons of trials that did not end well, the most frequent first."""
     bad = run.trials[run.trials["status"] != OK]
     if bad.empty:
@@ -70,7 +71,8 @@ def _failures(run: Run) -> TextTable | None:
     below = [f"Where in the code: ddr status {run.folder} --reasons"]
     if len(counts) > _MOST_REASONS:
         below.insert(0, f"{len(counts) - _MOST_REASONS} more reasons are in trials.csv.")
-    return TextTable(f"{run.name}: failures", pd.DataFrame(records), tuple(below))
+    title = f"{run.name}: failures"
+    return Table(pd.DataFrame(records), title, tuple(below), left=("reason",))
 
 
 def totals(summary: Summary) -> dict[str, str]:

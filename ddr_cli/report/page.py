@@ -19,6 +19,7 @@ from ddr_cli.report.claim_tables import fixed_text, glossary_table, reading_tabl
 from ddr_cli.report.own_runs import OwnRun
 from ddr_cli.report.points import page_points
 from ddr_cli.report.sentences import both_verdicts, differences, glance, outcome, shares
+from ddr_cli.report.table import Table
 from ddr_cli.report.tables import (
     SIGN_LEGEND,
     described,
@@ -125,8 +126,10 @@ def render_page(
             threshold_text=threshold_text,
             fixed_text=fixed_text,
             both_verdicts=both_verdicts,
-            glossary=glossary_table().to_dict("records"),
-            readings=lambda result: reading_table(result).to_dict("records"),
+            glossary=Table(glossary_table(), "What the papers' words mean in numbers"),
+            readings=lambda result: Table(
+                reading_table(result), f"{result.paper.short}: readings and verdicts"
+            ),
             shares=shares,
             glance=glance,
             outcome=outcome,

@@ -11,7 +11,7 @@ from ddr_cli.core.atomic import atomic_write, clear_messages, refuse_link
 from ddr_cli.figures import draw
 from ddr_cli.figures.shuffled_labels import draw_shuffled_labels
 from ddr_cli.figures.style import rendered
-from ddr_cli.report.tables import to_csv
+from ddr_cli.report.table import Table
 from ddr_cli.verdicts.claims import ClaimResult
 from ddr_cli.verdicts.headline import said_of
 
@@ -29,7 +29,7 @@ def write_run(
     folder = summary.run.folder
     svg, png = rendered(draw(summary, said_of(summary, claims)))
     contents: dict[str, str | bytes] = {
-        "summary.csv": to_csv(summary.rows),
+        "summary.csv": Table(summary.rows).csv(),
         "figure.svg": svg,
         "figure.png": png,
     }

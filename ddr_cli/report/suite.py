@@ -6,11 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import pandas as pd
-from rich import box
-from rich.table import Table
 
 from ddr_cli.engine.progress import duration
 from ddr_cli.engine.suite import ESTIMATED, MEASURED, Cost, Part, Tally
+from ddr_cli.report.table import Table
 
 if TYPE_CHECKING:
     from ddr_cli.spec.suite import Suite
@@ -54,18 +53,25 @@ def plan_tables(table: pd.DataFrame) -> list[Table]:
         sums = whole.groupby(by, sort=False)[["whole", "seconds_left"]].sum()
         sums["unknown"] = whole["seconds"].isna().groupby([whole[name] for name in by]).sum()
         sums = sums.sort_values("whole", ascending=False, kind="stable")
-        shown = Table(box=box.SIMPLE, padding=(0, 1, 0, 0), show_footer=True)
-        for name in by:
-            shown.add_column(name.replace("dataset", "data set"), "all" if name == by[0] else "")
-        totals = sums[["whole", "seconds_left"]].sum()
-        shown.add_column("CPU time", duration(totals["whole"]), justify="right")
-        shown.add_column("to do", duration(totals["seconds_left"]), justify="right")
-        shown.add_column("unknown", str(int(sums["unknown"].sum())), justify="right")
-        for key, row in sums.iterrows():
-            names = key if isinstance(key, tuple) else (key,)
-            cells = [duration(row["whole"]), duration(row["seconds_left"])]
-            shown.add_row(*map(str, names), *cells, str(int(row["unknown"]) or ""))
-        found.append(shown)
+        rows = [
+            (
+                *(key if isinstance(key, tuple) else (key,)),
+                duration(row["whole"]),
+                duration(row["seconds_left"]),
+                str(int(row["unknown"]) or ""),
+            )
+            for key, row in sums.iterrows()
+        ]
+        names = [name.replace("dataset", "data set") for name in by]
+        totals = [duration(sums["whole"].sum()), duration(sums["seconds_left"].sum())]
+        found.append(
+            Table(
+                pd.DataFrame(rows, columns=[*names, "CPU time", "to do", "unknown"]),
+                left=tuple(names),
+                total=("all", *[""] * (len(by) - 1), *totals, str(int(sums["unknown"].sum()))),
+                narrow=True,
+            )
+        )
     return found
 
 
@@ -124,15 +130,15 @@ def status_tables(parts: Sequence[Part]) -> list[Table]:
 
 def _tallied(title: str, groups: Mapping[str, Sequence[Tally]]) -> Table:
     sums = {name: total(tallies) for name, tallies in groups.items()}
-    all_of_them = total(list(sums.values()))
-    table = Table(box=box.SIMPLE, padding=(0, 1, 0, 0), show_footer=True)
-    table.add_column(title, f"{len(sums)} in all")
-    for name in ("planned", "done", "failed", "stale", "missing"):
-        table.add_column(name, str(getattr(all_of_them, name)), justify="right")
-    for name, tally in sums.items():
-        cells = (tally.planned, tally.done, tally.failed, tally.stale, tally.missing)
-        table.add_row(name, *(str(cell or "") for cell in cells))
-    return table
+    sums["all"] = total(list(sums.values()))
+    counts = ("planned", "done", "failed", "stale", "missing")
+    rows = [(name, *(str(getattr(each, of) or "") for of in counts)) for name, each in sums.items()]
+    *rows, (_, *totals) = rows
+    return Table(
+        pd.DataFrame(rows, columns=[title, *counts]),
+        total=(f"{len(rows)} in all", *totals),
+        narrow=True,
+    )
 
 
 def total(tallies: Sequence[Tally]) -> Tally:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -387,54 +386,3 @@ def _mark_lines(
 
 def _sign(kept: Kept | None) -> str:
     return "" if kept is None else _SIGNS[kept]
-
-
-# -- forms ----------------------------------------------------------------------------------------
-
-# Ten digits: more than any result carries, fewer than the last bits that platforms differ in.
-_FLOAT_FORMAT = "%.10g"
-_FORMULA = re.compile(r"[=@\t\r]|[+-][^\d.\s]")
-
-_LATEX = str.maketrans(
-    {
-        "β": r"$\beta$",
-        "±": r"$\pm$",
-        "≈": r"$\approx$",
-        "–": "--",
-        "<": "$<$",
-        "→": r"$\to$",
-        "○": r"$\circ$",
-        "△": r"$\triangle$",
-        "✕": r"$\times$",
-        "\N{MULTIPLICATION SIGN}": r"$\times$",
-        "μ": r"$\mu$",
-    }
-)
-
-
-def _harmless(cell: Any) -> Any:
-    return f"'{cell}" if isinstance(cell, str) and _FORMULA.match(cell) else cell
-
-
-def to_csv(table: pd.DataFrame) -> str:
-    """Return a table as CSV, numbers to ten digits; no text is one that a spreadsheet would run."""
-    texts = table.select_dtypes(exclude=["number", "bool"]).columns
-    table = table.assign(**{name: table[name].map(_harmless) for name in texts})
-    return table.to_csv(index=False, float_format=_FLOAT_FORMAT, lineterminator="\n")
-
-
-def to_markdown(table: pd.DataFrame) -> str:
-    """Return a table of texts as GitHub's Markdown."""
-    lines = [list(table.columns), ["---"] * table.shape[1], *table.to_numpy().tolist()]
-    # A line break would end the row.
-    rows = [
-        " | ".join(" ".join(f"{c}".split()).replace("|", "\\|") for c in line) for line in lines
-    ]
-    return "".join(f"| {row} |\n" for row in rows)
-
-
-def to_latex(table: pd.DataFrame) -> str:
-    """Return a table of texts as a LaTeX tabular (package booktabs)."""
-    columns = "l" * table.shape[1]
-    text: str = table.to_latex(index=False, escape=True, column_format=columns)
-    return text.translate(_LATEX)

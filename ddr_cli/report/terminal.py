@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
-from rich.table import Table
 from rich.text import Text
 
 from ddr_cli.comparison.names import (
@@ -28,9 +27,9 @@ from ddr_cli.comparison.summary import (
 )
 from ddr_cli.core.own_code import class_name
 from ddr_cli.engine.rows.journal import OK
-from ddr_cli.report.comparison import TextTable, terminal_table
 from ddr_cli.report.controls import control_table
 from ddr_cli.report.own_runs import OwnRun, totals
+from ddr_cli.report.table import Table
 from ddr_cli.report.tables import described, ours_text, printed_text, verdict_text
 from ddr_cli.spec.budgets import LABELS
 from ddr_cli.spec.sweeps import TRAIN
@@ -80,19 +79,17 @@ def run_table(summary: Summary) -> Table:
         classifier = str(cells["classifier_label"].iloc[0])
         across = across[1:]
     of_all = metric_axis(metric, classifier)
-    table = Table(title=f"{run.spec.title or run.name}: {of_all}{partial}")
     if len(set(_tuples(cells, [*places, "split"]))) > _MOST_PLACES:
         down, places = [*down, *places], []
         cells = cells.assign(split=cells["split"].str.partition("-")[0])
     if len(set(_tuples(cells, down))) > _MOST_ROWS:
-        _fill_with_best(table, summary, cells[cells.index >= 0], metric, places)
+        frame, left = _bests(summary, cells[cells.index >= 0], metric, places)
     elif len(set(_tuples(cells, [*across, *places, "split"]))) > _MOST_COLUMNS:
-        _fill_with_all(table, cells, metric, [*down, *across], [*places, "split"])
+        frame, left = _all_of(cells, metric, [*down, *across], [*places, "split"])
     else:
-        _fill_with_all(table, cells, metric, down, [*across, *places, "split"])
-    table.caption = "\n".join([*_spread(cells), *_failures(summary, cells)]) or None
-    table.caption_justify = "left"
-    return table
+        frame, left = _all_of(cells, metric, down, [*across, *places, "split"])
+    title = f"{run.spec.title or run.name}: {of_all}{partial}"
+    return Table(frame, title, (*_spread(cells), *_failures(summary, cells)), left)
 
 
 def _lost(summary: Summary, cells: pd.DataFrame) -> pd.DataFrame:
@@ -153,9 +150,10 @@ def _failures(summary: Summary, cells: pd.DataFrame) -> list[str]:
     ]
 
 
-def _fill_with_all(
-    table: Table, cells: pd.DataFrame, metric: str, down: list[str], across: list[str]
-) -> None:
+def _all_of(
+    cells: pd.DataFrame, metric: str, down: list[str], across: list[str]
+) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    """Return a row per setting and a column per family, and which columns name the settings."""
     settings, columns = _tuples(cells, down), _tuples(cells, across)
     texts = {
         (setting, column): _cell(row, metric)
@@ -164,14 +162,16 @@ def _fill_with_all(
     splits: dict[tuple[object, ...], int] = {}
     for column, n in zip(columns, cells["n"], strict=True):
         splits[column] = max(int(n), splits.get(column, 0))
-    for name in down:
-        table.add_column(_head(name))
+    left = [_head(name) for name in down]
+    heads = []
     for (*method, family), n in splits.items():
         names = " ".join(_above(*named) for named in zip(across, method, strict=False))
-        table.add_column(f"{names}\n{family_name(str(family), n)}".lstrip(), justify="right")
+        heads.append(f"{names}\n{family_name(str(family), n)}".lstrip())
+    rows = []
     for setting in dict.fromkeys(settings):
         shown = ["" if value is None else plain(value) for value in setting]
-        table.add_row(*shown, *(texts.get((setting, column), "") for column in splits))
+        rows.append([*shown, *(texts.get((setting, column), "") for column in splits)])
+    return pd.DataFrame(rows, columns=[*left, *heads]), tuple(left)
 
 
 def _above(column: str, value: object) -> str:
@@ -183,23 +183,25 @@ def _above(column: str, value: object) -> str:
     return f"train {plain(value)}" if column == TRAIN else plain(value)
 
 
-def _fill_with_best(
-    table: Table, summary: Summary, cells: pd.DataFrame, metric: str, places: Sequence[str]
-) -> None:
-    for name in ("reducer", "classifier", *places, "split"):
-        table.add_column(name)
-    table.add_column("best", justify="right")
-    table.add_column("at")
+def _bests(
+    summary: Summary, cells: pd.DataFrame, metric: str, places: Sequence[str]
+) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    """Return the best setting of each method, and which columns are texts."""
+    left = ("reducer", "classifier", *places, "split")
+    rows = []
     keys = ["reducer_label", "classifier_label", *places, "split"]
     for method, group in cells.groupby(keys, sort=False):
         row = Row(summary, best_index(group["mean"], metric))
-        table.add_row(
-            *(str(name) for name in method[:2]),
-            *(plain(row[name]) for name in places),
-            family_name(row.family, row["n"]),
-            _cell(_records(cells.loc[[row.index]])[0], metric),
-            row.setting,
+        rows.append(
+            [
+                *(str(name) for name in method[:2]),
+                *(plain(row[name]) for name in places),
+                family_name(row.family, row["n"]),
+                _cell(_records(cells.loc[[row.index]])[0], metric),
+                row.setting,
+            ]
         )
+    return pd.DataFrame(rows, columns=[*left, "best", "at"]), (*left, "at")
 
 
 def _tuples(rows: pd.DataFrame, columns: list[str]) -> list[tuple[object, ...]]:
@@ -232,13 +234,13 @@ def own_run_tables(own: OwnRun) -> Iterable[Table]:
     yield run_table(own.summary)
     if (controls := control_table(own.summary)) is not None:
         yield controls
-    yield from map(terminal_table, own.tables)
+    yield from own.tables
 
 
 def totals_table(summaries: Sequence[Summary]) -> Table:
     """Return runs in a line each."""
     frame = pd.DataFrame([totals(summary) for summary in summaries])
-    return terminal_table(TextTable("Other runs", frame))
+    return Table(frame, "Other runs", left=("best",))
 
 
 # -- verdicts -------------------------------------------------------------------------------------
@@ -251,50 +253,49 @@ def count_tables(assessment: Assessment) -> Iterable[Table]:
         for paper, found in counts.rows:
             frame[paper.paper.short] = [f"{own} / {over}" for own, over in found]
         title = f"{counts.kind.capitalize()}: the paper's setting / re-splits"
-        yield terminal_table(TextTable(title, frame))
+        yield Table(frame, title)
 
 
 def paper_tables(result: PaperResult) -> Iterable[Table]:
     """Yield the verdicts on what a paper prints and on its claims, where there are results."""
-    numbers = Table(title=f"{result.paper.short}: printed numbers", title_justify="left")
-    for head in ("", "printed", "ours, the paper's setting", "ours, re-splits"):
-        numbers.add_column(head, justify="right" if "ours" in head else "left")
+    what = result.paper.short
+    rows: list[tuple[Any, ...]] = []
     for item in result.artefacts:
         where = item.artefact.where
         if item.not_testable:
             verdict = Text("not testable", _COLOURS["not testable"])
-            numbers.add_row(f"{where}: {item.artefact.title}", "no number", verdict, verdict)
+            rows.append((f"{where}: {item.artefact.title}", "no number", verdict, verdict))
         for each in item.numbers if item.summaries else ():
             views = [
                 Text(f"{ours_text(getattr(each, view), each.entry.metric)}\n")
                 + _coloured(each, view)
                 for view in VIEWS
             ]
-            what = f"{where}: {described(item.artefact, each)}"
-            numbers.add_row(what, printed_text(each), *views)
+            rows.append((f"{where}: {described(item.artefact, each)}", printed_text(each), *views))
         for mark in item.marks if item.summaries else ():
             views = [
                 Text(f"{getattr(mark, view).kept or getattr(mark, view).reason}\n")
                 + _coloured(mark, view)
                 for view in VIEWS
             ]
-            numbers.add_row(f"{where}: {mark.entry.id}", mark.entry.printed or "–", *views)
-    if numbers.row_count:
+            rows.append((f"{where}: {mark.entry.id}", mark.entry.printed or "–", *views))
+    if rows:
         states = [f"{item.artefact.where}: {item.state}" for item in result.artefacts if item.state]
-        numbers.caption = "\n".join(states)
-        yield numbers
-    claims = Table(title=f"{result.paper.short}: claims", title_justify="left")
-    for head in ("", "the paper says", "the paper's setting", "re-splits"):
-        claims.add_column(head)
-    for claim in result.claims:
-        if {claim.own.verdict, claim.resplits.verdict} != {"not run"}:
-            claims.add_row(
-                result.paper.artefact(claim.claim.artefact).where,
-                " ".join(claim.claim.sentence.split()),
-                *(_coloured(claim, view) for view in VIEWS),
-            )
-    if claims.row_count:
-        yield claims
+        heads = ["", "printed", "ours, the paper's setting", "ours, re-splits"]
+        frame = pd.DataFrame(rows, columns=heads)
+        yield Table(frame, f"{what}: printed numbers", tuple(states), left=("printed",))
+    rows = [
+        (
+            result.paper.artefact(claim.claim.artefact).where,
+            " ".join(claim.claim.sentence.split()),
+            *(_coloured(claim, view) for view in VIEWS),
+        )
+        for claim in result.claims
+        if {claim.own.verdict, claim.resplits.verdict} != {"not run"}
+    ]
+    if rows:
+        heads = ["", "the paper says", "the paper's setting", "re-splits"]
+        yield Table(pd.DataFrame(rows, columns=heads), f"{what}: claims", left=tuple(heads))
 
 
 def _coloured(result: NumberResult | MarkResult | ClaimResult, view: View) -> Text:
@@ -309,18 +310,18 @@ def _coloured(result: NumberResult | MarkResult | ClaimResult, view: View) -> Te
 
 def dimension_table(dataset: str, classes: Sequence[ClassDimension]) -> Table:
     """Return the estimates for the classes of a data set."""
-    table = Table(title=f"{dataset}: intrinsic dimension", title_justify="left")
-    table.add_column("class")
-    for title in ("samples", "GMST", "k-NN graph"):
-        table.add_column(title, justify="right")
     parts = [group.estimates["gmst"].components if group.estimates else 0 for group in classes]
-    if several := any(n > 1 for n in parts):
-        table.add_column("parts", justify="right")
-    for group, n in zip(classes, parts, strict=True):
-        cells = [_range(group.estimates.get("gmst")), _range(group.estimates.get("knn"))]
-        cells += [str(n or "")] * several
-        table.add_row(group.name, str(group.samples), *cells)
-    return table
+    rows = [
+        {
+            "class": group.name,
+            "samples": str(group.samples),
+            "GMST": _range(group.estimates.get("gmst")),
+            "k-NN graph": _range(group.estimates.get("knn")),
+        }
+        | ({"parts": str(n or "")} if any(n > 1 for n in parts) else {})
+        for group, n in zip(classes, parts, strict=True)
+    ]
+    return Table(pd.DataFrame(rows), f"{dataset}: intrinsic dimension")
 
 
 def _range(estimate: DimensionEstimate | None) -> str:

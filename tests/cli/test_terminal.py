@@ -4,6 +4,7 @@ import sys
 import pandas as pd
 import pytest
 from rich.console import Console
+from rich.text import Text
 from typer.testing import CliRunner
 
 from ddr_cli.cli.app import app
@@ -11,7 +12,7 @@ from ddr_cli.cli.options import in_width, print_table
 from ddr_cli.comparison.runs import load_run
 from ddr_cli.comparison.summary import summarize
 from ddr_cli.report import run_table
-from ddr_cli.report.comparison import TextTable, terminal_table
+from ddr_cli.report.table import Table
 
 
 @pytest.mark.parametrize("width", [80, 120])
@@ -46,8 +47,7 @@ def test_a_pipe_has_no_escapes_and_no_color_has_no_colours(kinds, monkeypatch, c
     """NO_COLOR is about colours: bold stays, as https://no-color.org has it."""
     for name, value in kinds.items():
         monkeypatch.setenv(name, value)
-    table = terminal_table(TextTable("A title", pd.DataFrame({"run": ["one"]})))
-    table.add_row("[red]two", style="red")
+    table = Table(pd.DataFrame({"run": ["one", Text("[red]two", "red")]}), "A title")
     print_table(Console(), table)
     assert "\x1b" not in capsys.readouterr().out
     monkeypatch.setenv("TERM", "xterm-256color")

@@ -5,7 +5,7 @@ import pytest
 from ddr_cli.comparison.runs import find_runs, load_run, split_family, split_sizes
 from ddr_cli.comparison.summary import Row, summarize, summary_of
 from ddr_cli.core.errors import InputError
-from ddr_cli.report.tables import to_csv
+from ddr_cli.report.table import Table
 from ddr_cli.spec.model import Spec
 
 CCDR = {"name": "ccdr", "mode": "transductive", "params": {"beta": 0.5, "n_neighbors": 4}}
@@ -58,7 +58,7 @@ def test_the_order_of_the_journal_changes_no_byte(tmp_path, write_results, make_
     one = write_results(tmp_path / "one", spec, error)
     two = write_results(tmp_path / "two", spec, error, shuffled=True)
     assert (one / "trials.csv").read_bytes() != (two / "trials.csv").read_bytes()
-    assert to_csv(summary_of(one).rows) == to_csv(summary_of(two).rows)
+    assert Table(summary_of(one).rows).csv() == Table(summary_of(two).rows).csv()
 
 
 def test_failed_trials_are_no_results(results, write_results, make_spec):
@@ -175,7 +175,7 @@ def test_split_sizes_of_a_run_that_recorded_none(
 def test_csv_reads_back(results, write_results, make_spec, tmp_path):
     spec = make_spec("run", reducers=[CCDR], sweep={"reducer.beta": BETAS}, repeats=3)
     rows = summary_of(write_results(results, spec, _error)).rows
-    (tmp_path / "summary.csv").write_text(to_csv(rows), encoding="utf-8")
+    (tmp_path / "summary.csv").write_text(Table(rows).csv(), encoding="utf-8")
     back = pd.read_csv(tmp_path / "summary.csv")
     assert list(back.columns) == list(rows.columns)
     assert back["mean"].to_numpy() == pytest.approx(rows["mean"].to_numpy())

@@ -59,10 +59,8 @@ def test_methods_are_held_against_the_controls_of_their_run(
     }
     table = control_table(summary_of(folder))
     assert table is not None
-    assert [str(column.header) for column in table.columns][-3:] == [
-        *("scaled", "shuffled: seen", "held out")
-    ]
-    assert table.row_count == len(rows)
+    assert list(table.frame)[-3:] == ["scaled", "shuffled: seen", "held out"]
+    assert len(table.frame) == len(rows)
 
 
 def test_a_run_without_controls_has_no_such_table(

@@ -202,6 +202,6 @@ def test_methods_with_or_without_labels_are_not_semi_supervised():
 
 def test_the_table_has_a_column_per_number_of_labels(folder):
     table = run_table(summary_of(folder))
-    heads = [str(column.header).split("\n")[0] for column in table.columns]
+    heads = [head.split("\n")[0] for head in table.frame]
     assert heads == ["reducer", "2 labels", "5 labels", "all labels"]
-    assert "error rate of k-NN" in str(table.title)
+    assert "error rate of k-NN" in table.title

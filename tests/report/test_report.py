@@ -14,7 +14,7 @@ from ddr_cli.comparison.summary import summary_of
 from ddr_cli.core.errors import InputError
 from ddr_cli.report import Format, check_report, write_report, write_run
 from ddr_cli.report.claim_tables import count_text
-from ddr_cli.report.tables import to_latex, to_markdown
+from ddr_cli.report.table import Table
 from ddr_cli.verdicts.assess import PaperRecord, RecordedVerdicts, regressions
 
 CCDR = {
@@ -433,8 +433,14 @@ def test_the_command_names_the_page(tmp_path, make_spec, write_results):
 def test_cells_are_escaped_in_every_form():
     import pandas as pd
 
-    table = pd.DataFrame({"a|b": ["5 % ± 1"], "c_d": ["x | y & β"]})
-    assert to_markdown(table).splitlines()[2] == "| 5 % ± 1 | x \\| y & β |"
-    assert to_markdown(table.replace("5 % ± 1", "5 %\n± 1\n")) == to_markdown(table)
-    assert r"5 \% $\pm$ 1 & x | y \& $\beta$" in to_latex(table)
-    assert r"c\_d" in to_latex(table)
+    frame = pd.DataFrame({"a|b": ["5 % ± 1"], "c_d": ["x | y & β"]})
+    table = Table(frame, "A title", ("A note.",))
+    lines = table.markdown().splitlines()
+    assert lines[4] == "| 5 % ± 1 | x \\| y & β |"
+    assert (lines[0], lines[-1]) == ("### A title", "A note.")
+    broken = Table(frame.replace("5 % ± 1", "5 %\n± 1\n"))
+    assert broken.markdown() == Table(frame).markdown()
+    assert r"5 \% $\pm$ 1 & x | y \& $\beta$" in table.latex()
+    assert r"c\_d" in table.latex()
+    assert table.latex().startswith("% A title\n% A note.\n")
+    assert '<th scope="row">5 % ± 1</th><td>x | y &amp; β</td>' in table.html()

@@ -20,7 +20,7 @@ from ddr_cli.engine.rows.journal import Journal
 from ddr_cli.engine.rows.manifest import read_embeddings
 from ddr_cli.report import write_report, write_run
 from ddr_cli.report.chart import page_chart
-from ddr_cli.report.tables import to_csv
+from ddr_cli.report.table import Table
 from ddr_cli.report.terminal import run_table
 from ddr_cli.spec import make_spec
 
@@ -59,9 +59,9 @@ def test_a_label_is_text(run: Path, tmp_path: Path, text: str, capsys: Any) -> N
     summary = summarize(load_run(changed(run, tmp_path, relabel)))
     table = write_run(summary)[0].read_text()
     assert not any(line.partition("iris,none,")[2].startswith("=") for line in table.splitlines())
-    from ddr_cli.cli.options import console
+    from ddr_cli.cli.options import console, print_table
 
-    console().print(run_table(summary))
+    print_table(console(), run_table(summary))
     shown = capsys.readouterr().out
     assert "\x1b" not in shown
     assert "\x9b" not in shown
@@ -144,7 +144,7 @@ def test_numbers_as_texts_stay_what_they_are() -> None:
     import pandas as pd
 
     frame = pd.DataFrame({"a": ["-1.5 to 2", "@x", "-cmd|x", "+3"], "b": [-1.0, 2, 3, 4]})
-    assert to_csv(frame) == "a,b\n-1.5 to 2,-1\n'@x,2\n'-cmd|x,3\n+3,4\n"
+    assert Table(frame).csv() == "a,b\n-1.5 to 2,-1\n'@x,2\n'-cmd|x,3\n+3,4\n"
 
 
 @pytest.mark.parametrize("name", ["", "run.lock", "trials.csv", "embeddings", "previous", "kept"])

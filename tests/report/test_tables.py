@@ -5,7 +5,8 @@ import pytest
 from ddr_cli.comparison.summary import summary_of
 from ddr_cli.papers.schema import Artefact
 from ddr_cli.report import run_table
-from ddr_cli.report.tables import matrix_of, number_data, ratio_text, to_latex, to_markdown
+from ddr_cli.report.table import Table
+from ddr_cli.report.tables import matrix_of, number_data, ratio_text
 from ddr_cli.verdicts.assess import ArtefactResult
 from ddr_cli.verdicts.printed import judge_numbers, time_ratios
 
@@ -85,10 +86,10 @@ def test_the_papers_table_has_ours_under_each_number(result):
 
 
 def test_the_matrix_as_text(result):
-    frame = matrix_of(result).frame()
-    assert "| Iris | printed | – | 96.2 % ± 1 % |" in to_markdown(frame)
-    assert r"100 $\times$" in to_latex(frame)
-    assert r"96.2 \% $\pm$ 1 \%" in to_latex(frame)
+    table = Table(matrix_of(result).frame())
+    assert "| Iris | printed | – | 96.2 % ± 1 % |" in table.markdown()
+    assert r"100 $\times$" in table.latex()
+    assert r"96.2 \% $\pm$ 1 \%" in table.latex()
 
 
 def test_times_stand_in_the_data_as_ratios(result):
@@ -131,5 +132,5 @@ def test_of_many_settings_the_best_is_shown_whichever_end_is_better(
         return {7: 0.1, 41: 0.9}.get(k, 0.5)
 
     table = run_table(summary_of(write_results(tmp_path, spec, value)))
-    assert table.row_count == 1
-    assert re.findall("[0-9]+", next(iter(table.columns[-1].cells)))[-1] == at
+    assert len(table.frame) == 1
+    assert re.findall("[0-9]+", table.frame.iloc[0, -1])[-1] == at

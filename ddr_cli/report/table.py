@@ -1,0 +1,119 @@
+"""One record for every table, and how a terminal, HTML, Markdown, LaTeX and CSV show it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+from markupsafe import Markup, escape
+
+if TYPE_CHECKING:
+    from rich.table import Table as TerminalTable
+
+_SHORT_HEAD = 7
+# Ten digits: more than any result carries, fewer than the last bits in which platforms differ.
+_FLOAT_FORMAT = "%.10g"
+_FORMULA = re.compile(r"[=@\t\r]|[+-][^\d.\s]")
+
+_LATEX = str.maketrans(
+    {
+        "β": r"$\beta$",
+        "±": r"$\pm$",
+        "≈": r"$\approx$",
+        "–": "--",
+        "<": "$<$",
+        "→": r"$\to$",
+        "○": r"$\circ$",
+        "△": r"$\triangle$",
+        "✕": r"$\times$",
+        "\N{MULTIPLICATION SIGN}": r"$\times$",
+        "μ": r"$\mu$",
+    }
+)
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows and columns, with a title above them and notes below.
+
+    The cells of `frame` are texts, or numbers in a table that is only written as CSV. A terminal
+    also takes rich's `Text`, and HTML takes `Markup`. The first column and those in `left` are
+    aligned left, the others right. `total` is a last row below a line. In a terminal, a `narrow`
+    table has no lines between its columns, and no number in it is broken.
+    """
+
+    frame: pd.DataFrame
+    title: str = ""
+    notes: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
+    total: tuple[str, ...] = ()
+    narrow: bool = False
+
+    def terminal(self) -> TerminalTable:
+        """Return the rows for a terminal; whoever prints them adds the title and the notes."""
+        from rich import box
+        from rich.table import Table as TerminalTable
+        from rich.text import Text
+
+        table = TerminalTable(show_footer=bool(self.total))
+        if self.narrow:
+            table.box, table.padding = box.SIMPLE, (0, 0, 0, 0)
+        for place, name in enumerate(map(str, self.frame.columns)):
+            left = place == 0 or name in self.left
+            head = name
+            if self.narrow and not left and len(name) >= _SHORT_HEAD:
+                head = name.replace(" ", "\n")
+            table.add_column(
+                head,
+                self.total[place] if self.total else "",
+                justify="left" if left else "right",
+                overflow="fold",
+                no_wrap=self.narrow and not left,
+            )
+        for row in self.frame.itertuples(index=False, name=None):
+            table.add_row(*(cell if isinstance(cell, Text) else str(cell) for cell in row))
+        return table
+
+    def html(self, kind: str = "") -> Markup:
+        """Return a `<table>` of this class; each row's first cell is its heading."""
+        head = Markup("").join(Markup('<th scope="col">{}</th>').format(c) for c in self.frame)
+        rows = Markup("\n").join(
+            Markup('<tr><th scope="row">{}</th>{}</tr>').format(
+                first, Markup("").join(Markup("<td>{}</td>").format(cell) for cell in cells)
+            )
+            for first, *cells in self.frame.itertuples(index=False, name=None)
+        )
+        return Markup(
+            '<table class="{}">\n<thead><tr>{}</tr></thead>\n<tbody>\n{}\n</tbody>\n</table>'
+        ).format(escape(kind), head, rows)
+
+    def markdown(self) -> str:
+        """Return GitHub's Markdown, with the title and the notes if there are any."""
+        frame = self.frame
+        lines = [list(frame.columns), ["---"] * frame.shape[1], *frame.to_numpy().tolist()]
+        # A line break would end the row.
+        rows = [
+            " | ".join(" ".join(f"{c}".split()).replace("|", "\\|") for c in line) for line in lines
+        ]
+        table = "".join(f"| {row} |\n" for row in rows)
+        title = f"### {self.title}\n\n" if self.title else ""
+        return title + table + "".join(f"\n{note}\n" for note in self.notes)
+
+    def latex(self) -> str:
+        """Return a tabular (package booktabs), with the title and the notes as comments above."""
+        columns = "l" * self.frame.shape[1]
+        text: str = self.frame.to_latex(index=False, escape=True, column_format=columns)
+        words = (*([self.title] if self.title else []), *self.notes)
+        return "".join(f"% {line}\n" for line in words) + text.translate(_LATEX)
+
+    def csv(self) -> str:
+        """Return the cells as CSV, numbers to ten digits; no text is a spreadsheet's formula."""
+        texts = self.frame.select_dtypes(exclude=["number", "bool"]).columns
+        frame = self.frame.assign(**{name: self.frame[name].map(_harmless) for name in texts})
+        return frame.to_csv(index=False, float_format=_FLOAT_FORMAT, lineterminator="\n")
+
+
+def _harmless(cell: Any) -> Any:
+    return f"'{cell}" if isinstance(cell, str) and _FORMULA.match(cell) else cell
