@@ -353,7 +353,9 @@ def _say_new(card: Path, dataset: Dataset) -> None:
     if steps:
         typer.echo(f"It needs the steps {' and '.join(steps)}: 'preprocess: [{', '.join(steps)}]'.")
     words = "".join(f" --preprocess {step}" for step in steps)
-    typer.echo(f"Next:\n  ddr embed {path} --reducer lfda{words}")
+    typer.echo("Next:")
+    if not dataset.n_unlabelled:
+        typer.echo(f"  ddr embed {path} --reducer lfda{words}")
     typer.echo(f"  ddr new spec my_spec --dataset {path} --reducer lda --reducer pca")
 
 

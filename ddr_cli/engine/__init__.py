@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from ddr_cli.core.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from ddr_cli.engine.look import Look, first_looks
     from ddr_cli.engine.plan.identity import Datasets
     from ddr_cli.engine.plan.plan import Plan, make_plan
     from ddr_cli.engine.progress import Progress, make_progress
@@ -27,7 +26,6 @@ else:
             "plan.identity": ["Datasets"],
             "rows.journal": ["read_trials"],
             "work.local": ["LocalExecutor"],
-            "look": ["Look", "first_looks"],
             "plan.plan": ["Plan", "make_plan"],
             "progress": ["Progress", "make_progress"],
             "rows.manifest": ["read_manifest"],
@@ -40,7 +38,6 @@ else:
 __all__ = [
     "Datasets",
     "LocalExecutor",
-    "Look",
     "Plan",
     "PlanFacts",
     "Progress",
@@ -48,7 +45,6 @@ __all__ = [
     "RunSettings",
     "RunStatus",
     "describe_plan",
-    "first_looks",
     "make_executor",
     "make_plan",
     "make_progress",

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from ddr_cli.comparison.names import method_name, number
 from ddr_cli.comparison.summary import AXES, Summary, swept_columns
 from ddr_cli.figures.curves import draw_curves, draw_heat_maps
 from ddr_cli.figures.dot_plot import draw_category_plot, draw_dot_plot
-from ddr_cli.figures.embeddings import draw_embeddings, drawable, read_embeddings, scores_note
+from ddr_cli.figures.embeddings import draw_embeddings, read_embeddings, scores_note
 from ddr_cli.figures.picture import Picture
 from ddr_cli.figures.style import house_style, new_figure, run_title
 from ddr_cli.verdicts.headline import NOTHING, Said
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-    from ddr_cli.engine import Look
 
 _MOST_PANELS = 4
 
@@ -56,20 +52,6 @@ def draw(summary: Summary, said: Said = NOTHING) -> Figure:
         if second is None or picture.rows[second].nunique() <= _MOST_PANELS:
             return draw_curves(picture, x, second)
         return draw_heat_maps(picture, x, second)
-
-
-def draw_looks(title: str, looks: Sequence[Look]) -> Figure:
-    """Draw where reducers place a split's points, a panel for each."""
-    panels = [
-        drawable(
-            look.kept,
-            [method_name(look.label)],
-            [f"error on the test points {number(look.error, 'error')}"],
-        )
-        for look in looks
-    ]
-    with house_style():
-        return draw_embeddings(title, panels)
 
 
 def _words_of(summary: Summary, rows: pd.DataFrame) -> str | None:

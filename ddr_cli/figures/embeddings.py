@@ -37,6 +37,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
+    from ddr_cli.engine.plan.identity import DataIdentity
+    from ddr_cli.spec import Spec
+
 
 # Beyond this many points in a figure they become a picture inside the drawing: as shapes of their
 # own they would make it megabytes.
@@ -46,6 +49,7 @@ _COLUMNS = {1: 1, 2: 2, 3: 3, 4: 4, 5: 3, 6: 3, 7: 4, 8: 4}
 _MANY = 60
 _MOST_SCORES = 4
 _SOFT = "#333333"
+_GENERATED = "generated"  # the licence of data that a card makes itself
 _OWN_POINT: dict[str, Any] = {
     "marker": "o",
     "markersize": 13,
@@ -105,10 +109,7 @@ def _with_data(summary: Summary, found: list[Embedding]) -> list[Embedding]:
     data = summary.run.manifest.data
     if data is None or not found:
         return found
-    # It brings scikit-learn along.
-    from ddr_cli.engine.look import generated_points
-
-    points = generated_points(summary.run.spec, data)
+    points = _generated_points(summary.run.spec, data)
     # What an earlier version of the spec has kept is of other points.
     if points is None or any(each.kept.split_hash != points[0] for each in found):
         return found
@@ -123,6 +124,30 @@ def _with_data(summary: Summary, found: list[Embedding]) -> list[Embedding]:
         replace(first, title=title, scores=(), mark="", coordinates=X[:, :n], prototypes=None),
         *found,
     ]
+
+
+def _generated_points(spec: Spec, data: DataIdentity) -> tuple[str, NDArray[np.float64]] | None:
+    """Return the features of the samples whose embeddings are kept, with their split's hash.
+
+    None for measured data: a figure reads no files of data.
+    """
+    # They bring scikit-learn along.
+    from ddr_cli.data import load_card, load_dataset
+    from ddr_cli.engine.plan.plan import make_plan
+    from ddr_cli.engine.work.schedule import kept_rows
+    from ddr_cli.engine.work.splits import Draws
+
+    card = load_card(spec.card)
+    if card.licence != _GENERATED or card.generate is None or spec.embeddings is None:
+        return None
+    dataset = load_dataset(spec.card, options=data.options)
+    if dataset.fingerprint != data.fingerprint:
+        return None
+    plan = make_plan(spec, data)
+    split, seed, _ = Draws(plan, dataset)(next(iter(plan.fits)))
+    rows = np.concatenate([split.train, split.test])
+    kept = np.asarray(kept_rows(spec.embeddings.points, len(rows), seed), dtype=np.intp)
+    return split.hash, np.asarray(dataset.X[rows[kept]], dtype=float)
 
 
 def _in_plane(embedding: Embedding, X: NDArray[np.float64]) -> Embedding:
@@ -146,11 +171,6 @@ def _embedding(summary: Summary, item: Item, kept: KeptEmbedding, mark: str) -> 
         if (key := name.partition(".")[2]) in kept.params and name.startswith("reducer.")
     ]
     titles = [method_name(item.label), *swept]
-    return replace(drawable(kept, titles, _scores(summary, item, kept)), mark=mark)
-
-
-def drawable(kept: KeptEmbedding, titles: Sequence[str], scores: Sequence[str] = ()) -> Embedding:
-    """Return an embedding as it is drawn, under titles and what was measured."""
     coordinates = np.asarray(kept.coordinates, dtype=float)
     # Three of many directions are no space of their own; the first two are the plane that the
     # method thinks most of.
@@ -160,13 +180,14 @@ def drawable(kept: KeptEmbedding, titles: Sequence[str], scores: Sequence[str] =
     prototypes = kept.prototypes
     return Embedding(
         ", ".join([*titles, *left_out]),
-        tuple(scores),
+        tuple(_scores(summary, item, kept)),
         kept,
         np.asarray(kept.y, dtype=np.int64),
         np.asarray([part == "test" for part in kept.part]),
         coordinates[:, :shown],
         None if prototypes is None else np.asarray(prototypes, dtype=float)[:, :shown],
         None if kept.subclass_names is None else np.asarray(kept.subclasses, dtype=np.int64),
+        mark=mark,
     )
 
 

@@ -5,33 +5,30 @@ from __future__ import annotations
 import io
 from pathlib import Path
 
-import numpy as np
-import pandas as pd
 import pytest
 from PIL import Image
 
 from ddr_cli.data import load_dataset
+from ddr_cli.evaluation.knn import KNNClassifier
 from ddr_cli.evaluation.splits import make_split
 from ddr_cli.reducers import LFDA
 
 
-def test_coordinates_are_those_of_the_fitted_method(ddr_here, work):
+def test_the_error_is_that_of_the_specs_run(ddr_here, work):
     done = ddr_here(
-        *("embed", "iris", "--reducer", "lfda", "--dim", "2", "--set", "n_neighbors=5"),
-        *("--train", "0.6", "--seed", "3", "--out", "coords.csv"),
+        *("embed", "iris", "--reducer", "lfda", "--set", "n_neighbors=5"),
+        *("--set", "split.train=0.6", "--set", "split.seed=3"),
     )
     assert done.returncode == 0, done.stderr
-    assert "90 training and 60 test points in 2 dimension" in done.stdout
-    found = pd.read_csv(work / "coords.csv")
-    assert found.columns.tolist() == ["reducer", "row", "label", "part", "x1", "x2"]
-    assert found["row"].tolist() == list(range(150))
     iris = load_dataset("iris")
-    assert found["label"].tolist() == [iris.target_names[code] for code in iris.y]
     split = make_split("fraction", iris.y, seed=3, dataset="iris", index=0, train=0.6)
-    assert found.index[found["part"] == "train"].tolist() == sorted(split.train)
-    fitted = LFDA(n_components=2, n_neighbors=5).fit(iris.X[split.train], iris.y[split.train])
-    np.testing.assert_allclose(found[["x1", "x2"]], fitted.transform(iris.X), rtol=0, atol=1e-12)
-    assert not list(work.glob("*.png"))
+    X, y = iris.X[split.train], iris.y[split.train]
+    fitted = LFDA(n_components=2, n_neighbors=5).fit(X, y)
+    classifier = KNNClassifier().fit(fitted.transform(X), y)
+    wrong = classifier.predict(fitted.transform(iris.X[split.test])) != iris.y[split.test]
+    assert f"lfda: knn error on the test set {100 * wrong.mean():.2f} %" in done.stdout
+    # The run's own folder is not kept.
+    assert [path.name for path in work.iterdir()] == ["iris_lfda.png"]
 
 
 def test_a_picture_has_a_panel_for_each_reducer_and_two_kinds_of_points(ddr_here, work):
@@ -43,33 +40,49 @@ def test_a_picture_has_a_panel_for_each_reducer_and_two_kinds_of_points(ddr_here
     drawn = (work / "a.svg").read_text()
     for text in ("LDA", "PCA", "training point", "test point", "setosa"):
         assert f">{text}</text>" in drawn
-    done = ddr_here("embed", "iris", "--reducer", "lda", "--dim", "1", "--preprocess", "rescale")
+    done = ddr_here(
+        "embed", "iris", "--reducer", "lda", "--set", "n_components=1", "--preprocess", "rescale"
+    )
     assert done.returncode == 0
     assert Image.open(io.BytesIO((work / "iris_lda.png").read_bytes())).size[0] > 500
 
 
 def test_the_data_sets_own_split_is_taken(ddr_here, work):
     (work / "a.csv").write_text("x,y,c\n" + "".join(f"{i},{i % 3},{i % 2}\n" for i in range(12)))
-    (work / "b.csv").write_text("x,y,c\n1,2,0\n2,2,1\n")
+    (work / "b.csv").write_text("x,y,c\n1,2,0\n2,2,0\n")
     words = ("--format", "csv", "--path", "a.csv", "--test", "b.csv", "--label", "c")
     assert ddr_here("data", "new", "mine", *words).returncode == 0
-    done = ddr_here("embed", "./mine.yaml", "--reducer", "none", "--out", "c.csv")
+    done = ddr_here(
+        "embed", "./mine.yaml", "--reducer", "none", "--set", "classifier.n_neighbors=1"
+    )
     assert done.returncode == 0, done.stderr
-    parts = pd.read_csv(work / "c.csv")["part"]
-    assert parts.tolist() == ["train"] * 12 + ["test"] * 2
+    # The nearest rows of both are 1 and 2 with classes 1 and 0.
+    assert "error on the test set 50.00 %" in done.stdout
 
 
 def test_no_group_is_on_both_sides(ddr_here, work):
-    rows = [f"{i},{i % 3},s{i // 4},{i % 2}\n" for i in range(40)]
-    (work / "a.csv").write_text("x,y,who,c\n" + "".join(rows))
+    # Groups stand apart and their classes alternate: only rows of the same group tell the class.
+    rows = [f"{10 * (i // 8)},s{i // 8},{i // 8 % 2}\n" for i in range(80)]
+    (work / "a.csv").write_text("x,who,c\n" + "".join(rows))
     (work / "a.yaml").write_text(
         "name: a\ntitle: A\nfiles: [{path: a.csv}]\nformat: {name: csv, label: c, groups: who}\n"
     )
-    done = ddr_here("embed", "./a.yaml", "--reducer", "none", "--train", "0.7", "--out", "c.csv")
+    words = ("embed", "./a.yaml", "--reducer", "none", "--set", "classifier.n_neighbors=1")
+    done = ddr_here(*words)
     assert done.returncode == 0, done.stderr
-    assert "28 training and 12 test points, no group in both, in 2 dimension" in done.stdout
-    found = pd.read_csv(work / "c.csv")
-    assert (found.groupby(found["row"] // 4)["part"].nunique() == 1).all()
+    assert " 0.00 %" not in done.stdout
+    assert " 0.00 %" in ddr_here(*words, "--set", "split.kind=fraction").stdout
+
+
+def test_unlabelled_samples_are_refused(ddr_here, work):
+    (work / "a.csv").write_text("x,c\n" + "".join(f"{i},{i % 2}\n" for i in range(12)) + "3,\n")
+    (work / "a.yaml").write_text(
+        "name: a\ntitle: A\nfiles: [{path: a.csv}]\nunlabelled: keep\n"
+        "format: {name: csv, label: c}\n"
+    )
+    done = ddr_here("embed", "./a.yaml", "--reducer", "pca")
+    assert done.returncode == 2
+    assert "without a label" in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -84,8 +97,8 @@ def test_no_group_is_on_both_sides(ddr_here, work):
         ),
         (("./t.csv", "--reducer", "lda"), 2, "'ddr data new t.csv' makes"),
         (("./u.csv", "--reducer", "lda"), 2, "There is no file at u.csv"),
-        (("iris", "--reducer", "lda", "--dim", "3"), 2, "at most 2 dimensions"),
-        (("iris", "--reducer", "none", "--dim", "3"), 2, "no number of dimensions"),
+        (("iris", "--reducer", "lda", "--set", "n_components=3"), 2, "at most 2 dimensions"),
+        (("iris", "--reducer", "none", "--set", "n_components=3"), 2, "n_components"),
         (("iris", "--reducer", "lfda", "--set", "beta=1"), 2, "reducer.beta"),
         (("iris", "--reducer", "lda", "--picture", "a.jpg"), 2, "must end in .png or .svg"),
         (("iris", "--reducer", "./no.py:Mine", "--trust"), 2, "it is not there"),

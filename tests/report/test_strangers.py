@@ -147,7 +147,7 @@ def test_numbers_as_texts_stay_what_they_are() -> None:
     assert Table(frame).csv() == "a,b\n-1.5 to 2,-1\n'@x,2\n'-cmd|x,3\n+3,4\n"
 
 
-@pytest.mark.parametrize("name", ["", "run.lock", "trials.csv", "embeddings", "previous", "kept"])
+@pytest.mark.parametrize("name", ["", "run.lock", "trials.csv", "embeddings", "previous"])
 def test_a_run_writes_through_no_link(tmp_path: Path, run: Path, name: str) -> None:
     folder, elsewhere = tmp_path / "results" / "theirs", tmp_path / "elsewhere"
     shutil.copytree(run, elsewhere)
