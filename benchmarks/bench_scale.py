@@ -52,7 +52,9 @@ def measure(points: str, n: int, method: str, neighbors: str) -> dict[str, objec
     """Fit once, and return a row of the table."""
     from sklearn.neighbors import KNeighborsClassifier
 
-    from ddr_cli.reducers import CCDR, neighbor_graph
+    from ddr_cli.core.extras import load_library
+    from ddr_cli.numerics.approximate import LIBRARY
+    from ddr_cli.reducers import CCDR
 
     X, y = POINTS[points](n + HELD_OUT)
     subsample = None if method == WHOLE else int(method.split()[-1])
@@ -63,7 +65,7 @@ def measure(points: str, n: int, method: str, neighbors: str) -> dict[str, objec
         subsample=subsample,
         random_state=0,
     )
-    neighbor_graph.load_library(neighbor_graph.LIBRARY)
+    load_library(LIBRARY)
     began = time.process_time()
     model.fit(X[:n], y[:n])
     spent = time.process_time() - began

@@ -111,8 +111,8 @@ def plan(
 
     With --hours, show what such a budget would cover.
     """
+    from ddr_cli.core.extras import nothing_fitted
     from ddr_cli.engine.suite import costs_of
-    from ddr_cli.reducers.rivals.library import nothing_fitted
     from ddr_cli.report.suite import cost_table, covered, one_line, plan_notes, plan_tables
 
     with nothing_fitted():
@@ -226,7 +226,7 @@ def status(
     """
     import json
 
-    from ddr_cli.reducers.rivals.library import nothing_fitted
+    from ddr_cli.core.extras import nothing_fitted
     from ddr_cli.report.suite import one_line, status_tables
 
     with nothing_fitted():

@@ -23,6 +23,7 @@ from sklearn.datasets import make_blobs
 from threadpoolctl import threadpool_limits
 
 from ddr_cli.core.errors import InputError
+from ddr_cli.core.extras import missing_library
 from ddr_cli.core.own_code import shown
 from ddr_cli.core.validation import field_problems
 from ddr_cli.engine.work.scoring import seeded
@@ -30,7 +31,6 @@ from ddr_cli.evaluation.registry import get_evaluator_traits
 from ddr_cli.numerics.neighbors import kneighbors
 from ddr_cli.reducers.labels import UNLABELLED
 from ddr_cli.reducers.registry import get_traits
-from ddr_cli.reducers.rivals.library import missing_library
 from ddr_cli.spec.estimators import (
     complete,
     is_annotated,

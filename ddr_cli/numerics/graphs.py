@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 from scipy.spatial.distance import cdist
 
+from ddr_cli.numerics.approximate import Search, search_neighbors
 from ddr_cli.numerics.neighbors import (
     CsrArray,
     Floats,
@@ -119,14 +120,19 @@ def neighbor_affinity(
     weights: Weights = "heat",
     epsilon: Literal["mean"] | float = "mean",
     neighbors: Neighbors | None = None,
-) -> tuple[CsrArray, float]:
-    """Return `knn_graph` of the points, and its width: for "mean" the `mean_squared_distance`.
+    search: Search = "exact",
+) -> tuple[CsrArray, float, float]:
+    """Return `knn_graph` of the points, its bandwidth, and the recall of the search.
 
-    Neighbours that are known already, at least `k` of each point, spare the search.
+    The bandwidth for "mean" is the `mean_squared_distance`. Neighbours that are known already, at
+    least `k` of each point, spare the search.
     """
-    neighbors = known_neighbors(X, k, neighbors)
+    if neighbors is None:
+        neighbors, recall = search_neighbors(X, k, search)
+    else:
+        neighbors, recall = known_neighbors(X, k, neighbors), 1.0
     width = mean_squared_distance(neighbors, k) if epsilon == "mean" else float(epsilon)
-    return knn_graph(neighbors, k, weights=weights, epsilon=width), width
+    return knn_graph(neighbors, k, weights=weights, epsilon=width), width, recall
 
 
 def mean_squared_distance(neighbors: Neighbors, k: int) -> float:

@@ -7,11 +7,12 @@ seconds and up to 14 times the duration, for kernel and semidefinite methods.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 
-from threadpoolctl import ThreadpoolController
+from threadpoolctl import ThreadpoolController, threadpool_limits
 
 
 @contextmanager
@@ -25,3 +26,16 @@ def one_thread() -> Iterator[None]:
 def _loaded() -> ThreadpoolController:
     # To look for the libraries takes 5 ms, and NumPy's and SciPy's are there before any fit.
     return ThreadpoolController()
+
+
+@contextmanager
+def one_thread_in_numba() -> Iterator[None]:
+    """Limit numba's functions, BLAS and OpenMP to one thread within the block."""
+    numba = sys.modules["numba"]  # imported by the libraries that need this
+    before = numba.get_num_threads()
+    numba.set_num_threads(1)
+    try:
+        with threadpool_limits(1):
+            yield
+    finally:
+        numba.set_num_threads(before)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,11 +15,11 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from ddr_cli.core.registry import registered
-from ddr_cli.numerics.graphs import knn_kernel, known_neighbors
+from ddr_cli.numerics.approximate import Search, search_library
+from ddr_cli.numerics.graphs import knn_kernel, known_neighbors, neighbor_affinity
 from ddr_cli.numerics.laplacian import laplacian_eigenpairs
 from ddr_cli.numerics.neighbors import CsrArray, Neighbors, kneighbors
 from ddr_cli.reducers.labels import UNLABELLED, codes_among, encode_labels
-from ddr_cli.reducers.neighbor_graph import OnNeighborGraph, Search
 from ddr_cli.reducers.reducer import Codes, Embedding, Floats
 from ddr_cli.reducers.registry import Traits, equal_ratios
 
@@ -31,7 +31,7 @@ from ddr_cli.reducers.registry import Traits, equal_ratios
     label="CCDR",
     look=("blue", "o"),
 )
-class CCDR(OnNeighborGraph, Embedding):
+class CCDR(Embedding):
     r"""Embed points and class centres so that both classes and the data's geometry are kept.
 
     Points :math:`y_i` and class centres :math:`z_k` in :math:`R^m` minimise (Eq. 13)
@@ -126,6 +126,7 @@ class CCDR(OnNeighborGraph, Embedding):
     eigenvalues_: Floats
     _keeps_float32 = False
     _needs_labels = True
+    newer_parameters: ClassVar[tuple[str, ...]] = ("neighbors",)
 
     def __init__(
         self,
@@ -174,7 +175,14 @@ class CCDR(OnNeighborGraph, Embedding):
 
     def _fit_graph(self, X: Any, code: Codes, neighbors: Neighbors | None) -> None:
         n, L, m = X.shape[0], len(self.classes_), self.n_components
-        W, self.epsilon_ = self._affinity(X, neighbors)
+        W, self.epsilon_, self.neighbor_recall_ = neighbor_affinity(
+            X,
+            self.n_neighbors,
+            weights=self.weights,
+            epsilon=self.epsilon,
+            neighbors=neighbors,
+            search=self.neighbors,
+        )
 
         # G = [[0, C], [C', beta W]], C the L x n class membership, a zero column where unlabelled.
         (labelled,) = np.nonzero(code != UNLABELLED)
@@ -310,11 +318,11 @@ class CCDR(OnNeighborGraph, Embedding):
     def __ddr_traits__(self) -> Traits:
         shares = self.subsample is None
         return Traits(
-            version=self._version(1),
+            version=1 + (self.neighbors != "exact"),
             nested=shares,
             transductive=True,
             neighbors=shares and self.neighbors == "exact",
-            library=self._library,
+            library=search_library(self.neighbors),
             grids={
                 "beta": equal_ratios(0.01, 10, 13),
                 "n_neighbors": tuple(range(2, 13)),

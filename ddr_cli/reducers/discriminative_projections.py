@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from annotated_types import Ge, Gt
@@ -11,12 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from ddr_cli.core.parameters import check_parameters
 from ddr_cli.core.registry import registered
+from ddr_cli.numerics.approximate import Search, search_library
 from ddr_cli.numerics.eigen import deterministic_signs
 from ddr_cli.numerics.generalized_eigen import smallest_generalized_eigenpairs
 from ddr_cli.numerics.graph_embedding import laplacian_form, leading_span, symmetric
+from ddr_cli.numerics.graphs import neighbor_affinity
 from ddr_cli.numerics.neighbors import CsrArray, Neighbors
 from ddr_cli.reducers.labels import UNLABELLED, Unlabelled, encode_labels, points_and_values
-from ddr_cli.reducers.neighbor_graph import OnNeighborGraph, Search
 from ddr_cli.reducers.reducer import Floats, LinearReducer
 from ddr_cli.reducers.registry import Traits, rank_of_centred
 
@@ -32,7 +33,7 @@ _EQUAL = 1e-12  # relative size of a difference between points that is rounding
     label="DP",
     look=("blue", "h"),
 )
-class DiscriminativeProjections(OnNeighborGraph, LinearReducer):
+class DiscriminativeProjections(LinearReducer):
     r"""Map points and labels into one space: points near their label, far from the others.
 
     Maps f of points and g of labels (as unit vectors :math:`s_k`, :math:`y_i = s_k` for a point
@@ -140,6 +141,7 @@ class DiscriminativeProjections(OnNeighborGraph, LinearReducer):
     """
 
     _needs_labels = True
+    newer_parameters: ClassVar[tuple[str, ...]] = ("neighbors",)
 
     def __init__(
         self,
@@ -176,7 +178,14 @@ class DiscriminativeProjections(OnNeighborGraph, LinearReducer):
         """
         points, target = self._read(X, y)
         span = leading_span(points, self._most(points))
-        W, _ = self._affinity(points, neighbors)
+        W, _, self.neighbor_recall_ = neighbor_affinity(
+            points,
+            self.n_neighbors,
+            weights=self.weights,
+            epsilon=self.epsilon,
+            neighbors=neighbors,
+            search=self.neighbors,
+        )
         if (
             not span.rank
             or np.ptp(span.coordinates, axis=0).max() <= _EQUAL * abs(span.coordinates).max()
@@ -277,11 +286,11 @@ class DiscriminativeProjections(OnNeighborGraph, LinearReducer):
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
-            version=self._version(1),
+            version=1 + (self.neighbors != "exact"),
             nested=True,
             transductive=True,
             neighbors=self.neighbors == "exact",
-            library=self._library,
+            library=search_library(self.neighbors),
             grids={
                 "n_components": (1, 2, 3, 5, 9, 20, 30, 50, 100),
                 "mu": ("auto", 0.0, 1e-4, 1e-3, 1e-2, 1e-1, 1.0),

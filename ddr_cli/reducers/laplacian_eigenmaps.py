@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,10 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.csgraph import connected_components
 
 from ddr_cli.core.registry import registered
-from ddr_cli.numerics.graphs import knn_kernel, known_neighbors, shortest_bridges
+from ddr_cli.numerics.approximate import Search, search_library
+from ddr_cli.numerics.graphs import knn_kernel, known_neighbors, neighbor_affinity, shortest_bridges
 from ddr_cli.numerics.laplacian import laplacian_eigenpairs
 from ddr_cli.numerics.neighbors import CsrArray, Neighbors
-from ddr_cli.reducers.neighbor_graph import OnNeighborGraph, Search
 from ddr_cli.reducers.reducer import Embedding
 from ddr_cli.reducers.registry import Traits, one_less_than_points
 
@@ -29,7 +29,7 @@ _NEGLIGIBLE = 1e-8  # an edge of less than this share of the mean weight connect
     label="Laplacian eigenmaps",
     look=("blue", "^"),
 )
-class LaplacianEigenmaps(OnNeighborGraph, Embedding):
+class LaplacianEigenmaps(Embedding):
     r"""Embed points such that neighbours stay near each other.
 
     The embedding minimises :math:`\frac12 \sum_{ij} w_{ij} \|y_i - y_j\|^2` under
@@ -114,6 +114,7 @@ class LaplacianEigenmaps(OnNeighborGraph, Embedding):
     """
 
     bridges_: NDArray[np.intp]
+    newer_parameters: ClassVar[tuple[str, ...]] = ("neighbors",)
 
     def __init__(
         self,
@@ -140,7 +141,14 @@ class LaplacianEigenmaps(OnNeighborGraph, Embedding):
     ) -> LaplacianEigenmaps:
         """Embed the rows of `X`; `neighbors` of these, `n_neighbors` or more, spare the search."""
         points = self._points(X, reset=True)
-        W, self.epsilon_ = self._affinity(points, neighbors)
+        W, self.epsilon_, self.neighbor_recall_ = neighbor_affinity(
+            points,
+            self.n_neighbors,
+            weights=self.weights,
+            epsilon=self.epsilon,
+            neighbors=neighbors,
+            search=self.neighbors,
+        )
         self.affinity_ = self._connected(W, points)
         self._check_extension(points.shape[0] - 1)
         self.eigenvalues_, Y = laplacian_eigenpairs(self.affinity_, self.n_components)
@@ -194,11 +202,11 @@ class LaplacianEigenmaps(OnNeighborGraph, Embedding):
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
-            version=self._version(1),
+            version=1 + (self.neighbors != "exact"),
             nested=True,
             transductive=True,
             neighbors=self.neighbors == "exact",
-            library=self._library,
+            library=search_library(self.neighbors),
             supervised=False,
             grids={
                 "n_components": tuple(range(1, 21)),

@@ -3,133 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 import scipy.sparse as sp
 from annotated_types import Ge, Gt
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.csgraph import laplacian
-from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils.extmath import safe_sparse_dot
 
-from ddr_cli.core.parameters import check_parameters
 from ddr_cli.core.registry import registered
+from ddr_cli.numerics.approximate import Search, search_library
 from ddr_cli.numerics.generalized_eigen import null_space, unit_eigenpairs
 from ddr_cli.numerics.graph_embedding import laplacian_form, symmetric
+from ddr_cli.numerics.graphs import neighbor_affinity
 from ddr_cli.numerics.kernels import kernel_matrix, kernel_width
 from ddr_cli.numerics.neighbors import CsrArray, Neighbors
-from ddr_cli.reducers.labels import UNLABELLED, Unlabelled, encode_labels, points_and_values
-from ddr_cli.reducers.neighbor_graph import OnNeighborGraph, Search
-from ddr_cli.reducers.reducer import Estimator, Floats, Reducer
+from ddr_cli.reducers.labels import UNLABELLED, encode_labels
+from ddr_cli.reducers.reducer import Floats, Reducer
 from ddr_cli.reducers.registry import Traits
 
 Labelled = NDArray[np.bool_]
 Kernel = Literal["linear", "rbf", "poly", "laplacian", "cosine"] | Callable[[Any, Any], float]
 
 _RANK_TOL = 1e-12  # relative size at which an eigenvalue of the normal equations counts as zero
-
-
-class ManifoldRegularized(OnNeighborGraph, Estimator):
-    """An estimator that fits `LaplacianRLS`'s function to one or more outputs."""
-
-    coef_: NDArray[Any]
-    dual_coef_: Floats
-    intercept_: NDArray[Any]
-    mu: Literal["auto"] | float
-    alpha: float
-    kernel: Any
-    gamma: Literal["scale"] | float
-    degree: int
-    coef0: float
-    fit_intercept: bool
-    _fitted = "intercept_"
-    _needs_labels = True
-
-    def _fit_outputs(
-        self, points: Any, labelled: Labelled, Y: Floats, neighbors: Neighbors | None
-    ) -> None:
-        """Fit one function to each column of `Y`, the outputs wanted at the labelled points."""
-        W, _ = self._affinity(points, neighbors)
-        s = float(W.sum())
-        self.mu_ = (len(Y) / s if s else 0.0) if self.mu == "auto" else float(self.mu)
-        offset = Y.mean(axis=0) if self.fit_intercept else np.zeros(Y.shape[1])
-        few_features = points.shape[1] <= points.shape[0]
-        if self.kernel == "linear" and few_features:
-            coef, shift = self._primal(points, labelled, Y - offset, W)
-        else:
-            if self.alpha == 0:
-                raise ValueError(
-                    "alpha=0 leaves the function undetermined with a kernel, or with more features "
-                    "than points; give a positive alpha."
-                )
-            self.gamma_ = kernel_width(points, self.gamma)
-            K = self._kernel(points, points)
-            a = self._dual(K, labelled, Y - offset, W)
-            shift = (K @ a)[labelled].mean(axis=0)
-            coef = safe_sparse_dot(points.T, a) if self.kernel == "linear" else a
-        self.intercept_ = offset - shift if self.fit_intercept else offset
-        if self.kernel == "linear":
-            self.coef_ = np.asarray(coef).T.astype(points.dtype)
-        else:
-            self.dual_coef_, self.X_fit_ = coef, points
-
-    def _primal(self, X: Any, labelled: Labelled, Y: Floats, W: CsrArray) -> tuple[Floats, Floats]:
-        r"""Solve :math:`(x^T x + \alpha I + \mu X^T L X) a = x^T y`, x the labelled points.
-
-        The intercept takes the mean out of the labelled points; the graph doesn't feel it.
-        """
-        X = X.astype(np.float64)
-        x = X[labelled]
-        mean = np.asarray(x.mean(axis=0)).ravel() if self.fit_intercept else np.zeros(X.shape[1])
-        sparse: bool = sp.issparse(X)
-        if sparse:
-            gram = (x.T @ x).toarray() - len(Y) * np.outer(mean, mean)
-            L: Any = laplacian(W)
-            smooth = symmetric((X.T @ (L @ X)).toarray())
-            image = x.T @ Y - np.outer(mean, Y.sum(axis=0))
-        else:
-            x = x - mean
-            gram, smooth, image = x.T @ x, laplacian_form(X, W), x.T @ Y
-        left = symmetric(gram) + self.alpha * np.eye(len(gram)) + self.mu_ * smooth
-        per_unit, sizes, axes = unit_eigenpairs(left)
-        kept = sizes > (_RANK_TOL * sizes[-1] if self.alpha == 0 else 0.0)
-        coef = per_unit[:, None] * (
-            axes[:, kept] @ ((axes[:, kept].T @ (per_unit[:, None] * image)) / sizes[kept, None])
-        )
-        if not kept.all():
-            # Of equally good functions the one with the smallest norm.
-            null = null_space(left, _RANK_TOL)
-            coef -= null @ (null.T @ coef)
-        return coef, mean @ coef
-
-    def _dual(self, K: Floats, labelled: Labelled, Y: Floats, W: CsrArray) -> Floats:
-        r"""Solve :math:`(J K + \alpha I + \mu L K) a = J y`, J the selection of labelled points.
-
-        With an intercept J also takes out their mean.
-        """
-        L: Any = laplacian(W)
-        system: Floats = self.mu_ * (L @ K)
-        chosen = K[labelled]
-        system[labelled] += chosen - chosen.mean(axis=0) if self.fit_intercept else chosen
-        system[np.diag_indices_from(system)] += self.alpha
-        image = np.zeros((len(K), Y.shape[1]))
-        image[labelled] = Y
-        return np.asarray(np.linalg.solve(system, image))
-
-    def _outputs(self, X: ArrayLike) -> NDArray[Any]:
-        """Return the fitted functions' values, of shape (n_queries, n_outputs)."""
-        points = self._points(X)
-        if self.kernel == "linear":
-            values = safe_sparse_dot(points, self.coef_.T, dense_output=True)
-        else:
-            values = self._kernel(points, self.X_fit_) @ self.dual_coef_
-        return np.asarray(values + self.intercept_).astype(points.dtype)
-
-    def _kernel(self, A: Any, B: Any) -> Floats:
-        return kernel_matrix(
-            A, B, self.kernel, gamma=self.gamma_, degree=self.degree, coef0=self.coef0
-        )
 
 
 @registered(
@@ -139,7 +37,7 @@ class ManifoldRegularized(OnNeighborGraph, Estimator):
     label="Laplacian RLS",
     look=("dark red", "X"),
 )
-class LaplacianRLS(ClassifierMixin, ManifoldRegularized, Reducer):
+class LaplacianRLS(ClassifierMixin, Reducer):
     r"""Classify by functions that are near the labels and smooth over the neighbour graph.
 
     For each class the function f minimises
@@ -227,6 +125,13 @@ class LaplacianRLS(ClassifierMixin, ManifoldRegularized, Reducer):
     [0, 1, 2]
     """
 
+    coef_: NDArray[Any]
+    dual_coef_: Floats
+    intercept_: NDArray[Any]
+    _fitted = "intercept_"
+    _needs_labels = True
+    newer_parameters: ClassVar[tuple[str, ...]] = ("neighbors",)
+
     def __init__(
         self,
         mu: Literal["auto"] | Annotated[float, Ge(0)] = "auto",
@@ -270,6 +175,98 @@ class LaplacianRLS(ClassifierMixin, ManifoldRegularized, Reducer):
         self._fit_outputs(points, labelled, Y, neighbors)
         return self
 
+    def _fit_outputs(
+        self, points: Any, labelled: Labelled, Y: Floats, neighbors: Neighbors | None
+    ) -> None:
+        """Fit one function to each column of `Y`, the outputs wanted at the labelled points."""
+        W, _, self.neighbor_recall_ = neighbor_affinity(
+            points,
+            self.n_neighbors,
+            weights=self.weights,
+            epsilon=self.epsilon,
+            neighbors=neighbors,
+            search=self.neighbors,
+        )
+        s = float(W.sum())
+        self.mu_ = (len(Y) / s if s else 0.0) if self.mu == "auto" else float(self.mu)
+        offset = Y.mean(axis=0) if self.fit_intercept else np.zeros(Y.shape[1])
+        few_features = points.shape[1] <= points.shape[0]
+        if self.kernel == "linear" and few_features:
+            coef, shift = self._primal(points, labelled, Y - offset, W)
+        else:
+            if self.alpha == 0:
+                raise ValueError(
+                    "alpha=0 leaves the function undetermined with a kernel, or with more features "
+                    "than points; give a positive alpha."
+                )
+            self.gamma_ = kernel_width(points, self.gamma)
+            K = self._kernel(points, points)
+            a = self._dual(K, labelled, Y - offset, W)
+            shift = (K @ a)[labelled].mean(axis=0)
+            coef = safe_sparse_dot(points.T, a) if self.kernel == "linear" else a
+        self.intercept_ = offset - shift if self.fit_intercept else offset
+        if self.kernel == "linear":
+            self.coef_ = np.asarray(coef).T.astype(points.dtype)
+        else:
+            self.dual_coef_, self.X_fit_ = coef, points
+
+    def _primal(self, X: Any, labelled: Labelled, Y: Floats, W: CsrArray) -> tuple[Floats, Floats]:
+        r"""Solve :math:`(x^T x + \alpha I + \mu X^T L X) a = x^T y`, x the labelled points.
+
+        The intercept takes the mean out of the labelled points; the graph doesn't feel it.
+        """
+        X = X.astype(np.float64)
+        x = X[labelled]
+        mean = np.asarray(x.mean(axis=0)).ravel() if self.fit_intercept else np.zeros(X.shape[1])
+        sparse: bool = sp.issparse(X)
+        if sparse:
+            gram = (x.T @ x).toarray() - len(Y) * np.outer(mean, mean)
+            L: Any = laplacian(W)
+            smooth = symmetric((X.T @ (L @ X)).toarray())
+            image = x.T @ Y - np.outer(mean, Y.sum(axis=0))
+        else:
+            x = x - mean
+            gram, smooth, image = x.T @ x, laplacian_form(X, W), x.T @ Y
+        left = symmetric(gram) + self.alpha * np.eye(len(gram)) + self.mu_ * smooth
+        per_unit, sizes, axes = unit_eigenpairs(left)
+        kept = sizes > (_RANK_TOL * sizes[-1] if self.alpha == 0 else 0.0)
+        coef = per_unit[:, None] * (
+            axes[:, kept] @ ((axes[:, kept].T @ (per_unit[:, None] * image)) / sizes[kept, None])
+        )
+        if not kept.all():
+            # Of equally good functions the one with the smallest norm.
+            null = null_space(left, _RANK_TOL)
+            coef -= null @ (null.T @ coef)
+        return coef, mean @ coef
+
+    def _dual(self, K: Floats, labelled: Labelled, Y: Floats, W: CsrArray) -> Floats:
+        r"""Solve :math:`(J K + \alpha I + \mu L K) a = J y`, J the selection of labelled points.
+
+        With an intercept J also takes out their mean.
+        """
+        L: Any = laplacian(W)
+        system: Floats = self.mu_ * (L @ K)
+        chosen = K[labelled]
+        system[labelled] += chosen - chosen.mean(axis=0) if self.fit_intercept else chosen
+        system[np.diag_indices_from(system)] += self.alpha
+        image = np.zeros((len(K), Y.shape[1]))
+        image[labelled] = Y
+        return np.asarray(np.linalg.solve(system, image))
+
+    def _outputs(self, X: ArrayLike) -> NDArray[Any]:
+        """Return the fitted functions' values, of shape (n_queries, n_outputs)."""
+        points = self._points(X)
+        if self.kernel == "linear":
+            values = safe_sparse_dot(points, self.coef_.T, dense_output=True)
+        else:
+            values = self._kernel(points, self.X_fit_) @ self.dual_coef_
+        return np.asarray(values + self.intercept_).astype(points.dtype)
+
+    def _kernel(self, A: Any, B: Any) -> Floats:
+        return kernel_matrix(
+            A, B, self.kernel, gamma=self.gamma_, degree=self.degree, coef0=self.coef0
+        )
+
     def decision_function(self, X: ArrayLike) -> NDArray[Any]:
         """Return the functions' values, a column per class; of two classes the second's alone."""
         values = self._outputs(X)
@@ -287,10 +284,10 @@ class LaplacianRLS(ClassifierMixin, ManifoldRegularized, Reducer):
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
-            version=self._version(2),
+            version=2 + (self.neighbors != "exact"),
             transductive=True,
             neighbors=self.neighbors == "exact",
-            library=self._library,
+            library=search_library(self.neighbors),
             grids={
                 "mu": ("auto", 0.0, 1e-4, 1e-3, 1e-2, 1e-1, 1.0),
                 "alpha": (1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0),
@@ -299,80 +296,3 @@ class LaplacianRLS(ClassifierMixin, ManifoldRegularized, Reducer):
             },
             paper='Belkin, Niyogi, Sindhwani, "Manifold Regularization", JMLR 7, 2006',
         )
-
-
-class LaplacianRLSRegressor(RegressorMixin, ManifoldRegularized):
-    r"""Predict numbers by a function that is near the labels and smooth over the neighbour graph.
-
-    The function is that of `LaplacianRLS`, :math:`y_i` being the labels.
-
-    Parameters
-    ----------
-    mu, alpha, n_neighbors, kernel, gamma, degree, coef0, weights, epsilon, fit_intercept
-        As for `LaplacianRLS`.
-    unlabelled : -1 or "nan", default=-1
-        The label of an unlabelled point.
-
-    Attributes
-    ----------
-    coef_ : ndarray of shape (1, n_features)
-        Linear kernel only.
-    dual_coef_ : ndarray of shape (n_samples, 1)
-        Other kernels.
-    intercept_ : ndarray of shape (1,)
-    mu_ : float
-        The weight used; 0 if no two points are connected.
-
-    Examples
-    --------
-    >>> model = LaplacianRLSRegressor(alpha=1e-6, mu=0.0, n_neighbors=1, unlabelled="nan")
-    >>> X = [[0.0], [1.0], [2.0], [3.0]]
-    >>> model.fit(X, [0.0, 0.5, float("nan"), 1.5]).predict([[2.0]]).round(4).tolist()
-    [1.0]
-    """
-
-    def __init__(
-        self,
-        mu: Literal["auto"] | Annotated[float, Ge(0)] = "auto",
-        alpha: Annotated[float, Ge(0)] = 1.0,
-        n_neighbors: Annotated[int, Ge(1)] = 10,
-        kernel: Kernel = "linear",
-        gamma: Literal["scale"] | Annotated[float, Gt(0)] = "scale",
-        degree: Annotated[int, Ge(1)] = 3,
-        coef0: float = 1.0,
-        weights: Literal["binary", "heat"] = "heat",
-        epsilon: Literal["mean"] | Annotated[float, Gt(0)] = "mean",
-        fit_intercept: bool = True,
-        unlabelled: Unlabelled = -1,
-        neighbors: Search = "exact",
-    ) -> None:
-        self.mu = mu
-        self.alpha = alpha
-        self.n_neighbors = n_neighbors
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.weights = weights
-        self.epsilon = epsilon
-        self.fit_intercept = fit_intercept
-        self.unlabelled = unlabelled
-        self.neighbors = neighbors
-
-    def fit(
-        self, X: ArrayLike, y: ArrayLike, *, neighbors: Neighbors | None = None
-    ) -> LaplacianRLSRegressor:
-        """Fit the function to numbers `y`, `unlabelled` where unknown.
-
-        `neighbors` of the rows, at least `n_neighbors` of each, spare the search.
-        """
-        check_parameters(self)
-        points, values, labelled = points_and_values(
-            self, X, y, self.unlabelled, ensure_min_samples=2, **self._accepted
-        )
-        self._fit_outputs(points, labelled, values[labelled, None], neighbors)
-        return self
-
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Return the function's value at each point."""
-        return self._outputs(X).ravel()

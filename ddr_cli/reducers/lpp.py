@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from annotated_types import Ge, Gt
 from numpy.typing import ArrayLike
 
 from ddr_cli.core.registry import registered
+from ddr_cli.numerics.approximate import Search, search_library
 from ddr_cli.numerics.generalized_eigen import generalized_eigenpairs
 from ddr_cli.numerics.graph_embedding import data_span, laplacian_form, symmetric
+from ddr_cli.numerics.graphs import neighbor_affinity
 from ddr_cli.numerics.kernels import local_scaling_forms
 from ddr_cli.numerics.neighbors import Neighbors
-from ddr_cli.reducers.neighbor_graph import OnNeighborGraph, Search
 from ddr_cli.reducers.reducer import Floats, LinearReducer
 from ddr_cli.reducers.registry import Traits, rank_of_centred
 
@@ -27,7 +28,7 @@ _CONSTANT = 1e-7  # largest distance, per point, at which the span is taken to h
     label="LPP",
     look=("green", "^"),
 )
-class LPP(OnNeighborGraph, LinearReducer):
+class LPP(LinearReducer):
     r"""Keep neighbours near each other: the linear form of Laplacian eigenmaps.
 
     The rows :math:`a` of `components_` are the solutions of
@@ -94,6 +95,8 @@ class LPP(OnNeighborGraph, LinearReducer):
     (150, 2)
     """
 
+    newer_parameters: ClassVar[tuple[str, ...]] = ("neighbors",)
+
     def __init__(
         self,
         n_components: Annotated[int, Ge(1)] = 2,
@@ -136,17 +139,24 @@ class LPP(OnNeighborGraph, LinearReducer):
         """Return X L X' and X D X' in the coordinates `Z`."""
         if self.weights == "local_scaling":
             return local_scaling_forms(Z, self.n_neighbors)
-        W, _ = self._affinity(points, neighbors)
+        W, _, self.neighbor_recall_ = neighbor_affinity(
+            points,
+            self.n_neighbors,
+            weights=self.weights,
+            epsilon=self.epsilon,
+            neighbors=neighbors,
+            search=self.neighbors,
+        )
         degree = np.asarray(W.sum(axis=1)).reshape(-1, 1)
         return laplacian_form(Z, W), symmetric(Z.T @ (degree * Z))
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
-            version=self._version(3),
+            version=3 + (self.neighbors != "exact"),
             nested=True,
             transductive=True,
             neighbors=self.neighbors == "exact" and self.weights != "local_scaling",
-            library=None if self.weights == "local_scaling" else self._library,
+            library=None if self.weights == "local_scaling" else search_library(self.neighbors),
             supervised=False,
             grids={
                 "n_components": tuple(range(1, 21)),

@@ -19,6 +19,8 @@ from ddr_cli.reducers.labels import plain_labels
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
 
+_SEEDS = 2**30  # PaCMAP adds row numbers to a seed, in 32 bits
+
 
 class Estimator(BaseEstimator):
     """An estimator; a subclass states in class attributes what it takes."""
@@ -153,6 +155,13 @@ def drawn_landmarks(
     return np.sort(check_random_state(random_state).permutation(n)[:n_landmarks])
 
 
+def as_seed(random_state: int | np.random.RandomState | None) -> int:
+    """Return a seed that every library takes: a small integer as it is, else a drawn one."""
+    if isinstance(random_state, int | np.integer) and 0 <= random_state < _SEEDS:
+        return int(random_state)
+    return int(check_random_state(random_state).randint(_SEEDS))
+
+
 class Embedding(Reducer):
     """An embedding of the training points, `embedding_`, and a way to place others."""
 
@@ -169,6 +178,14 @@ class Embedding(Reducer):
             raise ValueError(
                 f"n_components={self.n_components}, but n_samples = {n_samples} centred points "
                 f"span at most {n_samples - 1} dimensions."
+            )
+
+    def _check_extension(self, most: int) -> None:
+        """Refuse more dimensions than the graph's eigenvectors can be extended in."""
+        if self.n_components > most:
+            raise ValueError(
+                f"n_components={self.n_components}, but the graph offers at most {most} dimensions "
+                f"with lambda < 1 (the extension to new points divides by 1 - lambda)."
             )
 
     @property

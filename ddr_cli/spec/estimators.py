@@ -216,7 +216,7 @@ def traits_of(section: str, factory: Factory, params: Mapping[str, Any]) -> Any:
 
 def missing_of(section: str, factory: Factory, params: Mapping[str, Any]) -> str:
     """Return how to install what an estimator needs with these parameters, if it is missing."""
-    from ddr_cli.reducers.rivals.library import missing_library
+    from ddr_cli.core.extras import missing_library
 
     library = getattr(traits_of(section, factory, params), "library", None)
     return missing_library(library) if library else ""

@@ -11,12 +11,12 @@ from typing import Any
 import pandas as pd
 
 from ddr_cli.cli.app import app
+from ddr_cli.core.extras import missing_library
 from ddr_cli.core.parameters import parameter_model
 from ddr_cli.core.registry import Entry
 from ddr_cli.core.yaml_loader import flow
 from ddr_cli.papers.schema import load_paper
 from ddr_cli.reducers.registry import REDUCERS, Traits, get_traits
-from ddr_cli.reducers.rivals.library import missing_library
 from ddr_cli.spec.estimators import usual
 
 # Of several runs that have a method, whose figure its page shows.

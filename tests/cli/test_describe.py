@@ -9,8 +9,8 @@ from typer.testing import CliRunner
 
 from ddr_cli.cli.app import app
 from ddr_cli.core import own_code
+from ddr_cli.core.extras import missing_library
 from ddr_cli.reducers.registry import get_traits
-from ddr_cli.reducers.rivals.library import missing_library
 from ddr_cli.report.descriptions import describe
 from ddr_cli.spec import load_spec
 from ddr_cli.spec.estimators import PREFIXES, registry_of

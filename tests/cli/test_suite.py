@@ -8,8 +8,8 @@ from types import SimpleNamespace
 
 import pytest
 
+from ddr_cli.core.extras import nothing_fitted
 from ddr_cli.engine.suite import Part
-from ddr_cli.reducers.rivals.library import nothing_fitted
 from ddr_cli.spec.suite import load_suite
 
 SUITE = """
@@ -223,7 +223,7 @@ def test_the_lite_suite_can_be_run_and_the_full_one_with_its_extras(ddr_here, mo
     def none_is_there(distribution):
         raise PackageNotFoundError(distribution)
 
-    monkeypatch.setattr("ddr_cli.reducers.rivals.library.version", none_is_there)
+    monkeypatch.setattr("ddr_cli.core.extras.version", none_is_there)
     refused = ddr_here("suite", "run", "full")
     assert refused.returncode == 2
     assert "methods.umap: umap needs umap-learn, which is not installed" in refused.stderr

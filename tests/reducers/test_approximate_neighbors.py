@@ -15,7 +15,10 @@ from typer.testing import CliRunner
 
 from ddr_cli.cli.app import app
 from ddr_cli.comparison.summary import summary_of
+from ddr_cli.core.extras import missing_library
 from ddr_cli.engine.plan.plan import make_plan
+from ddr_cli.numerics import approximate
+from ddr_cli.numerics.approximate import LIBRARY, approximate_neighbors
 from ddr_cli.numerics.neighbors import kneighbors
 from ddr_cli.reducers import (
     CCDR,
@@ -23,11 +26,8 @@ from ddr_cli.reducers import (
     DiscriminativeProjections,
     LaplacianEigenmaps,
     LaplacianRLS,
-    neighbor_graph,
 )
-from ddr_cli.reducers.neighbor_graph import LIBRARY, approximate_neighbors
 from ddr_cli.reducers.registry import get_traits
-from ddr_cli.reducers.rivals.library import missing_library
 from ddr_cli.spec import load_spec
 
 INSTALLED = pytest.mark.skipif(bool(missing_library(LIBRARY)), reason=f"needs {LIBRARY}")
@@ -43,8 +43,8 @@ def probed(monkeypatch):
     """Return a function that has so many cells looked into, also where it does not pay."""
 
     def set_probes(probes):
-        monkeypatch.setattr(neighbor_graph, "_PAYS", 0)
-        monkeypatch.setattr(neighbor_graph, "_PROBES", (probes,))
+        monkeypatch.setattr(approximate, "_PAYS", 0)
+        monkeypatch.setattr(approximate, "_PROBES", (probes,))
 
     return set_probes
 
@@ -66,7 +66,7 @@ def test_what_is_all_found_is_what_the_exact_search_finds(points, probed):
 def test_a_recall_below_one_is_told_and_equal_fits_are_equal_to_the_last_bit(monkeypatch, probed):
     points = np.random.default_rng(0).standard_normal((1500, 30))
     probed(1)
-    monkeypatch.setattr(neighbor_graph, "_SAMPLE", 1500)
+    monkeypatch.setattr(approximate, "_SAMPLE", 1500)
     found, recall = approximate_neighbors(points, 10)
     exact = kneighbors(points, 10)
     same = [len(np.intersect1d(*pair)) for pair in zip(found.indices, exact.indices, strict=True)]
@@ -111,10 +111,10 @@ def test_as_many_cells_are_looked_into_as_it_takes_and_all_points_where_it_does_
     monkeypatch,
 ):
     points = np.random.default_rng(0).standard_normal((1500, 8))
-    monkeypatch.setattr(neighbor_graph, "_PROBES", (1, 2, 4, 8, 16))
-    monkeypatch.setattr(neighbor_graph, "_PAYS", 0)
+    monkeypatch.setattr(approximate, "_PROBES", (1, 2, 4, 8, 16))
+    monkeypatch.setattr(approximate, "_PAYS", 0)
     assert 0.99 <= approximate_neighbors(points, 6)[1] < 1
-    monkeypatch.setattr(neighbor_graph, "_PAYS", 8)
+    monkeypatch.setattr(approximate, "_PAYS", 8)
     found, recall = approximate_neighbors(points, 6)
     assert recall == 1.0
     assert_array_equal(found.indices, kneighbors(points, 6).indices)
@@ -136,13 +136,13 @@ def test_a_method_on_all_neighbours_found_is_the_exact_one(model, probed):
 @INSTALLED
 def test_auto_is_exact_up_to_a_number_of_points(monkeypatch):
     searched = []
-    approximate = neighbor_graph.approximate_neighbors
+    search = approximate.approximate_neighbors
     monkeypatch.setattr(
-        neighbor_graph,
+        approximate,
         "approximate_neighbors",
-        lambda X, k: (searched.append(len(X)), approximate(X, k))[1],
+        lambda X, k: (searched.append(len(X)), search(X, k))[1],
     )
-    monkeypatch.setattr(neighbor_graph, "MOST_EXACT", 300)
+    monkeypatch.setattr(approximate, "MOST_EXACT", 300)
     model = CCDR(neighbors="auto")
     model.fit(X[:300], Y[:300])
     assert searched == []
@@ -211,7 +211,7 @@ def test_without_the_extra_it_is_refused_before_anything_runs(tmp_path, monkeypa
     def not_there(name):
         raise PackageNotFoundError(name)
 
-    monkeypatch.setattr("ddr_cli.reducers.rivals.library.version", not_there)
+    monkeypatch.setattr("ddr_cli.core.extras.version", not_there)
     path = tmp_path / "s.yaml"
     path.write_text(SPEC.format(params, sweep), encoding="utf-8")
     result = CliRunner().invoke(app, ["validate", str(path)])

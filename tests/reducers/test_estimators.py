@@ -38,7 +38,6 @@ from ddr_cli.reducers import (
     SupervisedLLE,
     get_traits,
 )
-from ddr_cli.reducers.laplacian_rls import LaplacianRLSRegressor
 
 # Half of iris, without its equal points and equal distances, so that no tie decides anything.
 X, Y = load_iris(return_X_y=True)
@@ -51,13 +50,11 @@ OURS = [name for name in REDUCERS.names() if get_traits(REDUCERS.load(name)()).l
 AT_THE_CHECKS = [
     *(REDUCERS.load(name)() for name in OURS if name != "forest_embedding"),
     ForestEmbedding(n_estimators=5),
-    LaplacianRLSRegressor(),
     CCDR(n_components=1, subsample=0.8, n_subsamples=2, random_state=0),
     LFDA(embedding_type="orthonormalized", reg=0.1),
     LPP(weights="local_scaling"),
     DiscriminativeProjections(labels="continuous", n_neighbors=4),
     LaplacianRLS(n_neighbors=4, kernel="rbf"),
-    LaplacianRLSRegressor(n_neighbors=4, kernel="rbf", alpha=0.1),
     KernelPCA(kernel="rbf"),
 ]
 # What a method needs beside its defaults on points as few as these.
@@ -116,8 +113,6 @@ def expected_failures(estimator):
     if getattr(estimator, "n_neighbors", 0) == 10:
         reason = "some of the checks have ten points or fewer, which have no ten neighbours"
         excused |= dict.fromkeys(("check_estimators_nan_inf", "check_fit2d_1feature"), reason)
-        if isinstance(estimator, LaplacianRLSRegressor):
-            excused["check_regressors_no_decision_function"] = reason
     if isinstance(estimator, LaplacianRLS):
         excused["check_classifiers_classes"] = "it names a class -1, which means unlabelled here"
     if isinstance(estimator, SDE | SupervisedLLE):

@@ -21,6 +21,7 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 from typer.testing import CliRunner
 
 from ddr_cli.cli.app import app
+from ddr_cli.core.extras import load_library, missing_library
 from ddr_cli.core.parameters import check_parameters
 from ddr_cli.reducers import (
     REDUCERS,
@@ -31,7 +32,6 @@ from ddr_cli.reducers import (
     TripletNet,
     get_traits,
 )
-from ddr_cli.reducers.rivals.library import load_library, missing_library
 
 X, Y = load_digits(n_class=4, return_X_y=True)
 X, Y = X[:300], Y[:300]
@@ -90,7 +90,7 @@ def test_a_missing_library_is_named_with_the_extra_that_installs_it(model, monke
     library = get_traits(model).library
     imported = {"umap-learn": "umap"}.get(library, library)
     monkeypatch.setitem(sys.modules, imported, None)
-    monkeypatch.setattr("ddr_cli.reducers.rivals.library.version", not_there)
+    monkeypatch.setattr("ddr_cli.core.extras.version", not_there)
     extra = {"umap-learn": "umap"}.get(library, library.lower())
     with pytest.raises(ImportError, match=rf"needs {library}, .* pip install 'ddr\[{extra}\]'"):
         clone(model).fit(X, Y)
@@ -103,7 +103,7 @@ def test_a_library_that_is_no_extra_of_ours_is_named_too():
 
 
 def test_a_spec_of_a_missing_library_is_refused_before_anything_runs(tmp_path, monkeypatch):
-    monkeypatch.setattr("ddr_cli.reducers.rivals.library.version", not_there)
+    monkeypatch.setattr("ddr_cli.core.extras.version", not_there)
     spec = tmp_path / "s.yaml"
     spec.write_text("title: t\ndataset: iris\nreducers:\n  - {name: umap}\nclassifiers: [knn]\n")
     result = CliRunner().invoke(app, ["validate", str(spec)])

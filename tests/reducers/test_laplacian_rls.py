@@ -12,14 +12,15 @@ from sklearn.linear_model import Ridge, RidgeClassifier
 from sklearn.metrics.pairwise import pairwise_kernels
 
 from ddr_cli.numerics.neighbors import kneighbors
-from ddr_cli.reducers.laplacian_rls import LaplacianRLS, LaplacianRLSRegressor
+from ddr_cli.reducers import LaplacianRLS
 
 # Without ties between distances, so that the order of the points has no part in the graph.
 X = load_iris().data + np.random.default_rng(0).normal(0, 0.01, (150, 4))
 Y = load_iris().target
 SOME = np.where(np.random.default_rng(1).random(150) < 0.3, Y, -1)
 WINE = load_wine().data / load_wine().data.std(axis=0)
-VALUES = np.where(SOME == -1, np.nan, SOME + np.sin(7 * X[:, 0]))
+TWO = np.minimum(SOME, 1)  # two classes, hence one function of the values -1 and 1
+VALUES = np.where(TWO == -1, np.nan, 2.0 * TWO - 1)
 
 
 def weights(X, k, kind="heat"):
@@ -56,16 +57,15 @@ def minimiser(features, norm, y, W, alpha, mu, intercept):
     ("alpha", "mu", "kind"), [(1.0, "auto", "heat"), (0.1, 0.5, "binary"), (0.0, "auto", "heat")]
 )
 def test_the_linear_function_is_that_of_least_cost(alpha, mu, kind, intercept):
-    model = LaplacianRLSRegressor(
-        mu, alpha, n_neighbors=6, weights=kind, fit_intercept=intercept, unlabelled="nan"
-    ).fit(X, VALUES)
+    model = LaplacianRLS(mu, alpha, n_neighbors=6, weights=kind, fit_intercept=intercept)
+    model.fit(X, TWO)
     W = weights(X, 6, kind)
     if mu == "auto":
         assert_allclose(model.mu_, np.sum(SOME != -1) / W.sum())
     a, b = minimiser(X, np.eye(4), VALUES, W, alpha, model.mu_, intercept)
     assert_allclose(model.coef_, [a], rtol=1e-6)
     assert_allclose(model.intercept_, [b], rtol=1e-6)
-    assert_allclose(model.predict(X), X @ a + b, rtol=1e-6)
+    assert_allclose(model.decision_function(X), X @ a + b, atol=1e-6)
 
 
 @pytest.mark.parametrize("intercept", [True, False])
@@ -75,29 +75,29 @@ def test_the_linear_function_is_that_of_least_cost(alpha, mu, kind, intercept):
 )
 def test_the_function_of_a_kernel_is_that_of_least_cost(kernel, own, intercept):
     points, values = X[::2], VALUES[::2]
-    model = LaplacianRLSRegressor(
-        0.3, 0.5, n_neighbors=6, kernel=kernel, fit_intercept=intercept, unlabelled="nan", **own
-    ).fit(points, values)
+    model = LaplacianRLS(
+        0.3, 0.5, n_neighbors=6, kernel=kernel, fit_intercept=intercept, **own
+    ).fit(points, TWO[::2])
     K = pairwise_kernels(points, metric=kernel, **own)
     # By the representer theorem f is a sum of kernels, and its squared norm is a'Ka.
     a, b = minimiser(K, K, values, weights(points, 6), 0.5, 0.3, intercept)
-    assert_allclose(model.predict(points), K @ a + b, rtol=1e-6)
+    assert_allclose(model.decision_function(points), K @ a + b, atol=1e-6)
     assert_allclose(model.intercept_, [b], atol=1e-6)
     others = pairwise_kernels(X, points, metric=kernel, **own) @ a + b
-    assert_allclose(model.predict(X), others, rtol=1e-5)
+    assert_allclose(model.decision_function(X), others, atol=1e-5)
 
 
 @pytest.mark.parametrize("intercept", [True, False])
 def test_without_the_graph_it_is_ridge_regression(intercept):
     y = VALUES[SOME != -1]
     known = X[SOME != -1]
-    model = LaplacianRLSRegressor(0.0, 2.0, fit_intercept=intercept, unlabelled="nan")
+    model = LaplacianRLS(0.0, 2.0, fit_intercept=intercept).fit(X, TWO)
     ridge = Ridge(2.0, fit_intercept=intercept).fit(known, y)
-    assert_allclose(model.fit(X, VALUES).predict(X), ridge.predict(X))
+    assert_allclose(model.decision_function(X), ridge.predict(X), atol=1e-10)
     if not intercept:
         model = model.set_params(kernel="rbf", gamma=0.3)
         kernel_ridge = KernelRidge(alpha=2.0, kernel="rbf", gamma=0.3).fit(known, y)
-        assert_allclose(model.fit(X, VALUES).predict(X), kernel_ridge.predict(X))
+        assert_allclose(model.fit(X, TWO).decision_function(X), kernel_ridge.predict(X), atol=1e-10)
 
 
 @pytest.mark.parametrize("classes", [2, 3])
@@ -182,17 +182,9 @@ def test_of_equally_good_linear_functions_it_is_the_smallest():
         (LaplacianRLS(), X, np.zeros(150, int), "at least two classes, but y has one class"),
         (LaplacianRLS(), X, np.full(150, -1), "Every label is -1"),
         (LaplacianRLS(), X, X[:, 0], "Unknown label type"),
-        (LaplacianRLSRegressor(), X, np.full(150, -1), "Every label is -1"),
-        (LaplacianRLSRegressor(), X, VALUES, "Input y contains NaN"),
-        (LaplacianRLSRegressor(unlabelled="nan"), X, np.full(150, np.nan), "Every label is nan"),
     ],
     ids=lambda value: repr(value)[:40] if isinstance(value, str) else "",
 )
 def test_what_is_wrong_is_said(model, points, y, message):
     with pytest.raises(ValueError, match=message):
         model.fit(points, y)
-
-
-def test_a_value_of_minus_one_among_negative_ones_is_asked_about():
-    with pytest.warns(UserWarning, match="give unlabelled='nan'"):
-        LaplacianRLSRegressor().fit(X, Y - 2.0)

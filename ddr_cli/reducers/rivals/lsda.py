@@ -92,7 +92,7 @@ class LSDA(LinearDiscriminant):
         self.alpha = alpha
 
     def _directions(self, points: Any, Z: Floats, code: Codes) -> Floats:
-        graph, _ = neighbor_affinity(points, self.n_neighbors, weights="binary")
+        graph, _, _ = neighbor_affinity(points, self.n_neighbors, weights="binary")
         pairs = graph.tocoo()
         alike = code[pairs.row] == code[pairs.col]
         within, between = graph.copy(), graph.copy()

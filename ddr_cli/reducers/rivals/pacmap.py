@@ -11,10 +11,11 @@ import numpy as np
 from annotated_types import Ge, Gt
 from numpy.typing import ArrayLike, NDArray
 
+from ddr_cli.core.extras import load_library
 from ddr_cli.core.registry import registered
-from ddr_cli.reducers.reducer import Embedding
+from ddr_cli.numerics.threads import one_thread_in_numba
+from ddr_cli.reducers.reducer import Embedding, as_seed
 from ddr_cli.reducers.registry import Traits
-from ddr_cli.reducers.rivals.library import as_seed, load_library, one_thread
 
 _MOST = 100  # the library reduces more features than these by PCA, from which it starts
 
@@ -96,7 +97,7 @@ class PaCMAP(Embedding):
         points = self._points(X, reset=True)
         self._check_rank(min(points.shape[0] - 1, points.shape[1], _MOST), points)
         library = load_library("pacmap")
-        with one_thread(), _quiet(library):
+        with one_thread_in_numba(), _quiet(library):
             self.model_ = library.PaCMAP(
                 n_components=self.n_components,
                 n_neighbors=self.n_neighbors,
@@ -111,7 +112,7 @@ class PaCMAP(Embedding):
     def transform(self, X: ArrayLike) -> NDArray[Any]:
         """Place points, each by itself, among the training points."""
         points = self._points(X)
-        with one_thread(), _quiet(load_library("pacmap")):
+        with one_thread_in_numba(), _quiet(load_library("pacmap")):
             placed = self.model_.transform(points, basis=self.X_fit_, save_pairs=False)
         return np.asarray(placed).astype(points.dtype)
 

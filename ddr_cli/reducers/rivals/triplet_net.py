@@ -9,10 +9,10 @@ from annotated_types import Ge, Gt
 from numpy.typing import ArrayLike, NDArray
 from threadpoolctl import threadpool_limits
 
+from ddr_cli.core.extras import load_library
 from ddr_cli.core.registry import registered
-from ddr_cli.reducers.reducer import Codes, Reducer
+from ddr_cli.reducers.reducer import Codes, Reducer, as_seed
 from ddr_cli.reducers.registry import Traits
-from ddr_cli.reducers.rivals.library import as_seed, load_library
 
 _MARGIN = 1.0
 _CONSTANT = 1e-12  # relative size at which a feature's deviation counts as 0

@@ -9,11 +9,12 @@ from annotated_types import Ge, Le
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from ddr_cli.core.extras import load_library
 from ddr_cli.core.registry import registered
+from ddr_cli.numerics.threads import one_thread_in_numba
 from ddr_cli.reducers.labels import encode_labels
-from ddr_cli.reducers.reducer import Embedding
+from ddr_cli.reducers.reducer import Embedding, as_seed
 from ddr_cli.reducers.registry import Traits
-from ddr_cli.reducers.rivals.library import as_seed, load_library, one_thread
 
 _DISTRIBUTION = "umap-learn"
 _COMPONENTS = (2, 3, 5, 10, 20)
@@ -50,7 +51,7 @@ class _UMAP(Embedding):
                 f"n_neighbors={self.n_neighbors}, which counts a point itself, but n_samples = {n}."
             )
         umap = load_library("umap-learn")
-        with one_thread():
+        with one_thread_in_numba():
             self.model_ = umap.UMAP(
                 n_components=self.n_components,
                 n_neighbors=self.n_neighbors,
@@ -64,7 +65,7 @@ class _UMAP(Embedding):
     def transform(self, X: ArrayLike) -> NDArray[Any]:
         """Place points among the training points, which stay where they are."""
         points = self._points(X)
-        with one_thread():
+        with one_thread_in_numba():
             return np.asarray(self.model_.transform(_known(points))).astype(points.dtype)
 
 

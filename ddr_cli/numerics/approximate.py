@@ -1,18 +1,17 @@
-"""The weighted graph of each point's nearest, which may be searched for approximately."""
+"""Nearest neighbours that are searched for approximately, by faiss (extra `approximate`)."""
 
 from __future__ import annotations
 
 import warnings
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
 from threadpoolctl import threadpool_limits
 
-from ddr_cli.numerics.graphs import neighbor_affinity
-from ddr_cli.numerics.neighbors import CsrArray, Floats, Neighbors, kneighbors, nearest_among
+from ddr_cli.core.extras import load_library
+from ddr_cli.numerics.neighbors import Floats, Neighbors, kneighbors, nearest_among
 from ddr_cli.numerics.shared import computed_once
-from ddr_cli.reducers.rivals.library import load_library
 
 Search = Literal["exact", "approximate", "auto"]
 
@@ -33,69 +32,33 @@ _SAMPLE = 1000  # points of which the recall is measured
 _LOW_RECALL = 0.9
 
 
-class OnNeighborGraph:
-    """A mix-in for estimators on the weighted graph of each point's nearest."""
+def search_library(search: Search) -> str | None:
+    """Return the distribution that a search may need, as the traits of a method name it."""
+    return None if search == "exact" else LIBRARY
 
-    n_components: Any
-    n_neighbors: int
-    weights: Any
-    epsilon: Literal["mean"] | float
-    neighbors: Search
 
-    newer_parameters: ClassVar[tuple[str, ...]] = ("neighbors",)
+def search_neighbors(X: Any, k: int, search: Search) -> tuple[Neighbors, float]:
+    """Return each point's `k` nearest and the recall, which is 1 for an exact search.
 
-    neighbor_recall_: float
-
-    def _affinity(self, points: Any, neighbors: Neighbors | None) -> tuple[CsrArray, float]:
-        """Return the weights W, and the width of the heat kernel."""
-        self.neighbor_recall_ = 1.0
-        if neighbors is None and self._approximates(points):
-            neighbors, self.neighbor_recall_ = computed_once(
-                lambda: approximate_neighbors(points, self.n_neighbors),
-                points,
-                "approximate neighbors",
-                self.n_neighbors,
-            )
-            if self.neighbor_recall_ < _LOW_RECALL:
-                warnings.warn(
-                    f"The approximate search found {self.neighbor_recall_:.0%} of the "
-                    f"{self.n_neighbors} nearest neighbours of a sample.",
-                    stacklevel=4,
-                )
-        return neighbor_affinity(
-            points,
-            self.n_neighbors,
-            weights=self.weights,
-            epsilon=self.epsilon,
-            neighbors=neighbors,
+    A recall below 90 % gives a warning.
+    """
+    is_sparse = bool(sp.issparse(X))
+    if search == "approximate" and is_sparse:
+        raise ValueError(
+            "neighbors='approximate' needs dense points; neighbors='exact' takes sparse ones."
         )
-
-    def _approximates(self, points: Any) -> bool:
-        is_sparse = bool(sp.issparse(points))
-        if self.neighbors == "approximate" and is_sparse:
-            raise ValueError(
-                f"{type(self).__name__}: neighbors='approximate' needs dense points; "
-                f"neighbors='exact' takes sparse ones."
-            )
-        large = points.shape[0] > MOST_EXACT and not is_sparse
-        return self.neighbors == "approximate" or (self.neighbors == "auto" and large)
-
-    def _version(self, exact: int) -> int:
-        """Return the traits' version: the approximate search has had one more than the exact."""
-        return exact if self.neighbors == "exact" else exact + 1
-
-    @property
-    def _library(self) -> str | None:
-        """The distribution that the traits name, as it searches for neighbours."""
-        return None if self.neighbors == "exact" else LIBRARY
-
-    def _check_extension(self, most: int) -> None:
-        """Refuse more dimensions than the graph's eigenvectors can be extended in."""
-        if self.n_components > most:
-            raise ValueError(
-                f"n_components={self.n_components}, but the graph offers at most {most} dimensions "
-                f"with lambda < 1 (the extension to new points divides by 1 - lambda)."
-            )
+    large = X.shape[0] > MOST_EXACT and not is_sparse
+    if search == "exact" or (search == "auto" and not large):
+        return kneighbors(X, k), 1.0
+    neighbors, recall = computed_once(
+        lambda: approximate_neighbors(X, k), X, "approximate neighbors", k
+    )
+    if recall < _LOW_RECALL:
+        warnings.warn(
+            f"The approximate search found {recall:.0%} of the {k} nearest neighbours of a sample.",
+            stacklevel=4,
+        )
+    return neighbors, recall
 
 
 def approximate_neighbors(X: Floats, k: int) -> tuple[Neighbors, float]:
