@@ -96,9 +96,10 @@ def run(
     one with other arrays is refused where it would add to the old rows. An object becomes the name
     of its class, in the registry or where it is imported from, with its parameters, and its rows
     are those of a spec that names it so. A class of the notebook itself is known by a hash of its
-    code and of what it uses of the notebook; so is an object with parameters that YAML can't hold,
-    such as a pipeline, which has no columns for them in the table. It is copied to the processes
-    that run it, and `trust` is not asked for: the code is in this program already.
+    source and of what it uses of the notebook, or by its attribute ``version``; so is an object
+    with parameters that YAML can't hold, such as a pipeline, which has no columns for them in the
+    table. It is copied to the processes that run it, and `trust` is not needed: the code is in this
+    program already.
 
     Examples
     --------

@@ -21,6 +21,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 import ddr_cli
 from ddr_cli.core.errors import InputError
+from ddr_cli.core.own_code import hash_of
 from ddr_cli.data import load_dataset
 from ddr_cli.engine import make_plan
 from ddr_cli.reducers import LDA
@@ -206,7 +207,7 @@ def test_an_object_is_what_a_spec_calls_by_name() -> None:
 
 EDITS = """
 import sys
-from ddr_cli.core.given_code import hash_of
+from ddr_cli.core.own_code import hash_of
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 WORDS = {"b", "a", "c"}
@@ -220,10 +221,11 @@ print(hash_of(Mine), hash_of(make_pipeline(FunctionTransformer(scale))))
 """
 
 
-def test_code_is_told_by_what_it_does() -> None:
+def test_code_is_told_by_its_source_and_what_it_uses(tmp_path: Path) -> None:
     def hashes(*edits: object, seed: str = "0") -> list[str]:
+        (tmp_path / "edits.py").write_text(EDITS % edits)
         done = subprocess.run(
-            [sys.executable, "-c", EDITS % edits],
+            [sys.executable, tmp_path / "edits.py"],
             capture_output=True,
             text=True,
             check=True,
@@ -239,6 +241,30 @@ def test_code_is_told_by_what_it_does() -> None:
     both = hashes(3, 1, "a comment", "+")
     assert both[0] != first[0]
     assert both[1] != first[1]
+
+
+def test_code_without_source_needs_a_version() -> None:
+    def made(body: str) -> type:
+        found: dict[str, Any] = {"__name__": "__main__"}
+        exec(f"class Mine:\n    def fit(self, X, y): return self\n    {body}", found)
+        return found["Mine"]
+
+    with pytest.raises(InputError, match=r"Mine\.fit .*'version'"):
+        hash_of(made("k = 1"))
+    first = hash_of(made("version = 1"))
+    assert hash_of(made("version = 1; k = 2")) == first
+    assert hash_of(made("version = 2")) != first
+
+
+def test_what_a_class_is_made_with_is_part_of_it() -> None:
+    def made(k: int) -> type:
+        class Mine:
+            def transform(self, X: Any) -> Any:
+                return X[:, :k]
+
+        return Mine
+
+    assert hash_of(made(1)) == hash_of(made(1)) != hash_of(made(2))
 
 
 @pytest.mark.parametrize(

@@ -1,22 +1,30 @@
-"""Pieces that a spec names by their code: ``./mine.py:MyMethod`` or ``package.module:Class``.
+"""Components that a spec names by their code, or that a notebook gives as objects.
 
-Loading one runs it, with all that the user may do. Code that did not come with this program is
-therefore loaded only when the user has said so, see `trust`; scikit-learn's own estimators need no
-such word. A worker process loads what the one that started it was allowed to.
+A spec names a class ``./mine.py:MyMethod`` or ``package.module:Class``. Loading it runs its code
+with all the user's rights, so code that did not come with this program is loaded only if the user
+trusts it (see `trust`); scikit-learn's own estimators are trusted. A worker process may load what
+the process that started it was allowed to.
+
+A class of a notebook, or an object that a spec can't hold, is called ``python:MyMethod``; worker
+processes get a copy. What tells one version of it from another is a hash of its source, with the
+functions, classes and values of the notebook that it uses, or the `version` that it states.
 """
 
 from __future__ import annotations
 
+import copy
+import inspect
 import os
 import sys
+import tempfile
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from hashlib import sha256
 from importlib import import_module, metadata, util
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from platformdirs import user_state_path
@@ -25,7 +33,14 @@ from ddr_cli.core.errors import InputError, did_you_mean
 
 _SAFE = "sklearn"
 GIVEN = "python"
+_FILE = "DDR_GIVEN_CODE"
+_OF_EVERY_CLASS = {
+    *("__dict__", "__weakref__", "__doc__", "__module__", "__qualname__", "__annotations__"),
+    *("__firstlineno__", "__static_attributes__", "__annotate__", "__annotate_func__"),
+    *("__annotations_cache__", "__abstractmethods__", "_abc_impl"),
+}
 _trusted: set[str] = set()
+_offered: dict[str, tuple[Any, str]] = {}
 
 
 class UntrustedCodeError(InputError):
@@ -68,7 +83,7 @@ def source_of(name: str) -> str:
     """Return what changes when a piece's code does: its file's hash, or its package's version."""
     place, _, attribute = name.rpartition(":")
     if place == GIVEN:
-        return given(attribute)[1]
+        return _given(attribute)[1]
     if place.endswith(".py"):
         return "sha256:" + sha256(_read(Path(place))).hexdigest()[:16]
     top = place.partition(".")[0]
@@ -76,13 +91,6 @@ def source_of(name: str) -> str:
         return f"{distribution} {metadata.version(distribution)}"
     found = _find(place)
     return "sha256:" + sha256(_read(Path(found))).hexdigest()[:16] if found else place
-
-
-def given(name: str) -> tuple[Any, str]:
-    """Return a piece that was given as an object of the running program, and its hash."""
-    from ddr_cli.core.given_code import find
-
-    return find(name)
 
 
 def load_code(name: str) -> Any:
@@ -93,7 +101,7 @@ def load_code(name: str) -> Any:
     require_trust(name)
     place, _, attribute = name.rpartition(":")
     if place == GIVEN:
-        return given(attribute)[0]
+        return _given(attribute)[0]
     try:
         module = _from_file(Path(place)) if place.endswith(".py") else import_module(place)
     except InputError:
@@ -210,3 +218,201 @@ def _find(module: str) -> str | None:
 @cache
 def _distributions() -> dict[str, list[str]]:
     return dict(metadata.packages_distributions())
+
+
+# -- objects of the running program -------------------------------------------------------------
+
+
+def copies_of(original: Any) -> Callable[[], Any]:
+    """Return what makes copies of an object whose parameters a spec can't hold: a pipeline, say."""
+
+    def make() -> Any:
+        return copy.deepcopy(original)
+
+    make.__name__ = type(original).__name__
+    for name in dir(type(original)):
+        # What the object can do is asked of what makes it, as of a class.
+        if not name.startswith("_") and hasattr(original, name):
+            setattr(make, name, None)
+    return make
+
+
+def offer(factory: Any, source: str) -> str:
+    """Return the name under which a spec finds a class, or copies of an object, by its hash."""
+    name, module = factory.__name__, sys.modules.get(factory.__module__)
+    if module is not None and isinstance(factory, type) and not _is_on_path(factory.__module__):
+        import cloudpickle
+
+        cloudpickle.register_pickle_by_value(module)
+    if _offered.get(name, ("", source))[1] != source:
+        name = f"{name}_{source.rpartition(':')[2][:6]}"
+    _offered[name] = factory, source
+    return f"{GIVEN}:{name}"
+
+
+@contextmanager
+def offering() -> Iterator[Callable[[], None]]:
+    """Forget in the end what is offered in the block; what it is given sends it to new processes.
+
+    They read a file that an environment variable names.
+    """
+    with tempfile.TemporaryDirectory(prefix="ddr-given-") as folder:
+
+        def send() -> None:
+            import cloudpickle
+
+            path = Path(folder) / "pieces"
+            try:
+                path.write_bytes(cloudpickle.dumps(_offered))
+            except Exception as error:  # an object may hold anything, such as an open file
+                names = ", ".join(_offered)
+                raise InputError(
+                    f"{names} can't be copied to the processes that run it "
+                    f"({type(error).__name__}: {error}); put its class in a file."
+                ) from error
+            os.environ[_FILE] = str(path)
+
+        try:
+            yield send
+        finally:
+            _offered.clear()
+            os.environ.pop(_FILE, None)
+
+
+def _given(name: str) -> tuple[Any, str]:
+    """Return the piece of a name, and its hash."""
+    everything = _offered if name in _offered else _from_parent()
+    if name not in everything:
+        raise InputError(
+            f"The piece {GIVEN}:{name} was given as an object in Python, and this is another "
+            "program: run it where it was given, or put its class in a file."
+        )
+    return everything[name]
+
+
+@cache
+def _from_parent() -> Mapping[str, tuple[Any, str]]:
+    path = os.environ.get(_FILE)
+    if path is None:
+        return {}
+    import cloudpickle
+
+    found: dict[str, tuple[Any, str]] = cloudpickle.loads(Path(path).read_bytes())
+    return found
+
+
+def importable_name(piece: type) -> str | None:
+    """Return ``package.module:Class`` of a class that another process can import, the shortest."""
+    module, name = piece.__module__, piece.__qualname__
+    if getattr(sys.modules.get(module), name, None) is not piece or not _is_on_path(module):
+        return None
+    parts = module.split(".")
+    for length in range(1, len(parts) + 1):
+        place = ".".join(parts[:length])
+        if getattr(sys.modules.get(place), name, None) is piece:
+            return f"{place}:{name}"
+    return None
+
+
+def _is_on_path(module: str) -> bool:
+    """Tell whether another process can import a module of this one."""
+    file = getattr(sys.modules.get(module), "__file__", None)
+    if module == "__main__" or file is None:
+        return False
+    # A module that was loaded from its file under another name is not found by its name.
+    place = Path(file).parent / Path(file).name.partition(".")[0]
+    place = place.parent if place.name == "__init__" else place
+    folder = place.parents[module.count(".")]
+    return place.parts[-1 - module.count(".") :] == tuple(module.split(".")) and any(
+        Path(each or ".").resolve() == folder.resolve() for each in sys.path
+    )
+
+
+def hash_of(piece: Any) -> str:
+    """Return a hash of the source of a class or an object, and of what it uses.
+
+    Raises an `InputError` if the source can't be found.
+    """
+    digest = sha256()
+    for fact in _facts(piece, set()):
+        digest.update(f"{len(fact)}:{fact}".encode())
+    return f"sha256:{digest.hexdigest()[:16]}"
+
+
+def _facts(value: Any, seen: set[int]) -> Iterator[str]:
+    if id(value) in seen:
+        return
+    if isinstance(value, type | FunctionType):
+        seen.add(id(value))
+    if isinstance(value, type):
+        yield from _of_class(value, seen)
+    elif isinstance(value, FunctionType):
+        yield from _of_function(value, seen)
+    elif isinstance(value, classmethod | staticmethod):
+        yield from _facts(value.__func__, seen)
+    elif isinstance(value, property):
+        yield from _facts([value.fget, value.fset], seen)
+    elif isinstance(value, ModuleType):
+        yield value.__name__
+    elif isinstance(value, list | tuple):
+        for each in value:
+            yield from _facts(each, seen)
+    elif isinstance(value, dict):
+        for key in sorted(value, key=repr):
+            yield repr(key)
+            yield from _facts(value[key], seen)
+    elif hasattr(value, "get_params"):
+        yield from _facts([type(value), value.get_params(deep=False)], seen)
+    else:
+        yield _value_hash(value)
+
+
+def _of_class(piece: type, seen: set[int]) -> Iterator[str]:
+    yield piece.__qualname__
+    if piece.__module__.partition(".")[0] in sys.stdlib_module_names - {"__main__"}:
+        return
+    if (name := importable_name(piece)) is not None:
+        yield source_of(name)
+    elif isinstance(vars(piece).get("version"), int | str):
+        yield f"version {piece.version}"  # type: ignore[attr-defined]
+    else:
+        # By its parts: a notebook has the source of functions, not of classes.
+        yield from _facts(piece.__bases__, seen)
+        for key in sorted(vars(piece).keys() - _OF_EVERY_CLASS):
+            yield key
+            yield from _facts(vars(piece)[key], seen)
+
+
+def _of_function(function: FunctionType, seen: set[int]) -> Iterator[str]:
+    yield function.__qualname__
+    module = sys.modules.get(function.__module__)
+    if getattr(module, function.__qualname__, None) is function and (
+        function.__module__ != "__main__"
+    ):
+        return
+    try:
+        yield inspect.getsource(function)
+    except OSError:
+        raise InputError(
+            f"The source of {function.__qualname__} can't be found, so an edit of it would go "
+            "unnoticed: put the class that uses it in a file, or give the class an attribute "
+            "'version' and raise that with every change."
+        ) from None
+    known = function.__globals__
+    used = {name: known[name] for name in _names(function.__code__) & known.keys()}
+    cells = [cell.cell_contents for cell in function.__closure__ or ()]
+    yield from _facts([function.__defaults__, function.__kwdefaults__, cells, used], seen)
+
+
+def _names(code: CodeType) -> set[str]:
+    inner = (_names(each) for each in code.co_consts if isinstance(each, CodeType))
+    return set(code.co_names).union(*inner)
+
+
+def _value_hash(value: Any) -> str:
+    import joblib
+
+    try:
+        return str(joblib.hash(value))
+    except Exception:  # what can't be pickled, such as a lock, is told by its kind
+        return type(value).__qualname__

@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from ddr_cli.core import own_code
-from ddr_cli.core.given_code import copies_of, hash_of, importable_name, offer, offering
+from ddr_cli.core.own_code import copies_of, hash_of, importable_name, offer, offering
 from ddr_cli.data.arrays import given, make_dataset
 from ddr_cli.data.dataset import Dataset
 from ddr_cli.spec.estimators import PREFIXES, is_plain, registry_of
