@@ -57,7 +57,8 @@ def _names_and_summaries(kind: Kind) -> Iterable[tuple[str, str]]:
         from ddr_cli.evaluation.metrics import get_scale, metric_names
 
         scales = map(get_scale, metric_names())
-        return [(scale.name, f"{scale.title}, {scale.better} is better") for scale in scales]
+        own = [(scale.name, f"{scale.title}, {scale.better} is better") for scale in scales]
+        return [*own, ("roc_auc_ovr, ...", "every scorer of scikit-learn, higher is better")]
     if kind is Kind.splits:
         from ddr_cli.evaluation.splits import SPLITS
 

@@ -1,11 +1,12 @@
-"""Scores of a prediction, by the names that specs use."""
+"""Metrics of classifiers by the names that specs use: our own, and scikit-learn's scorers."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,9 +25,9 @@ class Scale:
     better : {"lower", "higher"} or None
         In which direction it improves; None where neither end is better.
     rate : bool
-        Whether it is a share in 0..1, shown in percent.
+        Whether it is a fraction in 0..1, shown in percent.
     of_points : bool
-        Whether it is the share of the test points for which something holds, point by point.
+        Whether it is the fraction of the test samples for which something holds.
     """
 
     name: str
@@ -36,95 +37,43 @@ class Scale:
     of_points: bool = False
 
 
-@dataclass(frozen=True)
-class Metric:
-    """A score of predicted labels against true ones; call it as ``metric(y_true, y_pred)``."""
-
-    scale: Scale
-    compute: Callable[[ArrayLike, ArrayLike], float]
-
-    @property
-    def name(self) -> str:
-        """The name used in specs."""
-        return self.scale.name
-
-    def __call__(self, y_true: ArrayLike, y_pred: ArrayLike) -> float:
-        """Return the score; a ValueError if the labels differ in shape or are none."""
-        if np.shape(y_true) != np.shape(y_pred) or np.size(y_true) == 0:
-            raise ValueError(
-                f"{self.name} needs as many predictions as labels, at least one of each; "
-                f"the shapes are {np.shape(y_true)} and {np.shape(y_pred)}."
-            )
-        return self.compute(y_true, y_pred)
-
-
-@dataclass(frozen=True)
-class Ranking:
-    """A score of the order in which a classifier's decision values put points of two classes.
-
-    The second class is to come first. ``compute(relevant, values, groups)``: see
-    `mean_average_precision`. Classifiers without decision values have none.
-    """
-
-    scale: Scale
-    compute: Callable[[ArrayLike, ArrayLike, ArrayLike | None], float]
-
-
-@dataclass(frozen=True)
-class Valued:
-    """A score of a number that a classifier gives each class for each point.
-
-    The number is a probability or, unless the score `needs_probabilities`, a decision value.
-    ``compute(y_true, values)`` takes the classes' indices and values of shape (n_samples,
-    n_classes). Some can't be had unless the points are of `every_class`, or of fewer classes than
-    `fewest_classes`.
-    """
-
-    scale: Scale
-    compute: Callable[[ArrayLike, ArrayLike], float]
-    needs_probabilities: bool = False
-    every_class: bool = False
-    fewest_classes: int = 2
-
-    @property
-    def needs(self) -> tuple[str, ...]:
-        """The methods of a classifier one of which is needed, the one that is used first."""
-        if self.needs_probabilities:
-            return ("predict_proba",)
-        return ("decision_function", "predict_proba")
-
-    def __call__(self, y_true: ArrayLike, values: ArrayLike) -> float:
-        """Return the score; a ValueError if it is not defined."""
-        n_classes = np.shape(values)[1]
-        if n_classes < self.fewest_classes:
-            raise ValueError(self.too_few(n_classes))
-        if self.every_class and len(np.unique(np.asarray(y_true))) < n_classes:
-            raise ValueError(
-                f"{self.scale.name} is undefined: not every class has a point in the test part."
-            )
-        return self.compute(y_true, values)
-
-    def too_few(self, n_classes: int) -> str:
-        """Say that there are too few classes."""
-        needed = self.fewest_classes
-        return f"{self.scale.name} needs {needed} classes or more, and there are {n_classes}."
-
-
 def error(y_true: ArrayLike, y_pred: ArrayLike) -> float:
-    """Return the share of wrong predictions, in 0..1."""
+    """Return the fraction of wrong predictions, in 0..1."""
     return float(np.mean(np.asarray(y_true) != np.asarray(y_pred)))
 
 
 def accuracy(y_true: ArrayLike, y_pred: ArrayLike) -> float:
-    """Return the share of right predictions, in 0..1."""
+    """Return the fraction of correct predictions, in 0..1."""
     return float(np.mean(np.asarray(y_true) == np.asarray(y_pred)))
 
 
 def balanced_accuracy(y_true: ArrayLike, y_pred: ArrayLike) -> float:
-    """Return the mean over the classes of `y_true` of the share of their points that are right."""
+    """Return the mean over the classes of `y_true` of the fraction that is predicted correctly."""
     _, codes = np.unique(np.asarray(y_true), return_inverse=True)
     right = np.asarray(y_true) == np.asarray(y_pred)
     return float(np.mean(np.bincount(codes, weights=right) / np.bincount(codes)))
+
+
+LABEL_METRICS: MappingProxyType[str, Callable[[ArrayLike, ArrayLike], float]] = MappingProxyType(
+    {"error": error, "accuracy": accuracy, "balanced_accuracy": balanced_accuracy}
+)
+"""Our scores of predicted labels."""
+
+TRAINING_ERROR = "training_error"
+"""The error on the training samples. A training sample's nearest neighbours leave itself out."""
+
+MEAN_AVERAGE_PRECISION = "mean_average_precision"
+"""A score of decision values of two classes; classifiers without decision values have none."""
+
+
+def label_score(name: str, y_true: ArrayLike, y_pred: ArrayLike) -> float:
+    """Return one of `LABEL_METRICS`; a ValueError if the labels differ in shape or are none."""
+    if np.shape(y_true) != np.shape(y_pred) or np.size(y_true) == 0:
+        raise ValueError(
+            f"{name} needs as many predictions as labels, at least one of each; "
+            f"the shapes are {np.shape(y_true)} and {np.shape(y_pred)}."
+        )
+    return LABEL_METRICS[name](y_true, y_pred)
 
 
 def mean_average_precision(
@@ -161,139 +110,56 @@ def mean_average_precision(
     return float(np.mean(each))
 
 
-def _by_sklearn(function: str, **options: object) -> Callable[[ArrayLike, ArrayLike], float]:
-    """Return a metric of scikit-learn's of predicted labels; a class without any counts 0."""
-
-    def compute(y_true: ArrayLike, y_pred: ArrayLike) -> float:
-        from sklearn import metrics
-
-        return float(getattr(metrics, function)(y_true, y_pred, **options))
-
-    return compute
+# Scorers of regression and of several labels a sample.
+_NOT_OF_CLASSES = ("d2_absolute", "explained", "neg_m", "neg_root", "r2")
 
 
-def _averaged(name: str, function: str, averages: tuple[str, ...]) -> dict[str, Metric]:
-    words = {"macro": "mean over classes", "weighted": "by class size", "micro": "all points"}
-    return {
-        f"{name}_{average}": Metric(
-            Scale(f"{name}_{average}", f"{name.capitalize()} ({words[average]})", "higher"),
-            _by_sklearn(function, average=average, zero_division=0),
-        )
-        for average in averages
-    }
+def scorer_names() -> list[str]:
+    """Return the names of scikit-learn's scorers of classifiers that are not ours, too."""
+    from sklearn.metrics import get_scorer_names
+
+    return [
+        name
+        for name in get_scorer_names()
+        if name not in _SCALES
+        and not name.startswith(_NOT_OF_CLASSES)
+        and not name.endswith("_samples")
+    ]
 
 
-METRICS = MappingProxyType(
+def scorer_needs(name: str) -> tuple[str, ...]:
+    """Return the methods of a classifier of which scikit-learn's scorer needs one."""
+    from sklearn.metrics import get_scorer
+
+    needed = get_scorer(name)._response_method
+    return (needed,) if isinstance(needed, str) else tuple(needed)
+
+
+def scorer_score(name: str, classifier: Any, X: Any, y_true: ArrayLike) -> float:
+    """Return the score of a fitted classifier by scikit-learn's scorer.
+
+    Higher is better: losses are negative. A class that nobody predicts counts 0, without a warning.
+    """
+    from sklearn.exceptions import UndefinedMetricWarning
+    from sklearn.metrics import get_scorer
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
+        return float(get_scorer(name)(classifier, X, y_true))
+
+
+_SCALES = MappingProxyType(
     {
-        "error": Metric(Scale("error", "error rate", "lower", of_points=True), error),
-        "accuracy": Metric(Scale("accuracy", "accuracy", "higher", of_points=True), accuracy),
-        "balanced_accuracy": Metric(
-            Scale("balanced_accuracy", "balanced accuracy", "higher"), balanced_accuracy
-        ),
-        **_averaged("f1", "f1_score", ("macro", "weighted", "micro")),
-        **_averaged("precision", "precision_score", ("macro", "weighted")),
-        **_averaged("recall", "recall_score", ("macro", "weighted")),
-        **_averaged("jaccard", "jaccard_score", ("macro", "weighted")),
-        "matthews_corrcoef": Metric(
-            Scale("matthews_corrcoef", "Matthews correlation", "higher", rate=False),
-            _by_sklearn("matthews_corrcoef"),
-        ),
-        "cohen_kappa": Metric(
-            Scale("cohen_kappa", "Cohen's kappa", "higher", rate=False),
-            _by_sklearn("cohen_kappa_score"),
-        ),
-    }
-)
-"""Scores of predicted labels: ours, then scikit-learn's by the names of its scorers."""
-
-TRAINING = MappingProxyType(
-    {
-        "training_error": Metric(
-            Scale("training_error", "error on the training points", "lower"), error
+        scale.name: scale
+        for scale in (
+            Scale("error", "error rate", "lower", of_points=True),
+            Scale("accuracy", "accuracy", "higher", of_points=True),
+            Scale("balanced_accuracy", "balanced accuracy", "higher"),
+            Scale(TRAINING_ERROR, "error on the training points", "lower"),
+            Scale(MEAN_AVERAGE_PRECISION, "mean average precision", "higher"),
         )
     }
 )
-"""Scores of what a classifier says of the points it was trained on, as `METRICS` of test points.
-
-The nearest neighbours of a training point don't count itself.
-"""
-
-RANKINGS = MappingProxyType(
-    {
-        "mean_average_precision": Ranking(
-            Scale("mean_average_precision", "mean average precision", "higher"),
-            mean_average_precision,
-        )
-    }
-)
-
-
-def _one_against_rest(function: str) -> Callable[[ArrayLike, ArrayLike], float]:
-    """Return scikit-learn's score of two classes, of more the mean of each against the rest."""
-
-    def compute(y_true: ArrayLike, values: ArrayLike) -> float:
-        from sklearn import metrics
-
-        codes, columns = np.asarray(y_true), np.asarray(values)
-        score = getattr(metrics, function)
-        if columns.shape[1] == 2:
-            return float(score(codes == 1, columns[:, 1]))
-        return float(score(np.eye(columns.shape[1])[codes], columns, average="macro"))
-
-    return compute
-
-
-def log_loss(y_true: ArrayLike, probabilities: ArrayLike) -> float:
-    """Return the mean over the points of minus the logarithm of the right class's probability."""
-    from sklearn import metrics
-
-    labels = np.arange(np.shape(probabilities)[1])
-    return float(metrics.log_loss(y_true, probabilities, labels=labels))
-
-
-def _among_the_first(k: int) -> Callable[[ArrayLike, ArrayLike], float]:
-    def compute(y_true: ArrayLike, values: ArrayLike) -> float:
-        from sklearn import metrics
-
-        labels = np.arange(np.shape(values)[1])
-        return float(metrics.top_k_accuracy_score(y_true, values, k=k, labels=labels))
-
-    return compute
-
-
-VALUED = MappingProxyType(
-    {
-        "roc_auc": Valued(
-            Scale("roc_auc", "area under the ROC curve", "higher"),
-            _one_against_rest("roc_auc_score"),
-            every_class=True,
-        ),
-        "average_precision": Valued(
-            Scale("average_precision", "average precision", "higher"),
-            _one_against_rest("average_precision_score"),
-            every_class=True,
-        ),
-        "log_loss": Valued(
-            Scale("log_loss", "log loss", "lower", rate=False),
-            log_loss,
-            needs_probabilities=True,
-        ),
-        **{
-            f"top_{k}_accuracy": Valued(
-                Scale(
-                    f"top_{k}_accuracy",
-                    f"right class among the first {k}",
-                    "higher",
-                    of_points=True,
-                ),
-                _among_the_first(k),
-                fewest_classes=k + 1,
-            )
-            for k in (2, 3, 5)
-        },
-    }
-)
-"""Scores of decision values or probabilities: scikit-learn's, by the names of its scorers."""
 
 MEASURED = MappingProxyType(
     {
@@ -315,17 +181,15 @@ MEASURED = MappingProxyType(
 
 
 def metric_names() -> list[str]:
-    """Return the names of all metrics that score classifiers."""
-    return [*METRICS, *TRAINING, *RANKINGS, *VALUED]
+    """Return the names of our own metrics; `scorer_names` has the others that a spec can name."""
+    return list(_SCALES)
 
 
 def get_scale(name: str) -> Scale:
     """Return what the numbers in a journal's column are.
 
-    A third party's measure may give numbers of a name of its own: they are shown as they are, and
+    Scores of scikit-learn's scorers and of a third party's measures are shown as they are, and
     higher is better.
     """
-    known = METRICS.get(name) or TRAINING.get(name) or RANKINGS.get(name) or VALUED.get(name)
-    if known is not None:
-        return known.scale
-    return MEASURED.get(name) or Scale(name, name.replace("_", " "), "higher", rate=False)
+    known = _SCALES.get(name) or MEASURED.get(name)
+    return known or Scale(name, name.replace("_", " "), "higher", rate=False)

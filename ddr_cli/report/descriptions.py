@@ -17,7 +17,7 @@ from ddr_cli.core.yaml_loader import flow, read_document
 from ddr_cli.data.card import card_names, load_card
 from ddr_cli.data.formats import FORMATS
 from ddr_cli.data.synthetic import GENERATORS
-from ddr_cli.evaluation.metrics import VALUED, get_scale, metric_names
+from ddr_cli.evaluation.metrics import get_scale, metric_names, scorer_names, scorer_needs
 from ddr_cli.evaluation.registry import get_evaluator_traits
 from ddr_cli.evaluation.splits import SPLITS
 from ddr_cli.papers.schema import load_paper, paper_names
@@ -69,7 +69,7 @@ def _tables() -> list[tuple[Iterable[str], Callable[[str], str]]]:
     return [
         (card_names(), _dataset),
         *((registry_of(section).names(), partial(_piece, section)) for section in PREFIXES),
-        (metric_names(), _metric),
+        ([*metric_names(), *scorer_names()], _metric),
         (SPLITS, _split),
         (FORMATS.names(), partial(_reader, FORMATS)),
         (GENERATORS.names(), partial(_reader, GENERATORS)),
@@ -117,7 +117,7 @@ def _traits(section: str, piece: Any) -> dict[str, Any]:
 
 def _metric(name: str) -> str:
     scale = get_scale(name)
-    needs = VALUED[name].needs if name in VALUED else ()
+    needs = () if name in metric_names() else scorer_needs(name)
     return _with_facts(
         f"{name} (metric)\n\n{scale.title}",
         {

@@ -30,7 +30,7 @@ from ddr_cli.core.errors import InputError, did_you_mean, printable
 from ddr_cli.core.places import as_clause, value_text
 from ddr_cli.core.validation import as_problem, problem_at, refuse
 from ddr_cli.data.card import load_card
-from ddr_cli.evaluation.metrics import metric_names
+from ddr_cli.evaluation.metrics import metric_names, scorer_names
 from ddr_cli.papers.schema import load_paper
 from ddr_cli.spec.budgets import (
     ALL,
@@ -350,6 +350,8 @@ class Spec(StrictFrozen):
             return tuple(dict.fromkeys(measured))
         known, problems = metric_names(), []
         names = ["error"] if value is None else value
+        if any(name not in known for name in names):
+            known += scorer_names()
         for i, name in enumerate(names):
             if not isinstance(name, str) or name not in known:
                 hint = did_you_mean(name, known) if isinstance(name, str) else ""

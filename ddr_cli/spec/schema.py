@@ -20,7 +20,7 @@ from ddr_cli.core.atomic import atomic_write, clear_messages
 from ddr_cli.core.parameters import parameter_model
 from ddr_cli.core.registry import Entry, shipped_yaml
 from ddr_cli.data.card import Card, card_names
-from ddr_cli.evaluation.metrics import metric_names
+from ddr_cli.evaluation.metrics import metric_names, scorer_names
 from ddr_cli.spec.controls import Control
 from ddr_cli.spec.estimators import MODES, PREFIXES, registry_of
 from ddr_cli.spec.model import EmbeddingsSpec, PaperRef, PlotSpec, Spec
@@ -142,7 +142,11 @@ def _spec(installed: bool) -> Schema:
                 _one_of(_RULES),
             ]
         },
-        "metrics": {"type": "array", "minItems": 1, "items": {"enum": list(metric_names())}},
+        "metrics": {
+            "type": "array",
+            "minItems": 1,
+            "items": {"enum": [*metric_names(), *scorer_names()]},
+        },
         "tune": {"anyOf": [{"const": "none"}, _section(TuneSpec)]},
         "plot": _section(PlotSpec, optional=("x", "y")),
         "embeddings": _section(EmbeddingsSpec),

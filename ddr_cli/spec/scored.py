@@ -1,43 +1,36 @@
-"""Whether a spec's classifiers can be scored by a metric."""
+"""Whether a spec's classifiers can be scored by a scorer of scikit-learn."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 
-from ddr_cli.evaluation.metrics import VALUED, Valued
-from ddr_cli.evaluation.registry import CLASSIFIERS
+import numpy as np
+
+from ddr_cli.evaluation.metrics import metric_names, scorer_needs, scorer_score
 from ddr_cli.spec.estimators import make
 from ddr_cli.spec.pieces import ClassifierSpec, Context
 
 
 def lacking(name: str, classifiers: Sequence[ClassifierSpec], context: Context | None) -> str:
     """Say what a metric needs that a classifier, or the data set, does not have, if so."""
-    metric = VALUED.get(name)
-    if metric is None:
+    if name in metric_names():
         return ""
-    classes = context.expect.classes if context and context.expect else None
-    if classes and len(classes) < metric.fewest_classes:
-        return metric.too_few(len(classes))
+    needed = scorer_needs(name)
     for item in classifiers:
-        if not _gives(make(item.factory, item.params), metric):
-            what = "probabilities" if metric.needs_probabilities else "decision values"
+        classifier = make(item.factory, item.params)
+        if not any(hasattr(classifier, method) for method in needed):
             return (
-                f"{name} needs {what}, which the classifier {item.name} doesn't give; those of "
-                f"{', '.join(_that_give(metric))} can be scored by it."
+                f"{name} needs {' or '.join(needed)}, which the classifier {item.name} does not "
+                "have. Remove the metric, or take classifiers that have it, such as knn."
             )
+    classes = context.expect.classes if context and context.expect else None
+    if classes:
+        from sklearn.dummy import DummyClassifier
+
+        y = np.arange(len(classes))
+        X = np.zeros((len(y), 1))
+        try:
+            scorer_score(name, DummyClassifier(strategy="prior").fit(X, y), X, y)
+        except ValueError as error:
+            return f"{name} can't score the data set's {len(y)} classes: {error}"
     return ""
-
-
-def _gives(classifier: object, metric: Valued) -> bool:
-    return any(hasattr(classifier, method) for method in metric.needs)
-
-
-def _that_give(metric: Valued) -> list[str]:
-    found = []
-    for entry in CLASSIFIERS.entries():
-        # Another package's classifier may fail in any way, or can't be made without parameters.
-        with suppress(Exception):
-            if _gives(entry.load()(), metric):
-                found.append(entry.name)
-    return found

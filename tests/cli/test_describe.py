@@ -108,7 +108,7 @@ def test_code_is_described_with_the_users_word_only(
         ("ddr sweep --reducer kernel_l", ["kernel_lfda"]),
         ("ddr sweep --classifier kn", ["knn"]),
         ("ddr data fetch lands", ["landsat"]),
-        ("ddr describe f1_", ["f1", "f1_macro"]),
+        ("ddr describe balanced_", ["balanced_accuracy"]),
         ("ddr describe tfi", ["tfidf"]),
         ("ddr run ./configs/", []),
     ],

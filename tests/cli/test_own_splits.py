@@ -17,7 +17,7 @@ from ddr_cli.engine import Datasets, RunSettings, read_trials
 from ddr_cli.engine.progress import Progress
 from ddr_cli.engine.session import SpecRun
 from ddr_cli.evaluation.splits import split_hash
-from ddr_cli.spec import load_spec
+from ddr_cli.spec import load_spec, make_spec
 
 Ddr = Callable[..., object]
 
@@ -236,15 +236,24 @@ def test_groups_are_needed(write: Callable[..., str], ddr_here: Ddr) -> None:
 
 @pytest.mark.usefixtures("card")
 def test_a_metric_needs_what_a_classifier_gives(write: Callable[..., str], ddr_here: Ddr) -> None:
-    spec = write("{kind: kfold, folds: 2}", "[error]", "[error, f1_macro, log_loss]")
+    spec = write("{kind: kfold, folds: 2}", "[error]", "[error, f1_macro, neg_log_loss]")
     done = ddr_here("validate", spec)
     assert done.returncode == 2
     assert (
-        "x.yaml:6:28: metrics: log_loss needs probabilities, which the classifier linear doesn't "
-        "give; those of knn, neural_net" in done.stderr
+        "x.yaml:6:28: metrics: neg_log_loss needs predict_proba, which the classifier linear does "
+        "not have" in done.stderr
     )
-    spec = write("{kind: kfold, folds: 2}", "[error]", "[error, top_2_accuracy]")
-    assert "needs 3 classes or more, and there are 2" in ddr_here("validate", spec).stderr
+    spec = write("{kind: kfold, folds: 2}", "[error]", "[error, roc_au]")
+    refused = ddr_here("validate", spec).stderr
+    assert "no metric called 'roc_au'. Did you mean 'roc_auc'?" in refused
+    with pytest.raises(InputError, match="roc_auc can't score the data set's 3 classes"):
+        make_spec(
+            dataset="iris",
+            classifiers=["linear"],
+            metrics=["roc_auc"],
+            reducers=["none"],
+            split={"kind": "kfold", "folds": 2},
+        )
 
 
 @pytest.mark.usefixtures("card")
@@ -256,12 +265,14 @@ def test_an_undefined_metric_fails_its_trial_alone(
     good = np.where(np.arange(len(kept)) % 2, "train", "test")
     bad = np.where((kept["kind"] == "a") & (good == "test"), "test", "train")
     pd.DataFrame({"good": good, "bad": bad}).to_csv(work / "splits.csv", index=False)
-    spec = write("{kind: given, file: splits.csv}", "[error]", "[error, roc_auc, cohen_kappa]")
+    spec = write(
+        "{kind: given, file: splits.csv}",
+        "[error]",
+        "[error, roc_auc, matthews_corrcoef]",
+    )
     assert ddr_here("run", spec, "-q").returncode == 1
     trials = read_trials(work / "results" / "x").set_index("split")
     assert (trials.loc["given-0", "status"] == "ok").all()
     assert trials.loc["given-0", "roc_auc"].between(0, 1).all()
     assert (trials.loc["given-1", "status"] == "failed").all()
-    assert (
-        trials.loc["given-1", "reason"].str.contains("roc_auc is undefined: not every class").all()
-    )
+    assert trials.loc["given-1", "reason"].str.contains("roc_auc is undefined").all()

@@ -14,7 +14,6 @@ from ddr_cli.engine import read_trials, run_spec
 from ddr_cli.engine.work.scoring import _ranked
 from ddr_cli.engine.work.scratch import Labels, PointSet
 from ddr_cli.evaluation.measures import Embedded, SameClass, Topology
-from ddr_cli.evaluation.metrics import RANKINGS
 from ddr_cli.reducers import LDA, PCA
 from ddr_cli.spec import Spec, make_spec
 
@@ -171,4 +170,4 @@ def test_two_columns_of_decision_values_rank_by_their_difference():
     split = PointSet(X, Labels(np.arange(12) % 2, ("a", "b"), groups=np.arange(12) // 4))
     both = SimpleNamespace(decision_function=lambda X: X)
     one = SimpleNamespace(decision_function=lambda X: X[:, 1] - X[:, 0])
-    assert _ranked(both, X, split, RANKINGS) == _ranked(one, X, split, RANKINGS)
+    assert _ranked(both, X, split) == _ranked(one, X, split)

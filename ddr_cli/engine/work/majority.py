@@ -8,7 +8,15 @@ from contextlib import suppress
 import numpy as np
 from numpy.typing import NDArray
 
-from ddr_cli.evaluation.metrics import METRICS, RANKINGS, TRAINING, VALUED
+from ddr_cli.evaluation.metrics import (
+    LABEL_METRICS,
+    MEAN_AVERAGE_PRECISION,
+    TRAINING_ERROR,
+    label_score,
+    mean_average_precision,
+    scorer_names,
+    scorer_score,
+)
 from ddr_cli.reducers.labels import UNLABELLED
 
 Codes = NDArray[np.int64]
@@ -35,15 +43,19 @@ def majority_scores(
     for name in metrics:
         # A score that the constant answer doesn't have stays out.
         with suppress(ValueError, ZeroDivisionError):
-            if name in METRICS:
-                scores[name] = float(METRICS[name](y_test, np.full_like(y_test, largest)))
-            elif name in TRAINING:
-                scores[name] = float(TRAINING[name](y_train, np.full_like(y_train, largest)))
-            elif name in RANKINGS and len(np.union1d(y_train, y_test)) == 2:
-                values = np.zeros(len(y_test))
-                scores[name] = float(RANKINGS[name].compute(y_test == 1, values, groups))
-            elif name in VALUED:
-                # The shares of the classes: certainty would cost an infinite log loss.
-                shares = np.tile(sizes / sizes.sum(), (len(y_test), 1))
-                scores[name] = VALUED[name](y_test, shares)
+            if name in LABEL_METRICS:
+                scores[name] = label_score(name, y_test, np.full_like(y_test, largest))
+            elif name == TRAINING_ERROR:
+                scores[name] = label_score("error", y_train, np.full_like(y_train, largest))
+            elif name == MEAN_AVERAGE_PRECISION:
+                if len(np.union1d(y_train, y_test)) == 2:
+                    values = np.zeros(len(y_test))
+                    scores[name] = mean_average_precision(y_test == 1, values, groups)
+            elif name in scorer_names():
+                from sklearn.dummy import DummyClassifier
+
+                # Its probabilities are the fractions of the classes.
+                y = np.repeat(np.arange(len(sizes)), sizes)
+                prior = DummyClassifier(strategy="prior").fit(np.zeros((len(y), 1)), y)
+                scores[name] = scorer_score(name, prior, np.zeros((len(y_test), 1)), y_test)
     return {name: score for name, score in scores.items() if np.isfinite(score)}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,13 +13,13 @@ from ddr_cli.engine.work.jobs import Evaluation
 from ddr_cli.engine.work.scratch import PointSet
 from ddr_cli.evaluation.measures import Embedded
 from ddr_cli.evaluation.metrics import (
-    METRICS,
-    RANKINGS,
-    TRAINING,
-    VALUED,
-    Metric,
-    Ranking,
-    Valued,
+    LABEL_METRICS,
+    MEAN_AVERAGE_PRECISION,
+    TRAINING_ERROR,
+    label_score,
+    mean_average_precision,
+    metric_names,
+    scorer_score,
 )
 from ddr_cli.evaluation.registry import evaluator_registry, get_evaluator_traits
 
@@ -99,27 +99,24 @@ def scores_of(
             raise ValueError(f"the {title} is undefined for this embedding ({undefined[0]})")
         return [{factory.scale.name: value} for value in values]
     y_train, y_test = split.labels.y[: split.n_train], split.labels.y[split.n_train :]
-    seen = [TRAINING[name] for name in metrics if name in TRAINING]
-    if seen:
-        unseen = [name for name in metrics if name not in TRAINING]
+    if TRAINING_ERROR in metrics:
+        unseen = [name for name in metrics if name != TRAINING_ERROR]
         held_out = scores_of(evaluators, train, test, split, unseen)
         predictions = _of_training_points(evaluators, train, y_train)
         return [
-            scores | _scores(predicted, y_train, seen)
+            scores | {TRAINING_ERROR: label_score("error", y_train, predicted)}
             for scores, predicted in zip(held_out, predictions, strict=True)
         ]
-    own = [METRICS[name] for name in metrics if name in METRICS]
-    rankings = {name: RANKINGS[name] for name in metrics if name in RANKINGS}
-    rankings = rankings if hasattr(factory, "decision_function") else {}
-    valued = [VALUED[name] for name in metrics if name in VALUED]
-    if rankings or valued:
+    own = [name for name in metrics if name in LABEL_METRICS]
+    ranked = MEAN_AVERAGE_PRECISION in metrics and hasattr(factory, "decision_function")
+    scorers = [name for name in metrics if name not in metric_names()]
+    if ranked or scorers:
         fitted = [evaluator.fit(train, y_train) for evaluator in evaluators]
-        predictions = [one.predict(test) for one in fitted]
         return [
-            _scores(predicted, y_test, own)
-            | (_ranked(one, test, split, rankings) if rankings else {})
-            | _valued(one, test, y_test, split.labels.classes, valued)
-            for one, predicted in zip(fitted, predictions, strict=True)
+            _scores(one.predict(test), y_test, own)
+            | ({MEAN_AVERAGE_PRECISION: _ranked(one, test, split)} if ranked else {})
+            | _defined({name: scorer_score(name, one, test, y_test) for name in scorers})
+            for one in fitted
         ]
     if maps is not None:
         predictions = evaluators[0].predict_mapped(train, y_train, test, maps)
@@ -144,8 +141,8 @@ def _of_training_points(
     ]
 
 
-def _scores(predicted: Any, y_test: NDArray[np.int64], metrics: Sequence[Metric]) -> Scores:
-    return _defined({metric.name: float(metric(y_test, predicted)) for metric in metrics})
+def _scores(predicted: Any, y_test: NDArray[np.int64], metrics: Sequence[str]) -> Scores:
+    return _defined({name: label_score(name, y_test, predicted) for name in metrics})
 
 
 def _defined(scores: Scores) -> Scores:
@@ -155,46 +152,17 @@ def _defined(scores: Scores) -> Scores:
     return scores
 
 
-def _valued(
-    classifier: Any,
-    test: Any,
-    y_test: NDArray[np.int64],
-    classes: Sequence[str],
-    metrics: Sequence[Valued],
-) -> Scores:
-    """Return the scores of the number that a fitted classifier gives each class."""
-    scores: Scores = {}
-    for metric in metrics:
-        missing = set(range(len(classes))) - set(classifier.classes_.tolist())
-        if missing:
-            raise ValueError(
-                f"{metric.scale.name} is undefined: no training point is of class "
-                f"'{classes[min(missing)]}'."
-            )
-        response = next((name for name in metric.needs if hasattr(classifier, name)), None)
-        if response is None:
-            raise ValueError(f"{metric.scale.name} needs {' or '.join(metric.needs)}.")
-        values = np.asarray(getattr(classifier, response)(test))
-        if values.ndim == 1:
-            values = np.column_stack([-values, values])
-        scores[metric.scale.name] = float(metric(y_test, values))
-    return _defined(scores)
-
-
-def _ranked(classifier: Any, test: Any, split: PointSet, rankings: Mapping[str, Ranking]) -> Scores:
-    """Return the scores of a fitted classifier's decision values."""
+def _ranked(classifier: Any, test: Any, split: PointSet) -> float:
+    """Return the mean average precision of a fitted classifier's decision values."""
     n, labels = split.n_train, split.labels
     if len(labels.classes) != 2:
         raise ValueError(
-            f"{next(iter(rankings))} ranks two classes, and there are {len(labels.classes)}."
+            f"{MEAN_AVERAGE_PRECISION} ranks two classes, and there are {len(labels.classes)}."
         )
     values = np.asarray(classifier.decision_function(test))
     second = values if values.ndim == 1 else values[:, 1] - values[:, 0]
     groups = None if labels.groups is None else labels.groups[n:]
-    return {
-        name: float(ranking.compute(labels.y[n:] == 1, second, groups))
-        for name, ranking in rankings.items()
-    }
+    return mean_average_precision(labels.y[n:] == 1, second, groups)
 
 
 def _embedded(train: Any, test: Any, split: PointSet, prototypes: NDArray[Any] | None) -> Embedded:

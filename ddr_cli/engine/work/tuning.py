@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from ddr_cli.engine.rows.journal import FAILED, OK
 from ddr_cli.engine.work.jobs import Evaluation, FitJob, TrialResult, TuneJob, candidate_of
-from ddr_cli.evaluation.metrics import METRICS, get_scale
+from ddr_cli.evaluation.metrics import LABEL_METRICS, get_scale
 
 # Means that differ in rounding alone are equal, and the first of equal settings is taken.
 _DECIMALS = 12
@@ -21,7 +21,7 @@ def on_fold(fit: FitJob) -> FitJob:
         fit,
         labels=_one_if_some(fit.labels),
         evaluations=tuple(evaluations),
-        across_widths=all(name in METRICS for name in fit.metrics),
+        across_widths=all(name in LABEL_METRICS for name in fit.metrics),
     )
 
 
