@@ -63,7 +63,7 @@ def describe(
 def _print_dimensions(name: str, data_dir: list[Path] | None, offline: bool) -> None:
     from ddr_cli.data import load_dataset
     from ddr_cli.engine import make_progress
-    from ddr_cli.evaluation.dimension import estimate_class_dimensions
+    from ddr_cli.evaluation.intrinsic_dimension import estimate_class_dimensions
     from ddr_cli.report.terminal import dimension_notes, dimension_table
 
     dataset = load_dataset(name, sources=sources(data_dir, offline))

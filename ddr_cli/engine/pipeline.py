@@ -16,7 +16,7 @@ from ddr_cli.engine.work.scoring import seeded
 from ddr_cli.evaluation.preprocess import fit_step
 from ddr_cli.evaluation.registry import CLASSIFIERS, PREPROCESSORS
 from ddr_cli.evaluation.splits import method_seed
-from ddr_cli.reducers.labels import UNLABELLED
+from ddr_cli.reducers.partial_labels import UNLABELLED
 from ddr_cli.reducers.registry import REDUCERS, get_traits
 
 if TYPE_CHECKING:

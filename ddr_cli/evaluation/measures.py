@@ -376,7 +376,7 @@ class IntrinsicDimension(Measure):
                 names = ", ".join(chosen.classes)
                 raise ValueError(f"There is no class '{self.of_class}'.{hint} There are {names}.")
             points = points[chosen.y == chosen.classes.index(self.of_class)]
-        from ddr_cli.evaluation.dimension import estimate_dimension
+        from ddr_cli.evaluation.intrinsic_dimension import estimate_dimension
 
         return estimate_dimension(
             np.asarray(points),

@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_limits
 
 from ddr_cli.core.extras import load_library
 from ddr_cli.numerics.neighbors import Floats, Neighbors, kneighbors, nearest_among
-from ddr_cli.numerics.shared import computed_once
+from ddr_cli.numerics.sharing import computed_once
 
 Search = Literal["exact", "approximate", "auto"]
 

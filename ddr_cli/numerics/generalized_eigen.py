@@ -9,7 +9,7 @@ import scipy.linalg
 from numpy.typing import NDArray
 
 from ddr_cli.numerics.eigen import deterministic_signs, eigenpairs
-from ddr_cli.numerics.graph_embedding import symmetric
+from ddr_cli.numerics.scatter import symmetric
 
 Floats = NDArray[np.float64]
 

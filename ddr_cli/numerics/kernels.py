@@ -15,8 +15,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
-from ddr_cli.numerics.graph_embedding import symmetric
 from ddr_cli.numerics.neighbors import Points, kneighbors
+from ddr_cli.numerics.scatter import symmetric
 
 Floats = NDArray[np.float64]
 

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from scipy.optimize import Bounds, OptimizeResult, minimize
 
 from ddr_cli.numerics.eigen import extreme_eigenvalue
-from ddr_cli.numerics.graph_embedding import symmetric
-from ddr_cli.numerics.metric import (
+from ddr_cli.numerics.mahalanobis import (
     FAR,
     Floats,
     Indices,
@@ -27,6 +26,7 @@ from ddr_cli.numerics.metric import (
     limited_gap,
     whitening,
 )
+from ddr_cli.numerics.scatter import symmetric
 
 _BLOCK = 4_000_000  # numbers held at once while all triples are looked through
 _KEPT = 1e-9  # a margin missed by less is kept, so that rounding makes no impostors

@@ -16,10 +16,17 @@ from scipy.optimize import OptimizeResult, minimize
 from scipy.special import entr
 
 from ddr_cli.numerics.eigen import extreme_eigenvalue
-from ddr_cli.numerics.graph_embedding import symmetric
-from ddr_cli.numerics.graphs import class_members
-from ddr_cli.numerics.metric import FAR, Floats, MetricFit, best_multiple, limited_gap, whitening
+from ddr_cli.numerics.mahalanobis import (
+    FAR,
+    Floats,
+    MetricFit,
+    best_multiple,
+    limited_gap,
+    whitening,
+)
+from ddr_cli.numerics.neighbor_graphs import class_members
 from ddr_cli.numerics.neighbors import kneighbors
+from ddr_cli.numerics.scatter import symmetric
 
 _MEMORY = 20  # pairs of steps that L-BFGS keeps
 _BLOCK = 2**16  # pairs of points that are held at a time: they fit a processor's cache

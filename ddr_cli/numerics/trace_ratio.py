@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ddr_cli.numerics.eigen import deterministic_signs, eigenpairs
 from ddr_cli.numerics.generalized_eigen import generalized_eigenpairs, null_space
-from ddr_cli.numerics.graph_embedding import symmetric
+from ddr_cli.numerics.scatter import symmetric
 
 Floats = NDArray[np.float64]
 

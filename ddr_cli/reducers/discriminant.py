@@ -24,9 +24,9 @@ from ddr_cli.numerics.generalized_eigen import (
     regular_factor,
     well_conditioned_order,
 )
-from ddr_cli.numerics.graph_embedding import Span, data_span, symmetric
 from ddr_cli.numerics.kernels import kernel_matrix, kernel_width
-from ddr_cli.numerics.shared import computed_once
+from ddr_cli.numerics.scatter import Span, data_span, symmetric
+from ddr_cli.numerics.sharing import computed_once
 from ddr_cli.numerics.threads import one_thread
 from ddr_cli.reducers.reducer import Codes, Floats, LinearReducer, Reducer, drawn_landmarks
 from ddr_cli.reducers.registry import one_less_than_points, rank_of_centred

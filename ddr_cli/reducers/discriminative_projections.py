@@ -14,10 +14,10 @@ from ddr_cli.core.registry import registered
 from ddr_cli.numerics.approximate import Search, search_library
 from ddr_cli.numerics.eigen import deterministic_signs
 from ddr_cli.numerics.generalized_eigen import smallest_generalized_eigenpairs
-from ddr_cli.numerics.graph_embedding import laplacian_form, leading_span, symmetric
-from ddr_cli.numerics.graphs import neighbor_affinity
+from ddr_cli.numerics.neighbor_graphs import neighbor_affinity
 from ddr_cli.numerics.neighbors import CsrArray, Neighbors
-from ddr_cli.reducers.labels import UNLABELLED, Unlabelled, encode_labels, points_and_values
+from ddr_cli.numerics.scatter import laplacian_form, leading_span, symmetric
+from ddr_cli.reducers.partial_labels import UNLABELLED, Unlabelled, encode_labels, points_and_values
 from ddr_cli.reducers.reducer import Floats, LinearReducer
 from ddr_cli.reducers.registry import Traits, rank_of_centred
 

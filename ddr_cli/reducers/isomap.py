@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.csgraph import connected_components, dijkstra
 
 from ddr_cli.core.registry import registered
-from ddr_cli.numerics.graphs import closest_pairs, symmetrized
+from ddr_cli.numerics.classical_mds import classical_scaling
+from ddr_cli.numerics.neighbor_graphs import closest_pairs, symmetrized
 from ddr_cli.numerics.neighbors import CsrArray, kneighbors
-from ddr_cli.numerics.scaling import classical_scaling
 from ddr_cli.numerics.threads import one_thread
 from ddr_cli.reducers.reducer import Embedding, drawn_landmarks
 from ddr_cli.reducers.registry import Traits, one_less_than_points

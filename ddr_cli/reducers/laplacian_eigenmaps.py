@@ -13,8 +13,13 @@ from scipy.sparse.csgraph import connected_components
 
 from ddr_cli.core.registry import registered
 from ddr_cli.numerics.approximate import Search, search_library
-from ddr_cli.numerics.graphs import knn_kernel, known_neighbors, neighbor_affinity, shortest_bridges
 from ddr_cli.numerics.laplacian import laplacian_eigenpairs
+from ddr_cli.numerics.neighbor_graphs import (
+    knn_kernel,
+    known_neighbors,
+    neighbor_affinity,
+    shortest_bridges,
+)
 from ddr_cli.numerics.neighbors import CsrArray, Neighbors
 from ddr_cli.reducers.reducer import Embedding
 from ddr_cli.reducers.registry import Traits, one_less_than_points

@@ -16,11 +16,11 @@ from sklearn.utils.extmath import safe_sparse_dot
 from ddr_cli.core.registry import registered
 from ddr_cli.numerics.approximate import Search, search_library
 from ddr_cli.numerics.generalized_eigen import null_space, unit_eigenpairs
-from ddr_cli.numerics.graph_embedding import laplacian_form, symmetric
-from ddr_cli.numerics.graphs import neighbor_affinity
 from ddr_cli.numerics.kernels import kernel_matrix, kernel_width
+from ddr_cli.numerics.neighbor_graphs import neighbor_affinity
 from ddr_cli.numerics.neighbors import CsrArray, Neighbors
-from ddr_cli.reducers.labels import UNLABELLED, encode_labels
+from ddr_cli.numerics.scatter import laplacian_form, symmetric
+from ddr_cli.reducers.partial_labels import UNLABELLED, encode_labels
 from ddr_cli.reducers.reducer import Floats, Reducer
 from ddr_cli.reducers.registry import Traits
 

@@ -8,10 +8,10 @@ import numpy as np
 from annotated_types import Ge, Gt
 
 from ddr_cli.core.registry import registered
-from ddr_cli.numerics.graph_embedding import Span, quick_span
-from ddr_cli.numerics.graphs import class_members, warn_of_few
 from ddr_cli.numerics.kernels import local_scaling_form
-from ddr_cli.numerics.shared import computed_once
+from ddr_cli.numerics.neighbor_graphs import class_members, warn_of_few
+from ddr_cli.numerics.scatter import Span, quick_span
+from ddr_cli.numerics.sharing import computed_once
 from ddr_cli.reducers.discriminant import (
     Discriminant,
     Kernel,

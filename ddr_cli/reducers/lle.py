@@ -14,12 +14,12 @@ from numpy.typing import ArrayLike
 from sklearn.manifold import LocallyLinearEmbedding
 
 from ddr_cli.core.registry import registered
-from ddr_cli.numerics.graphs import closed_groups
+from ddr_cli.numerics.neighbor_graphs import closed_groups
 from ddr_cli.numerics.neighbors import kneighbors
 from ddr_cli.numerics.threads import one_thread
+from ddr_cli.reducers.kernel_pca import WrappedEmbedding
 from ddr_cli.reducers.reducer import Codes, Floats
 from ddr_cli.reducers.registry import Traits, rank_of_centred
-from ddr_cli.reducers.wrapped import WrappedEmbedding
 
 # What decides numbers: scikit-learn 1.9's defaults, which a later version may change, and ours.
 _LLE: dict[str, Any] = {

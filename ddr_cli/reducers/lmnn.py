@@ -8,9 +8,9 @@ import numpy as np
 from annotated_types import Ge, Gt, Lt
 
 from ddr_cli.core.registry import registered
-from ddr_cli.numerics.graphs import warn_of_few, within_class_graph
 from ddr_cli.numerics.large_margin import LargeMargin, large_margin_metric
-from ddr_cli.numerics.metric import MetricFit
+from ddr_cli.numerics.mahalanobis import MetricFit
+from ddr_cli.numerics.neighbor_graphs import warn_of_few, within_class_graph
 from ddr_cli.reducers.metric_learner import Directions, MetricLearner
 from ddr_cli.reducers.reducer import Codes, Floats
 from ddr_cli.reducers.registry import Traits, rank_of_centred

@@ -11,10 +11,10 @@ from numpy.typing import ArrayLike
 from ddr_cli.core.registry import registered
 from ddr_cli.numerics.approximate import Search, search_library
 from ddr_cli.numerics.generalized_eigen import generalized_eigenpairs
-from ddr_cli.numerics.graph_embedding import data_span, laplacian_form, symmetric
-from ddr_cli.numerics.graphs import neighbor_affinity
 from ddr_cli.numerics.kernels import local_scaling_forms
+from ddr_cli.numerics.neighbor_graphs import neighbor_affinity
 from ddr_cli.numerics.neighbors import Neighbors
+from ddr_cli.numerics.scatter import data_span, laplacian_form, symmetric
 from ddr_cli.reducers.reducer import Floats, LinearReducer
 from ddr_cli.reducers.registry import Traits, rank_of_centred
 

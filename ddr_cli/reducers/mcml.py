@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from annotated_types import Ge, Gt
 
 from ddr_cli.core.registry import registered
-from ddr_cli.numerics.metric import MetricFit
+from ddr_cli.numerics.mahalanobis import MetricFit
 from ddr_cli.numerics.stochastic_neighbors import collapsing_metric
 from ddr_cli.reducers.metric_learner import Directions, MetricLearner
 from ddr_cli.reducers.reducer import Codes, Floats

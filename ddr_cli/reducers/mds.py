@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist
 
 from ddr_cli.core.registry import registered
-from ddr_cli.numerics.scaling import classical_scaling
+from ddr_cli.numerics.classical_mds import classical_scaling
 from ddr_cli.numerics.threads import one_thread
 from ddr_cli.reducers.reducer import Embedding, Floats
 from ddr_cli.reducers.registry import Traits, one_less_than_points

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 
-from ddr_cli.numerics.graph_embedding import Span, data_span
-from ddr_cli.numerics.metric import MetricFit, stable_order
+from ddr_cli.numerics.mahalanobis import MetricFit, stable_order
+from ddr_cli.numerics.scatter import Span, data_span
 from ddr_cli.reducers.reducer import Codes, Floats, LinearReducer
 
 Directions = Literal["variance", "metric"]

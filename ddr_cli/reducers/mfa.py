@@ -8,13 +8,13 @@ import numpy as np
 from annotated_types import Ge, Gt
 
 from ddr_cli.core.registry import registered
-from ddr_cli.numerics.graph_embedding import laplacian_form
-from ddr_cli.numerics.graphs import (
+from ddr_cli.numerics.neighbor_graphs import (
     between_class_graph,
     marginal_pairs,
     symmetrized,
     within_class_graph,
 )
+from ddr_cli.numerics.scatter import laplacian_form
 from ddr_cli.reducers.discriminant import (
     Discriminant,
     Kernel,

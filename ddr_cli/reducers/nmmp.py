@@ -9,9 +9,9 @@ from typing import Annotated, Any, Literal, Self
 from annotated_types import Ge
 
 from ddr_cli.core.registry import registered
-from ddr_cli.numerics.graph_embedding import Span, laplacian_form, laplacian_form_of_parts
-from ddr_cli.numerics.graphs import between_class_graph, class_graphs, symmetrized
-from ddr_cli.numerics.shared import computed_once
+from ddr_cli.numerics.neighbor_graphs import between_class_graph, class_graphs, symmetrized
+from ddr_cli.numerics.scatter import Span, laplacian_form, laplacian_form_of_parts
+from ddr_cli.numerics.sharing import computed_once
 from ddr_cli.numerics.trace_ratio import trace_ratio
 from ddr_cli.reducers.discriminant import LinearDiscriminant, above_rounding
 from ddr_cli.reducers.reducer import Codes, Floats

@@ -13,8 +13,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ddr_cli.core.parameters import check_parameters
 from ddr_cli.numerics.eigen import deterministic_signs
-from ddr_cli.numerics.graph_embedding import Span
-from ddr_cli.reducers.labels import plain_labels
+from ddr_cli.numerics.scatter import Span
+from ddr_cli.reducers.partial_labels import plain_labels
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]

@@ -10,8 +10,8 @@ from annotated_types import Ge, Gt
 from numpy.typing import ArrayLike
 
 from ddr_cli.core.registry import registered
-from ddr_cli.numerics.graphs import knn_graph, known_neighbors
 from ddr_cli.numerics.mvu import Solver, unfold
+from ddr_cli.numerics.neighbor_graphs import knn_graph, known_neighbors
 from ddr_cli.numerics.neighbors import Neighbors
 from ddr_cli.numerics.threads import one_thread
 from ddr_cli.reducers.registry import Traits, one_less_than_points

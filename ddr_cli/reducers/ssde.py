@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 
 from ddr_cli.core.registry import registered
 from ddr_cli.numerics.eigen import deterministic_signs
-from ddr_cli.numerics.graphs import knn_graph
 from ddr_cli.numerics.mvu import Solver, Unfolding, unfold
+from ddr_cli.numerics.neighbor_graphs import knn_graph
 from ddr_cli.numerics.neighbors import kneighbors
 from ddr_cli.numerics.threads import one_thread
 from ddr_cli.reducers.reducer import Codes, Floats

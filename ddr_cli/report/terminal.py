@@ -39,7 +39,7 @@ from ddr_cli.verdicts.printed import MarkResult, NumberResult
 from ddr_cli.verdicts.rows import VIEWS, View
 
 if TYPE_CHECKING:
-    from ddr_cli.evaluation.dimension import ClassDimension, DimensionEstimate
+    from ddr_cli.evaluation.intrinsic_dimension import ClassDimension, DimensionEstimate
 
 FAILED_MARK = "†"
 """Stands at a mean in which a split counts on which the method failed."""
@@ -333,7 +333,7 @@ def _range(estimate: DimensionEstimate | None) -> str:
 
 def dimension_notes(classes: Sequence[ClassDimension]) -> list[str]:
     """Return how the dimensions were estimated, and why some are missing, as sentences."""
-    from ddr_cli.evaluation.dimension import DEFAULT_NEIGHBORS, DEFAULT_SIZES
+    from ddr_cli.evaluation.intrinsic_dimension import DEFAULT_NEIGHBORS, DEFAULT_SIZES
 
     first, last = DEFAULT_SIZES[0], DEFAULT_SIZES[-1]
     return [

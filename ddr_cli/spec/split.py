@@ -12,7 +12,7 @@ from ddr_cli.core.errors import InputError, did_you_mean
 from ddr_cli.core.places import as_clause
 from ddr_cli.core.validation import as_problem, problem_at, refuse
 from ddr_cli.data.card import Card, Expect
-from ddr_cli.evaluation.given import read_given
+from ddr_cli.evaluation.split_file import read_split_file
 from ddr_cli.evaluation.splits import LEAVE_ONE_OUT, check_folds, check_train, no_groups
 from ddr_cli.spec.budgets import training_classes
 from ddr_cli.spec.pieces import Context, StrictFrozen, Text, context_of
@@ -159,7 +159,7 @@ class SplitSpec(StrictFrozen):
             return self._with_repeats(1, "a column is one split")
         assert self.file is not None
         try:
-            given = read_given((context.base or Path()) / Path(self.file).expanduser())
+            given = read_split_file((context.base or Path()) / Path(self.file).expanduser())
             if expect.samples is not None:
                 given.check_rows(expect.samples, self.file, card.name)
         except InputError as error:

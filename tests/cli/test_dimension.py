@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ddr_cli.data import load_dataset
-from ddr_cli.evaluation.dimension import estimate_dimension
+from ddr_cli.evaluation.intrinsic_dimension import estimate_dimension
 
 IRIS = load_dataset("iris")
 

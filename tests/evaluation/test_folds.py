@@ -14,7 +14,7 @@ from sklearn.model_selection import (
 )
 
 from ddr_cli.core.errors import InputError
-from ddr_cli.evaluation.given import read_given
+from ddr_cli.evaluation.split_file import read_split_file
 from ddr_cli.evaluation.splits import make_split
 
 LABELS = np.repeat([0, 1, 2], [53, 31, 17])
@@ -144,7 +144,7 @@ def test_impossible_folds_are_refused(kind, options, message):
 def test_a_file_of_splits_is_read(tmp_path: Path):
     path = tmp_path / "splits.csv"
     path.write_text('first,second\ntrain,test\ntrain,\n"",train\ntest, train\n\n')
-    given = read_given(path)
+    given = read_split_file(path)
     assert given.n_rows == 4
     assert given.fewest_train == 2
     assert [[rows.tolist() for rows in split] for split in given.splits] == [
@@ -153,7 +153,7 @@ def test_a_file_of_splits_is_read(tmp_path: Path):
     ]
     before = given.sha256
     path.write_text("a\ntrain\ntest\n")
-    assert read_given(path).sha256 != before
+    assert read_split_file(path).sha256 != before
 
 
 @pytest.mark.parametrize(
@@ -171,4 +171,4 @@ def test_a_wrong_file_of_splits_is_refused(tmp_path: Path, text: str, message: s
     path = tmp_path / "splits.csv"
     path.write_text(text)
     with pytest.raises(InputError, match=message):
-        read_given(path)
+        read_split_file(path)

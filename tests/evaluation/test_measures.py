@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from ddr_cli.evaluation.dimension import estimate_dimension
+from ddr_cli.evaluation.intrinsic_dimension import estimate_dimension
 from ddr_cli.evaluation.measures import (
     Embedded,
     IntrinsicDimension,

@@ -11,10 +11,10 @@ import scipy.sparse as sp
 from ddr_cli.data import load_dataset
 from ddr_cli.data.synthetic.generated import swiss_roll
 from ddr_cli.evaluation.splits import split_labelled
-from ddr_cli.numerics.graphs import knn_graph
 from ddr_cli.numerics.mvu import unfold
 from ddr_cli.numerics.mvu.framework import Framework
 from ddr_cli.numerics.mvu.low_rank import solve_low_rank
+from ddr_cli.numerics.neighbor_graphs import knn_graph
 from ddr_cli.numerics.neighbors import kneighbors
 
 SOLVERS = ["interior", "low_rank", "cvxpy"]

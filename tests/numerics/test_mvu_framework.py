@@ -7,10 +7,10 @@ import pytest
 import scipy.sparse as sp
 from scipy.spatial.distance import cdist
 
-from ddr_cli.numerics.graphs import knn_graph
 from ddr_cli.numerics.mvu import unfold
 from ddr_cli.numerics.mvu.framework import Framework, affine_dependencies, dual_bound
 from ddr_cli.numerics.mvu.interior import solve_interior
+from ddr_cli.numerics.neighbor_graphs import knn_graph
 from ddr_cli.numerics.neighbors import kneighbors
 
 

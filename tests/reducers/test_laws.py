@@ -19,7 +19,7 @@ from scipy.spatial.distance import pdist
 from scipy.stats import ortho_group
 
 from ddr_cli.reducers import REDUCERS, get_traits
-from ddr_cli.reducers.labels import encode_labels
+from ddr_cli.reducers.partial_labels import encode_labels
 
 LITTLE = settings(max_examples=2, derandomize=True, phases=[Phase.generate])
 OURS = [name for name in REDUCERS.names() if get_traits(REDUCERS.load(name)()).library is None]

@@ -9,7 +9,7 @@ from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 
 from ddr_cli.data.synthetic.generated import swiss_roll
-from ddr_cli.numerics.graphs import knn_graph
+from ddr_cli.numerics.neighbor_graphs import knn_graph
 from ddr_cli.numerics.neighbors import kneighbors
 from ddr_cli.reducers import SDE, get_traits
 

@@ -12,7 +12,7 @@ from sklearn.datasets import load_iris
 from ddr_cli.data import Sources, load_dataset
 from ddr_cli.evaluation.knn import KNNClassifier
 from ddr_cli.evaluation.splits import make_split
-from ddr_cli.numerics.graphs import knn_graph
+from ddr_cli.numerics.neighbor_graphs import knn_graph
 from ddr_cli.numerics.neighbors import kneighbors
 from ddr_cli.reducers import SSDE, get_traits
 from ddr_cli.reducers.slle import SupervisedLLE

@@ -12,8 +12,8 @@ from sklearn.model_selection import cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 
-from ddr_cli.numerics.graph_embedding import data_span
 from ddr_cli.numerics.neighbors import kneighbors
+from ddr_cli.numerics.scatter import data_span
 from ddr_cli.reducers import LDA, LFDA, LMNN, LPP, MCML, MDS, NMMP, KernelPCA, LaplacianRLS
 from ddr_cli.reducers.discriminant import discriminant_directions
 from ddr_cli.reducers.lfda import local_scatter

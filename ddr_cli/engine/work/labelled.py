@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ddr_cli.engine.work.scratch import PointSet
-from ddr_cli.reducers.labels import UNLABELLED
+from ddr_cli.reducers.partial_labels import UNLABELLED
 from ddr_cli.reducers.registry import Traits
 
 

@@ -17,7 +17,7 @@ from ddr_cli.evaluation.metrics import (
     scorer_names,
     scorer_score,
 )
-from ddr_cli.reducers.labels import UNLABELLED
+from ddr_cli.reducers.partial_labels import UNLABELLED
 
 Codes = NDArray[np.int64]
 

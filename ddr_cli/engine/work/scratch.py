@@ -25,7 +25,7 @@ from scipy import sparse
 
 from ddr_cli.core.errors import InputError
 from ddr_cli.numerics.neighbors import Neighbors
-from ddr_cli.numerics.shared import Shared
+from ddr_cli.numerics.sharing import Shared
 
 if TYPE_CHECKING:
     from ddr_cli.data import Dataset

@@ -10,10 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from ddr_cli.core.errors import InputError
 from ddr_cli.engine.work.jobs import Division
-from ddr_cli.evaluation.given import read_given
 from ddr_cli.evaluation.inner_folds import inner_folds
+from ddr_cli.evaluation.split_file import read_split_file
 from ddr_cli.evaluation.splits import Split, inner_keys, label_places, method_seed, split_labelled
-from ddr_cli.reducers.labels import UNLABELLED
+from ddr_cli.reducers.partial_labels import UNLABELLED
 from ddr_cli.spec.budgets import ALL
 from ddr_cli.spec.feasible import unprepared
 
@@ -130,7 +130,7 @@ class Draws:
         path = spec.split_file
         if path is None:
             return []
-        given = read_given(path)
+        given = read_split_file(path)
         if given.sha256 != spec.split.sha256:
             raise InputError(f"{path} has changed since the spec was read; run the spec again.")
         given.check_rows(data.n_samples, path, data.name)

@@ -24,9 +24,9 @@ from scipy.sparse.csgraph import breadth_first_order, minimum_spanning_tree
 from scipy.sparse.linalg import eigsh
 
 from ddr_cli.numerics.eigen import extreme_eigenvalue
-from ddr_cli.numerics.graph_embedding import symmetric
 from ddr_cli.numerics.mvu.framework import Framework
 from ddr_cli.numerics.neighbors import CsrArray, Floats
+from ddr_cli.numerics.scatter import symmetric
 
 _SHORT = 0.95  # share of the way to the boundary that a step goes
 _GOOD = 1e-3  # an error that is already of use

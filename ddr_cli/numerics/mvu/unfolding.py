@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
 from ddr_cli.numerics.eigen import deterministic_signs
-from ddr_cli.numerics.graphs import shortest_bridges
 from ddr_cli.numerics.mvu.framework import Framework, dual_bound, on_smallest_face
 from ddr_cli.numerics.mvu.interior import solve_interior
 from ddr_cli.numerics.mvu.low_rank import share_of_dense, solve_low_rank
 from ddr_cli.numerics.mvu.reference import solve_cvxpy
+from ddr_cli.numerics.neighbor_graphs import shortest_bridges
 from ddr_cli.numerics.neighbors import Floats, Indices
 
 Solver = Literal["auto", "interior", "low_rank", "cvxpy"]

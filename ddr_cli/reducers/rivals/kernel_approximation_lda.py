@@ -11,8 +11,8 @@ from sklearn.kernel_approximation import Nystroem
 
 from ddr_cli.core.registry import registered
 from ddr_cli.numerics.eigen import deterministic_signs
-from ddr_cli.numerics.graph_embedding import data_span, scatter_matrices
 from ddr_cli.numerics.kernels import kernel_width
+from ddr_cli.numerics.scatter import data_span, scatter_matrices
 from ddr_cli.reducers.discriminant import discriminant_directions, fewer_than_classes
 from ddr_cli.reducers.reducer import Reducer
 from ddr_cli.reducers.registry import Traits, equal_ratios

@@ -9,8 +9,8 @@ from annotated_types import Ge, Le
 
 from ddr_cli.core.registry import registered
 from ddr_cli.numerics.generalized_eigen import generalized_eigenpairs
-from ddr_cli.numerics.graph_embedding import laplacian_form, symmetric
-from ddr_cli.numerics.graphs import neighbor_affinity
+from ddr_cli.numerics.neighbor_graphs import neighbor_affinity
+from ddr_cli.numerics.scatter import laplacian_form, symmetric
 from ddr_cli.reducers.discriminant import LinearDiscriminant
 from ddr_cli.reducers.reducer import Codes, Floats
 from ddr_cli.reducers.registry import Traits, rank_of_centred

@@ -8,7 +8,7 @@ import numpy as np
 from annotated_types import Ge
 
 from ddr_cli.core.registry import registered
-from ddr_cli.numerics.graph_embedding import scatter_matrices
+from ddr_cli.numerics.scatter import scatter_matrices
 from ddr_cli.reducers.discriminant import LinearDiscriminant
 from ddr_cli.reducers.reducer import Codes, Floats
 from ddr_cli.reducers.registry import Traits, rank_of_centred

@@ -11,7 +11,7 @@ from sklearn.utils.extmath import safe_sparse_dot
 
 from ddr_cli.core.registry import registered
 from ddr_cli.numerics.eigen import deterministic_signs
-from ddr_cli.numerics.graph_embedding import data_span, scatter_matrices
+from ddr_cli.numerics.scatter import data_span, scatter_matrices
 from ddr_cli.reducers.discriminant import fewer_than_classes
 from ddr_cli.reducers.reducer import Floats, Reducer
 from ddr_cli.reducers.registry import Traits, one_less_than_classes

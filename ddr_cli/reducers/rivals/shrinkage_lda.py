@@ -9,7 +9,7 @@ from annotated_types import Ge, Gt, Le
 
 from ddr_cli.core.registry import registered
 from ddr_cli.numerics.generalized_eigen import generalized_eigenpairs
-from ddr_cli.numerics.graph_embedding import scatter_matrices
+from ddr_cli.numerics.scatter import scatter_matrices
 from ddr_cli.reducers.discriminant import LinearDiscriminant, fewer_than_classes, usable_scatter
 from ddr_cli.reducers.reducer import Codes, Floats
 from ddr_cli.reducers.registry import Traits, one_less_than_classes

@@ -12,7 +12,7 @@ from scipy import sparse
 from ddr_cli.core.extras import load_library
 from ddr_cli.core.registry import registered
 from ddr_cli.numerics.threads import one_thread_in_numba
-from ddr_cli.reducers.labels import encode_labels
+from ddr_cli.reducers.partial_labels import encode_labels
 from ddr_cli.reducers.reducer import Embedding, as_seed
 from ddr_cli.reducers.registry import Traits
 

@@ -10,7 +10,7 @@ import scipy.linalg
 import scipy.sparse as sp
 from numpy.testing import assert_allclose
 
-from ddr_cli.numerics.graph_embedding import (
+from ddr_cli.numerics.scatter import (
     data_span,
     laplacian_form,
     laplacian_form_of_parts,

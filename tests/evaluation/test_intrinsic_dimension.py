@@ -7,7 +7,7 @@ import pytest
 from scipy.sparse.csgraph import minimum_spanning_tree
 from scipy.spatial.distance import cdist
 
-from ddr_cli.evaluation.dimension import estimate_dimension, geodesic_distances
+from ddr_cli.evaluation.intrinsic_dimension import estimate_dimension, geodesic_distances
 
 QUICK = {"n_subsamples": 1, "n_bootstraps": 3}
 

@@ -21,7 +21,7 @@ _PARTS = ("train", "test", "")
 
 
 @dataclass(frozen=True, eq=False)
-class GivenSplits:
+class SplitFile:
     """The splits of a file: its number of rows, and of each split those of the two parts.
 
     `sha256` is that of the file.
@@ -45,7 +45,7 @@ class GivenSplits:
             )
 
 
-def read_given(path: Path) -> GivenSplits:
+def read_split_file(path: Path) -> SplitFile:
     """Read a file of splits; an InputError says what is wrong with it, and where."""
     require_file(path)
     try:
@@ -86,4 +86,4 @@ def read_given(path: Path) -> GivenSplits:
             if not len(rows):
                 raise InputError(f"{path}: the split '{name}' has no row with '{part}'.")
         splits.append((parts[0], parts[1]))
-    return GivenSplits(hashlib.sha256(content).hexdigest(), len(table) - 1, tuple(splits))
+    return SplitFile(hashlib.sha256(content).hexdigest(), len(table) - 1, tuple(splits))

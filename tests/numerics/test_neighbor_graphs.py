@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 from scipy.spatial.distance import cdist
 
-from ddr_cli.numerics.graphs import (
+from ddr_cli.numerics.neighbor_graphs import (
     between_class_graph,
     half_of_class,
     knn_affinity,

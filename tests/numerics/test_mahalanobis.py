@@ -9,9 +9,9 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose
 from sklearn.datasets import load_iris, load_wine
 
-from ddr_cli.numerics.graphs import within_class_graph
 from ddr_cli.numerics.large_margin import LargeMargin, Triples, large_margin_metric
-from ddr_cli.numerics.metric import PairForms, stable_order
+from ddr_cli.numerics.mahalanobis import PairForms, stable_order
+from ddr_cli.numerics.neighbor_graphs import within_class_graph
 from ddr_cli.numerics.stochastic_neighbors import Collapse, collapsing_metric
 from ddr_cli.reducers import NCA
 

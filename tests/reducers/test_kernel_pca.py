@@ -17,7 +17,7 @@ from sklearn.datasets import load_digits
 
 from ddr_cli.data.synthetic.generated import swiss_roll
 from ddr_cli.numerics.eigen import deterministic_signs
-from ddr_cli.numerics.graphs import closed_groups
+from ddr_cli.numerics.neighbor_graphs import closed_groups
 from ddr_cli.numerics.neighbors import kneighbors
 from ddr_cli.reducers import LLE, Isomap, KernelPCA, get_traits
 
@@ -140,7 +140,7 @@ def test_narrow_fits_are_the_first_columns_of_a_wide_one(model):
 
 @pytest.mark.parametrize(
     ("model", "module"),
-    [(LLE(3, n_neighbors=10), "lle"), (KernelPCA(4, "rbf"), "wrapped")],
+    [(LLE(3, n_neighbors=10), "lle"), (KernelPCA(4, "rbf"), "kernel_pca")],
 )
 def test_beyond_the_dense_solver_the_numbers_are_the_same(model, module, monkeypatch):
     dense = model.fit(TRAIN).transform(NEW)

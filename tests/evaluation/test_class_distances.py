@@ -9,7 +9,7 @@ from scipy.spatial.distance import pdist
 
 from ddr_cli.data import load_dataset
 from ddr_cli.engine import read_trials, run_spec
-from ddr_cli.evaluation.class_places import ClassDistance, ClassGap, ClassOrder
+from ddr_cli.evaluation.class_distances import ClassDistance, ClassGap, ClassOrder
 from ddr_cli.evaluation.measures import Embedded
 from ddr_cli.reducers import DiscriminativeProjections
 from ddr_cli.spec import make_spec

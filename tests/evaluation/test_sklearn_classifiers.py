@@ -12,7 +12,12 @@ from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from ddr_cli.evaluation.registry import CLASSIFIERS
-from ddr_cli.evaluation.standard import GradientBoosting, Logistic, RandomForest, SupportVectors
+from ddr_cli.evaluation.sklearn_classifiers import (
+    GradientBoosting,
+    Logistic,
+    RandomForest,
+    SupportVectors,
+)
 
 X, Y = load_iris(return_X_y=True)
 

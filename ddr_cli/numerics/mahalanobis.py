@@ -20,7 +20,7 @@ from scipy.optimize import minimize_scalar
 
 from ddr_cli.numerics.eigen import extreme_eigenvalue
 from ddr_cli.numerics.generalized_eigen import unit_eigenpairs
-from ddr_cli.numerics.graph_embedding import symmetric
+from ddr_cli.numerics.scatter import symmetric
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
