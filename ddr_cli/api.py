@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-    from ddr_cli.comparison.leaderboard import Leaderboard as Board
     from ddr_cli.comparison.methods import Comparison
     from ddr_cli.comparison.summary import Summary
     from ddr_cli.data import Sources
     from ddr_cli.engine import Progress
     from ddr_cli.spec import Spec
+    from ddr_cli.suite.leaderboard import Leaderboard as Board
 
 
 def run(
@@ -232,7 +232,7 @@ def leaderboard(
     out : str or Path
         The folder in which ``suite_<name>`` holds its rows.
     **options
-        Of `ddr_cli.comparison.leaderboard.leaderboard`: ``classifier``, ``metric``, ``tuned``,
+        Of `ddr_cli.suite.leaderboard.leaderboard`: ``classifier``, ``metric``, ``tuned``,
         ``track``, ``datasets``.
 
     Returns
@@ -240,14 +240,15 @@ def leaderboard(
     Leaderboard
         Its `table` has a row per method.
     """
-    from ddr_cli.comparison import leaderboard as boards
-    from ddr_cli.engine.suite import folder_of, parts_of
-    from ddr_cli.spec.suite import INDUCTIVE, load_suite
+    from ddr_cli.suite.definition import INDUCTIVE, load_suite
+    from ddr_cli.suite.leaderboard import leaderboard
+    from ddr_cli.suite.remaining import folder_of, parts_of
+    from ddr_cli.suite.rows import suite_rows
 
     found = load_suite(suite)
     track = options.get("track", INDUCTIVE)
-    rows = boards.suite_rows(parts_of(found, folder_of(found, Path(out)), tracks=[track]))
-    return boards.leaderboard(rows, **{"baseline": found.baseline_of(track), **options})
+    rows = suite_rows(parts_of(found, folder_of(found, Path(out)), tracks=[track]))
+    return leaderboard(rows, **{"baseline": found.baseline_of(track), **options})
 
 
 def join_suite(
@@ -293,10 +294,10 @@ def join_suite(
     Leaderboard
         Its `table` has a row per method, of which `method` is one.
     """
-    from ddr_cli.comparison.joining import join
     from ddr_cli.core.own_code import trusting
     from ddr_cli.engine import RunSettings
-    from ddr_cli.spec.suite import load_suite
+    from ddr_cli.suite.definition import load_suite
+    from ddr_cli.suite.own_method import join
 
     with trusting(trust):
         settings = RunSettings(out=Path(out), jobs=jobs)

@@ -116,8 +116,8 @@ tracks: {inductive: {}}
 def tiny_suite(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     """Return a suite that has run, its `folder`, and how to `run` what is left."""
     from ddr_cli.engine.session import RunSettings
-    from ddr_cli.engine.suite import parts_of, run_suite
-    from ddr_cli.spec.suite import load_suite
+    from ddr_cli.suite.definition import load_suite
+    from ddr_cli.suite.remaining import parts_of, run_suite
 
     monkeypatch.setattr("ddr_cli.engine.run.make_executor", lambda *_: OneAfterTheOther())
     (tmp_path / "tiny.yaml").write_text(TINY_SUITE)

@@ -22,6 +22,12 @@ def schema(kind: Annotated[Kind, typer.Argument(help="What the schema is of.")])
     An editor that knows YAML completes and checks a file whose first line names it, as that of each
     shipped spec does. It knows the methods of all installed packages.
     """
-    from ddr_cli.spec.schema import schema_text
+    from ddr_cli.spec.schema import schema_of, schema_text
 
-    typer.echo(schema_text(kind.value), nl=False)
+    if kind is Kind.suite:
+        from ddr_cli.suite.schema import suite_schema
+
+        found = suite_schema()
+    else:
+        found = schema_of("card" if kind is Kind.card else "spec")
+    typer.echo(schema_text(found), nl=False)

@@ -30,8 +30,8 @@ from ddr_cli.cli.options import (
 if TYPE_CHECKING:
     from ddr_cli.core.errors import DdrError
     from ddr_cli.engine import RunOutcome
-    from ddr_cli.engine.suite import Part
-    from ddr_cli.spec.suite import Suite
+    from ddr_cli.suite.definition import Suite
+    from ddr_cli.suite.remaining import Part
 
 app = typer.Typer(help="Many methods on many data sets under one protocol.", no_args_is_help=True)
 
@@ -80,7 +80,7 @@ def _parts(
 ) -> list[Part]:
     from ddr_cli.core.errors import InputError
     from ddr_cli.engine import Datasets
-    from ddr_cli.engine.suite import folder_of, parts_of
+    from ddr_cli.suite.remaining import folder_of, parts_of
 
     datasets = Datasets(sources(data_dir, offline))
     folder = folder_of(suite, out)
@@ -91,7 +91,7 @@ def _parts(
 
 
 def _load(name: str, trust: bool) -> Suite:
-    from ddr_cli.spec.suite import load_suite
+    from ddr_cli.suite.definition import load_suite
 
     return allowed(trust, lambda: load_suite(name))
 
@@ -112,8 +112,8 @@ def plan(
     With --hours, show what such a budget would cover.
     """
     from ddr_cli.core.extras import nothing_fitted
-    from ddr_cli.engine.suite import costs_of
-    from ddr_cli.report.suite import cost_table, covered, one_line, plan_notes, plan_tables
+    from ddr_cli.suite.remaining import costs_of
+    from ddr_cli.suite.tables import cost_table, covered, one_line, plan_notes, plan_tables
 
     with nothing_fitted():
         suite = _load(name, trust)
@@ -174,8 +174,8 @@ def _run(
     """Run a suite and say what came of it."""
     from dataclasses import replace
 
-    from ddr_cli.engine.suite import folder_of, run_suite, seen_again
-    from ddr_cli.report.suite import one_line
+    from ddr_cli.suite.remaining import folder_of, run_suite, seen_again
+    from ddr_cli.suite.tables import one_line
 
     parts = _parts(suite, options.out, tracks, only, options.data_dir, options.offline)
     folder = folder_of(suite, options.out)
@@ -227,7 +227,7 @@ def status(
     import json
 
     from ddr_cli.core.extras import nothing_fitted
-    from ddr_cli.report.suite import one_line, status_tables
+    from ddr_cli.suite.tables import one_line, status_tables
 
     with nothing_fitted():
         suite = _load(name, trust)
@@ -266,8 +266,9 @@ def table(
     trust: Trust = False,
 ) -> None:
     """Show the leaderboard of a suite's rows: what each method comes to over the data sets."""
-    from ddr_cli.comparison.leaderboard import leaderboard, suite_rows
-    from ddr_cli.report.leaderboard import leaderboard_notes, leaderboard_table, trust_notes
+    from ddr_cli.suite.leaderboard import leaderboard
+    from ddr_cli.suite.rows import suite_rows
+    from ddr_cli.suite.tables import leaderboard_notes, leaderboard_table, trust_notes
 
     suite = _load(name, trust)
     parts = _parts(suite, out, [track], only, data_dir, offline)
@@ -298,8 +299,8 @@ def page(
 
     They are files that need no network, below report/suite_<name>/.
     """
-    from ddr_cli.comparison.benchmark import benchmark_of
-    from ddr_cli.report.benchmark import write_benchmark
+    from ddr_cli.suite.benchmark import benchmark_of
+    from ddr_cli.suite.pages import write_benchmark
 
     suite = _load(name, trust)
     bench = benchmark_of(suite, _parts(suite, out, None, None, data_dir, offline))
@@ -319,10 +320,9 @@ def export(
     trust: Trust = False,
 ) -> None:
     """Write all rows as one long CSV: method, data set, split, metric, value, seconds, setting."""
-    from ddr_cli.comparison.leaderboard import suite_rows
     from ddr_cli.core.atomic import atomic_write, clear_messages
-    from ddr_cli.report.leaderboard import long_rows
     from ddr_cli.report.table import Table
+    from ddr_cli.suite.rows import long_rows, suite_rows
 
     suite = _load(name, trust)
     rows = long_rows(suite_rows(_parts(suite, out, tracks, only, data_dir, offline)))
@@ -346,9 +346,9 @@ def archive(
 
     The same rows make the same bytes.
     """
-    from ddr_cli.engine.suite import folder_of
-    from ddr_cli.report.archive import archive_name, write_archive
-    from ddr_cli.report.suite import one_line
+    from ddr_cli.suite.archive import archive_name, write_archive
+    from ddr_cli.suite.remaining import folder_of
+    from ddr_cli.suite.tables import one_line
 
     suite = _load(name, trust)
     parts = _parts(suite, out, None, None, data_dir, offline)
@@ -380,8 +380,8 @@ def add(
     It is tuned among the grids that it declares, or else among the suite's widths. Its rows go to
     suite_<suite>_<method>/, and the same command goes on.
     """
-    from ddr_cli.comparison.joining import join
-    from ddr_cli.report.leaderboard import leaderboard_notes, leaderboard_table, own_method_lines
+    from ddr_cli.suite.own_method import join
+    from ddr_cli.suite.tables import leaderboard_notes, leaderboard_table, own_method_lines
 
     suite = _load(name, trust)
     options = RunOptions(out=out, jobs=jobs, data_dir=data_dir, offline=offline, quiet=quiet)

@@ -17,7 +17,6 @@ from ddr_cli.report.claim_tables import claim_table, count_text, glossary_table,
 from ddr_cli.report.own_runs import OwnRun, own_run
 from ddr_cli.report.page import PAGE, render_page
 from ddr_cli.report.run_files import figure_of, write_file, write_run
-from ddr_cli.report.suite_tops import suite_tops
 from ddr_cli.report.table import Table
 from ddr_cli.report.tables import mark_data, matrix_of, number_data, number_table
 from ddr_cli.verdicts.assess import (
@@ -111,8 +110,9 @@ def write_report(
                     files.append(write_file(target / "figures" / f"{stem}_differences.svg", svg))
                     files.append(write_file(target / "figures" / f"{stem}_differences.png", png))
                     shown[f"{stem}_differences"] = page_chart(len(shown), svg.decode())
-        tops = suite_tops(results) if paper is None else []
-        page = write_file(target / PAGE, render_page(assessment, outcome.own, shown, tops))
+        suites = sorted(path.parent.name for path in target.glob(f"*/{PAGE}"))
+        text = render_page(assessment, outcome.own, shown, suites if paper is None else [])
+        page = write_file(target / PAGE, text)
         files.append(page)
     record = read_record(results) | record_of(assessment)
     files.append(write_file(results / RECORD, record_text(record)))

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
 import ddr_cli
 from ddr_cli.comparison.names import method_name, metric_name, number
@@ -68,10 +68,10 @@ def short(value: float) -> str:
     return "–" if math.isnan(value) else f"{float(f'{value:.3g}'):g}"
 
 
-def page_environment() -> Environment:
-    """Return the templates' environment: everything that is put into a page is escaped."""
+def page_environment(*packages: str) -> Environment:
+    """Return the environment of these packages' templates and the report's; it escapes all."""
     environment = Environment(
-        loader=PackageLoader("ddr_cli.report"),
+        loader=ChoiceLoader([PackageLoader(name) for name in (*packages, "ddr_cli.report")]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -86,11 +86,11 @@ def render_page(
     assessment: Assessment,
     own: Sequence[OwnRun],
     charts: Mapping[str, Chart],
-    tops: Sequence[Any] = (),
+    suites: Sequence[str] = (),
 ) -> str:
     """Return the HTML of a report, with the figure of each run by its name.
 
-    `tops` are the first lines of suites' leaderboards, which have pages of their own.
+    `suites` are the folders beside the page that hold a suite's own pages.
     """
     summaries = {
         summary.run.name: summary
@@ -107,7 +107,7 @@ def render_page(
             about=about([*summaries.values()]),
             papers=assessment.papers,
             others=own,
-            tops=tops,
+            suites=suites,
             charts=charts,
             colour_rules=colour_rules(charts.values()),
             points=page_points,

@@ -1,4 +1,4 @@
-"""The JSON Schemas of specs, suites and cards, made from the models, for editors to check by.
+"""The JSON Schemas of specs and cards, made from the models, for editors to check by.
 
 They say what a file may hold before anything is known of its data set; `ddr validate` says more.
 """
@@ -25,11 +25,12 @@ from ddr_cli.spec.controls import Control
 from ddr_cli.spec.estimators import MODES, PREFIXES, registry_of
 from ddr_cli.spec.model import EmbeddingsSpec, PaperRef, PlotSpec, Spec
 from ddr_cli.spec.split import SplitSpec
-from ddr_cli.spec.suite import Suite, SuiteData, Track
 from ddr_cli.spec.tune import TuneSpec
 
-Document = Literal["spec", "suite", "card"]
+Document = Literal["spec", "card"]
 Schema = dict[str, Any]
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 FIRST_LINE = "# yaml-language-server: $schema=spec.schema.json"
 """By which an editor finds the schema beside a spec."""
@@ -48,16 +49,13 @@ _VALUES: Schema = {"type": "array", "minItems": 1}
 
 def schema_of(document: Document, *, installed: bool = True) -> Schema:
     """Return the schema of a document; a spec's has the names of all packages, or ours alone."""
-    if document == "spec":
-        schema = _spec(installed)
-    else:
-        schema = _suite() if document == "suite" else _model(Card)
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
+    schema = _spec(installed) if document == "spec" else _model(Card)
+    return {"$schema": DIALECT, **schema}
 
 
-def schema_text(document: Document, *, installed: bool = True) -> str:
+def schema_text(schema: Schema) -> str:
     """Return a schema as the text of a file."""
-    return json.dumps(schema_of(document, installed=installed), indent=1, ensure_ascii=False) + "\n"
+    return json.dumps(schema, indent=1, ensure_ascii=False) + "\n"
 
 
 def write_schema(folder: Path) -> None:
@@ -65,7 +63,7 @@ def write_schema(folder: Path) -> None:
     path = folder / "spec.schema.json"
     if not path.exists():
         with clear_messages(path):
-            atomic_write(path, schema_text("spec"))
+            atomic_write(path, schema_text(schema_of("spec")))
 
 
 class _Generator(GenerateJsonSchema):
@@ -94,7 +92,8 @@ def _model(model: type[BaseModel], *, optional: tuple[str, ...] = ()) -> Schema:
     return schema
 
 
-def _section(model: type[BaseModel], *, optional: tuple[str, ...] = ()) -> Schema:
+def section_of(model: type[BaseModel], *, optional: tuple[str, ...] = ()) -> Schema:
+    """Return the schema of a model with what the source says below its fields."""
     schema = _model(model, optional=optional)
     for name, text in described(model).items():
         if name in schema["properties"]:
@@ -118,9 +117,9 @@ def _spec(installed: bool) -> Schema:
     properties = {
         "title": {"type": "string"},
         "description": {"type": "string"},
-        "paper": _section(PaperRef),
+        "paper": section_of(PaperRef),
         "dataset": _dataset(installed),
-        "split": _section(SplitSpec),
+        "split": section_of(SplitSpec),
         **{section: _list(section, installed) for section in PREFIXES},
         "controls": {"type": "array", "items": {"enum": list(get_args(Control))}},
         "sweep": {
@@ -147,9 +146,9 @@ def _spec(installed: bool) -> Schema:
             "minItems": 1,
             "items": {"enum": [*metric_names(), *scorer_names()]},
         },
-        "tune": {"anyOf": [{"const": "none"}, _section(TuneSpec)]},
-        "plot": _section(PlotSpec, optional=("x", "y")),
-        "embeddings": _section(EmbeddingsSpec),
+        "tune": {"anyOf": [{"const": "none"}, section_of(TuneSpec)]},
+        "plot": section_of(PlotSpec, optional=("x", "y")),
+        "embeddings": section_of(EmbeddingsSpec),
     }
     required = ["dataset", "split", "reducers"]
     texts = described(Spec)
@@ -164,16 +163,6 @@ def _spec(installed: bool) -> Schema:
         "additionalProperties": False,
         "$defs": {"grid": _one_of({"grid": {"anyOf": [_VALUES, _one_of(_RULES)]}, **_RULES})},
     }
-
-
-def _suite() -> Schema:
-    schema = _section(Suite, optional=("name", "path"))
-    for name in ("name", "path"):
-        del schema["properties"][name]
-    for model in (SuiteData, Track, TuneSpec):
-        for name, text in described(model).items():
-            schema["$defs"][model.__name__]["properties"][name]["description"] = text
-    return schema
 
 
 def _dataset(installed: bool) -> Schema:

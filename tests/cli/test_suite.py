@@ -9,8 +9,8 @@ from types import SimpleNamespace
 import pytest
 
 from ddr_cli.core.extras import nothing_fitted
-from ddr_cli.engine.suite import Part
-from ddr_cli.spec.suite import load_suite
+from ddr_cli.suite.definition import load_suite
+from ddr_cli.suite.remaining import Part
 
 SUITE = """
 title: A small suite

@@ -20,7 +20,6 @@ from ddr_cli.comparison.summary import summary_of
 from ddr_cli.engine import Datasets, describe_plan, make_plan, read_trials, run_spec
 from ddr_cli.engine.rows.journal import OK
 from ddr_cli.engine.session import RunOutcome
-from ddr_cli.engine.suite import method_seconds
 from ddr_cli.engine.work import fitting as work
 from ddr_cli.engine.work.jobs import Evaluation, Job, JobEnd, JobResult, TrialResult
 from ddr_cli.engine.work.splits import Draws
@@ -29,6 +28,7 @@ from ddr_cli.evaluation.registry import CLASSIFIERS
 from ddr_cli.numerics.scatter import data_span
 from ddr_cli.reducers import discriminant
 from ddr_cli.reducers.registry import REDUCERS
+from ddr_cli.suite.remaining import method_seconds
 
 if TYPE_CHECKING:
     from ddr_cli.data import Dataset

@@ -13,7 +13,8 @@ from ddr_cli.core.yaml_loader import parse, read_document
 from ddr_cli.data.card import load_card
 from ddr_cli.engine import make_plan
 from ddr_cli.spec import load_spec
-from ddr_cli.spec.schema import FIRST_LINE, schema_of, schema_text
+from ddr_cli.spec.schema import FIRST_LINE, Schema, schema_of, schema_text
+from ddr_cli.suite.schema import suite_schema
 
 jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is not installed")
 
@@ -29,10 +30,12 @@ RIGHT = {
 
 @pytest.fixture(scope="module")
 def validators() -> dict[str, Any]:
-    return {
-        kind: jsonschema.Draft202012Validator(schema_of(kind, installed=False))  # type: ignore[arg-type]
-        for kind in HOMES
-    }
+    return {kind: jsonschema.Draft202012Validator(schema) for kind, schema in schemas().items()}
+
+
+def schemas() -> dict[str, Schema]:
+    own = {"spec": schema_of("spec", installed=False), "card": schema_of("card")}
+    return own | {"suite": suite_schema()}
 
 
 @pytest.mark.parametrize("kind", HOMES)
@@ -41,7 +44,7 @@ def test_the_committed_schema_is_that_of_the_models(kind: str) -> None:
     how = f"'ddr schema {kind} > {HOMES[kind]}/{path.name}' writes it anew"
     # Pydantic writes a bound of 1 as 1 or 1.0, by its version.
     committed = json.loads(path.read_text(encoding="utf-8"))
-    assert committed == json.loads(schema_text(kind, installed=False)), how  # type: ignore[arg-type]
+    assert committed == json.loads(schema_text(schemas()[kind])), how
 
 
 @pytest.mark.parametrize(("kind", "path"), FILES, ids=lambda part: getattr(part, "stem", part))

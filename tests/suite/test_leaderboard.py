@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from ddr_cli.comparison.benchmark import benchmark_of
-from ddr_cli.comparison.leaderboard import leaderboard, suite_rows
 from ddr_cli.core.errors import InputError
 from ddr_cli.engine.session import RunSettings
-from ddr_cli.engine.suite import parts_of, run_suite
-from ddr_cli.report.leaderboard import long_rows, own_method_lines
-from ddr_cli.spec.suite import load_suite
+from ddr_cli.suite.benchmark import benchmark_of
+from ddr_cli.suite.definition import load_suite
+from ddr_cli.suite.leaderboard import leaderboard
+from ddr_cli.suite.remaining import parts_of, run_suite
+from ddr_cli.suite.rows import long_rows, suite_rows
+from ddr_cli.suite.tables import own_method_lines
 
 SUITE = """
 title: A small suite

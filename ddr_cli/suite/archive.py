@@ -18,10 +18,10 @@ from ddr_cli.core.registry import shipped
 from ddr_cli.engine.rows.journal import FILE_NAME as TRIALS
 from ddr_cli.engine.rows.manifest import MANIFEST as RUN
 from ddr_cli.engine.rows.manifest import read_manifest
-from ddr_cli.engine.suite import MANIFEST, Part
+from ddr_cli.suite.remaining import MANIFEST, Part
 
 if TYPE_CHECKING:
-    from ddr_cli.spec.suite import Suite
+    from ddr_cli.suite.definition import Suite
 
 
 def archive_name(suite: Suite) -> str:

@@ -9,9 +9,9 @@ import pytest
 import yaml
 
 from ddr_cli.core.errors import InputError
-from ddr_cli.engine.suite import parts_of
-from ddr_cli.report.archive import write_archive
-from ddr_cli.spec.suite import load_suite
+from ddr_cli.suite.archive import write_archive
+from ddr_cli.suite.definition import load_suite
+from ddr_cli.suite.remaining import parts_of
 
 
 def test_an_archive_holds_all_and_describes_it(tiny_suite, tmp_path):

@@ -10,8 +10,6 @@ import numpy as np
 import pandas as pd
 from matplotlib.ticker import NullLocator
 
-from ddr_cli.comparison.benchmark import Benchmark
-from ddr_cli.comparison.leaderboard import EQUIVALENCE
 from ddr_cli.comparison.names import (
     amount_text,
     is_rate,
@@ -31,6 +29,8 @@ from ddr_cli.figures.style import (
     set_title,
     value_axis,
 )
+from ddr_cli.suite.benchmark import Benchmark
+from ddr_cli.suite.leaderboard import EQUIVALENCE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,7 +9,6 @@ import pandas as pd
 from matplotlib.ticker import FuncFormatter, NullFormatter
 from matplotlib.transforms import Bbox
 
-from ddr_cli.comparison.leaderboard import Leaderboard
 from ddr_cli.comparison.names import method_name
 from ddr_cli.figures.style import (
     LARGEST,
@@ -23,6 +22,7 @@ from ddr_cli.figures.style import (
     new_figure,
     set_title,
 )
+from ddr_cli.suite.leaderboard import Leaderboard
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,16 +10,17 @@ import pandas as pd
 import pytest
 
 import ddr_cli
-from ddr_cli.comparison.joining import Joined
-from ddr_cli.comparison.leaderboard import leaderboard, suite_rows
 from ddr_cli.core.errors import InputError
 from ddr_cli.core.own_code import trusting
 from ddr_cli.engine.session import RunSettings
-from ddr_cli.engine.suite import parts_of, run_suite
 from ddr_cli.reducers import LDA
 from ddr_cli.reducers.registry import AuthorCheck, Traits
-from ddr_cli.report.leaderboard import trust_notes
-from ddr_cli.spec.suite import Erratum, load_suite
+from ddr_cli.suite.definition import Erratum, load_suite
+from ddr_cli.suite.leaderboard import leaderboard
+from ddr_cli.suite.own_method import Joined
+from ddr_cli.suite.remaining import parts_of, run_suite
+from ddr_cli.suite.rows import suite_rows
+from ddr_cli.suite.tables import trust_notes
 
 SUITE = """
 title: Methods with troubles

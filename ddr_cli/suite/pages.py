@@ -10,9 +10,6 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 import ddr_cli
-from ddr_cli.comparison.benchmark import Benchmark
-from ddr_cli.comparison.findings import FINDINGS
-from ddr_cli.comparison.leaderboard import EQUIVALENCE, Leaderboard
 from ddr_cli.comparison.names import (
     method_name,
     metric_axis,
@@ -21,14 +18,16 @@ from ddr_cli.comparison.names import (
 )
 from ddr_cli.core.atomic import atomic_write, clear_messages, refuse_link
 from ddr_cli.core.errors import InputError
-from ddr_cli.figures.benchmark import draw_permuted, draw_time, draw_tuning
-from ddr_cli.figures.small_multiples import (
-    draw_dimensions,
-    draw_labels,
-    draw_method_dimensions,
-)
 from ddr_cli.figures.style import as_svg
-from ddr_cli.report.benchmark_tables import (
+from ddr_cli.report.chart import Chart, colour_rules, page_chart
+from ddr_cli.report.page import PAGE, page_environment, short, slug
+from ddr_cli.report.table import Table
+from ddr_cli.suite.benchmark import Benchmark
+from ddr_cli.suite.definition import FOLDER, Suite
+from ddr_cli.suite.figures import draw_permuted, draw_time, draw_tuning
+from ddr_cli.suite.findings import FINDINGS
+from ddr_cli.suite.leaderboard import EQUIVALENCE, Leaderboard
+from ddr_cli.suite.page_data import (
     board_rows,
     dimension_rows,
     method_facts,
@@ -41,14 +40,17 @@ from ddr_cli.report.benchmark_tables import (
     set_rows,
     standings,
 )
-from ddr_cli.report.chart import Chart, colour_rules, page_chart
-from ddr_cli.report.page import PAGE, page_environment, short, slug
-from ddr_cli.report.suite_tops import LEADERBOARD
-from ddr_cli.report.table import Table
-from ddr_cli.spec.suite import FOLDER, Suite
+from ddr_cli.suite.panels import (
+    draw_dimensions,
+    draw_labels,
+    draw_method_dimensions,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+
+LEADERBOARD = "leaderboard.csv"
 
 
 def write_benchmark(bench: Benchmark, results: Path) -> list[Path]:
@@ -74,7 +76,7 @@ def write_benchmark(bench: Benchmark, results: Path) -> list[Path]:
         "equivalence": EQUIVALENCE,
         "as_table": Table,
     }
-    environment = page_environment()
+    environment = page_environment("ddr_cli.suite")
 
     def page(template: str, **more: Any) -> str:
         return environment.get_template(template).render(**shared | more)

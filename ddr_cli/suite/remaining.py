@@ -20,14 +20,14 @@ from ddr_cli.engine.rows.journal import IDENTITY_COLUMNS, OK, read_trials
 from ddr_cli.engine.rows.manifest import here, read_manifest
 from ddr_cli.engine.run import run_specs
 from ddr_cli.engine.session import RunOutcome, RunSettings
-from ddr_cli.spec.suite import FOLDER
+from ddr_cli.suite.definition import FOLDER
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from ddr_cli.data import Sources
     from ddr_cli.spec import Spec, SplitKey
-    from ddr_cli.spec.suite import Suite
+    from ddr_cli.suite.definition import Suite
 
 MANIFEST = "suite.json"
 MEASURED, ESTIMATED = "rows", "estimated"

@@ -1,4 +1,4 @@
-"""A suite's rows as one table, and its leaderboard: what each method comes to over data sets."""
+"""The leaderboard of a suite's rows: what each method comes to over data sets."""
 
 from __future__ import annotations
 
@@ -10,89 +10,22 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ddr_cli.comparison.controls import largest_class_score, scaled
-from ddr_cli.comparison.names import lower_is_better, setting_text
+from ddr_cli.comparison.controls import scaled
+from ddr_cli.comparison.names import lower_is_better
 from ddr_cli.comparison.summary import MEAN_LEVEL
 from ddr_cli.core.errors import InputError, did_you_mean
 from ddr_cli.engine.rows.journal import OK
-from ddr_cli.engine.suite import Part
 from ddr_cli.evaluation.statistics import bootstrap_interval, holm, signed_ranks
 from ddr_cli.spec.budgets import ALL, LABELS
-from ddr_cli.spec.controls import SEEN
-from ddr_cli.spec.feasible import WIDTH
-from ddr_cli.spec.suite import INDUCTIVE
+from ddr_cli.suite.definition import INDUCTIVE
+from ddr_cli.suite.rows import seconds_of, shared_classifiers
 
 EQUIVALENCE = 0.01
-WIDTH_COLUMN = f"reducer.{WIDTH}"
 
 _SEVERAL = (
     "The track '{}' has each method at several numbers of {}, so there is no leaderboard of it; "
     "'ddr suite page' draws them, and 'ddr suite export' has them all."
 )
-_CARRIED = ("split", "split_hash", "status", "reason", "fit_seconds", "eval_seconds")
-_SOMETIMES = ("tune_seconds", "inner_score", SEEN)
-
-
-def suite_rows(parts: Sequence[Part]) -> pd.DataFrame:
-    """Return every row of now, one for each method, classifier, split and way of setting it.
-
-    Beside the journal's columns stand `track`, `method` and `classifier` (their labels), whether
-    the setting is `tuned`, what it is (`setting`: a tuned one's chosen values) and its `width`,
-    `labels` and `control`; `floor_<metric>` is the score of always naming the data set's largest
-    class.
-    """
-    tables = [_rows_of(part) for part in parts if part.status]
-    if not tables:
-        raise InputError("The suite has no rows yet; 'ddr suite run' makes them.")
-    return pd.concat(tables, ignore_index=True)
-
-
-def _rows_of(part: Part) -> pd.DataFrame:
-    trials = part.trials
-    cells = [part.plan.trials[trial] for trial in trials.index]
-    found: dict[str, Any] = {
-        "suite": part.spec.suite.name if part.spec.suite else "",
-        "version": part.spec.suite.version if part.spec.suite else 0,
-        "track": part.track,
-        "dataset": part.dataset,
-        "fingerprint": part.plan.data.fingerprint,
-        "method": [cell.reducer.label for cell in cells],
-        "method_version": [cell.reducer.version for cell in cells],
-        "classifier": [cell.evaluator.label for cell in cells],
-        "tuned": [cell.tuning is not None for cell in cells],
-        LABELS: [ALL if cell.labels is None else cell.labels for cell in cells],
-        "control": [cell.control for cell in cells],
-    }
-    found["setting"] = _settings(part, trials, found["method"])
-    found["width"] = trials[WIDTH_COLUMN].to_numpy() if WIDTH_COLUMN in trials else None
-    for name in (*_CARRIED, *_SOMETIMES, *part.spec.metrics):
-        found[name] = trials[name].to_numpy() if name in trials else None
-    for metric in part.spec.metrics:
-        found[f"floor_{metric}"] = largest_class_score(part.spec, metric)
-    return pd.DataFrame(found)
-
-
-def _settings(part: Part, trials: pd.DataFrame, methods: Sequence[str]) -> list[str]:
-    """Return the values of what a method is tuned among, and its width."""
-    open_ones = {
-        item.label: [f"reducer.{name}" for name in dict.fromkeys([WIDTH, *item.grids])]
-        for item in part.spec.reducers
-    }
-    values: dict[str, list[Any]] = {
-        name: [None if pd.isna(value) else value for value in trials[name].to_list()]
-        for name in {name for names in open_ones.values() for name in names}
-        if name in trials
-    }
-    return [
-        setting_text(
-            {
-                name: values[name][row]
-                for name in open_ones.get(method, ())
-                if name in values and values[name][row] is not None
-            }
-        )
-        for row, method in enumerate(methods)
-    ]
 
 
 @dataclass(frozen=True)
@@ -226,28 +159,10 @@ def leaderboard(
     )
 
 
-def failures(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return how many rows ended badly, by method, track, data set and reason."""
-    bad = rows[rows["status"] != OK]
-    by = ["method", "track", "dataset", "status", "reason"]
-    return bad.groupby(by, sort=False).size().rename("rows").reset_index()
-
-
 def _on_shared_splits(rows: pd.DataFrame, n_methods: int) -> pd.DataFrame:
     """Return the rows on the splits that all methods have; a split is told by its hash."""
     keys = [rows["dataset"], rows["split"], rows["split_hash"]]
     return rows[rows.groupby(keys)["method"].transform("nunique") == n_methods]
-
-
-def seconds_of(rows: pd.DataFrame) -> pd.Series[float]:
-    """Return the CPU seconds of each row's fit, with its tuning."""
-    return rows["fit_seconds"].fillna(0) + pd.to_numeric(rows["tune_seconds"]).fillna(0)
-
-
-def shared_classifiers(rows: pd.DataFrame) -> list[str]:
-    """Return the classifiers that all methods are scored by, and not one of them alone."""
-    counts = rows.groupby("classifier", sort=False)["method"].nunique()
-    return [str(name) for name, n in counts.items() if n == counts.max()]
 
 
 def _known(what: str, requested: str | None, names: Sequence[str]) -> str:

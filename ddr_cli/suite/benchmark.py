@@ -12,21 +12,19 @@ import numpy as np
 import pandas as pd
 
 from ddr_cli.comparison.controls import AGREEMENTS
-from ddr_cli.comparison.leaderboard import (
-    Leaderboard,
-    failures,
-    leaderboard,
-    shared_classifiers,
-    suite_rows,
-)
 from ddr_cli.core.errors import InputError
 from ddr_cli.engine.rows.journal import OK
-from ddr_cli.engine.suite import Part
 from ddr_cli.spec.budgets import ALL, LABELS
 from ddr_cli.spec.controls import FULL_FEATURES, SEEN, SHUFFLED_LABELS
 from ddr_cli.spec.feasible import NOTHING, limits_of
 from ddr_cli.spec.model import Spec
-from ddr_cli.spec.suite import INDUCTIVE, Suite
+from ddr_cli.suite.definition import INDUCTIVE, Suite
+from ddr_cli.suite.leaderboard import (
+    Leaderboard,
+    leaderboard,
+)
+from ddr_cli.suite.remaining import Part
+from ddr_cli.suite.rows import failures, shared_classifiers, suite_rows
 
 Key = tuple[str, str, str, bool]
 """Track, classifier, metric, and whether the methods are tuned."""

@@ -14,8 +14,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ddr_cli.comparison.benchmark import Benchmark
-from ddr_cli.comparison.leaderboard import EQUIVALENCE, Leaderboard
 from ddr_cli.comparison.names import (
     amount_text,
     difference_text,
@@ -25,6 +23,8 @@ from ddr_cli.comparison.names import (
     p_text,
 )
 from ddr_cli.evaluation.statistics import signed_ranks
+from ddr_cli.suite.benchmark import Benchmark
+from ddr_cli.suite.leaderboard import EQUIVALENCE, Leaderboard
 
 LEVEL = 0.05
 MOST_TRAINING = 1000

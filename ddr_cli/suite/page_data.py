@@ -9,8 +9,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ddr_cli.comparison.benchmark import Benchmark
-from ddr_cli.comparison.leaderboard import EQUIVALENCE, Leaderboard, wins_and_losses
 from ddr_cli.comparison.names import (
     is_rate,
     lower_is_better,
@@ -19,9 +17,11 @@ from ddr_cli.comparison.names import (
     number,
 )
 from ddr_cli.data.card import load_card
-from ddr_cli.report.leaderboard import board_cells
 from ddr_cli.report.page import slug
-from ddr_cli.spec.suite import INDUCTIVE
+from ddr_cli.suite.benchmark import Benchmark
+from ddr_cli.suite.definition import INDUCTIVE
+from ddr_cli.suite.leaderboard import EQUIVALENCE, Leaderboard, wins_and_losses
+from ddr_cli.suite.tables import board_cells
 
 _DIGITS = 14
 

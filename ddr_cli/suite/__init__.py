@@ -1,0 +1,1 @@
+"""Many data sets and methods under one protocol: runs, leaderboard, pages."""
