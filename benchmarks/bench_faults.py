@@ -5,7 +5,7 @@
 Kind after kind, a run gets three faults (or thrice several) at random moments, each time begun
 again by the same command, and is then finished. Its journal must have every row of the run left
 alone once, with the same metrics to the last bit; what a fault has failed is run again by
-`--retry-failed`.
+`--redo failed`.
 """
 
 from __future__ import annotations
@@ -338,7 +338,7 @@ def episode(home: Path, kind: str, whole: Place, *, times: int, seed: str) -> di
     place = Place(home, random.Random(seed), whole.rows)
     # Some say how many faults they were.
     faults = sum(KINDS[kind](place) or 1 for _ in range(times))
-    code = place.end(place.start("--retry-failed"))
+    code = place.end(place.start("--redo", "failed"))
     found = differences(whole.journal, place.journal)
     if code != 0 or any(found) or place.hung:
         print(f"{kind}, seed {seed}: exit {code}, {found}, {place.hung} hung", flush=True)

@@ -38,8 +38,7 @@ def run(
     jobs: int = 1,
     timeout: float | None = None,
     memory_limit: int | None = None,
-    fresh: bool = False,
-    retry_failed: bool = False,
+    redo: str | Sequence[str] = (),
     sources: Sources | None = None,
     progress: Progress | None = None,
     trust: bool = False,
@@ -68,10 +67,10 @@ def run(
         Seconds that a trial may take.
     memory_limit : int, optional
         Bytes of address space that each process may use.
-    fresh : bool
-        Start over; what the folder holds is kept in its subfolder ``previous``.
-    retry_failed : bool
-        Run the trials again that failed.
+    redo : str or sequence of str
+        Which existing rows are replaced: ``"failed"`` ones, those that ``"changed"`` (of another
+        version of the spec, the data or the code), those of named reducers, classifiers or
+        measures, or ``"all"``. Replaced rows are kept in the subfolder ``previous``.
     sources : Sources, optional
         Where to look for the data; the environment decides if not given.
     progress : Progress, optional
@@ -139,8 +138,7 @@ def run(
             jobs=jobs,
             timeout=timeout,
             memory_limit=memory_limit,
-            fresh=fresh,
-            retry_failed=retry_failed,
+            redo=(redo,) if isinstance(redo, str) else redo,
             sources=sources,
             progress=progress or make_progress(),
         )

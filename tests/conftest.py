@@ -115,7 +115,7 @@ tracks: {inductive: {}}
 @pytest.fixture
 def tiny_suite(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     """Return a suite that has run, its `folder`, and how to `run` what is left."""
-    from ddr_cli.engine.session import RunSettings
+    from ddr_cli.engine.run import RunSettings
     from ddr_cli.suite.definition import load_suite
     from ddr_cli.suite.remaining import parts_of, run_suite
 

@@ -146,7 +146,7 @@ def test_a_trial_has_so_long_and_is_tried_again_if_asked(tmp_path: Path) -> None
     assert statuses(timeout=0.5) == ["timeout"]
     file.unlink()
     assert statuses() == ["timeout"]
-    assert statuses(retry_failed=True) == ["ok"]
+    assert statuses(redo="failed") == ["ok"]
 
 
 def _halved(X: Any) -> Any:

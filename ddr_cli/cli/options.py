@@ -111,7 +111,16 @@ Scheduler = Annotated[
         "--scheduler", metavar="ADDRESS", help="With --backend dask, such as tcp://host:8786."
     ),
 ]
-RetryFailed = Annotated[bool, typer.Option("--retry-failed", help="Re-run failed trials.")]
+RedoWords = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--redo",
+        metavar="failed|changed|NAME|all",
+        help="Replace existing rows: those that failed, those of another version of the spec, the "
+        "data or the code, those of a reducer, classifier or measure, or all. Replaced rows are "
+        "kept in <folder>/previous/. May be repeated.",
+    ),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only problems.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 
@@ -237,20 +246,7 @@ class RunOptions:
     ] = None
     backend: Backend = "local"
     scheduler: Scheduler = None
-    fresh: Annotated[
-        bool,
-        typer.Option("--fresh", help="Start over; the old run is kept in <folder>/previous/."),
-    ] = False
-    retry_failed: RetryFailed = False
-    rerun: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--rerun",
-            metavar="NAME",
-            help="Re-run the trials of this reducer, classifier or measure; the old rows are kept "
-            "in <folder>/previous/. May be repeated.",
-        ),
-    ] = None
+    redo: RedoWords = None
     data_dir: DataDir = None
     offline: Offline = False
     trust: Trust = False
@@ -264,7 +260,7 @@ class RunOptions:
         own = {
             one.name: getattr(self, one.name) for one in fields(RunSettings) if one.name in asked
         }
-        return RunSettings(**own | {"rerun": tuple(self.rerun or ())})
+        return RunSettings(**own | {"redo": tuple(self.redo or ())})
 
     def sources(self) -> Sources:
         """Return where data sets are looked for."""

@@ -86,7 +86,7 @@ def _table(facts: Sequence[PlanFacts], out: Path) -> Table:
         if each.conflict:
             # What the folder holds is of another version of the spec.
             cells |= dict.fromkeys(cells.keys() - {"trials", "fits"}, "?")
-            time = "needs --fresh"
+            time = "needs --redo"
         rows.append((each.name, each.dataset, *cells.values(), time))
     totals = [str(sum(getattr(each, name) for each in facts)) for name in counted]
     return Table(

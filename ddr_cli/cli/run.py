@@ -106,7 +106,7 @@ def _show(outcome: RunOutcome, options: RunOptions, *, one_of_several: bool) -> 
     if outcome.failed:
         typer.echo(
             f"{outcome.failed} of {outcome.planned} trials failed; 'ddr status {outcome.folder} "
-            "--reasons' says why, the same command with --retry-failed runs them again.",
+            "--reasons' says why, the same command with --redo failed runs them again.",
             err=True,
         )
 
@@ -154,12 +154,14 @@ def _is_derived(folder: Path, slack: float) -> bool:
 
 
 def _this_command() -> str:
-    # `--fresh` and `--rerun NAME` would put aside what the run has just kept.
-    words = sys.argv[1:]
-    named = [i for i, word in enumerate(words) if word == "--rerun"]
-    left = [
-        word
-        for i, word in enumerate(words)
-        if word != "--fresh" and not word.startswith("--rerun") and i - 1 not in named
-    ]
-    return shlex.join(["ddr", *left])
+    """Return the command that resumes: what was replaced already is not replaced again."""
+    words = iter(sys.argv[1:])
+    kept: list[str] = []
+    for word in words:
+        option, equals, value = word.partition("=")
+        if option == "--redo":
+            value = value if equals else next(words, "")
+            kept += ["--redo", value] * (value == "failed")
+        else:
+            kept.append(word)
+    return shlex.join(["ddr", *kept])

@@ -117,7 +117,7 @@ def _tell_size(spec: Spec, options: RunOptions, *, yes: bool) -> None:
 
     datasets = Datasets(options.sources())
     facts = describe_plan(spec, out=options.out, datasets=datasets)
-    todo = facts.trials if options.fresh else facts.remaining
+    todo = facts.trials if "all" in (options.redo or ()) else facts.remaining
     size = f"{spec.name}: {todo} of {facts.trials} trials to do, over {facts.splits} splits"
     if todo <= MANY_TRIALS or yes or facts.conflict:
         if not options.quiet:

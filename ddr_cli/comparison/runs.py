@@ -96,14 +96,14 @@ def load_run(folder: Path) -> Run:
     except InputError as error:
         reason = str(error).rstrip(".")
         raise InputError(
-            f"{path} is damaged: {reason}. Restore it, or run the spec again with --fresh."
+            f"{path} is damaged: {reason}. Restore it, or run the spec again with --redo all."
         ) from None
     trials = read_trials(folder)
     needed = [*spec.metrics, *spec.sweep, *([LABELS] if len(spec.labels) > 1 else [])]
     if lacking := [name for name in needed if name not in trials]:
         raise InputError(
             f"{path} is damaged: the journal beside it has no column '{lacking[0]}'. Restore it, "
-            "or run the spec again with --fresh."
+            "or run the spec again with --redo all."
         )
     families = {split: split_family(split) for split in trials["split"].unique()}
     return Run(folder, manifest, spec, trials.assign(family=trials["split"].map(families)))

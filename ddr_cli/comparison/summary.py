@@ -400,7 +400,7 @@ def _item_of(run: Run, piece: str, setting: Mapping[str, Any]) -> tuple[int, Ite
         raise InputError(
             f"{run.folder / journal.FILE_NAME} holds a {piece} '{setting[piece]}' whose parameters "
             f"are not in {MANIFEST}; one of the two files is another run's. Run the "
-            "spec again with --fresh."
+            "spec again with --redo all."
         )
     return found
 

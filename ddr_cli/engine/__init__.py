@@ -15,8 +15,13 @@ if TYPE_CHECKING:
     from ddr_cli.engine.progress import Progress, make_progress
     from ddr_cli.engine.rows.journal import read_trials
     from ddr_cli.engine.rows.manifest import read_manifest
-    from ddr_cli.engine.run import make_executor, run_spec, run_specs
-    from ddr_cli.engine.session import RunOutcome, RunSettings
+    from ddr_cli.engine.run import (
+        RunOutcome,
+        RunSettings,
+        make_executor,
+        run_spec,
+        run_specs,
+    )
     from ddr_cli.engine.status import PlanFacts, RunStatus, describe_plan, run_status
     from ddr_cli.engine.work.local import LocalExecutor
 else:
@@ -29,8 +34,7 @@ else:
             "plan.plan": ["Plan", "make_plan"],
             "progress": ["Progress", "make_progress"],
             "rows.manifest": ["read_manifest"],
-            "run": ["make_executor", "run_spec", "run_specs"],
-            "session": ["RunOutcome", "RunSettings"],
+            "run": ["RunOutcome", "RunSettings", "make_executor", "run_spec", "run_specs"],
             "status": ["PlanFacts", "RunStatus", "describe_plan", "run_status"],
         },
     )

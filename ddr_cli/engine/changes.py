@@ -1,151 +1,44 @@
-"""What differs between the trials that a result folder holds and those of a plan."""
+"""What differs between the spec, data and code that made a folder's rows and those of a plan."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
-from ddr_cli.core.own_code import class_name, shown
+from ddr_cli.core.own_code import class_name
 from ddr_cli.engine.rows.journal import IDENTITY_COLUMNS
 
 if TYPE_CHECKING:
-    from ddr_cli.core.registry import Entry
     from ddr_cli.engine.plan.plan import Plan
     from ddr_cli.engine.rows.manifest import Manifest
-    from ddr_cli.spec import Setting, Spec
-
-# A column of the journal, and what stands in it.
-Piece = tuple[str, str]
 
 # Keys of a spec that change no trial.
 _COSMETIC = ("title", "description", "paper", "plot", "label", "name", "suite")
-_LISTS = {"reducers": "reducer", "classifiers": "classifier", "measures": "classifier"}
-_PLACES = {column: IDENTITY_COLUMNS.index(column) for column in ("reducer", "classifier")}
+_COMPONENTS = [IDENTITY_COLUMNS.index(column) for column in ("reducer", "classifier")]
 
 
-@dataclass(frozen=True)
-class Changes:
-    """What has changed, in words, and the pieces whose new versions may be all of it."""
-
-    told: tuple[str, ...]
-    pieces: frozenset[Piece]
-
-    @property
-    def names(self) -> list[str]:
-        """What the pieces are called."""
-        return sorted({class_name(name) for _, name in self.pieces})
-
-
-def changes_since(manifest: Manifest, rows: Iterable[list[str]], plan: Plan) -> Changes:
-    """Return what changed since a folder's rows were made, some of which are not of the plan."""
-    pieces = _changed_pieces(manifest, rows, plan)
-    before, now = manifest.spec, plan.spec.resolved()
-    told = _differences(before, now)
-    # What a piece's entry says of its parameters changes with its code.
-    only_pieces = not _differences(_without(before, pieces), _without(now, pieces))
+def differences(
+    manifest: Manifest, rows: Collection[list[str]], outdated: Collection[str], plan: Plan
+) -> list[str]:
+    """Return what changed since the `outdated` of a folder's rows were made, a phrase each."""
+    found = []
     if manifest.data and manifest.data.fingerprint != plan.data.fingerprint:
-        told.insert(0, "the data's fingerprint")
-        only_pieces = False
+        found.append("the data's fingerprint")
     elif manifest.data and manifest.data.version != plan.data.version:
-        told.insert(0, "the data set's version")
-        only_pieces = False
-    changes = Changes(tuple(told), pieces if only_pieces else frozenset())
-    if not told:
-        names = ", ".join(changes.names) or "a reducer, classifier or data set"
-        return Changes((f"the version of {names}",), changes.pieces)
-    return changes
-
-
-def names_of(piece: Setting) -> set[str]:
-    """Return what a piece may be called in a command."""
-    return {piece.name, shown(piece.name), class_name(piece.name), piece.label}
-
-
-def named_pieces(plan: Plan, names: Collection[str]) -> set[Piece]:
-    """Return the pieces all of whose settings in a plan are among `names`."""
-    settings = {
-        (column, id(setting)): (column, setting)
-        for trial in plan.trials.values()
-        for column, setting in (("reducer", trial.reducer), ("classifier", trial.evaluator))
-    }
-    named: set[Piece] = set()
-    others: set[Piece] = set()
-    for column, setting in settings.values():
-        found = others if names_of(setting).isdisjoint(names) else named
-        found.add((column, shown(setting.name)))
-    return named - others
-
-
-def packages_of(spec: Spec) -> dict[str, str]:
-    """Return the versions of packages and the hashes of files that provide a spec's pieces."""
-    from ddr_cli.evaluation.registry import PREPROCESSORS
-
-    entries = [entry for _, entry in _entries(spec)]
-    entries += [PREPROCESSORS.get(piece.name) for piece in spec.preprocess]
-    return {entry.origin: _version(entry) for entry in entries if entry.source}
-
-
-def _entries(spec: Spec) -> list[tuple[Piece, Entry]]:
-    from ddr_cli.evaluation.registry import evaluator_registry
-    from ddr_cli.reducers.registry import REDUCERS
-
-    found = [
-        (("classifier", shown(one.name)), evaluator_registry(one.name).get(one.name))
-        for one in spec.evaluators
+        found.append("the data set's version")
+    before, now = _flat(manifest.spec), _flat(plan.spec.resolved())
+    found += [
+        f"{key}: {before.get(key, 'nothing')} -> {now.get(key, 'nothing')}"
+        for key in dict.fromkeys([*now, *before])
+        if before.get(key) != now.get(key)
     ]
-    return found + [(("reducer", shown(one.name)), REDUCERS.get(one.name)) for one in spec.reducers]
-
-
-def _version(entry: Entry) -> str:
-    return entry.source.removeprefix(f"{entry.origin} ")
-
-
-def _changed_pieces(manifest: Manifest, rows: Iterable[list[str]], plan: Plan) -> frozenset[Piece]:
-    """Return the pieces whose changes explain every row that is not of the plan, or none.
-
-    A piece with a row that counts still is what it was. Of pieces that others provide the manifest
-    knows the version; for the rest, a row whose other piece is what it was tells.
-    """
-    same: set[Piece] = set()
-    foreign: set[frozenset[Piece]] = set()
-    for row in rows:
-        pair = frozenset((column, row[place]) for column, place in _PLACES.items())
-        if row[0] in plan.trials:
-            same |= pair
-        else:
-            foreign.add(pair)
-    known = {}
-    if manifest.sessions and 0 <= manifest.sessions[-1].environment < len(manifest.environments):
-        known = manifest.environments[manifest.sessions[-1].environment].packages
-    changed = {
-        piece
-        for piece, entry in _entries(plan.spec)
-        if entry.source and known.get(entry.origin, _version(entry)) != _version(entry)
-    } - same
-    changed |= {piece for pair in foreign if len(pair - same) == 1 for piece in pair - same}
-    explained = all(not changed.isdisjoint(pair) for pair in foreign)
-    return frozenset(changed) if explained else frozenset()
-
-
-def _without(spec: dict[str, Any], pieces: Collection[Piece]) -> dict[str, Any]:
-    """Return a resolved spec without the parameters of these pieces."""
-    changed = {}
-    for key, column in _LISTS.items():
-        changed[key] = [
-            {**one, "params": {}} if (column, shown(str(one.get("name")))) in pieces else one
-            for one in spec.get(key) or ()
-        ]
-    return spec | changed
-
-
-def _differences(before: dict[str, Any], now: dict[str, Any]) -> list[str]:
-    old, new = _flat(before), _flat(now)
-    return [
-        f"{key}: {old.get(key, 'nothing')} -> {new.get(key, 'nothing')}"
-        for key in dict.fromkeys([*new, *old])
-        if old.get(key) != new.get(key)
-    ]
+    if found:
+        return found
+    old = {row[i] for row in rows if row[0] in outdated for i in _COMPONENTS}
+    same = {row[i] for row in rows if row[0] not in outdated for i in _COMPONENTS}
+    # Where no row counts any more, any component may be the one that changed.
+    names = sorted(class_name(name) for name in old - same) if same else []
+    return [f"the version of {', '.join(names) or 'a reducer, classifier or data set'}"]
 
 
 def _flat(value: Any, prefix: str = "") -> dict[str, str]:

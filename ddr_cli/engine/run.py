@@ -3,23 +3,198 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ddr_cli.core.errors import DdrError, InputError, did_you_mean
+from ddr_cli.engine.decide import POLICIES, Decision, Redo, decide, names_of
 from ddr_cli.engine.plan.identity import Datasets
+from ddr_cli.engine.plan.plan import Plan, make_plan
 from ddr_cli.engine.progress import BatchTotals, Progress, make_progress
-from ddr_cli.engine.session import RunOutcome, RunSettings, SpecRun
+from ddr_cli.engine.rows.folder import (
+    journal_of,
+    locked,
+    rescue,
+    set_aside,
+    set_aside_copy,
+    unplanned_embeddings,
+)
+from ddr_cli.engine.rows.journal import FILE_NAME as JOURNAL
+from ddr_cli.engine.rows.journal import OK, Journal, UnreadableJournalError
+from ddr_cli.engine.rows.manifest import SessionRecord, manifest_of, now
 from ddr_cli.engine.work.jobs import Executor, ExecutorError
 from ddr_cli.engine.work.local import LocalExecutor
+from ddr_cli.engine.work.session import Session
+from ddr_cli.engine.work.splits import Draws
 
 if TYPE_CHECKING:
     from ddr_cli.data import Sources
-    from ddr_cli.engine.plan.plan import Plan
     from ddr_cli.spec import Spec
 
 BACKENDS = ("local", "dask")
+_LONGEST_TIMEOUT = 1e8
+
+
+@dataclass(frozen=True)
+class RunSettings:
+    """How specs are run; see `ddr_cli.engine.run_spec` and `ddr_cli.engine.make_executor`."""
+
+    out: Path = Path("results")
+    jobs: int = 1
+    timeout: float | None = None
+    memory_limit: int | None = None
+    backend: str = "local"
+    scheduler: str | None = None
+    redo: tuple[str, ...] = ()
+    quiet: bool = False
+
+    def __post_init__(self) -> None:
+        if self.timeout is not None and not 0 < self.timeout <= _LONGEST_TIMEOUT:
+            raise InputError(
+                f"--timeout {self.timeout:g} is not a number of seconds between 0 and "
+                f"{_LONGEST_TIMEOUT:g}; leave it out for no limit."
+            )
+
+
+@dataclass(frozen=True)
+class RunOutcome:
+    """How a run ended.
+
+    Of the `planned` trials this run has `done` some well, of some the last row says that they
+    `failed`, and some were done well before (`skipped`). The same call resumes a run that was
+    `interrupted`.
+    """
+
+    folder: Path
+    planned: int
+    done: int
+    failed: int
+    skipped: int
+    interrupted: bool = False
+    cpu_seconds: float = 0.0
+
+
+class SpecRun:
+    """A spec, its plan, and the journal of its result folder.
+
+    Raises InputError where the folder holds rows of another version that the policy `redo` of the
+    settings does not replace.
+    """
+
+    def __init__(
+        self, spec: Spec, settings: RunSettings, datasets: Datasets, plan: Plan | None = None
+    ) -> None:
+        self.plan: Plan = plan or make_plan(spec, datasets=datasets)
+        self.folder = settings.out / spec.name
+        self._settings = settings
+        self._datasets = datasets
+        self._redo = Redo.of(settings.redo)
+        self._journal: Journal | None = None
+        self._unreadable = ""
+        self.decide()
+
+    def decide(self, splits: int | None = None) -> Decision:
+        """Return what a run does, of the first `splits` or of all; a changed file is read again."""
+        try:
+            if self._journal is None:
+                self._journal = journal_of(self.folder, self.plan)
+            self._journal.refresh()
+        except UnreadableJournalError as error:
+            self._journal, self._unreadable = None, error.reason
+        decision = decide(self.plan, self._journal, self._redo, splits=splits)
+        if decision.refusal:
+            raise InputError(decision.refusal)
+        return decision
+
+    def run(
+        self, executor: Executor, progress: Progress, *, splits: int | None = None
+    ) -> RunOutcome:
+        """Run what is to be run, of the first `splits` if that is given.
+
+        See `ddr_cli.engine.run_spec` for the errors.
+        """
+        decision = self.decide(splits)
+        if decision.is_done:
+            return self._tidied(decision)
+        # Asking starts processes, which load their libraries while the data is read.
+        _ = executor.capacity
+        # Before the folder is made or touched: without data there is nothing to put there.
+        dataset = self._datasets.load(self.plan.spec, self.plan.data.options)
+        draws = Draws(self.plan, dataset)
+        with locked(self.folder):
+            # Another run may have added rows until now.
+            decision = self.decide(splits)
+            if decision.start_over:
+                self._start_over(progress)
+            journal = self._journal or journal_of(self.folder, self.plan)
+            self._journal = journal
+            with journal:
+                if decision.replaced:
+                    set_aside_copy(journal.path, unplanned_embeddings(self.folder, self.plan))
+                    journal.drop(decision.replaced)
+                # What is replaced is replaced once, also if more splits are run later.
+                self._redo = replace(self._redo, changed=False, all=False, names=frozenset())
+                record = SessionRecord(
+                    started=now(),
+                    jobs=self._settings.jobs,
+                    timeout=self._settings.timeout,
+                    memory_limit=self._settings.memory_limit,
+                    rows_before=len(journal.status),
+                    data=self._datasets.place(self.plan.spec),
+                )
+                session = Session(self.plan, dataset, draws, journal, progress, record)
+                try:
+                    interrupted = session.run(decision, executor)
+                    journal.settle(self.plan.trials)
+                except DdrError as error:
+                    if journal.is_in_place():
+                        raise
+                    raise InputError(rescue(journal)) from error
+        return self._outcome(
+            decision, journal.status, interrupted=interrupted, cpu_seconds=record.cpu_seconds
+        )
+
+    def _start_over(self, progress: Progress) -> None:
+        aside = set_aside(self.folder)
+        if self._journal is None:
+            progress.problem(
+                f"{self.folder / JOURNAL} is not a journal: {self._unreadable}. It is in {aside} "
+                "now, and all trials are run."
+            )
+        self._journal = None
+
+    def _tidied(self, decision: Decision) -> RunOutcome:
+        """Bring the files of a run with nothing to do up to date."""
+        journal, manifest = self._journal, manifest_of(self.folder, self.plan)
+        assert journal is not None  # without one there is something to do
+        if not (manifest.is_written(self.folder) and journal.is_settled(self.plan.trials)):
+            with locked(self.folder):
+                manifest.write(self.folder)
+                with journal:
+                    journal.settle(self.plan.trials)
+        return self._outcome(decision, journal.status)
+
+    def _outcome(
+        self,
+        decision: Decision,
+        status: Mapping[str, str],
+        *,
+        interrupted: bool = False,
+        cpu_seconds: float = 0.0,
+    ) -> RunOutcome:
+        good = sum(each == OK for each in status.values())
+        skipped = sum(each == OK for each in decision.rows.values())
+        return RunOutcome(
+            self.folder,
+            planned=len(self.plan.trials),
+            done=good - skipped,
+            failed=len(status) - good,
+            skipped=skipped,
+            interrupted=interrupted,
+            cpu_seconds=cpu_seconds,
+        )
 
 
 def run_spec(
@@ -28,9 +203,7 @@ def run_spec(
     out: str | Path = "results",
     jobs: int = 1,
     timeout: float | None = None,
-    fresh: bool = False,
-    retry_failed: bool = False,
-    rerun: Sequence[str] = (),
+    redo: Sequence[str] = (),
     memory_limit: int | None = None,
     sources: Sources | None = None,
     progress: Progress | None = None,
@@ -53,13 +226,11 @@ def run_spec(
     timeout : float, optional
         Seconds that a trial may take, its fit included; then its process is ended and the trial
         has the status ``timeout``.
-    fresh : bool
-        Move what the result folder holds to ``previous/<time>`` in it, and run everything.
-    retry_failed : bool
-        Run the trials again that failed, timed out or were killed.
-    rerun : sequence of str
-        Reducers, classifiers and measures whose trials are run again; the old rows are kept below
-        ``previous``.
+    redo : sequence of str
+        Which existing rows are replaced: ``failed`` (trials that failed, timed out or were
+        killed), ``changed`` (rows of another version of the spec, the data or the code), names of
+        reducers, classifiers and measures, or ``all``. Replaced rows, but failed ones, are kept
+        below ``previous/<time>`` in the result folder.
     memory_limit : int, optional
         Bytes of address space that each process may use.
     sources : Sources, optional
@@ -85,17 +256,9 @@ def run_spec(
     ExecutorError
         If what runs the jobs is lost; all trials that had ended are kept.
     """
-    settings = RunSettings(
-        Path(out),
-        jobs,
-        timeout,
-        memory_limit,
-        fresh=fresh,
-        retry_failed=retry_failed,
-        rerun=tuple(rerun),
-    )
+    settings = RunSettings(Path(out), jobs, timeout, memory_limit, redo=tuple(redo))
     run = SpecRun(spec, settings, datasets or Datasets(sources))
-    _refuse_unknown(rerun, [run])
+    _refuse_unknown(redo, [run])
     own = LocalExecutor(jobs, memory_limit)
     _limit_processes(own, [run])
     try:
@@ -123,7 +286,7 @@ def run_specs(
     that was run. But if it is the only one, or what runs the jobs is lost, the error is raised.
     After an interruption no more are run. `started` is called while the processes load their
     libraries. `plans` are those that are known already. With `rounds`, the first so many splits of
-    every spec are run before more of any; after what is `enough`, no more are.
+    every spec are run before more of any; when an outcome is `enough`, no more are.
     """
     datasets = Datasets(sources)
     endings: dict[str, RunOutcome | DdrError] = {}
@@ -146,16 +309,16 @@ def run_specs(
                 runs.append(SpecRun(spec, settings, datasets, plan=plan))
             except DdrError as error:
                 give_up(spec, error)
-        _refuse_unknown(settings.rerun, runs)
+        _refuse_unknown(settings.redo, runs)
         _limit_processes(executor, runs)
         progress = make_progress(quiet=settings.quiet, totals=_totals(runs, rounds[-1]))
-        for first, run in product(rounds, runs):
+        for splits, run in product(rounds, runs):
             spec = run.plan.spec
             before = endings.get(spec.name)
-            if isinstance(before, DdrError) or (before is not None and run.is_done(first)):
+            if isinstance(before, DdrError) or (before and run.decide(splits).is_done):
                 continue
             try:
-                outcome = run.run(executor, progress, first=first)
+                outcome = run.run(executor, progress, splits=splits)
                 endings[spec.name] = outcome
                 ended(outcome)
             except DdrError as error:
@@ -168,30 +331,33 @@ def run_specs(
     return endings
 
 
-def _refuse_unknown(names: Sequence[str], runs: Sequence[SpecRun]) -> None:
+def _refuse_unknown(words: Sequence[str], runs: Sequence[SpecRun]) -> None:
     """Refuse to run again what is in none of the runs."""
-    known = set().union(*(run.names for run in runs)) if names else set()
-    for name in names:
-        if runs and name not in known:
-            raise InputError(
-                f"--rerun {name}: there is no reducer, classifier or measure of that name."
-                f"{did_you_mean(name, sorted(known))}"
-            )
+    names = Redo.of(words).names
+    trials = [trial for run in runs for trial in run.plan.trials.values()] if names else []
+    known = {name for trial in trials for name in names_of(trial)}
+    for name in sorted(names - known) if runs else ():
+        raise InputError(
+            f"--redo {name}: there is no reducer, classifier or measure of that name, and it is "
+            f"not failed, changed or all.{did_you_mean(name, [*sorted(known), *POLICIES])}"
+        )
 
 
 def _limit_processes(executor: Executor, runs: Sequence[SpecRun]) -> None:
     """Start no more processes than there are jobs for."""
     if isinstance(executor, LocalExecutor):
-        executor.jobs = min(executor.jobs, max((run.most_jobs for run in runs), default=1))
+        decisions = [run.decide() for run in runs]
+        most = max((max(len(one.todo), len(one.embeddings)) for one in decisions), default=1)
+        executor.jobs = max(1, min(executor.jobs, most))
 
 
-def _totals(runs: Sequence[SpecRun], first: int | None) -> BatchTotals | None:
-    """Return what the first so many splits come to, if several runs have something to do there."""
-    left = [len(run.todo) for run in runs if not run.is_done(first)]
-    if len(left) < 2:
+def _totals(runs: Sequence[SpecRun], splits: int | None) -> BatchTotals | None:
+    """Return how many trials the runs have together, if several have something to do."""
+    decisions = [run.decide(splits) for run in runs]
+    if sum(not one.is_done for one in decisions) < 2:
         return None
-    total = sum(len(run.asked) for run in runs)
-    return BatchTotals(len(runs), total, total - sum(left))
+    total = sum(len(one.asked) for one in decisions)
+    return BatchTotals(len(runs), total, total - sum(len(one.todo) for one in decisions))
 
 
 def make_executor(

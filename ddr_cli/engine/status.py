@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ddr_cli.core.errors import InputError
+from ddr_cli.engine.decide import Decision, Redo, decide
 from ddr_cli.engine.plan.identity import Datasets
 from ddr_cli.engine.plan.plan import Plan, make_plan
 from ddr_cli.engine.progress import duration, seconds_left
-from ddr_cli.engine.rows.folder import check_same_version, is_running, journal_of
+from ddr_cli.engine.rows.folder import is_running, journal_of
 from ddr_cli.engine.rows.journal import FILE_NAME, OK, parameter_text, read_rows
 from ddr_cli.engine.rows.manifest import Manifest, read_manifest
 from ddr_cli.engine.rows.tracebacks import read_tracebacks
@@ -105,14 +106,13 @@ def describe_plan(
     datasets = datasets or Datasets()
     plan = make_plan(spec, datasets=datasets)
     folder = Path(out) / spec.name
-    status: Mapping[str, str] = {}
-    conflict = None
     try:
-        journal = journal_of(folder, plan)
-        check_same_version(journal, plan)
-        status = journal.status
+        decision = decide(plan, journal_of(folder, plan), Redo())
     except InputError as error:
-        conflict = str(error)
+        decision = Decision((), refusal=str(error))
+    # Rows of another version are not counted where a run would refuse them.
+    status = {} if decision.refusal else decision.rows
+    conflict = decision.refusal or None
     good = sum(each == OK for each in status.values())
     left = len(plan.trials) - len(status)
     return PlanFacts(

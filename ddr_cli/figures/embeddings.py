@@ -20,8 +20,8 @@ from ddr_cli.comparison.names import (
 )
 from ddr_cli.comparison.runs import split_family
 from ddr_cli.comparison.summary import Item, Row, Summary, find_item, same_value, swept_columns
-from ddr_cli.engine.rows import manifest as records
-from ddr_cli.engine.rows.manifest import KeptEmbedding
+from ddr_cli.engine.rows import embeddings as kept_files
+from ddr_cli.engine.rows.embeddings import KeptEmbedding
 from ddr_cli.figures.style import (
     NEUTRAL,
     UNDER_TEXT,
@@ -91,7 +91,7 @@ def read_embeddings(summary: Summary, marks: Mapping[str, str] | None = None) ->
     a method stands what a paper's table of `marks` says of it.
     """
     found = []
-    for name, kept in records.read_embeddings(summary.run.folder):
+    for name, kept in kept_files.read_embeddings(summary.run.folder):
         params = {f"reducer.{key}": value for key, value in kept.params.items()}
         setting = {"reducer": kept.reducer, "reducer.mode": kept.mode, **params}
         matched = find_item(summary.run, "reducer", setting)

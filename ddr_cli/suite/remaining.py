@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from ddr_cli.core.atomic import atomic_write, clear_messages
 from ddr_cli.core.errors import DdrError
 from ddr_cli.core.own_code import class_name, shown
+from ddr_cli.engine.decide import stale_rows
 from ddr_cli.engine.plan.identity import Datasets
 from ddr_cli.engine.plan.plan import Fit, Plan, make_plan
-from ddr_cli.engine.rows.folder import journal_of, stale_rows
+from ddr_cli.engine.rows.folder import journal_of
 from ddr_cli.engine.rows.journal import IDENTITY_COLUMNS, OK, read_trials
 from ddr_cli.engine.rows.manifest import here, read_manifest
-from ddr_cli.engine.run import run_specs
-from ddr_cli.engine.session import RunOutcome, RunSettings
+from ddr_cli.engine.run import RunOutcome, RunSettings, run_specs
 from ddr_cli.suite.definition import FOLDER
 
 if TYPE_CHECKING:
@@ -221,7 +221,7 @@ def run_suite(
     try:
         return run_specs(
             [part.spec for part in parts],
-            replace(settings, renew=True, timeout=suite.timeout),
+            replace(settings, redo=(*settings.redo, "changed"), timeout=suite.timeout),
             sources=sources,
             ended=lambda _: None,
             refused=lambda spec, error: told(f"{spec.name}: {error}"),

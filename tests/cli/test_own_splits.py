@@ -15,7 +15,7 @@ from ddr_cli.core.errors import InputError
 from ddr_cli.data import load_dataset
 from ddr_cli.engine import Datasets, RunSettings, read_trials
 from ddr_cli.engine.progress import Progress
-from ddr_cli.engine.session import SpecRun
+from ddr_cli.engine.run import SpecRun
 from ddr_cli.evaluation.splits import split_hash
 from ddr_cli.spec import load_spec, make_spec
 
@@ -143,7 +143,7 @@ def test_a_column_and_a_file_of_the_same_rows_are_one_split(
     (work / "splits.csv").write_text((work / "splits.csv").read_text().replace("test", "", 1))
     done = ddr_here("run", "x.yaml", "-q")
     assert done.returncode == 2
-    assert "--fresh" in done.stderr
+    assert "--redo changed" in done.stderr
 
 
 IMPOSSIBLE = [

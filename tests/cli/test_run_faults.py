@@ -167,7 +167,7 @@ def test_a_changed_spec_leaves_the_old_rows_alone(ddr_here, work, complete):
     code, message = said(ddr_here("run", "small.yaml"))
     assert code == 2
     assert "another version of this spec (changed: split.train: 0.5 -> 0.6)" in message
-    assert "--fresh" in message
+    assert "--redo changed" in message
     assert content(folder) == before
 
 

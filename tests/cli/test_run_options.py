@@ -47,12 +47,12 @@ def test_trials_that_failed_before_an_interruption_are_kept_too(tmp_path, capsys
 def test_a_time_limit_that_nothing_keeps_and_a_second_try(ddr_here, small):
     slow = ddr_here("run", "small.yaml", "--jobs", "2", "--timeout", "0.001", "--quiet")
     assert slow.returncode == 1
-    assert "--retry-failed runs them again" in slow.stderr
+    assert "--redo failed" in slow.stderr
     assert set(statuses(small)) == {"timeout"}
     assert "took longer than 0.001 s" in ddr_here("status").stdout
     kept = ddr_here("run", "small.yaml", "--quiet")
     assert (kept.returncode, set(statuses(small))) == (1, {"timeout"})
-    good = ddr_here("run", "small.yaml", "--retry-failed", "--memory-limit", "8GB", "--quiet")
+    good = ddr_here("run", "small.yaml", "--redo", "failed", "--memory-limit", "8GB", "--quiet")
     assert (good.returncode, good.stderr) == (0, "")
     assert statuses(small) == ["ok"] * 4
     sessions = json.loads((small / "manifest.json").read_text())["sessions"]
@@ -60,10 +60,10 @@ def test_a_time_limit_that_nothing_keeps_and_a_second_try(ddr_here, small):
     assert sessions[1]["memory_limit"] == 8_000_000_000
 
 
-def test_a_fresh_run_keeps_the_old_one(ddr_here, small):
+def test_starting_over_keeps_the_old_run(ddr_here, small):
     assert ddr_here("run", "small.yaml", "--quiet").returncode == 0
     old = (small / "trials.csv").read_text()
-    options = ("--fresh", "--set", "reducer.n_components=1", "--repeats", "1", "--offline")
+    options = ("--redo", "all", "--set", "reducer.n_components=1", "--repeats", "1", "--offline")
     assert ddr_here("run", "small.yaml", *options, "--quiet").returncode == 0
     (previous,) = (small / "previous").iterdir()
     assert (previous / "trials.csv").read_text() == old
@@ -72,10 +72,10 @@ def test_a_fresh_run_keeps_the_old_one(ddr_here, small):
 
 def test_a_piece_is_run_again_and_what_is_no_journal_is_set_aside(ddr_here, small):
     assert ddr_here("run", "small.yaml", "--quiet").returncode == 0
-    done = ddr_here("run", "small.yaml", "--rerun", "knm")
+    done = ddr_here("run", "small.yaml", "--redo", "knm")
     assert done.returncode == 2
     assert "Did you mean 'knn'?" in done.stderr
-    done = ddr_here("run", "small.yaml", "--rerun", "knn", "--quiet")
+    done = ddr_here("run", "small.yaml", "--redo", "knn", "--quiet")
     assert (done.returncode, done.stderr) == (0, "")
     assert len(list((small / "previous").iterdir())) == 1
     whole = (small / "trials.csv").read_bytes()
@@ -185,12 +185,13 @@ def test_an_edited_method_is_run_again_and_the_rows_of_its_rivals_stay(ddr_here,
     (work / "bad.py").write_text(OWN.replace(":1]", "2:]"))
     refused = ddr_here(*run)
     assert refused.returncode == 2
-    assert "(changed: the version of Bad). '--rerun Bad' runs it again and keeps" in refused.stderr
-    refused = ddr_here(*run, "--rerun", "Bad", "--set", "split.train=0.6")
-    assert "(changed: split.train: 0.5 -> 0.6). Use --fresh" in refused.stderr
+    assert "the version of Bad" in refused.stderr
+    assert "'--redo changed' replaces them and keeps the other 4" in refused.stderr
+    refused = ddr_here(*run, "--redo", "Bad", "--set", "split.train=0.6")
+    assert "(changed: split.train: 0.5 -> 0.6)" in refused.stderr
     assert (small / "trials.csv").read_bytes() == old
     assert not (small / "previous").exists()
-    done = ddr_here(*run, "--rerun", "Bad")
+    done = ddr_here(*run, "--redo", "changed")
     assert (done.returncode, done.stderr) == (0, "")
     before, now = (
         [line for line in text.splitlines() if b":Bad" not in line]
@@ -221,9 +222,9 @@ def test_a_raised_version_is_named_and_another_changed_piece_is_refused(
     old = (small / "trials.csv").read_text()
     raised = Traits(version=99, supervised=False)
     monkeypatch.setattr(REDUCERS.load("pca"), "__ddr_traits__", lambda _: raised)
-    refused = ddr_here("run", "small.yaml", "--rerun", "none")
-    assert "(changed: the version of pca). '--rerun pca' runs it" in refused.stderr
-    assert ddr_here("run", "small.yaml", "--rerun", "pca", "--quiet").returncode == 0
+    refused = ddr_here("run", "small.yaml", "--redo", "none")
+    assert "the version of pca" in refused.stderr
+    assert ddr_here("run", "small.yaml", "--redo", "pca", "--quiet").returncode == 0
     kept = [line for line in old.splitlines() if ",pca," not in line]
     now = (small / "trials.csv").read_text().splitlines()
     assert [line for line in now if ",pca," not in line] == kept
@@ -231,6 +232,6 @@ def test_a_raised_version_is_named_and_another_changed_piece_is_refused(
     # All rows are of another version now: which piece it was can't be told.
     knn = CLASSIFIERS.load("knn")
     monkeypatch.setattr(knn, "__ddr_traits__", lambda _: EvaluatorTraits(version=99), raising=False)
-    refused = ddr_here("run", "small.yaml", "--rerun", "pca")
+    refused = ddr_here("run", "small.yaml", "--redo", "pca")
     assert refused.returncode == 2
     assert "the version of a reducer, classifier or data set" in refused.stderr

@@ -90,7 +90,7 @@ def test_a_suite_is_planned_run_in_rounds_and_gone_on_with(ddr_here, small, work
     # A split of every data set comes before the next of any.
     assert list(dict.fromkeys(names)) == ["wine", "wine-transductive", "iris"]
     whole = rows_of(small / "iris")
-    assert ddr_here("suite", "run", "small.yaml", "--quiet", "--retry-failed").returncode == 0
+    assert ddr_here("suite", "run", "small.yaml", "--quiet", "--redo", "failed").returncode == 0
     assert rows_of(small / "iris") == whole
     after = ddr_here("suite", "plan", "small.yaml", "--hours", "1")
     assert "7 of 7 times from rows (100% of the sum)" in after.stdout

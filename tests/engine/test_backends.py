@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from ddr_cli.engine import read_trials, run_spec
-from ddr_cli.engine.session import RunOutcome
+from ddr_cli.engine.run import RunOutcome
 
 if TYPE_CHECKING:
     from ddr_cli.spec import Spec

@@ -23,7 +23,7 @@ from filelock import FileLock
 from ddr_cli.core.errors import InputError
 from ddr_cli.engine import read_trials, run_spec
 from ddr_cli.engine.progress import Lines, Progress
-from ddr_cli.engine.session import RunOutcome
+from ddr_cli.engine.run import RunOutcome
 from ddr_cli.engine.work import local, scratch
 from ddr_cli.engine.work.fitting import do
 from ddr_cli.engine.work.jobs import ExecutorError, SplitJob

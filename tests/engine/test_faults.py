@@ -23,7 +23,7 @@ from ddr_cli.core.errors import DdrError, InputError
 from ddr_cli.core.own_code import trusting
 from ddr_cli.engine import read_trials, run_spec, run_status
 from ddr_cli.engine.progress import Progress
-from ddr_cli.engine.session import RunOutcome
+from ddr_cli.engine.run import RunOutcome
 from ddr_cli.engine.work import fitting as work
 from ddr_cli.engine.work import local
 from ddr_cli.engine.work.jobs import last_seen
@@ -123,7 +123,7 @@ def test_a_piece_is_run_again_by_its_name_and_its_old_rows_are_kept(
     spec = make_spec(split=ONE_SPLIT, reducers=reducers)
     folder = run(spec).folder
     before = read_trials(folder)
-    assert run(spec, rerun=["faulty"]).done == 2
+    assert run(spec, redo=["faulty"]).done == 2
     assert log.read_text() == "1.0\n" * 2
     again = read_trials(folder)
     assert again["trial_id"].tolist() == before["trial_id"].tolist()
@@ -210,7 +210,7 @@ def test_failed_trials_are_run_again_only_on_demand(
     folder = run(spec).folder
     fits = log.read_text().count("\n")
     assert (run(spec).failed, log.read_text().count("\n")) == (6, fits)
-    outcome = run(spec, retry_failed=True)
+    outcome = run(spec, redo=["failed"])
     assert (outcome.failed, outcome.skipped, outcome.done) == (6, 6, 0)
     assert log.read_text().split()[fits:] == ["2.0"] * 3
     assert len(read_trials(folder)) == len((folder / "trials.csv").read_text().splitlines()) - 1
@@ -230,7 +230,7 @@ def test_a_retry_that_works_replaces_the_row(make_spec: MakeSpec, run: Run) -> N
         lines[number] = ",".join(cells)
     path.write_text("".join(lines))
     assert run_status(folder).failed == 2
-    outcome = run(spec, retry_failed=True)
+    outcome = run(spec, redo=["failed"])
     assert (outcome.done, outcome.failed, outcome.skipped) == (2, 0, 4)
     strip = [line.rsplit(",", 2)[0] for line in path.read_text().splitlines()]
     assert strip == [line.rsplit(",", 2)[0] for line in whole.splitlines()]
@@ -278,7 +278,7 @@ def test_a_worker_killed_once_costs_one_trial(
         "knn",
     ]
     assert table.loc[bad, "reason"].startswith("the worker process was killed by SIGKILL")
-    again = run(spec, retry_failed=True)
+    again = run(spec, redo=["failed"])
     assert (again.done, again.failed, again.skipped) == (1, 0, 17)
 
 

@@ -19,7 +19,7 @@ from ddr_cli.engine import read_manifest, read_trials
 from ddr_cli.engine.progress import Progress
 from ddr_cli.engine.rows.folder import is_running
 from ddr_cli.engine.rows.journal import Journal
-from ddr_cli.engine.session import RunOutcome
+from ddr_cli.engine.run import RunOutcome
 from ddr_cli.spec import load_spec
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from ddr_cli.core.errors import InputError
 from ddr_cli.data import load_dataset
 from ddr_cli.engine import describe_plan, read_manifest, read_trials, run_spec, run_status
 from ddr_cli.engine.rows.folder import locked
-from ddr_cli.engine.session import RunOutcome
+from ddr_cli.engine.run import RunOutcome
 from ddr_cli.evaluation.registry import CLASSIFIERS, PREPROCESSORS
 from ddr_cli.evaluation.splits import make_split
 from ddr_cli.reducers.registry import REDUCERS
@@ -210,12 +210,12 @@ def test_a_changed_spec_does_not_touch_the_old_rows(
     folder = run(make_spec(reducers=PLAIN)).folder
     before = {path.name: path.read_bytes() for path in folder.iterdir() if path.suffix != ".lock"}
     changed = make_spec(reducers=[{"name": "pca", "n_components": 3}])
-    with pytest.raises(InputError, match=r"18 trials of another version.*--fresh.*--out") as caught:
+    with pytest.raises(InputError, match=r"18 rows .*--redo changed.*--out") as caught:
         run(changed)
     facts = describe_plan(changed, out=tmp_path)
     assert (facts.conflict, facts.done, facts.trials) == (str(caught.value), 0, 6)
     assert {name: (folder / name).read_bytes() for name in before} == before
-    outcome = run(changed, fresh=True)
+    outcome = run(changed, redo=["all"])
     assert outcome.done == 6
     (moved,) = (folder / "previous").iterdir()
     assert {path.name: path.read_bytes() for path in moved.iterdir()} == before

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from filelock import FileLock, Timeout
 
 from ddr_cli.engine import read_trials
-from ddr_cli.engine.session import RunOutcome
+from ddr_cli.engine.run import RunOutcome
 from ddr_cli.engine.work.scratch import Labels, PointSet, Scratch
 from ddr_cli.numerics.neighbors import kneighbors
 

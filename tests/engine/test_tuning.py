@@ -19,9 +19,10 @@ from sklearn.pipeline import Pipeline
 from ddr_cli.comparison.summary import summary_of
 from ddr_cli.engine import Datasets, describe_plan, make_plan, read_trials, run_spec
 from ddr_cli.engine.rows.journal import OK
-from ddr_cli.engine.session import RunOutcome
+from ddr_cli.engine.rows.result import TrialResult
+from ddr_cli.engine.run import RunOutcome
 from ddr_cli.engine.work import fitting as work
-from ddr_cli.engine.work.jobs import Evaluation, Job, JobEnd, JobResult, TrialResult
+from ddr_cli.engine.work.jobs import Evaluation, Job, JobEnd, JobResult
 from ddr_cli.engine.work.splits import Draws
 from ddr_cli.engine.work.tuning import SettingsSearch
 from ddr_cli.evaluation.registry import CLASSIFIERS
@@ -373,7 +374,7 @@ def test_a_worker_killed_while_it_tunes_costs_a_trial_that_can_be_run_again(
     first = run(killing, out=tmp_path / "killed")
     assert (first.done, first.failed) == (7, 1)
     assert set(read_trials(first.folder)["status"]) == {"ok", "killed"}
-    again = run(killing, out=tmp_path / "killed", retry_failed=True)
+    again = run(killing, out=tmp_path / "killed", redo=["failed"])
     assert (again.done, again.failed) == (1, 0)
     # Nothing depends on the number of processes, nor on what had been done before.
     whole = run_spec(killing, out=tmp_path / "whole", executor=Inline()).folder

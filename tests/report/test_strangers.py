@@ -15,9 +15,9 @@ from ddr_cli.comparison.runs import load_run
 from ddr_cli.comparison.summary import summarize
 from ddr_cli.core.errors import InputError
 from ddr_cli.engine import run_spec
+from ddr_cli.engine.rows.embeddings import read_embeddings
 from ddr_cli.engine.rows.folder import locked
 from ddr_cli.engine.rows.journal import Journal
-from ddr_cli.engine.rows.manifest import read_embeddings
 from ddr_cli.report import write_report, write_run
 from ddr_cli.report.chart import page_chart
 from ddr_cli.report.table import Table

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from ddr_cli.core.errors import InputError
-from ddr_cli.engine.session import RunSettings
+from ddr_cli.engine.run import RunSettings
 from ddr_cli.suite.benchmark import benchmark_of
 from ddr_cli.suite.definition import load_suite
 from ddr_cli.suite.leaderboard import leaderboard

@@ -12,7 +12,7 @@ import pytest
 import ddr_cli
 from ddr_cli.core.errors import InputError
 from ddr_cli.core.own_code import trusting
-from ddr_cli.engine.session import RunSettings
+from ddr_cli.engine.run import RunSettings
 from ddr_cli.reducers import LDA
 from ddr_cli.reducers.registry import AuthorCheck, Traits
 from ddr_cli.suite.definition import Erratum, load_suite

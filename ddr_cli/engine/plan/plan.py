@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
+from inspect import signature
 from itertools import groupby
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ddr_cli.core.own_code import class_name
 from ddr_cli.engine.plan.identity import DataIdentity, Datasets, canonical, digest
-from ddr_cli.engine.work.jobs import OUT_OF_SAMPLE, QUERIES, candidate_id, places_by_neighbors
+from ddr_cli.engine.plan.names import OUT_OF_SAMPLE, QUERIES, candidate_id
 
 if TYPE_CHECKING:
     from ddr_cli.core.registry import Registry
@@ -89,6 +90,13 @@ class Plan:
         """All trials by id, in the order of the spec's splits, reducers and evaluators."""
         fits = (fit for of_split in self.fits.values() for fit in of_split)
         return {trial_id: trial for fit in fits for trial_id, trial in fit.trials.items()}
+
+    def first(self, splits: int | None = None) -> tuple[str, ...]:
+        """Return the ids of the trials of the first so many splits, or of all."""
+        if splits is None or splits >= len(self.fits):
+            return tuple(self.trials)
+        chosen = list(self.fits.values())[:splits]
+        return tuple(trial for fits in chosen for fit in fits for trial in fit.trials)
 
     @cached_property
     def parameters(self) -> tuple[str, ...]:
@@ -436,3 +444,15 @@ def _piece(
     described = {"name": class_name(name), "version": version, "params": params}
     source = registry.get(name).source
     return {**described, "source": source} if source else described
+
+
+def places_by_neighbors(reducer: Any) -> bool:
+    """Return whether a reducer's ``transform`` takes the neighbours of the new points too."""
+    # One without the method fails where it is fitted.
+    transform = getattr(reducer, "transform", None)
+    return transform is not None and _takes_neighbors(getattr(transform, "__func__", transform))
+
+
+@cache
+def _takes_neighbors(transform: Callable[..., Any]) -> bool:
+    return "neighbors" in signature(transform).parameters

@@ -1,9 +1,9 @@
-"""A run's result folder: who may write to it, and whether what it holds can be added to."""
+"""A run's result folder: the lock that keeps other runs out, and what is set aside."""
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,10 +12,9 @@ from filelock import FileLock, Timeout
 
 from ddr_cli.core.atomic import clear_messages, refuse_link, require_file
 from ddr_cli.core.errors import InputError
-from ddr_cli.engine.changes import changes_since, named_pieces
 from ddr_cli.engine.plan.plan import Plan
-from ddr_cli.engine.rows.journal import FILE_NAME, Journal, journal_columns, metrics_of
-from ddr_cli.engine.rows.manifest import read_manifest
+from ddr_cli.engine.rows.embeddings import EMBEDDINGS, embedding_path
+from ddr_cli.engine.rows.journal import FILE_NAME, Journal, journal_columns
 
 PREVIOUS = "previous"
 LOCK = "run.lock"
@@ -67,63 +66,6 @@ def journal_of(folder: Path, plan: Plan) -> Journal:
     return Journal(folder / FILE_NAME, columns)
 
 
-def check_same_version(journal: Journal, plan: Plan, rerun: Collection[str] = ()) -> set[str]:
-    """Refuse a journal with trials of another version of the spec, the data or a piece of code.
-
-    They are never mixed with the plan's. If all of them are of pieces that `rerun` names, and
-    nothing else has changed, their ids are returned.
-    """
-    rows = journal.status
-    foreign = rows.keys() - plan.trials.keys()
-    # A trial is the same whatever it is scored by, but its row lacks the new scores.
-    rescored = bool(rows) and metrics_of(journal.header) != plan.spec.metrics
-    if not foreign and not rescored:
-        return set()
-    folder = journal.path.parent
-    changed = remedy = ""
-    try:
-        changes = changes_since(read_manifest(folder), journal.rows, plan)
-    except InputError:
-        pass
-    else:
-        pieces = changes.pieces
-        if foreign and pieces and not rescored:
-            if pieces <= named_pieces(plan, rerun):
-                return foreign
-            options = " ".join(f"--rerun {name}" for name in changes.names)
-            them = "it" if len(pieces) == 1 else "them"
-            remedy = f"'{options}' runs {them} again and keeps the other rows. Or use"
-        told = changes.told
-        more = f" and {len(told) - 3} more" if len(told) > 3 else ""
-        changed = f" (changed: {'; '.join(told[:3])}{more})"
-    raise InputError(
-        f"{folder} holds {len(rows)} trials of another version of this spec{changed}. "
-        f"{remedy or 'Use'} --fresh (it moves them to {folder / PREVIOUS}/<time>) or choose "
-        "another folder with --out; nothing was touched."
-    )
-
-
-def stale_rows(journal: Journal, plan: Plan) -> set[str]:
-    """Return the ids of a journal's rows that can't stand beside the plan's trials.
-
-    They are of another version of something, or all, if the suite has another one or they are
-    scored by other metrics.
-    """
-    rows = journal.status.keys()
-    if not rows:
-        return set()
-    if metrics_of(journal.header) != plan.spec.metrics:
-        return set(rows)
-    if (suite := plan.spec.suite) is not None:
-        try:
-            made_for = read_manifest(journal.path.parent).spec.get("suite") or {}
-        except InputError:
-            made_for = {}
-        if made_for.get("version") != suite.version:
-            return set(rows)
-    return rows - plan.trials.keys()
-
-
 def set_aside(folder: Path) -> Path | None:
     """Move what the folder holds to ``previous/<time>`` in it, which is returned."""
     with clear_messages(folder):
@@ -172,3 +114,9 @@ def _previous(folder: Path) -> Path:
         target = folder / PREVIOUS / f"{stamp}-{number}"
     target.mkdir(parents=True)
     return target
+
+
+def unplanned_embeddings(folder: Path, plan: Plan) -> list[Path]:
+    """Return the files of embeddings that no trial of a plan rests on."""
+    planned = {embedding_path(folder, plan, trial) for trial in plan.kept}
+    return [path for path in (folder / EMBEDDINGS).glob("*.json") if path not in planned]

@@ -1,6 +1,6 @@
-"""What a result folder stores beside its journal: `manifest.json`, and embeddings for a figure.
+"""`manifest.json`: how the rows of a result folder came about.
 
-The manifest says what was run, on what data, with which code, where, and what it took. It holds no
+It says what was run, on what data, with which code, where, and what it took. It holds no
 name of a host or user and no path of the machine.
 """
 
@@ -10,32 +10,28 @@ import json
 import os
 import platform
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import cache
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from annotated_types import Ge, Le
-from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 import ddr_cli
-from ddr_cli.core.atomic import atomic_write, clear_messages, require_file
-from ddr_cli.core.errors import InputError, printable
-from ddr_cli.core.validation import Frozen
+from ddr_cli.core.atomic import atomic_write, clear_messages
+from ddr_cli.core.errors import InputError
 from ddr_cli.engine.plan.identity import DataIdentity
-from ddr_cli.engine.work.jobs import Points
 
 if TYPE_CHECKING:
     from ddr_cli.engine.plan.plan import Plan
-
-Shown = Annotated[str, AfterValidator(printable)]
+    from ddr_cli.spec import Spec
 
 _MOST_PLANNED = 10_000_000
 
 MANIFEST = "manifest.json"
-EMBEDDINGS = "embeddings"
 
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "pandas", "pebble")
 
@@ -141,7 +137,7 @@ def read_manifest(folder: str | Path) -> Manifest:
             reason = ": ".join([".".join(str(part) for part in first["loc"]), first["msg"]])
         raise InputError(
             f"{path} is damaged ({reason.removeprefix(': ')}); restore it, or run the spec again "
-            "with --fresh."
+            "with --redo all."
         ) from None
 
 
@@ -161,56 +157,6 @@ def manifest_of(folder: Path, plan: Plan) -> Manifest:
         environments=before.environments if before else [],
         sessions=before.sessions if before else [],
     )
-
-
-class KeptEmbedding(Frozen):
-    """``embeddings/<reducer>-<id>.json``: one reducer's points on the first split, for a figure.
-
-    `coordinates` are up to three per point, `prototypes` those of the classes where the method
-    places them too; `y` and `subclasses` are indices into the names of the classes, -1 is none.
-    """
-
-    reducer: str
-    mode: str | None
-    params: dict[str, Any]
-    split: str
-    split_hash: str
-    n_components: int
-    classes: tuple[Shown, ...]
-    y: tuple[int, ...]
-    part: tuple[Literal["train", "test"], ...]
-    subclass_names: tuple[Shown, ...] | None = None
-    subclasses: tuple[int, ...] | None = None
-    coordinates: Points
-    prototypes: Points | None = None
-
-    @model_validator(mode="after")
-    def _has_drawable_points(self) -> Self:
-        widths = {len(point) for point in self.coordinates}
-        if len(widths) != 1 or not widths <= {1, 2, 3}:
-            raise ValueError("its coordinates are not a table of one to three columns")
-        if not len(self.coordinates) == len(self.y) == len(self.part):
-            raise ValueError("it has not as many labels as points")
-        return self
-
-    def write(self, path: Path) -> None:
-        """Write it, making the folder if it is not there."""
-        with clear_messages(path):
-            path.parent.mkdir(exist_ok=True)
-            atomic_write(path, json.dumps(self.model_dump(), separators=(",", ":")) + "\n")
-
-
-def read_embeddings(folder: Path) -> Iterator[tuple[str, KeptEmbedding]]:
-    """Yield the name and the content of every embedding that a run has kept."""
-    for path in sorted((folder / EMBEDDINGS).glob("*.json")):
-        require_file(path)
-        try:
-            yield path.name, KeptEmbedding.model_validate_json(path.read_bytes())
-        except ValidationError as error:
-            raise InputError(
-                f"{path} is damaged ({error.errors()[0]['msg']}). Delete it and run the spec "
-                f"again: 'ddr run {folder.name}' makes it anew."
-            ) from None
 
 
 def now() -> str:
@@ -297,3 +243,22 @@ def _blas() -> list[dict[str, Any]]:
         if library.get("user_api") == "blas"
     ]
     return [library for i, library in enumerate(found) if library not in found[:i]]
+
+
+def packages_of(spec: Spec) -> dict[str, str]:
+    """Return the versions of packages and the hashes of files that provide a spec's components."""
+    from ddr_cli.evaluation.registry import PREPROCESSORS, evaluator_registry
+    from ddr_cli.reducers.registry import REDUCERS
+    from ddr_cli.spec.sweeps import combinations
+
+    entries = [evaluator_registry(one.name).get(one.name) for one in spec.evaluators]
+    entries += [REDUCERS.get(one.name) for one in spec.reducers]
+    entries += [PREPROCESSORS.get(one.name) for one in spec.preprocess]
+    packages = {
+        entry.origin: entry.source.removeprefix(f"{entry.origin} ")
+        for entry in entries
+        if entry.source
+    }
+    settings = ((p, params) for p in spec.reducers for params, _ in combinations(p, spec.sweep))
+    libraries = {piece.traits(params).library for piece, params in settings} - {None}
+    return packages | {name: metadata.version(name) for name in libraries}

@@ -18,22 +18,20 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ddr_cli.core.errors import DdrError
+from ddr_cli.engine.plan.names import QUERIES, TRANSDUCTIVE
+from ddr_cli.engine.plan.plan import places_by_neighbors
 from ddr_cli.engine.rows.journal import FAILED, OK, one_line
+from ddr_cli.engine.rows.result import Points, TrialResult
 from ddr_cli.engine.rows.tracebacks import traceback_of
 from ddr_cli.engine.work.jobs import (
-    QUERIES,
-    TRANSDUCTIVE,
     Division,
     Evaluation,
     FitJob,
     Job,
     JobResult,
-    Points,
     SplitJob,
     Trace,
-    TrialResult,
     TuneJob,
-    places_by_neighbors,
 )
 from ddr_cli.engine.work.labelled import is_partial, labelled_part, labels_to_score, points_to_fit
 from ddr_cli.engine.work.scoring import (

@@ -10,26 +10,21 @@ from __future__ import annotations
 import json
 import os
 import queue
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
-from functools import cache
-from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
 
 from ddr_cli.core.errors import DdrError
+from ddr_cli.engine.plan.names import candidate_of
+from ddr_cli.engine.rows.result import Points, TrialResult
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
 Params = Mapping[str, Any]
-Points = tuple[tuple[float, ...], ...]
-
-TRANSDUCTIVE = "transductive"
-OUT_OF_SAMPLE = "out_of_sample"
-QUERIES = "queries"
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,37 +156,6 @@ class TuneJob:
 Job = SplitJob | FitJob | TuneJob
 
 
-def candidate_id(trial_id: str, number: int) -> str:
-    """Return what the evaluation of a trial's candidate of that number is called."""
-    return f"{trial_id}/{number}"
-
-
-def candidate_of(evaluation_id: str) -> tuple[str, int]:
-    """Return the trial that an evaluation is for, and the number of the candidate."""
-    trial_id, _, number = evaluation_id.partition("/")
-    return trial_id, int(number or 0)
-
-
-@dataclass(frozen=True)
-class TrialResult:
-    """How a trial ended; the seconds are CPU time, see `ddr_cli.engine.rows.journal.read_trials`.
-
-    `traceback` is that of what failed. Of a tuned trial, `chosen` is the number of the candidate
-    that was taken.
-    """
-
-    trial_id: str
-    status: str
-    reason: str = ""
-    metrics: Mapping[str, float] = field(default_factory=dict)
-    fit_seconds: float | None = None
-    eval_seconds: float | None = None
-    chosen: int | None = None
-    inner_score: float | None = None
-    tune_seconds: float | None = None
-    traceback: str = ""
-
-
 @dataclass(frozen=True)
 class JobResult:
     """What a job returns.
@@ -211,18 +175,6 @@ class JobResult:
     files_gone: bool = False
     cpu_seconds: float = 0.0
     kept: Mapping[int | None, tuple[Points, Points | None]] = field(default_factory=dict)
-
-
-def places_by_neighbors(reducer: Any) -> bool:
-    """Return whether a reducer's ``transform`` takes the neighbours of the new points too."""
-    # One without the method fails where it is fitted.
-    transform = getattr(reducer, "transform", None)
-    return transform is not None and _takes_neighbors(getattr(transform, "__func__", transform))
-
-
-@cache
-def _takes_neighbors(transform: Callable[..., Any]) -> bool:
-    return "neighbors" in signature(transform).parameters
 
 
 class Trace:

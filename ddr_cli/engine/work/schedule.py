@@ -18,8 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ddr_cli.core.errors import InputError
+from ddr_cli.engine.plan.names import candidate_of
 from ddr_cli.engine.plan.plan import Fit, Plan
 from ddr_cli.engine.rows.journal import FAILED, TIMEOUT
+from ddr_cli.engine.rows.result import Points, TrialResult
 from ddr_cli.engine.work.jobs import (
     Division,
     Evaluation,
@@ -27,11 +29,8 @@ from ddr_cli.engine.work.jobs import (
     FitJob,
     Job,
     JobEnd,
-    Points,
     SplitJob,
-    TrialResult,
     TuneJob,
-    candidate_of,
 )
 from ddr_cli.spec.controls import SHUFFLED_LABELS
 
@@ -85,7 +84,7 @@ class OpenSplit:
 
 
 class Schedule:
-    """Works off the trials `todo` of a plan, and makes the kept embeddings `redo` again.
+    """Works off the trials `todo` of a plan, and makes the kept `embeddings` again.
 
     `data` are the points of the data set. `draw` gives a split, its seed and places, `divide` the
     inner folds that a tuned fit needs. `ready` is called when the first split is prepared, `record`
@@ -107,7 +106,7 @@ class Schedule:
         ready: Callable[[], None],
         record: Callable[[Sequence[TrialResult]], None],
         keep: Callable[[OpenSplit, Fit, Mapping[int | None, tuple[Points, Points | None]]], None],
-        redo: Set[str],
+        embeddings: Set[str],
         warn: Callable[[str], None],
         timeout: float | None,
     ) -> None:
@@ -123,7 +122,7 @@ class Schedule:
         self._keep = keep
         self._warn = warn
         self._timeout = timeout
-        self._upcoming = _upcoming(plan, todo, redo)
+        self._upcoming = _upcoming(plan, todo, embeddings)
         self._open: list[OpenSplit] = []
         self._ready: deque[tuple[OpenSplit, PendingFit]] = deque()
         self._running: dict[int, tuple[Job, OpenSplit, PendingFit | None]] = {}
@@ -348,13 +347,13 @@ class Schedule:
 
 
 def _upcoming(
-    plan: Plan, todo: Set[str], redo: Set[str]
+    plan: Plan, todo: Set[str], embeddings: Set[str]
 ) -> Iterator[tuple[SplitKey, list[PendingFit]]]:
     for key, fits in plan.fits.items():
         pending = []
         for fit in fits:
             left = {trial_id: trial for trial_id, trial in fit.trials.items() if trial_id in todo}
-            if left or any(plan.kept.get(trial_id) in redo for trial_id in fit.trials):
+            if left or any(plan.kept.get(trial_id) in embeddings for trial_id in fit.trials):
                 pending.append(PendingFit(fit, left))
         if pending:
             yield key, pending

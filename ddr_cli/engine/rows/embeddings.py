@@ -1,0 +1,79 @@
+"""``embeddings/``: samples of the first split as reducers embed them, kept for a figure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+
+from pydantic import AfterValidator, ValidationError, model_validator
+
+from ddr_cli.core.atomic import atomic_write, clear_messages, require_file
+from ddr_cli.core.errors import InputError, printable
+from ddr_cli.core.own_code import class_name
+from ddr_cli.core.validation import Frozen
+from ddr_cli.engine.rows.result import Points
+
+if TYPE_CHECKING:
+    from ddr_cli.engine.plan.plan import Plan
+
+EMBEDDINGS = "embeddings"
+
+Shown = Annotated[str, AfterValidator(printable)]
+
+
+class KeptEmbedding(Frozen):
+    """``embeddings/<reducer>-<id>.json``: one reducer's points on the first split, for a figure.
+
+    `coordinates` are up to three per point, `prototypes` those of the classes where the method
+    places them too; `y` and `subclasses` are indices into the names of the classes, -1 is none.
+    """
+
+    reducer: str
+    mode: str | None
+    params: dict[str, Any]
+    split: str
+    split_hash: str
+    n_components: int
+    classes: tuple[Shown, ...]
+    y: tuple[int, ...]
+    part: tuple[Literal["train", "test"], ...]
+    subclass_names: tuple[Shown, ...] | None = None
+    subclasses: tuple[int, ...] | None = None
+    coordinates: Points
+    prototypes: Points | None = None
+
+    @model_validator(mode="after")
+    def _has_drawable_points(self) -> Self:
+        widths = {len(point) for point in self.coordinates}
+        if len(widths) != 1 or not widths <= {1, 2, 3}:
+            raise ValueError("its coordinates are not a table of one to three columns")
+        if not len(self.coordinates) == len(self.y) == len(self.part):
+            raise ValueError("it has not as many labels as points")
+        return self
+
+    def write(self, path: Path) -> None:
+        """Write it, making the folder if it is not there."""
+        with clear_messages(path):
+            path.parent.mkdir(exist_ok=True)
+            atomic_write(path, json.dumps(self.model_dump(), separators=(",", ":")) + "\n")
+
+
+def read_embeddings(folder: Path) -> Iterator[tuple[str, KeptEmbedding]]:
+    """Yield the name and the content of every embedding that a run has kept."""
+    for path in sorted((folder / EMBEDDINGS).glob("*.json")):
+        require_file(path)
+        try:
+            yield path.name, KeptEmbedding.model_validate_json(path.read_bytes())
+        except ValidationError as error:
+            raise InputError(
+                f"{path} is damaged ({error.errors()[0]['msg']}). Delete it and run the spec "
+                f"again: 'ddr run {folder.name}' makes it anew."
+            ) from None
+
+
+def embedding_path(folder: Path, plan: Plan, trial_id: str) -> Path:
+    """Return the file of the embedding that a trial of a plan rests on."""
+    name = class_name(plan.trials[trial_id].reducer.name)
+    return folder / EMBEDDINGS / f"{name}-{plan.kept[trial_id]}.json"

@@ -1,0 +1,28 @@
+"""How a trial ended, which a row of the journal records."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+Points = tuple[tuple[float, ...], ...]
+
+
+@dataclass(frozen=True)
+class TrialResult:
+    """How a trial ended; the seconds are CPU time, see `ddr_cli.engine.rows.journal.read_trials`.
+
+    `traceback` is that of what failed. Of a tuned trial, `chosen` is the number of the candidate
+    that was taken.
+    """
+
+    trial_id: str
+    status: str
+    reason: str = ""
+    metrics: Mapping[str, float] = field(default_factory=dict)
+    fit_seconds: float | None = None
+    eval_seconds: float | None = None
+    chosen: int | None = None
+    inner_score: float | None = None
+    tune_seconds: float | None = None
+    traceback: str = ""
