@@ -19,7 +19,7 @@ export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint typecheck unit smoke reproduce report bench docs faults mutants compat format clean
+.PHONY: help run test lint typecheck unit smoke reproduce report bench docs faults same mutants compat format clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
@@ -93,6 +93,9 @@ $(MUTANTS)/.installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(MUTANTS)
 	$(MUTANTS)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]' mutmut==3.8.1
 	@touch $@
+
+same: $(VENV)/.installed-dev ## is what is shipped still the same, to the last number? (RECORD=1 writes what is)
+	$(BIN)/python benchmarks/same.py $(if $(RECORD),--record)
 
 mutants: $(MUTANTS)/.installed ## 300 wrong versions of what computes and judges: which do the tests let pass?
 	$(MUTANTS)/bin/python benchmarks/mutants.py

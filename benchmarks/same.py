@@ -1,0 +1,318 @@
+"""Is the product still the same? The answers of everything that is shipped, against a record.
+
+    python benchmarks/same.py [GROUP ...] [--record]     compare with same.json, or write it
+    python benchmarks/same.py --cells NAME               what the hash of a spec's cells stands for
+
+Groups: `cells` (what each spec and suite resolves to, and the trial ids), `report` (verdicts and
+the papers' tables, byte for byte), `runs` (summary and comparison of each run in results/), `rows`
+(what the journals hold, ids aside), `lite` (its leaderboards), `golden` (numbers of each piece).
+Numbers are rounded to ten significant digits.
+
+What the hashes are of is written here, in plain names, and not as ddr keeps it: a change of ddr's
+records must not change it. Only the functions above the line know ddr's modules.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ProcessPoolExecutor
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+ROOT = Path(__file__).resolve().parents[1]
+RECORD = Path(__file__).with_suffix(".json")
+RESULTS = ROOT / "results"
+GOLDEN = "tests/engine/test_versions.py"
+TRACKS = ("inductive", "transductive", "few_labels", "permuted", "dimension")
+SKIPPED = "skipped: without DDR_DATA its data set has no fingerprint"
+Item = dict[str, Any]
+
+
+def specs_of(path: Path) -> Iterator[tuple[str, Any]]:
+    """Yield what is run of a file by name: a spec, or each data set of each track of a suite."""
+    from ddr_cli.reducers.rivals.library import nothing_fitted
+    from ddr_cli.spec import load_spec
+    from ddr_cli.spec.suite import load_suite
+
+    if path.parent.name == "configs":
+        yield path.stem, load_spec(str(path))
+        return
+    with nothing_fitted():  # the libraries of rivals need not be installed
+        for spec in load_suite(path).specs():
+            yield f"{path.stem} {spec.name}", spec
+
+
+def plan_of(spec: Any) -> tuple[Item, list[tuple[str, Item]]]:
+    """Return what holds for a spec's whole plan, and each trial's id with all of its settings."""
+    from ddr_cli.engine.plan import make_plan
+    from ddr_cli.reducers.rivals.library import nothing_fitted
+
+    with nothing_fitted():
+        plan = make_plan(spec)
+        plan.trials  # noqa: B018 - expanded within the block
+        n_inner_fits = plan.n_inner_fits
+    data = {name: getattr(plan.data, name) for name in ("name", "fingerprint", "version")}
+    whole = {
+        "data": {**data, "options": plan.data.options},
+        "preprocess": [[step.name, step.params] for step in spec.preprocess],
+        "metrics": list(spec.metrics),
+        "fits": [plan.n_fits, n_inner_fits],
+    }
+    own = spec.split
+    drawn = {name: getattr(own, name) for name in ("train", "test", "folds", "column", "sha256")}
+    pieces: dict[str, Item] = {}
+    names: dict[int, tuple[object, str]] = {}
+
+    def piece(setting: Any) -> Item:
+        told = ("name", "label", "mode", "version")
+        return {**{name: getattr(setting, name) for name in told}, "params": setting.params}
+
+    def tuning(chosen: Any) -> Item:
+        among = [[piece(reducer), piece(other)] for reducer, other in chosen.candidates]
+        return {"among": among, "by": [chosen.folds, chosen.repeats, chosen.metric]}
+
+    def once(describe: Callable[[Any], Item], thing: Any) -> str:
+        """Return the hash of what splits share; `pieces` tells what it stands for."""
+        if id(thing) not in names:
+            described = describe(thing)
+            names[id(thing)] = (thing, digest(described))  # kept, or its address is used again
+            pieces[names[id(thing)][1]] = described
+        return names[id(thing)][1]
+
+    trials = []
+    for key, fits in plan.fits.items():
+        size = {} if key.kind == "predefined" else {**drawn, "train": key.train or own.train}
+        split = [key.kind, key.index, key.name, own.seed, size]
+        for fit in fits:
+            for trial_id, cell in fit.trials.items():
+                described = {
+                    "split": split,
+                    "reducer": once(piece, cell.reducer),
+                    "evaluator": once(piece, cell.evaluator),
+                    "labels": cell.labels,
+                    "control": cell.control,
+                    "tuning": once(tuning, cell.tuning) if cell.tuning else None,
+                    "fitted_width": fit.widths[0] if fit.widths else None,
+                }
+                trials.append((trial_id, described))
+    return {**whole, "pieces": pieces}, trials
+
+
+def frames_of_run(folder: Path) -> dict[str, pd.DataFrame]:
+    """Return the summary of a run, and its methods against each other where there are several."""
+    import ddr_cli
+    from ddr_cli.core.errors import InputError
+
+    frames = {"summary": ddr_cli.Results(folder).summary}
+    try:
+        found = ddr_cli.compare(folder)
+    except InputError:
+        return frames
+    names = ("methods", "differences", "pairs", "scores")
+    return frames | {name: getattr(found, name) for name in names}
+
+
+def frames_of_board(track: str) -> dict[str, pd.DataFrame]:
+    """Return the leaderboards of a track of the suite lite, tuned and not."""
+    import ddr_cli
+    from ddr_cli.core.errors import InputError
+
+    frames = {}
+    for tuned in (True, False):
+        try:
+            board = ddr_cli.leaderboard("lite", out=RESULTS, track=track, tuned=tuned)
+        except InputError as error:
+            frames[f"{tuned}"] = pd.DataFrame({"refused": [type(error).__name__]})
+            continue
+        for name in ("table", "means", "scores", "seconds", "failures"):
+            frames[f"{tuned} {name}"] = getattr(board, name).reset_index()
+    return frames
+
+
+# -------------------------------------------------------------------------------------------------
+
+
+def plain(value: Any) -> Any:
+    """Return a value as JSON has it, numbers to ten significant digits, 1.0 as 1."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if isinstance(value, bool | str) or value is None:
+        return value
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        return str(value)
+    return int(number) if number.is_integer() else f"{number:.10g}"
+
+
+def digest(value: Any) -> str:
+    text = value if isinstance(value, str) else json.dumps(plain(value), sort_keys=True)
+    return sha256(text.encode()).hexdigest()[:16]
+
+
+def frame_digest(frame: pd.DataFrame) -> str:
+    """Return the hash of a table, whatever the order of its columns."""
+    columns = {str(name): frame[name].astype(object).tolist() for name in frame.columns}
+    return digest(columns)
+
+
+def resolved(spec: Any) -> tuple[list[str], list[str]]:
+    """Return a spec's cells as lines of JSON, sorted, after what they share; and the trial ids."""
+    whole, trials = plan_of(spec)
+    lines = [json.dumps(plain(cell), sort_keys=True) for _, cell in trials]
+    shared = [json.dumps({key: plain(whole[key])}, sort_keys=True) for key in whole]
+    return [*shared, *sorted(lines)], sorted(trial_id for trial_id, _ in trials)
+
+
+def cells(path: Path) -> dict[str, Item | str]:
+    from ddr_cli.core.errors import DataUnavailableError
+
+    found: dict[str, Item | str] = {}
+    for name, spec in specs_of(path):
+        try:
+            lines, ids = resolved(spec)
+        except DataUnavailableError:
+            found[name] = SKIPPED
+            continue
+        found[name] = {"trials": len(ids), "cells": digest("\n".join(lines)), "ids": digest(ids)}
+    return found
+
+
+def report(form: str) -> dict[str, Item | str]:
+    """Make the report anew, beside links to the runs, so that the work tree stays as it is."""
+    with tempfile.TemporaryDirectory() as scratch:
+        results = Path(scratch, "results")
+        results.mkdir()
+        shutil.copy(RESULTS / "verdicts.json", results)
+        for journal in RESULTS.glob("*/trials.csv"):
+            (results / journal.parent.name).symlink_to(journal.parent)
+        option = ["--check"] if form == "check" else ["--format", form]
+        ran = subprocess.run(
+            [sys.executable, "-m", "ddr_cli", "report", str(results), *option],
+            env={**os.environ, "COLUMNS": "250"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if ran.returncode:
+            return {f"--{form}": f"exit {ran.returncode}: {ran.stderr.strip()}"}
+        if form == "check":
+            words = re.findall(r"[^\s\u2500-\u257f]+", ran.stdout)  # but for the tables' lines
+            return {"--check": {"exit": 0, "output": digest(" ".join(words))}}
+        files = [*(results / "report").rglob("*.*"), results / "verdicts.json"]
+        return {
+            file.relative_to(results).as_posix(): digest(file.read_text(encoding="utf-8"))
+            for file in files
+        }
+
+
+def runs(_: None) -> dict[str, Item | str]:
+    folders = sorted(path.parent for path in RESULTS.glob("*/trials.csv"))
+    return {
+        folder.name: {name: frame_digest(each) for name, each in frames_of_run(folder).items()}
+        for folder in folders
+    }
+
+
+def rows(_: None) -> dict[str, Item | str]:
+    found: dict[str, Item | str] = {}
+    for path in sorted(RESULTS.rglob("trials.csv")):
+        frame = pd.read_csv(path, dtype=str, keep_default_na=False).drop(columns="trial_id")
+        lines = sorted(json.dumps(row, sort_keys=True) for row in frame.to_dict("records"))
+        name = path.parent.relative_to(RESULTS).as_posix()
+        found[name] = {"rows": len(lines), "content": digest("\n".join(lines))}
+    return found
+
+
+def lite(track: str) -> dict[str, Item | str]:
+    return {track: {name: frame_digest(each) for name, each in frames_of_board(track).items()}}
+
+
+def golden(_: None) -> dict[str, Item | str]:
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", GOLDEN]
+    ran = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
+    failed = re.findall(r"^(?:FAILED|ERROR) \S*?(?:::(\S+))?(?: |$)", ran.stdout, re.MULTILINE)
+    return {"golden": {"exit": ran.returncode, "failed": sorted(failed)}}
+
+
+GROUPS: dict[str, Callable[[Any], dict[str, Item | str]]] = {
+    "report": report,
+    "lite": lite,
+    "cells": cells,
+    "runs": runs,
+    "rows": rows,
+    "golden": golden,
+}
+
+
+def differences(old: Item, new: Item) -> Iterator[str]:
+    """Yield a line for each item that differs, with what differs in it."""
+    for name in sorted(old.keys() | new.keys()):
+        before, now = old.get(name, "missing"), new.get(name, "missing")
+        if isinstance(before, dict) and isinstance(now, dict):
+            parts = [key for key in {**before, **now} if before.get(key) != now.get(key)]
+            told = (f"{key} {before.get(key)} -> {now.get(key)}" for key in parts)
+            if parts:
+                yield f"  {name}: {', '.join(told)}"
+        elif before != now:
+            yield f"  {name}: {before} -> {now}"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Is the product still the same?")
+    parser.add_argument("groups", nargs="*", metavar="GROUP", help=", ".join(GROUPS))
+    parser.add_argument("--record", action="store_true", help="write same.json anew")
+    parser.add_argument("--cells", metavar="NAME", help="print what a spec's hash is of")
+    given = parser.parse_args()
+    os.chdir(ROOT)
+    shipped = [path for folder in ("suites", "configs") for path in Path(folder).glob("*.yaml")]
+    if given.cells:
+        path = next(each for each in shipped if each.stem == given.cells.split()[0])
+        print(*resolved(dict(specs_of(path))[given.cells])[0], sep="\n")
+        return 0
+    parts: dict[str, list[Any]] = {
+        "report": ["csv", "markdown", "latex", "check"],
+        "lite": list(TRACKS),
+        "cells": shipped,
+    }
+    known = json.loads(RECORD.read_text(encoding="utf-8")) if RECORD.exists() else {}
+    is_same = True
+    with ProcessPoolExecutor(2) as pool:
+        jobs = {
+            group: [pool.submit(make, each) for each in parts.get(group, [None])]
+            for group, make in GROUPS.items()
+            if group in (given.groups or GROUPS)
+        }
+        for group, asked in jobs.items():
+            found = {name: item for job in asked for name, item in job.result().items()}
+            skipped = [name for name, item in found.items() if item == SKIPPED]
+            before = known.get(group, {})
+            found |= {name: before[name] for name in skipped if name in before}
+            lines = [] if given.record else list(differences(before, found))
+            is_same &= not lines
+            ending = "recorded" if given.record else f"{len(lines)} differ" if lines else "same"
+            print(f"{group}: {len(found)} items, {ending}", *lines, sep="\n", flush=True)
+            for name in skipped:
+                print(f"  {name} {SKIPPED}")
+            if given.record:
+                known[group] = found
+    if given.record:
+        RECORD.write_text(json.dumps(known, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    return 0 if is_same else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
