@@ -41,7 +41,7 @@ Item = dict[str, Any]
 
 def specs_of(path: Path) -> Iterator[tuple[str, Any]]:
     """Yield what is run of a file by name: a spec, or each data set of each track of a suite."""
-    from ddr_cli.reducers.rivals.library import nothing_fitted
+    from ddr_cli.core.extras import nothing_fitted
     from ddr_cli.spec import load_spec
     from ddr_cli.spec.suite import load_suite
 
@@ -55,8 +55,8 @@ def specs_of(path: Path) -> Iterator[tuple[str, Any]]:
 
 def plan_of(spec: Any) -> tuple[Item, list[tuple[str, Item]]]:
     """Return what holds for a spec's whole plan, and each trial's id with all of its settings."""
-    from ddr_cli.engine.plan import make_plan
-    from ddr_cli.reducers.rivals.library import nothing_fitted
+    from ddr_cli.core.extras import nothing_fitted
+    from ddr_cli.engine import make_plan
 
     with nothing_fitted():
         plan = make_plan(spec)
