@@ -43,7 +43,7 @@ def specs_of(path: Path) -> Iterator[tuple[str, Any]]:
     """Yield what is run of a file by name: a spec, or each data set of each track of a suite."""
     from ddr_cli.core.extras import nothing_fitted
     from ddr_cli.spec import load_spec
-    from ddr_cli.spec.suite import load_suite
+    from ddr_cli.suite.definition import load_suite
 
     if path.parent.name == "configs":
         yield path.stem, load_spec(str(path))
