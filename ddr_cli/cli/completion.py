@@ -24,7 +24,7 @@ def suites(incomplete: str) -> list[str]:
 
 def datasets(incomplete: str) -> list[str]:
     """Return the data sets that begin so."""
-    from ddr_cli.data.card import card_names
+    from ddr_cli.data.cards import card_names
 
     return _beginning(incomplete, card_names())
 

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ddr_cli.cli import completion
-from ddr_cli.cli.options import AsJson, DataDir, Offline, console, in_width, print_table, sources
+from ddr_cli.cli.options import DataDir, Offline, console, in_width, print_table, sources
 from ddr_cli.core.errors import DataUnavailableError, InputError
 
 if TYPE_CHECKING:
     from ddr_cli.data.card import Card
     from ddr_cli.data.dataset import Dataset
-    from ddr_cli.data.look import Question
-    from ddr_cli.report.table import Table
+    from ddr_cli.data.seen import Question, Seen
 
 app = typer.Typer(
     help="Data sets: where they are, getting and checking them, adding your own.",
@@ -38,7 +37,7 @@ _EXIT_CHECK_SAID_NO = 1
 
 
 def _cards(names: list[str] | None, *, everything: bool) -> list[Card]:
-    from ddr_cli.data.card import card_names, load_card
+    from ddr_cli.data.cards import card_names, load_card
 
     if everything and names:
         raise InputError("Name data sets or say --all, not both.")
@@ -48,40 +47,16 @@ def _cards(names: list[str] | None, *, everything: bool) -> list[Card]:
 
 
 @app.command("status")
-def status(
-    names: Names = None,
-    data_dir: DataDir = None,
-    as_json: AsJson = False,
-) -> None:
+def status(names: Names = None, data_dir: DataDir = None) -> None:
     """Show every data set: its size, its licence, where it is found, what is missing."""
-    from ddr_cli.data.status import dataset_status
-
-    places = sources(data_dir, offline=True)
-    rows = [dataset_status(card, places) for card in _cards(names, everything=not names)]
-    if as_json:
-        import json
-
-        typer.echo(json.dumps(rows, indent=2))
-        return
-    print_table(console(), _table(rows))
-    for line in _places(rows):
-        typer.echo(in_width(line, indent=2))
-    absent = [row["name"] for row in rows if row["place"] == "missing"]
-    if absent:
-        typer.echo(
-            in_width(
-                f"'ddr data fetch {absent[0]}' (or --all) downloads; 'ddr data import' takes files "
-                "that you have; DDR_DATA=FOLDER names a folder that holds them."
-            )
-        )
-
-
-def _table(rows: list[dict[str, Any]]) -> Table:
     import pandas as pd
     from rich.filesize import decimal
 
+    from ddr_cli.data.status import dataset_status
     from ddr_cli.report.table import Table
 
+    places = sources(data_dir, offline=True)
+    rows = [dataset_status(card, places) for card in _cards(names, everything=not names)]
     counts = ("samples", "features", "classes")
     records = [
         {
@@ -89,23 +64,30 @@ def _table(rows: list[dict[str, Any]]) -> Table:
             **{name: str(row[name] or "?") for name in counts},
             "size": "-" if row["bytes"] is None else decimal(row["bytes"], precision=0),
             "found": row["place"],
-            # Conditions in full: ddr describe.
+            # `ddr describe` shows the conditions in full.
             "licence": row["licence"].partition(";")[0].partition(",")[0] or "not stated",
         }
         for row in rows
     ]
-    return Table(pd.DataFrame(records), left=("found", "licence"), narrow=True)
-
-
-def _places(rows: list[dict[str, Any]]) -> Iterator[str]:
-    """Yield where the folders are that data sets are in, and which files are missing."""
-    folders = {(row["place"], row["folder"]) for row in rows if row["folder"]}
-    for place, folder in sorted(folders):
-        yield f"{place}: {folder}"
-    for row in rows:
-        if row["missing"]:
-            unknown = "" if row["download"] else " (no address known)"
-            yield f"missing of {row['name']}: {', '.join(row['missing'])}{unknown}"
+    table = Table(pd.DataFrame(records), left=("found", "licence"), narrow=True)
+    print_table(console(), table)
+    lines = [
+        f"{place}: {folder}"
+        for place, folder in sorted(
+            {(row["place"], row["folder"]) for row in rows if row["folder"]}
+        )
+    ]
+    absent = [row for row in rows if row["missing"]]
+    for row in absent:
+        unknown = "" if row["download"] else " (no address known)"
+        lines.append(f"missing of {row['name']}: {', '.join(row['missing'])}{unknown}")
+    if absent:
+        lines.append(
+            f"'ddr data fetch {absent[0]['name']}' (or --all) downloads; 'ddr data import' takes "
+            "files that you have; DDR_DATA=FOLDER names a folder that holds them."
+        )
+    for line in lines:
+        typer.echo(in_width(line, indent=2))
 
 
 @app.command("fetch")
@@ -117,7 +99,7 @@ def fetch(
 ) -> None:
     """Download data sets that are neither in a mirror nor in the cache, and verify them."""
     from ddr_cli.data.status import fetch_missing
-    from ddr_cli.data.store.fetch import advice
+    from ddr_cli.data.store.download import advice
 
     places, cards = sources(data_dir, offline), _cards(names, everything=everything)
     failed = []
@@ -169,11 +151,11 @@ def import_(
     ],
 ) -> None:
     """Copy a data set's files into the cache, if they are what its card says."""
-    from ddr_cli.data.card import load_card
-    from ddr_cli.data.store.imports import import_dataset
+    from ddr_cli.data.cards import load_card
+    from ddr_cli.data.import_files import import_files
 
     card = load_card(name)
-    dataset = import_dataset(card, paths, sources(None, offline=True))
+    dataset = import_files(card, paths, sources(None, offline=True))
     typer.echo(
         f"{card.name}: imported; {dataset.n_samples} x {dataset.n_features}, "
         f"{len(dataset.target_names)} classes, verified."
@@ -242,77 +224,73 @@ def new(
             "--option", metavar="KEY=VALUE", help="An option of the format. May be repeated."
         ),
     ] = None,
-    title: Annotated[str | None, typer.Option("--title", help="A title for tables.")] = None,
-    out: Annotated[Path | None, typer.Option("--out", help="The folder of the card.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a card that is there.")] = False,
 ) -> None:
     """Look at files of your own, and write a card with their counts and fingerprint.
 
-    What can't be seen is asked for at a terminal; `--yes` takes what is proposed.
+    What the files do not determine is asked at a terminal; `--yes` takes what is proposed.
     """
     from ddr_cli.data.formats import FORMATS
-    from ddr_cli.data.look import format_of, legal_name, settled_look
-    from ddr_cli.data.new_card import renew_card, write_new_card
+    from ddr_cli.data.own_card import renew_card, write_own_card
+    from ddr_cli.data.seen import format_of, legal_name, settle
 
     where = sources(None, offline=True)
     if file.endswith((".yaml", ".yml")) and not path:
-        _say_new(*renew_card(Path(file), force=force, sources=where))
+        _print_card(Path(file), renew_card(Path(file), force=force, sources=where))
         return
     paths = path or [Path(file)]
     for each in (*paths, *(test or ())):
         if not each.exists():
             raise InputError(f"There is no file or folder {each}.")
-    given: dict[str, Any] = {}
+    said: dict[str, Any] = {}
     for text in option or ():
         key, sign, value = text.partition("=")
         if not sign:
             raise InputError(f"--option {text}: write it as KEY=VALUE.")
-        given[key] = _value(f"--option {text}", value)
-    given["raw"] = list(given)
+        said[key] = _value(f"--option {text}", value)
+    said["raw"] = list(said)
     for key, one in (("label", label), ("groups", groups)):
         if one is not None:
-            given[key] = _value(f"--{key} {one}", one)
+            said[key] = _value(f"--{key} {one}", one)
     for key, several in (("categorical", categorical), ("ignore", ignore), ("feature", feature)):
         if several:
-            given[key] = [_value(f"--{key} {one}", one) for one in several]
+            said[key] = [_value(f"--{key} {one}", one) for one in several]
     if missing_value:
-        given["missing_values"] = missing_value
+        said["missing_values"] = missing_value
     if unlabelled is not None:
-        given["unlabelled"] = unlabelled
+        said["unlabelled"] = unlabelled
     name = format_name or format_of(paths[0])
     FORMATS.get(name)
-    look = settled_look(paths[0], name, given, lambda questions: _answer(file, questions, yes))
-    if look.seen:
-        typer.echo(f"Seen: {'; '.join(look.seen)}.")
+    seen = settle(paths[0], name, said, lambda questions: _answer(file, questions, yes))
+    _print_seen(file, name, seen)
     called = legal_name(file if path else Path(paths[0].name.removesuffix(".gz")).stem)
-    _say_new(
-        *write_new_card(
-            called,
-            format_name=name,
-            paths=paths,
-            test_paths=test or (),
-            options=look.options,
-            title=title or (file if path else paths[0].stem),
-            unlabelled=look.unlabelled,
-            folder=out or Path(),
-            force=force,
-            sources=where,
-        )
+    target = Path(f"{called}.yaml")
+    dataset = write_own_card(
+        target,
+        title=file if path else paths[0].stem,
+        format_name=name,
+        options=seen.options,
+        paths=paths,
+        test_paths=test or (),
+        unlabelled=seen.unlabelled,
+        force=force,
+        sources=where,
     )
+    _print_card(target, dataset)
 
 
 def _answer(file: str, questions: Sequence[Question], yes: bool) -> str:
-    """Return the answer to the first question: the user's, or what is proposed."""
+    """Return the answer to the first question: the user's, or the proposed one."""
     first = questions[0]
     if yes and first.proposal is not None:
         typer.echo(f"Taken: {first.flags if first.flags != '--yes' else first.text}")
         return first.proposal
     if yes or not sys.stdin.isatty():
         lines = [f"  {one.flags}    ({one.text})" for one in questions]
-        n = len(questions)
-        what = "This can't be seen" if n == 1 else f"{n} things can't be seen"
+        what = "one thing" if len(questions) == 1 else f"{len(questions)} things"
         raise InputError(
-            f"{file}: {what}. Say it, or --yes for what is proposed:\n" + "\n".join(lines)
+            f"{file} does not determine {what}. Give the flags, or --yes for what is proposed:\n"
+            + "\n".join(lines)
         )
     if len(first.answers) == 1:
         typer.confirm(first.text, default=True, abort=True)
@@ -328,8 +306,16 @@ def _answer(file: str, questions: Sequence[Question], yes: bool) -> str:
     return answer
 
 
-def _say_new(card: Path, dataset: Dataset) -> None:
-    """Say what is in a new card, and what to do with it."""
+def _print_seen(file: str, format_name: str, seen: Seen) -> None:
+    """Print what was seen of a file, a line per topic."""
+    typer.echo(f"Seen in {file} (format {format_name}):")
+    width = max(map(len, seen.facts), default=0)
+    for topic, facts in seen.facts.items():
+        typer.echo(in_width(f"  {topic:<{width}}  {', '.join(facts)}", indent=width + 4))
+
+
+def _print_card(card: Path, dataset: Dataset) -> None:
+    """Print what a new card describes, and what to do with it."""
     counts = ", ".join(f"{key} {count}" for key, count in dataset.class_counts.items())
     if dataset.n_unlabelled:
         counts += f", without a label {dataset.n_unlabelled}"
@@ -340,11 +326,11 @@ def _say_new(card: Path, dataset: Dataset) -> None:
     typer.echo(f"{card}: {dataset.n_samples} samples x {dataset.n_features} features; {counts}.")
     if len(dataset.target_names) == 1:
         typer.echo(
-            "All samples are of one class, so no classifier can be tried: name another column of "
+            "All samples are of one class, so no classifier can be fitted: name another column of "
             "classes with 'ddr data new FILE --label COLUMN --force'."
         )
         return
-    from ddr_cli.data.card import load_card
+    from ddr_cli.data.cards import load_card
     from ddr_cli.spec.feasible import needed_steps
 
     steps = needed_steps(load_card(card))

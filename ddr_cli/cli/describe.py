@@ -46,7 +46,7 @@ def describe(
     Likewise a metric, a kind of split, a file format, a generator or a paper. What a method's line
     shows can be pasted into a spec.
     """
-    from ddr_cli.data.card import card_names
+    from ddr_cli.data.cards import card_names
     from ddr_cli.report.descriptions import describe as description
 
     text = allowed(trust, lambda: description(located(name, None)))

@@ -84,7 +84,7 @@ def embed(
 def _spec(dataset: str, reducers: list[str], settings: list[str], steps: list[str]) -> Spec:
     """Return a spec of one split that keeps the embeddings of its samples."""
     from ddr_cli.core.yaml_loader import parse_value
-    from ddr_cli.data.card import load_card
+    from ddr_cli.data.cards import load_card
     from ddr_cli.spec import make_spec
     from ddr_cli.spec.estimators import settable_names
     from ddr_cli.spec.model import KEYS

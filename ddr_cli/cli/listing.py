@@ -50,7 +50,7 @@ def _names_and_summaries(kind: Kind) -> Iterable[tuple[str, str]]:
     if kind in (Kind.configs, Kind.suites):
         return _titles(kind.value)
     if kind is Kind.datasets:
-        from ddr_cli.data.card import card_names, load_card
+        from ddr_cli.data.cards import card_names, load_card
 
         return [(name, load_card(name).title) for name in card_names()]
     if kind is Kind.metrics:

@@ -10,7 +10,7 @@ import pandas as pd
 from ddr_cli.comparison.runs import Run
 from ddr_cli.comparison.summary import AXES, TUNED_SUFFIX, Row, Summary
 from ddr_cli.core.errors import InputError
-from ddr_cli.data.card import load_card
+from ddr_cli.data.cards import load_card
 from ddr_cli.spec.controls import FULL_FEATURES, SEEN, STRONG
 from ddr_cli.spec.feasible import NOTHING
 from ddr_cli.spec.model import Spec, is_card_path

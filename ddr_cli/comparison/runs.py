@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ddr_cli.core.errors import InputError, printable
-from ddr_cli.data.card import load_card
+from ddr_cli.data.cards import load_card
 from ddr_cli.engine.rows.journal import read_trials
 from ddr_cli.engine.rows.manifest import MANIFEST, Manifest, read_manifest
 from ddr_cli.spec.budgets import LABELS

@@ -43,7 +43,7 @@ def shipped_yaml(folder: str) -> dict[str, Path]:
 class Entry:
     """One component: its name in specs, ``"package.module:attribute"``, a line for `ddr list`.
 
-    `origin` is the distribution, or the user's file, that provides it. The other two are those of
+    `origin` is the distribution, or the user's file, that provides it. The others are those of
     `registered`.
     """
 
@@ -53,6 +53,8 @@ class Entry:
     origin: str = "ddr"
     label: str = ""
     look: tuple[str, str] | None = None
+    endings: tuple[str, ...] = ()
+    version: int = 1
 
     @property
     def source(self) -> str:
@@ -86,6 +88,8 @@ def registered(
     *,
     label: str = "",  # noqa: ARG001
     look: tuple[str, str] | None = None,  # noqa: ARG001
+    endings: tuple[str, ...] = (),  # noqa: ARG001
+    version: int = 1,  # noqa: ARG001
 ) -> Callable[[_T], _T]:
     """Register the class or function below it, which stays as it is.
 
@@ -105,6 +109,10 @@ def registered(
     look : tuple of two str, optional
         Its colour (a name in `ddr_cli.figures.style`) and matplotlib's marker, the same in every
         figure. No other of its kind has both. (Default: those that a figure has left.)
+    endings : tuple of str, optional
+        The endings of the files that a format reads, such as ``".npz"``.
+    version : int, optional
+        Raised when a format gives other arrays for the same files.
     """
     return lambda component: component
 

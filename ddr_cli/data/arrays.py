@@ -1,4 +1,4 @@
-"""Data sets of arrays that a program has, by their content."""
+"""Data sets made of arrays that a program passes."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ddr_cli.core.errors import DataUnavailableError, InputError
-from ddr_cli.data.card import GIVEN, Card, card_names, check_card, given_cards, load_card
-from ddr_cli.data.dataset import Dataset, assemble, canonical, fingerprint
+from ddr_cli.data.assemble import assemble, expect_of
+from ddr_cli.data.card import ARRAYS, Card
+from ddr_cli.data.cards import card_names, check_card, in_memory, load_card
+from ddr_cli.data.dataset import Dataset, canonical, fingerprint
 from ddr_cli.data.formats import RawData
-from ddr_cli.data.new_card import expect_of
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -31,7 +32,7 @@ def make_dataset(
     groups: ArrayLike | None = None,
     unlabelled: bool = False,
 ) -> Dataset:
-    """Return a data set of arrays, as `load_dataset` does of files.
+    """Return a data set made of arrays, as `load_dataset` does from files.
 
     Parameters
     ----------
@@ -41,12 +42,12 @@ def make_dataset(
     y : array of shape (n_samples,)
         The class of each row: numbers or text.
     name, title : str, optional
-        What it is called in specs and tables. Its splits depend on the name.
+        How specs and tables call it. Its splits depend on the name.
     groups : array of shape (n_samples,), optional
-        What belongs together, such as a subject, for grouped splits.
+        The group of each sample, such as a subject, for grouped splits.
     unlabelled : bool
-        Rows whose label is -1 or missing are training points of unknown class; without, -1 is a
-        class, and a missing one an error.
+        Samples whose label is -1 or missing are training samples of unknown class. Otherwise -1 is
+        a class, and a missing label an error.
 
     Returns
     -------
@@ -85,7 +86,7 @@ def make_dataset(
         raise InputError(f"X has shape {points.shape}; a row for each sample is needed.")
     raw = RawData(
         points,
-        # What stands for a missing one must be of their kind, to be ordered with them.
+        # A missing label is replaced by one of their type, to be sorted with them.
         np.where(missing, labels[~missing][:1], labels) if missing.any() else labels,
         feature_names=columns,
         unlabelled=missing if unlabelled else None,
@@ -95,10 +96,10 @@ def make_dataset(
 
 
 @contextmanager
-def given(dataset: Dataset) -> Iterator[str | dict[str, Any]]:
-    """Yield what a spec calls a data set within the block: its name, with its card's options.
+def held_in_memory(dataset: Dataset) -> Iterator[str | dict[str, Any]]:
+    """Yield how a spec names a data set within the block: its name, with the options of its card.
 
-    One that is what a shipped card describes is that; others are known by their content alone.
+    Arrays that a shipped card describes are the shipped data set; others get a card of their own.
     """
     dataset = replace(dataset, X=canonical(dataset.X))
     dataset = replace(dataset, fingerprint=fingerprint(dataset))
@@ -117,22 +118,22 @@ def given(dataset: Dataset) -> Iterator[str | dict[str, Any]]:
     more = {} if dataset.split is None else {"split": "by_file"}
     more |= {"unlabelled": "keep"} if dataset.n_unlabelled else {}
     card = _card(dataset.name, dataset.title, **more, expect=expect_of(bare, dataset))
-    given_cards[card.name], _datasets[card.name] = card, dataset
+    in_memory[card.name], _datasets[card.name] = card, dataset
     try:
         yield card.name
     finally:
-        del given_cards[card.name], _datasets[card.name]
+        del in_memory[card.name], _datasets[card.name]
 
 
-def given_dataset(name: str) -> Dataset:
-    """Return the data set of arrays that are given by that name."""
+def dataset_in_memory(name: str) -> Dataset:
+    """Return the data set that this program holds under that name."""
     if name not in _datasets:
         raise DataUnavailableError(
-            f"The data set '{name}' was given as arrays in Python, and this is another program."
+            f"The data set '{name}' was passed as arrays in Python, and this is another program."
         )
     return _datasets[name]
 
 
 def _card(name: str, title: str, **more: Any) -> Card:
-    content = {"name": name, "title": title, "generate": GIVEN, **more}
+    content = {"name": name, "title": title, "generate": ARRAYS, **more}
     return check_card(content, Path(name))

@@ -1,9 +1,8 @@
-"""Data sets' cards: what one may say, their names, and reading one. No NumPy is loaded for it."""
+"""A card: the record that says where a data set is, how it is read and what its arrays must be."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache, lru_cache
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Literal
 
@@ -11,21 +10,16 @@ from annotated_types import Ge, Gt, MinLen
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, model_validator
 
 from ddr_cli.core.errors import InputError, did_you_mean
-from ddr_cli.core.places import Document
-from ddr_cli.core.registry import Entry, Registry, shipped_yaml
-from ddr_cli.core.validation import Frozen, validated
-from ddr_cli.core.yaml_loader import parse, read_text
+from ddr_cli.core.validation import Frozen
 
 Scalar = bool | int | float | str
 Options = Mapping[str, Scalar]
 
-_TABLES = ("csv", "table")
 OPENML = "openml"
-_TABLE_FILES = (".csv", ".tsv", ".xlsx", ".xlsm", ".parquet", ".feather", ".arff")
-# Of these, rows have groups only where the card's format has the option.
-_WITHOUT_GROUPS = frozenset(
-    {*_TABLES, "columns", "npz", "idx", "mat", "mat_cells", "libsvm", "images", "text"}
-)
+"""The generator in the card of a data set of OpenML that has not been downloaded yet."""
+
+ARRAYS = "arrays"
+"""The generator in the card of a data set that a program passes as arrays."""
 
 _TYPE_NAMES: dict[type, str] = {
     bool: "true or false",
@@ -251,13 +245,12 @@ class Card(Frozen):
 
     @property
     def has_groups(self) -> bool | None:
-        """Whether the data set's rows come in groups; None where only the data tell."""
-        names = [layout.format.name for layout in self.layouts]
-        if self.expect.groups or "letor" in names:
+        """Whether the samples have groups; None if only the files determine it."""
+        options = [layout.format.options for layout in self.layouts]
+        if self.expect.groups or any(each.get("groups") is not None for each in options):
             return True
-        if any(layout.format.options.get("groups") is not None for layout in self.layouts):
-            return True
-        return False if set(names) <= _WITHOUT_GROUPS else None
+        # A card with a fingerprint states all that its arrays have.
+        return None if self.layouts and self.expect.fingerprint is None else False
 
     @property
     def has_missing(self) -> bool:
@@ -276,13 +269,9 @@ class Card(Frozen):
 
     @property
     def parts(self) -> tuple[str, ...] | None:
-        """The columns of the table that are splits of it; None where only the data tell."""
-        if not self.layouts:
-            return ()
-        found = self.layouts[0].format.options.get("parts") or ()
-        if self.layouts[0].format.name in _TABLES and not all(isinstance(c, str) for c in found):
-            return None
-        return tuple(found)
+        """The columns that hold given splits; None if only the file determines their names."""
+        found = (self.format.options.get("parts") if self.format else None) or ()
+        return tuple(found) if all(isinstance(column, str) for column in found) else None
 
     def choose(self, options: Options | None) -> dict[str, Scalar]:
         """Return the value of every option, the default where `options` says nothing."""
@@ -326,108 +315,3 @@ class Card(Frozen):
             if self.choose(variant.options) == chosen:
                 return variant.expect
         return Expect()
-
-
-GIVEN = "given"
-"""The generator of a data set that a program gives as arrays."""
-
-given_cards: dict[str, Card] = {}
-"""The cards of data sets that this program gives as arrays now."""
-
-
-def card_names() -> list[str]:
-    """Return the names of all data sets: the shipped ones, then other packages'."""
-    return _registry().names()
-
-
-@cache
-def _shipped() -> dict[str, Path]:
-    return shipped_yaml("datasets")
-
-
-@cache
-def _registry() -> Registry:
-    # Another package's entry point is the path of its card; the shipped ones are in the table so
-    # that no package can take their names.
-    shipped = [Entry(name, str(path), "") for name, path in _shipped().items()]
-    return Registry("data set", shipped, "ddr.datasets", listed_as="datasets")
-
-
-def load_card(name_or_path: str | Path, *, base: Path | None = None) -> Card:
-    """Return the card of a data set.
-
-    Parameters
-    ----------
-    name_or_path : str or Path
-        A name, or the path of a card: text with a slash or ending in ``.yaml``.
-    base : Path, optional
-        The folder that a relative path is relative to; the current one if not given.
-
-    Raises
-    ------
-    InputError
-        If there is no such data set, or the card is wrong: every problem with its place.
-    """
-    text = str(name_or_path)
-    if text.startswith("openml:"):
-        return _of_openml(text)
-    is_table = text.lower().endswith(_TABLE_FILES)
-    if (
-        isinstance(name_or_path, Path)
-        or "/" in text
-        or text.endswith((".yaml", ".yml"))
-        or is_table
-    ):
-        path = (base or Path()) / Path(text).expanduser()
-        if not path.is_file():
-            raise InputError(f"There is no {'file' if is_table else 'card'} at {path}.")
-        if is_table:
-            raise InputError(f"{path} is a table, not a card: 'ddr data new {path}' makes one.")
-        return read_card(path)
-    if text in given_cards:
-        return given_cards[text]
-    if text in _shipped():
-        return read_card(_shipped()[text], shipped=True)
-    try:
-        entry = _registry().get(text)
-    except InputError as error:
-        everything = str(error).removesuffix(".")
-        raise InputError(
-            f"{everything}; a card of your own is named by its path, ./NAME.yaml."
-        ) from None
-    return read_card(Path(str(entry.load())))
-
-
-def _of_openml(name: str) -> Card:
-    """Return the card that was kept when the data set was fetched, or one that says which it is."""
-    from ddr_cli.data.store.locate import Sources
-    from ddr_cli.data.store.openml import kept_card, openml_id
-
-    number = openml_id(name)
-    assert number is not None
-    kept = kept_card(number, Sources.from_environment())
-    if kept.is_file():
-        return read_card(kept)
-    return Card(
-        name=kept.stem,
-        title=f"OpenML's data set {number}",
-        home=f"https://www.openml.org/d/{number}",
-        generate=Call.model_validate({"name": OPENML, "number": number}),
-    )
-
-
-def read_card(path: Path, *, shipped: bool = False) -> Card:
-    """Read and check a card; beside one that ships with ddr nothing is looked for."""
-    return _card_of(*read_text(path)).with_path(path, shipped=shipped)
-
-
-@lru_cache(maxsize=64)
-def _card_of(content: bytes, source: str) -> Card:
-    # A suite asks for each card ten times, as every spec on it does.
-    return validated(parse(content, source), Card, "a card")
-
-
-def check_card(content: dict[str, Any], path: Path) -> Card:
-    """Return the card of `content`, as if it were read from `path`."""
-    card = validated(Document(str(path), content), Card, "a card")
-    return card.with_path(path, shipped=False)

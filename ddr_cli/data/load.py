@@ -1,16 +1,29 @@
-"""Loading a data set by its name or card: found, downloaded, or generated."""
+"""Loading a data set: card, files (found or downloaded), and their arrays, checked and cached."""
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any
 
-from ddr_cli.data.arrays import given_dataset
-from ddr_cli.data.card import GIVEN, Card, Options, load_card, read_card
-from ddr_cli.data.dataset import DataMismatchError, Dataset, assemble, verify
-from ddr_cli.data.formats import call_checked
-from ddr_cli.data.store.cache import read_found
-from ddr_cli.data.store.locate import Sources, locate
+from ddr_cli.core.atomic import atomic_write, clear_messages
+from ddr_cli.core.errors import DdrError, InputError
+from ddr_cli.core.yaml_loader import dump
+from ddr_cli.data.assemble import DataMismatchError, assemble, differences, expect_of, verify
+from ddr_cli.data.card import ARRAYS, Card, Layout, Options
+from ddr_cli.data.cards import check_card, load_card, read_card
+from ddr_cli.data.dataset import Dataset
+from ddr_cli.data.formats import call_checked, read_files
+from ddr_cli.data.store.cache import (
+    incoming_folder,
+    optional_writing,
+    parsed_path,
+    read_parsed,
+    write_parsed,
+)
+from ddr_cli.data.store.sources import Found, Sources, cache_folder, find_file, folders_of, locate
 from ddr_cli.data.synthetic import GENERATORS
 
 
@@ -26,12 +39,12 @@ def load_dataset(
     options : mapping, optional
         Options of the card, such as ``{"resize": "block_mean"}`` for coil20.
     sources : Sources, optional
-        Where to look; the environment decides if not given.
+        Where to look (default: what the environment says).
 
     Returns
     -------
     Dataset
-        With ``.X .y .target_names .fingerprint`` and, where there is one, ``.split``.
+        With ``.X .y .target_names .fingerprint`` and, if it has one, ``.split``.
 
     Raises
     ------
@@ -41,10 +54,9 @@ def load_dataset(
         If its files are in no mirror and no cache and can't be downloaded; the message says what
         was tried and what can be done.
     DataMismatchError
-        If files are there but are not the data set that the card describes.
+        If there are files but they are not the data set that the card describes.
     """
-    card = load_card(name_or_path)
-    return load_from_card(card, options=options, sources=sources)
+    return load_from_card(load_card(name_or_path), options=options, sources=sources)
 
 
 def load_from_card(
@@ -52,13 +64,17 @@ def load_from_card(
 ) -> Dataset:
     """Return the data set of a card; as `load_dataset`."""
     chosen = card.choose(options)
-    if card.generate is not None and card.generate.name == GIVEN:
-        return given_dataset(card.name)
+    if card.generate is not None and card.generate.name == ARRAYS:
+        from ddr_cli.data.arrays import dataset_in_memory
+
+        return dataset_in_memory(card.name)
     sources = sources or Sources.from_environment()
     if card.openml is not None:
-        from ddr_cli.data.store.openml import fetch_openml
+        from ddr_cli.data.store.openml import download_table
 
-        card = read_card(fetch_openml(card.openml, sources))
+        path, content = download_table(card.openml, sources)
+        write_card(content, path, sources)
+        card = read_card(path)
     if card.generate is not None:
         return generate(card, chosen)
     found = locate(card, sources)
@@ -66,27 +82,162 @@ def load_from_card(
         try:
             return read_found(card, found, chosen, sources)
         except DataMismatchError:
-            # What was damaged in the cache can be downloaded again; a mirror is the user's.
-            if not found.cached or sources.offline:
+            # Damaged files in the cache can be downloaded again; a mirror belongs to the user.
+            if sources.offline or "cache" not in found.kind:
                 raise
             warnings.warn(
-                f"{', '.join(map(str, found.paths))}: no more the data set '{card.name}', as its "
-                "card has it; downloading it again.",
+                f"{', '.join(map(str, found.paths))}: no longer the data set '{card.name}' that "
+                "its card describes; downloading it again.",
                 RuntimeWarning,
                 stacklevel=2,
             )
-    from ddr_cli.data.store.fetch import fetch
-
-    return fetch(card, chosen, sources, again=found is not None)
+    return _download(card, chosen, sources, again=found is not None)
 
 
 def generate(card: Card, chosen: Options) -> Dataset:
-    """Return the data set that a card's generator makes, verified against the card."""
+    """Return the data set that the generator of a card makes, verified against the card."""
     if card.generate is None:
         raise ValueError(f"the card '{card.name}' has no generator")
-    raw = call_checked(
-        GENERATORS.load(card.generate.name),
-        {**card.generate.options, **chosen},
-        f"The card '{card.name}': the generator '{card.generate.name}'",
-    )
+    name = card.generate.name
+    generator = (GENERATORS.ours.get(name) or GENERATORS.get(name)).load()
+    owner = f"The card '{card.name}': the generator '{name}'"
+    raw = call_checked(generator, {**card.generate.options, **chosen}, owner)
     return verify(card, assemble(card, raw), chosen, "generated arrays")
+
+
+def read_found(
+    card: Card, found: Found, chosen: Options, sources: Sources, *, from_parsed: bool = True
+) -> Dataset:
+    """Return the data set in files that were found, or that was parsed from them before."""
+    source = f"files found at {', '.join(map(str, found.paths))}"
+    try:
+        kept = parsed_path(card, found.layout, found.paths, chosen, sources.cache_dir)
+    except OSError as error:
+        raise DataMismatchError(f"The {source} can't be read: {error.strerror}.") from error
+    dataset = read_parsed(kept, card) if from_parsed else None
+    if dataset is None or differences(dataset, card.expected(chosen)):
+        dataset = _parse(card, found.layout, found.paths, chosen, source, blame_files=card.shipped)
+        with optional_writing(sources.cache_dir):
+            write_parsed(kept, dataset)
+    return dataset
+
+
+def _parse(
+    card: Card,
+    layout: Layout,
+    paths: Sequence[Path],
+    chosen: Options,
+    source: str,
+    *,
+    blame_files: bool,
+) -> Dataset:
+    """Return the data set in the files of a layout, verified against the card.
+
+    If they can't be read, `blame_files` says that the files are at fault, not the card.
+    """
+    name = layout.format.name
+    try:
+        raw = read_files(name, paths, {**layout.format.options, **chosen}, card.name)
+        dataset = assemble(card, raw, layout.files)
+    except Exception as error:
+        # A damaged file can make a parser raise anything.
+        if isinstance(error, DdrError) and not blame_files:
+            raise
+        reason = str(error).strip().rstrip(".") or type(error).__name__
+        raise DataMismatchError(
+            f"The {source} can't be read as the data set '{card.name}' (format {name}): {reason}."
+        ) from error
+    return verify(card, dataset, chosen, source)
+
+
+def install(
+    card: Card,
+    layout: Layout,
+    paths: Sequence[Path],
+    fresh: Mapping[str, Path],
+    chosen: Options,
+    sources: Sources,
+    source: str,
+) -> Dataset:
+    """Verify the files of a layout, then move the `fresh` ones, by their path, into the cache.
+
+    If they are not the data set, nothing is moved; messages call them `source`.
+    """
+    blame_files = bool(fresh) or card.shipped
+    usual = card.choose(None)
+    dataset = _parse(card, layout, paths, usual, source, blame_files=blame_files)
+    if dict(chosen) != usual:
+        dataset = _parse(card, layout, paths, chosen, source, blame_files=blame_files)
+    kept = parsed_path(card, layout, paths, chosen, sources.cache_dir)
+    with optional_writing(sources.cache_dir):
+        for name, path in fresh.items():
+            target = cache_folder(card, sources) / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            path.replace(target)
+        write_parsed(kept, dataset)
+    return dataset
+
+
+def _download(card: Card, chosen: Options, sources: Sources, *, again: bool) -> Dataset:
+    """Download the missing files of a data set (`again`: also the damaged ones in the cache).
+
+    If several processes request the same data set, one downloads it and the others wait. If a file
+    can't be had, or the files are not the data set, the cache is as it was before.
+    """
+    from ddr_cli.data.store.download import DownloadFailedError, unavailable
+
+    if sources.offline:
+        raise unavailable(card, sources, [])
+    failures: list[str] = []
+    with incoming_folder(card, sources) as folder:
+        for layout in card.layouts:
+            try:
+                return _download_layout(card, layout, chosen, sources, folder, again=again)
+            except (DownloadFailedError, DataMismatchError) as error:
+                failures += str(error).splitlines()
+    raise unavailable(card, sources, failures)
+
+
+def _download_layout(
+    card: Card, layout: Layout, chosen: Options, sources: Sources, folder: Path, *, again: bool
+) -> Dataset:
+    from ddr_cli.data.store.download import DownloadFailedError, download
+
+    if found := locate(card, sources):
+        # Another process was faster, or repaired the same damage.
+        source = "files in the cache"
+        try:
+            return install(card, found.layout, found.paths, {}, chosen, sources, source)
+        except DataMismatchError:
+            if not again:
+                raise
+    where = [at for at in folders_of(card, sources) if not (again and at.kind == "cache")]
+    hits = [(file, find_file(card, file, where)) for file in layout.files]
+    for file, hit in hits:
+        if not hit and not file.urls:
+            raise DownloadFailedError(f"{file.path}: the card has no address to download it from")
+    paths: list[Path] = []
+    fresh: dict[str, Path] = {}
+    for file, hit in hits:
+        path = hit[0] if hit else Path(mkdtemp(dir=folder)) / Path(file.path).name
+        if not hit:
+            download(file, path, sources)
+            fresh[file.path] = path
+        paths.append(path)
+    return install(card, layout, paths, fresh, chosen, sources, "files that were downloaded")
+
+
+def write_card(content: dict[str, Any], target: Path, sources: Sources) -> Dataset:
+    """Write a card that states what its files hold now; return their data set."""
+    content = {key: value for key, value in content.items() if key != "expect"}
+    card = check_card(content, target)
+    # The paths of the files are relative to the folder of the card, so it has to exist.
+    with clear_messages(target.parent):
+        target.parent.mkdir(parents=True, exist_ok=True)
+    found = locate(card, sources)
+    if found is None:
+        raise InputError(f"The files of {target} are not there.")
+    dataset = read_found(card, found, card.choose(None), sources)
+    with clear_messages(target):
+        atomic_write(target, dump(content | {"expect": expect_of(card, dataset)}))
+    return dataset

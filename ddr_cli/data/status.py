@@ -1,4 +1,4 @@
-"""What is here of each data set, and whether it is what its card says."""
+"""Which files of a data set are available, and whether they are what its card says."""
 
 from __future__ import annotations
 
@@ -7,16 +7,17 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ddr_cli.data.card import Card, Scalar, load_card
-from ddr_cli.data.store.locate import Sources, locate, missing
+from ddr_cli.data.card import Card, Scalar
+from ddr_cli.data.cards import load_card
+from ddr_cli.data.store.sources import Sources, locate, missing
 
 
 def dataset_status(card: Card, sources: Sources) -> dict[str, Any]:
-    """Return what a card states and what is here of its data set, whose files are not opened.
+    """Return what a card states and which of its files are available, without opening them.
 
-    `place` is embedded, card, mirror, cache or missing, joined by `` + `` when files are in
-    several, and `folder` the first of these; `bytes` is the size of the files that are here, else
-    as the card states it; `download` says whether every missing file has an address.
+    `place` is embedded, card, mirror, cache or missing, joined by `` + `` if files are in several,
+    and `folder` the first of these; `bytes` is the size of the available files, else the one that
+    the card states; `download` says whether every missing file has an address.
     """
     found = None if card.embedded else locate(card, sources)
     absent = [] if card.embedded or found else missing(card, sources)
@@ -33,7 +34,7 @@ def dataset_status(card: Card, sources: Sources) -> dict[str, Any]:
         "classes": len(card.expect.classes or ()) or None,
         "bytes": size,
         "place": "embedded" if card.embedded else found.kind if found else "missing",
-        "folder": str(found.places[0].folder) if found else "",
+        "folder": str(found.folders[0].path) if found else "",
         "paths": list(map(str, found.paths)) if found else [],
         "missing": [file.path for file in absent],
         "download": all(file.urls for file in absent),
@@ -57,9 +58,9 @@ class Check(NamedTuple):
 
 
 def check_dataset(card: Card, sources: Sources) -> Iterator[Check]:
-    """Read a data set from its files anew and check it, with every choice that the card lists.
+    """Read a data set from its files and check it, with every choice that the card lists.
 
-    Nothing is downloaded, and arrays that were parsed before are not used.
+    Nothing is downloaded, and cached arrays are not used.
     """
     for options in ({}, *(variant.options for variant in card.variants)):
         chosen = ", ".join(f"{key}={value}" for key, value in options.items())
@@ -72,12 +73,11 @@ def check_dataset(card: Card, sources: Sources) -> Iterator[Check]:
 
 
 def _check(card: Card, options: dict[str, Scalar], sources: Sources) -> tuple[str, str]:
-    from ddr_cli.data.dataset import DataMismatchError
-    from ddr_cli.data.load import generate
-    from ddr_cli.data.store.cache import read_found
+    from ddr_cli.data.assemble import DataMismatchError
+    from ddr_cli.data.load import generate, read_found
 
     if card.openml is not None:
-        return "missing", "it was not fetched from OpenML yet"
+        return "missing", "it was not downloaded from OpenML yet"
     chosen = card.choose(options)
     try:
         if card.embedded:
@@ -100,14 +100,14 @@ def _check(card: Card, options: dict[str, Scalar], sources: Sources) -> tuple[st
 
 
 def fetch_missing(card: Card, sources: Sources) -> str:
-    """Download what is missing of a data set and say where it is now."""
+    """Download the missing files of a data set and say where it is now."""
     if card.embedded:
         return "needs no files"
     found = locate(card, sources)
     if found is not None:
         return f"available ({found.kind})"
     from ddr_cli.data.load import load_from_card
-    from ddr_cli.data.store.fetch import unavailable
+    from ddr_cli.data.store.download import unavailable
 
     load_from_card(card, sources=sources)
     if card.openml is not None:

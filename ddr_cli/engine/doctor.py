@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ddr_cli.core.errors import DdrError
-from ddr_cli.data.card import card_names, load_card
+from ddr_cli.data.cards import card_names, load_card
 from ddr_cli.data.status import dataset_status
-from ddr_cli.data.store.locate import Sources
+from ddr_cli.data.store.sources import Sources
 from ddr_cli.engine.rows.journal import OK, read_trials
 from ddr_cli.engine.rows.manifest import here
 from ddr_cli.engine.run import run_spec

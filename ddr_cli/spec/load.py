@@ -15,7 +15,7 @@ from ddr_cli.core.places import Document, Place, value_text
 from ddr_cli.core.registry import shipped_yaml
 from ddr_cli.core.validation import not_a_mapping, unknown_key, validated
 from ddr_cli.core.yaml_loader import read_document
-from ddr_cli.data.card import load_card
+from ddr_cli.data.cards import load_card
 from ddr_cli.evaluation.metrics import MEASURED
 from ddr_cli.spec.budgets import LABELS
 from ddr_cli.spec.estimators import PREFIXES, did_you_mean_setting, setting

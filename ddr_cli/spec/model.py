@@ -29,7 +29,7 @@ from pydantic import (
 from ddr_cli.core.errors import InputError, did_you_mean, printable
 from ddr_cli.core.places import as_clause, value_text
 from ddr_cli.core.validation import as_problem, problem_at, refuse
-from ddr_cli.data.card import load_card
+from ddr_cli.data.cards import load_card
 from ddr_cli.evaluation.metrics import metric_names, scorer_names
 from ddr_cli.papers.schema import load_paper
 from ddr_cli.spec.budgets import (

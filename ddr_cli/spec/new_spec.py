@@ -11,7 +11,8 @@ from ddr_cli.core.errors import InputError
 from ddr_cli.core.own_code import located
 from ddr_cli.core.parameters import parameter_model
 from ddr_cli.core.yaml_loader import flow
-from ddr_cli.data.card import Card, load_card
+from ddr_cli.data.card import Card
+from ddr_cli.data.cards import load_card
 from ddr_cli.spec.cells import expand
 from ddr_cli.spec.controls import Control
 from ddr_cli.spec.estimators import load_factory, registry_of, traits_of

@@ -8,7 +8,7 @@ from typing import Any
 
 from ddr_cli.core import own_code
 from ddr_cli.core.own_code import copies_of, hash_of, importable_name, offer, offering
-from ddr_cli.data.arrays import given, make_dataset
+from ddr_cli.data.arrays import held_in_memory, make_dataset
 from ddr_cli.data.dataset import Dataset
 from ddr_cli.spec.estimators import PREFIXES, is_plain, registry_of
 
@@ -30,7 +30,7 @@ def in_words(spec: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         if isinstance(data, tuple) and len(data) == 2:
             data = make_dataset(*data)
         if isinstance(data, Dataset):
-            words["dataset"] = stack.enter_context(given(data))
+            words["dataset"] = stack.enter_context(held_in_memory(data))
         for section in PREFIXES:
             if isinstance(words.get(section), Sequence) and not isinstance(words[section], str):
                 words[section] = [_item(section, item) for item in words[section]]

@@ -19,7 +19,8 @@ from pydantic_core import PydanticOmit
 from ddr_cli.core.atomic import atomic_write, clear_messages
 from ddr_cli.core.parameters import parameter_model
 from ddr_cli.core.registry import Entry, shipped_yaml
-from ddr_cli.data.card import Card, card_names
+from ddr_cli.data.card import Card
+from ddr_cli.data.cards import card_names
 from ddr_cli.evaluation.metrics import metric_names, scorer_names
 from ddr_cli.spec.controls import Control
 from ddr_cli.spec.estimators import MODES, PREFIXES, registry_of

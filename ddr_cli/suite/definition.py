@@ -24,7 +24,7 @@ from ddr_cli.core.parameters import parameter_model
 from ddr_cli.core.places import Document, DocumentError, KeyPath, as_clause
 from ddr_cli.core.validation import field_problems, problem_at, refuse, validated
 from ddr_cli.core.yaml_loader import read_document
-from ddr_cli.data.card import load_card
+from ddr_cli.data.cards import load_card
 from ddr_cli.spec.budgets import Budget
 from ddr_cli.spec.controls import Control
 from ddr_cli.spec.estimators import Mode, complete, load_factory, missing_of, traits_of

@@ -16,7 +16,7 @@ from ddr_cli.comparison.names import (
     metric_axis,
     number,
 )
-from ddr_cli.data.card import load_card
+from ddr_cli.data.cards import load_card
 from ddr_cli.report.page import slug
 from ddr_cli.suite.benchmark import Benchmark
 from ddr_cli.suite.definition import INDUCTIVE

@@ -36,7 +36,7 @@ from ddr_cli.comparison.names import (
 )
 from ddr_cli.comparison.summary import Row, Summary, swept_columns
 from ddr_cli.core.errors import InputError
-from ddr_cli.data.card import load_card
+from ddr_cli.data.cards import load_card
 from ddr_cli.papers.glossary import glossary
 from ddr_cli.papers.schema import (
     Artefact,

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from ddr_cli.core.errors import InputError
-from ddr_cli.data.archives import check_packing, is_archive, read_members
+from ddr_cli.data.files import check_packing, is_archive, read_members
 from tests.data.conftest import gz, zipped
 
 FILES = {"a/1.txt": b"one", "a/2.txt": b"two" * 100, "b/3.txt": b""}

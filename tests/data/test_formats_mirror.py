@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
-from ddr_cli.data.dataset import keep_classes
+from ddr_cli.data.assemble import keep_classes
 from ddr_cli.data.formats import FORMATS, RawData
 
 NEWS = {"encoding": "ascii", "skip_header": True, "min_documents": 6}

@@ -12,8 +12,8 @@ import pytest
 from PIL import EpsImagePlugin, Image
 
 from ddr_cli.core.errors import InputError
-from ddr_cli.data.formats import folders
-from ddr_cli.data.formats.folders import labeller
+from ddr_cli.data import files as folders
+from ddr_cli.data.files import file_labeller
 from ddr_cli.data.formats.images import read_images
 
 NAMES = ["cat/1.png", "cat/10.png", "cat/2.png", "dog/1.pgm"]
@@ -136,9 +136,9 @@ def test_an_image_that_another_program_would_decode_is_not_opened(
 
 def test_a_label_pattern_of_exponential_cost_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(folders, "_LONGEST_SEARCH", 0.02)
-    assert labeller("(a+)+b")("aab") == "aa"
+    assert file_labeller("(a+)+b")("aab") == "aa"
     with pytest.raises(InputError, match=r"pattern '\(a\+\)\+c' takes more than 0\.02 s on"):
-        labeller("(a+)+c")("a" * 60)
+        file_labeller("(a+)+c")("a" * 60)
 
 
 @pytest.mark.parametrize(

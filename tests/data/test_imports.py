@@ -14,7 +14,7 @@ from PIL import Image
 
 from ddr_cli.core.errors import InputError
 from ddr_cli.data import Sources, load_card, load_dataset
-from ddr_cli.data.store.imports import import_dataset
+from ddr_cli.data.import_files import import_files
 from tests.data.conftest import TABLE, files_below, gz, zipped
 
 HALF = len(TABLE) // 2 + TABLE[len(TABLE) // 2 :].index(b"\n") + 1
@@ -58,7 +58,7 @@ FORMS: dict[str, dict[str, bytes]] = {
 def test_import_then_load(form: str, card: Path, tmp_path: Path, sources: Sources) -> None:
     given = write(tmp_path / "given", FORMS[form])
     paths = [given / "all.zip"] if form == "archive" else [given]
-    imported = import_dataset(load_card(card), paths, sources)
+    imported = import_files(load_card(card), paths, sources)
     kept = files_below(sources.cache_dir)
     assert len([name for name in kept if "/part/t" in name]) == 2
     loaded = load_dataset(card, sources=replace(sources, offline=True))
@@ -70,7 +70,7 @@ def test_import_then_load(form: str, card: Path, tmp_path: Path, sources: Source
 def test_files_may_be_given_one_by_one(card: Path, tmp_path: Path, sources: Sources) -> None:
     given = write(tmp_path / "given", FORMS["plain"])
     files = [given / "test.csv", given / "train.csv"]
-    assert import_dataset(load_card(card), files, sources).n_samples == 300
+    assert import_files(load_card(card), files, sources).n_samples == 300
 
 
 def test_single_file_may_have_any_name(
@@ -78,7 +78,7 @@ def test_single_file_may_have_any_name(
 ) -> None:
     given = write(tmp_path / "given", {"downloaded (1)": gz(TABLE)})
     card = load_card(write_card())
-    assert import_dataset(card, [given / "downloaded (1)"], sources).n_samples == 300
+    assert import_files(card, [given / "downloaded (1)"], sources).n_samples == 300
 
 
 @pytest.mark.parametrize(
@@ -96,19 +96,19 @@ def test_what_is_not_the_data_set_is_not_kept(
 ) -> None:
     given = write(tmp_path / "given", files)
     with pytest.raises(InputError, match=what) as caught:
-        import_dataset(load_card(card), [given], sources)
+        import_files(load_card(card), [given], sources)
     assert caught.value.exit_code == 2
     assert files_below(sources.cache_dir) == []
 
 
 def test_path_that_is_not_there(card: Path, tmp_path: Path, sources: Sources) -> None:
     with pytest.raises(InputError, match="no file or folder"):
-        import_dataset(load_card(card), [tmp_path / "nothing"], sources)
+        import_files(load_card(card), [tmp_path / "nothing"], sources)
 
 
 def test_embedded_data_needs_no_import(tmp_path: Path, sources: Sources) -> None:
     with pytest.raises(InputError, match="needs no files"):
-        import_dataset(load_card("iris"), [tmp_path], sources)
+        import_files(load_card("iris"), [tmp_path], sources)
 
 
 @pytest.mark.parametrize("ending", ["zip", "tar.gz"])
@@ -128,7 +128,7 @@ def test_unpacked_folder_stands_for_its_archive_with_the_same_fingerprint(
             expect={"samples": 12, "features": 12, "classes": {0: 6, 1: 6}},
         )
     )
-    unpacked = import_dataset(card, [folder], sources)
+    unpacked = import_files(card, [folder], sources)
 
     names = sorted(folder.iterdir(), reverse=True)  # packed by somebody else, in another order
     packed = tmp_path / f"all.{ending}"
@@ -141,5 +141,5 @@ def test_unpacked_folder_stands_for_its_archive_with_the_same_fingerprint(
             for name in names:
                 archive.add(name, f"./their/{name.name}")
     elsewhere = replace(sources, cache_dir=tmp_path / "elsewhere")
-    assert import_dataset(card, [packed], elsewhere).fingerprint == unpacked.fingerprint
+    assert import_files(card, [packed], elsewhere).fingerprint == unpacked.fingerprint
     assert unpacked.image_shape == (4, 3)

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from ddr_cli.core.errors import DataUnavailableError, InputError
-from ddr_cli.data import Dataset, Sources, load_dataset
-from ddr_cli.data.dataset import DataMismatchError
+from ddr_cli.data import Dataset, Sources, load, load_dataset
+from ddr_cli.data.assemble import DataMismatchError
 from ddr_cli.data.store import cache
 from tests.data.conftest import TABLE, files_below, gz
 
@@ -168,13 +168,13 @@ def test_damaged_mirror_of_a_shipped_set_is_no_mistake_of_the_users(
 
 def count_parses(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     calls: list[str] = []
-    assemble = cache.assemble
+    assemble = load.assemble
 
     def counted(*args: object) -> Dataset:
         calls.append("parsed")
         return assemble(*args)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(cache, "assemble", counted)
+    monkeypatch.setattr(load, "assemble", counted)
     return calls
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from ddr_cli.core.errors import InputError
 from ddr_cli.data import Sources, load_card
-from ddr_cli.data.store.locate import cache_folder, locate, missing
+from ddr_cli.data.store.sources import cache_folder, locate, missing
 from tests.data.conftest import TABLE
 
 

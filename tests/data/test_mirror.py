@@ -16,7 +16,7 @@ import pytest
 from sklearn.neighbors import KNeighborsClassifier
 
 from ddr_cli.data import Dataset, Sources, card_names, load_card, load_dataset
-from ddr_cli.data.archives import read_members
+from ddr_cli.data.files import read_members
 from ddr_cli.data.status import check_dataset
 
 

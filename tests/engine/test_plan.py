@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ddr_cli.data.card import load_card
+from ddr_cli.data.cards import load_card
 from ddr_cli.engine import make_plan
 from ddr_cli.engine.plan.identity import DataIdentity, canonical
 from ddr_cli.evaluation.registry import PREPROCESSORS

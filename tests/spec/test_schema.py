@@ -10,7 +10,7 @@ import pytest
 
 from ddr_cli.core.registry import shipped, shipped_yaml
 from ddr_cli.core.yaml_loader import parse, read_document
-from ddr_cli.data.card import load_card
+from ddr_cli.data.cards import load_card
 from ddr_cli.engine import make_plan
 from ddr_cli.spec import load_spec
 from ddr_cli.spec.schema import FIRST_LINE, Schema, schema_of, schema_text

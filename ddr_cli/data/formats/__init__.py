@@ -1,117 +1,73 @@
-"""The formats a card can name, and what they share: opening a file, and what they return.
+"""The file formats that a card can name, and the arrays that they return.
 
-A format is a function ``(paths, *, <options>) -> RawData``. Its options are its keyword
-parameters; a card's ``options:`` are checked against their annotations before any file is opened.
-Other packages add formats in the entry-point group ``ddr.formats``.
+A format is a function ``(paths, *, <options>) -> RawData`` in a module of this package, declared by
+``@registered("format", name, summary, endings=..., version=...)``. Its options are its keyword
+parameters; those of a card are checked against their annotations before any file is opened. Other
+packages add formats in the entry-point group ``ddr.formats``.
 """
 
 from __future__ import annotations
 
-import gzip
-import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from ddr_cli.core.atomic import require_file
 from ddr_cli.core.errors import InputError, did_you_mean
-from ddr_cli.core.registry import Entry, Registry
+from ddr_cli.core.registry import Entry, Registry, components
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
     from scipy.sparse import csr_array
 
-    from ddr_cli.data.card import Layout
-
 Features: TypeAlias = "NDArray[np.float64] | csr_array"
 
-# Larger than any data set of the papers by far; a gzip file can claim a thousand times its size.
-UNPACKED_LIMIT = 2 * 1024**3
-
-# Name: module and function in this package, summary.
-_OURS = {
-    "csv": (
-        "text_tables:read_csv",
-        "text table: separated by commas, tabs, blanks or another sign; plain or gz",
-    ),
-    "columns": (
-        "columns:read_sample_columns",
-        "text table with one sample per column, its title in the first line; plain or gz",
-    ),
-    "table": ("frames:read_table", "Excel, Parquet, Feather or ARFF file, by its ending"),
-    "npz": ("npz:read_npz", "NumPy archive of X and y"),
-    "idx": ("idx:read_idx", "IDX files, as MNIST's: samples, then their labels; plain or gz"),
-    "mat": ("mat:read_mat", "MATLAB file, v5 or v7.3"),
-    "mat_cells": (
-        "mat:read_mat_cells",
-        "MATLAB file with a cell array of images, one row of cells per class",
-    ),
-    "libsvm": ("svmlight:read_libsvm", "svmlight / LIBSVM text"),
-    "letor": (
-        "svmlight:read_letor",
-        "LETOR query-document pairs: grade qid:N 1:v ... #docid",
-    ),
-    "images": ("images:read_images", "folder or archive of image files"),
-    "text": ("text:read_text", "folder or archive of text files, one folder per class"),
-}
-FORMATS = Registry(
-    "format",
-    [Entry(name, f"{__name__}.{target}", summary) for name, (target, summary) in _OURS.items()],
-    "ddr.formats",
-)
+FORMATS = Registry("format", components("format", __name__), "ddr.formats")
 
 
 @dataclass(frozen=True)
 class RawData:
-    """Arrays as a source states them, before labels become 0..L-1."""
+    """Arrays as a file or generator states them, before labels become 0..L-1."""
 
     X: Features
-    """What the source holds sparse stays sparse."""
+    """Sparse if the source is."""
     labels: NDArray[Any]
-    """The class of each row, of any type."""
+    """The class of each sample, of any type."""
     feature_names: tuple[str, ...] | None = None
     image_shape: tuple[int, int] | None = None
     """Height and width when each row is an image, its pixels row by row."""
     sizes: tuple[int, ...] | None = None
     """How many rows came from each path, in the order of the paths."""
     groups: NDArray[Any] | None = None
-    """What belongs together, such as the query of a query-document pair."""
+    """The group of each sample, such as the query of a query-document pair."""
     subclasses: NDArray[Any] | None = None
     """The class of each row before classes were merged."""
     parts: Mapping[str, NDArray[Any]] | None = None
-    """By the name of a split, of which part each row is: ``train``, ``test`` or neither, empty."""
+    """For each given split, by its name: ``train``, ``test`` or, for neither, nothing per row."""
     unlabelled: NDArray[np.bool_] | None = None
-    """The rows that the source has no label of; what `labels` says of them means nothing."""
+    """The samples without a label; their values in `labels` mean nothing."""
     first_unlabelled: str = ""
-    """Where the first of them stands, for messages."""
+    """The file and line of the first of them, for messages."""
     categorical: tuple[int, ...] = ()
     """The columns of X that hold codes of categories."""
     categories: tuple[tuple[str, ...], ...] = ()
-    """What the codes of each of these columns stand for."""
+    """The categories of each of these columns, in the order of their codes."""
 
 
 def read_files(
-    layout: Layout, paths: Sequence[Path], chosen: Mapping[str, Any], card_name: str
+    name: str, paths: Sequence[Path], options: Mapping[str, Any], card_name: str
 ) -> RawData:
-    """Return what is in the files of a layout, read with the card's and the chosen options."""
-    name = layout.format.name
-    options = {**layout.format.options, **chosen}
+    """Return what the format called `name` reads from files."""
     owner = f"The card '{card_name}': the format '{name}'"
-    return call_checked(_reader(name), options, owner, list(paths))
+    return call_checked(format_entry(name).load(), options, owner, list(paths))
 
 
-def _reader(name: str) -> Callable[..., RawData]:
-    # Ours without a look at all installed packages, which takes longer than reading a small file.
-    if name in _OURS:
-        module, _, function = _OURS[name][0].partition(":")
-        ours: Callable[..., RawData] = getattr(import_module(f"{__name__}.{module}"), function)
-        return ours
-    theirs: Callable[..., RawData] = FORMATS.load(name)
-    return theirs
+def format_entry(name: str) -> Entry:
+    """Return the entry of a format."""
+    # Listing the formats of all installed packages takes longer than reading a small file.
+    return FORMATS.ours.get(name) or FORMATS.get(name)
 
 
 def call_checked(
@@ -141,35 +97,6 @@ def call_checked(
 
 def _frozen(value: Any) -> Any:
     return tuple(map(_frozen, value)) if isinstance(value, list) else value
-
-
-def read_bytes(path: Path, *, limit: int = UNPACKED_LIMIT) -> bytes:
-    """Return the content of a file, unpacked if it is a gzip file whatever its name."""
-    require_file(path)
-    try:
-        with path.open("rb") as file:
-            if file.read(2) != b"\x1f\x8b":
-                return path.read_bytes()
-        with gzip.open(path) as unpacked:
-            content = unpacked.read(limit + 1)
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise InputError(f"{path}: the gzip file is damaged or cut short ({error}).") from None
-    except OSError as error:
-        raise InputError(f"{path}: can't be read: {error.strerror or error}.") from None
-    if len(content) > limit:
-        raise InputError(f"{path}: unpacks to more than {limit} bytes; it is not read.")
-    return content
-
-
-def decoded_text(path: Path, encoding: str = "utf-8-sig") -> str:
-    """Return the content of a text file, plain or gzip."""
-    content = read_bytes(path)
-    try:
-        return content.decode(encoding)
-    except (UnicodeDecodeError, LookupError) as error:
-        raise InputError(
-            f"{path}: not text in the encoding {encoding} ({error}); state `encoding`."
-        ) from None
 
 
 def numeric_labels(labels: Sequence[Any]) -> NDArray[Any]:

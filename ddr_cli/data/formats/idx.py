@@ -11,11 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ddr_cli.core.errors import InputError
-from ddr_cli.data.formats import RawData, concatenate_rows, read_bytes
+from ddr_cli.core.registry import registered
+from ddr_cli.data.files import read_bytes
+from ddr_cli.data.formats import RawData, concatenate_rows
 
 _TYPES = {8: ">u1", 9: ">i1", 11: ">i2", 12: ">i4", 13: ">f4", 14: ">f8"}
 
 
+@registered("format", "idx", "IDX files, as MNIST's: samples, then their labels; plain or gz")
 def read_idx(paths: Sequence[Path], *, scale: Literal["none", "unit"] = "none") -> RawData:
     """Read IDX files in pairs, plain or gzip: samples, then their labels.
 

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from ddr_cli.core.errors import InputError
+from ddr_cli.core.registry import registered
+from ddr_cli.data.files import file_labeller, natural_key, walk_folder
 from ddr_cli.data.formats import RawData, concatenate_rows, numeric_labels
-from ddr_cli.data.formats.folders import labeller, natural_key, walk_folder
 
 Resize = Literal["none", "stride", "block_mean", "bilinear", "bicubic"]
 _Pixels = Annotated[int, Ge(1)]
@@ -26,6 +27,12 @@ _PORTABLE = (".pgm", ".ppm", ".pbm", ".pnm")
 _ENDINGS = (*_PORTABLE, ".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff")
 
 
+@registered(
+    "format",
+    "images",
+    "folder or archive of image files",
+    endings=(".pgm", ".ppm", ".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff"),
+)
 def read_images(
     paths: Sequence[Path],
     *,
@@ -54,7 +61,7 @@ def read_images(
     """
     if (resize == "none") != (shape is None):
         raise InputError("Options of images: `resize` and `shape` are given together.")
-    label_of = labeller(label)
+    label_of = file_labeller(label)
 
     def read_one(path: Path) -> RawData:
         found: list[tuple[str, _Image]] = []

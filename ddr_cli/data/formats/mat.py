@@ -13,9 +13,12 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ddr_cli.core.errors import InputError
-from ddr_cli.data.formats import RawData, concatenate_rows, find_named, read_bytes
+from ddr_cli.core.registry import registered
+from ddr_cli.data.files import read_bytes
+from ddr_cli.data.formats import RawData, concatenate_rows, find_named
 
 
+@registered("format", "mat", "MATLAB file, v5 or v7.3", endings=(".mat",))
 def read_mat(
     paths: Sequence[Path],
     *,
@@ -71,6 +74,11 @@ def read_mat(
     return concatenate_rows([read_one(Path(path)) for path in paths])
 
 
+@registered(
+    "format",
+    "mat_cells",
+    "MATLAB file with a cell array of images, one row of cells per class",
+)
 def read_mat_cells(
     paths: Sequence[Path], *, data: str = "dat", label: str = "classlabels"
 ) -> RawData:

@@ -12,12 +12,15 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ddr_cli.core.errors import InputError
-from ddr_cli.data.formats import UNPACKED_LIMIT, Features, RawData, concatenate_rows, find_named
+from ddr_cli.core.registry import registered
+from ddr_cli.data.files import UNPACKED_LIMIT
+from ddr_cli.data.formats import Features, RawData, concatenate_rows, find_named
 
 # The array names that `scipy.sparse.save_npz` writes.
 _SPARSE_KEYS = {"data", "indices", "indptr", "shape"}
 
 
+@registered("format", "npz", "NumPy archive of X and y", endings=(".npz",))
 def read_npz(
     paths: Sequence[Path],
     *,

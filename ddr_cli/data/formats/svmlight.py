@@ -14,9 +14,12 @@ from annotated_types import Ge
 from numpy.typing import NDArray
 
 from ddr_cli.core.errors import InputError
-from ddr_cli.data.formats import RawData, concatenate_rows, decoded_text, numeric_labels, read_bytes
+from ddr_cli.core.registry import registered
+from ddr_cli.data.files import decoded_text, read_bytes
+from ddr_cli.data.formats import RawData, concatenate_rows, numeric_labels
 
 
+@registered("format", "libsvm", "svmlight / LIBSVM text", endings=(".svm", ".svmlight"))
 def read_libsvm(
     paths: Sequence[Path],
     *,
@@ -41,6 +44,7 @@ def read_libsvm(
     )
 
 
+@registered("format", "letor", "LETOR query-document pairs: grade qid:N 1:v ... #docid")
 def read_letor(
     paths: Sequence[Path],
     *,

@@ -17,14 +17,16 @@ import scipy.sparse as sp
 from annotated_types import Ge
 
 from ddr_cli.core.errors import InputError
+from ddr_cli.core.registry import registered
+from ddr_cli.data.files import file_labeller, natural_key, walk_folder
 from ddr_cli.data.formats import RawData, numeric_labels
-from ddr_cli.data.formats.folders import labeller, natural_key, walk_folder
 
 Weights = Literal["counts", "tfidf", "log_tfidf"]
 
 _LETTERS = re.compile(r"[^\W\d_]+")
 
 
+@registered("format", "text", "folder or archive of text files, one folder per class")
 def read_text(
     paths: Sequence[Path],
     *,
@@ -62,7 +64,7 @@ def read_text(
     """
     from sklearn.feature_extraction.text import CountVectorizer
 
-    label_of = labeller(label)
+    label_of = file_labeller(label)
     try:
         b"a".decode(encoding, errors="replace")
     except LookupError:

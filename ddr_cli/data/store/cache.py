@@ -1,7 +1,7 @@
-"""The user's cache: files that were verified, and the arrays that were parsed from files.
+"""The user's cache: a folder for incoming files, and the arrays that were parsed from files.
 
-What it holds is a convenience: damaged arrays are found by their fingerprint and made anew, and a
-cache that can't be written to costs a warning, never a load.
+The cache is a convenience: damaged arrays are detected by their fingerprint and parsed again, and a
+cache that can't be written to causes a warning, never a failed load.
 """
 
 from __future__ import annotations
@@ -20,26 +20,18 @@ import numpy as np
 
 from ddr_cli import __version__
 from ddr_cli.core.atomic import atomic_open, require_file
-from ddr_cli.core.errors import DdrError
 from ddr_cli.data.card import Card, Layout, Options
-from ddr_cli.data.dataset import (
-    DataMismatchError,
-    Dataset,
-    PredefinedSplit,
-    assemble,
-    canonical,
-    differences,
-    fingerprint,
-    verify,
-)
-from ddr_cli.data.formats import read_files
-from ddr_cli.data.store.locate import Found, Sources, cache_folder
+from ddr_cli.data.dataset import Dataset, PredefinedSplit, canonical, fingerprint
+from ddr_cli.data.formats import format_entry
+from ddr_cli.data.store.sources import Sources
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 # Part of the key: raised when the stored form changes.
-_FORM = 1
+_FORM = 2
+# What a card says about reading, apart from its layout.
+_READING = ("name", "version", "keep", "merge", "names", "decimals", "split", "image_shape")
 _META = (
     *("target_names", "fingerprint", "image_shape", "feature_names", "subclass_names"),
     *("group_names", "categorical", "categories"),
@@ -48,60 +40,13 @@ _SMALL_TYPES = (np.uint8, np.int16, np.float32)
 _warned: set[Path] = set()
 
 
-def read_found(
-    card: Card, found: Found, chosen: Options, sources: Sources, *, from_parsed: bool = True
-) -> Dataset:
-    """Return the data set in files that are there, or that was parsed from the same ones before."""
-    source = f"files found at {', '.join(map(str, found.paths))}"
-    try:
-        kept = _parsed_path(card, found.layout, found.paths, chosen, sources.cache_dir)
-    except OSError as error:
-        raise DataMismatchError(f"The {source} can't be read: {error.strerror}.") from error
-    if from_parsed:
-        dataset = _read_parsed(kept, card)
-        if dataset is not None and not differences(dataset, card.expected(chosen)):
-            return dataset
-    dataset = _parse(card, found.layout, found.paths, chosen, source, blame_files=card.shipped)
-    with optional_writing(sources.cache_dir):
-        _write_parsed(kept, dataset)
-    return dataset
-
-
-def install(
-    card: Card,
-    layout: Layout,
-    paths: Sequence[Path],
-    fresh: Mapping[str, Path],
-    chosen: Options,
-    sources: Sources,
-    source: str,
-) -> Dataset:
-    """Verify the files of a layout, then move the `fresh` ones, by their path, into the cache.
-
-    If they are not the data set, nothing is moved; `source` is what they are called in messages.
-    """
-    blame_files = bool(fresh) or card.shipped
-    usual = card.choose(None)
-    dataset = _parse(card, layout, paths, usual, source, blame_files=blame_files)
-    if dict(chosen) != usual:
-        dataset = _parse(card, layout, paths, chosen, source, blame_files=blame_files)
-    kept = _parsed_path(card, layout, paths, chosen, sources.cache_dir)
-    with optional_writing(sources.cache_dir):
-        for name, path in fresh.items():
-            target = cache_folder(card, sources) / name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            path.replace(target)
-        _write_parsed(kept, dataset)
-    return dataset
-
-
 @contextmanager
 def incoming_folder(card: Card, sources: Sources) -> Iterator[Path]:
-    """Give an empty folder for files on their way, gone when the block ends.
+    """Give an empty folder for incoming files, which is removed at the end of the block.
 
     Meanwhile no other process installs the same data set. The folder is in the cache, so that a
-    file gets to its place by a rename; where that can't be written to, it is a temporary one, and
-    the files serve this once. What a killed process left is removed the next time.
+    rename puts a file in its place; if the cache can't be written to, it is a temporary folder, and
+    the files serve this one load. What a killed process left is removed the next time.
     """
     from filelock import FileLock
 
@@ -128,56 +73,29 @@ def optional_writing(cache_dir: Path) -> Iterator[None]:
         if cache_dir not in _warned:
             _warned.add(cache_dir)
             warnings.warn(
-                f"The cache {cache_dir} can't be written to ({error.strerror or error}); going on "
-                "without it. Set DDR_CACHE to a folder that can.",
+                f"The cache {cache_dir} can't be written to ({error.strerror or error}); ddr goes "
+                "on without it. Set DDR_CACHE to a folder that can.",
                 RuntimeWarning,
                 stacklevel=4,
             )
 
 
-def _parse(
-    card: Card,
-    layout: Layout,
-    paths: Sequence[Path],
-    chosen: Options,
-    source: str,
-    *,
-    blame_files: bool,
-) -> Dataset:
-    """Return the data set in the files of a layout, verified against the card.
-
-    When reading fails, `blame_files` says that they are at fault, and not the card.
-    """
-    try:
-        raw = read_files(layout, paths, chosen, card.name)
-        dataset = assemble(card, raw, layout.files)
-    except Exception as error:
-        # A damaged file can make a parser raise anything.
-        if isinstance(error, DdrError) and not blame_files:
-            raise
-        reason = str(error).strip().rstrip(".") or type(error).__name__
-        raise DataMismatchError(
-            f"The {source} can't be read as the data set '{card.name}' "
-            f"(format {layout.format.name}): {reason}."
-        ) from error
-    return verify(card, dataset, chosen, source)
-
-
-def _parsed_path(
+def parsed_path(
     card: Card, layout: Layout, paths: Sequence[Path], chosen: Options, cache_dir: Path
 ) -> Path:
-    """Return where the arrays parsed from these files, by this card, are kept.
+    """Return where the arrays are kept that this card makes of these files.
 
-    The name depends on all that decides the arrays: what the card says of the reading, the chosen
-    options, and the content (not the place or date) of the files.
+    The name is a hash of all that determines the arrays: what the card says about reading, the
+    chosen options, the versions of card, format and ddr, and the content (not the path or date) of
+    the files.
     """
-    said = {"name", "version", "keep", "merge", "names", "decimals", "split", "image_shape"}
-    said |= {"unlabelled"} if card.unlabelled else set()
+    entry = format_entry(layout.format.name)
     key = {
         "form": _FORM,
         "ddr": __version__,
-        "card": card.model_dump(mode="json", include=said),
+        "card": card.model_dump(mode="json", include={*_READING, "unlabelled"}),
         "layout": layout.model_dump(mode="json", exclude={"files": {"__all__": {"urls"}}}),
+        "format": [entry.version, entry.source],
         "options": dict(chosen),
         "files": [_content_hash(path) for path in paths],
     }
@@ -186,7 +104,7 @@ def _parsed_path(
 
 
 def _content_hash(path: Path) -> str:
-    """Return the sha256 of a file's content, or of a folder's names and contents."""
+    """Return the sha256 of the content of a file, or of the names and contents in a folder."""
     if not path.is_dir():
         require_file(path)
         with path.open("rb") as file:
@@ -199,13 +117,13 @@ def _content_hash(path: Path) -> str:
     return digest.hexdigest()
 
 
-def _read_parsed(path: Path, card: Card) -> Dataset | None:
+def read_parsed(path: Path, card: Card) -> Dataset | None:
     """Return the data set kept at `path`, or None if there is none or it is damaged."""
     if not path.is_file():
         return None
     try:
         with np.load(path, allow_pickle=False) as stored:
-            dataset = _unpack(stored, card)
+            dataset = _unpacked(stored, card)
         if fingerprint(dataset) == dataset.fingerprint:
             return dataset
     except Exception:
@@ -215,23 +133,21 @@ def _read_parsed(path: Path, card: Card) -> Dataset | None:
     return None
 
 
-def _write_parsed(path: Path, dataset: Dataset) -> None:
-    """Keep a data set at `path`: its arrays, and names and other small things as JSON in one."""
+def write_parsed(path: Path, dataset: Dataset) -> None:
+    """Keep a data set at `path`: its arrays, and the names and the like as one array of JSON."""
     X: Any = dataset.X
-    arrays = {"y": _small(dataset.y)}
+    arrays: dict[str, Any] = {"y": _small(dataset.y)}
     if isinstance(X, np.ndarray):
         arrays["dense"] = _small(X)
     else:
         arrays |= {"data": _small(X.data), "indices": X.indices, "indptr": X.indptr}
-    if dataset.split is not None:
-        arrays |= {"train": dataset.split.train, "test": dataset.split.test}
-    if dataset.groups is not None:
-        arrays["groups"] = dataset.groups
-    if dataset.subclasses is not None:
-        arrays["subclasses"] = dataset.subclasses
     parts = dataset.parts or {}
-    for number, split in enumerate(parts.values()):
-        arrays |= {f"train_{number}": split.train, f"test_{number}": split.test}
+    for number, split in enumerate((dataset.split, *parts.values())):
+        if split is not None:
+            arrays |= {f"train_{number}": split.train, f"test_{number}": split.test}
+    for name in ("groups", "subclasses"):
+        if getattr(dataset, name) is not None:
+            arrays[name] = getattr(dataset, name)
     meta = {name: getattr(dataset, name) for name in _META}
     meta |= {"shape": X.shape, "parts": list(parts)}
     arrays["meta"] = np.frombuffer(json.dumps(meta).encode(), dtype=np.uint8)
@@ -240,19 +156,19 @@ def _write_parsed(path: Path, dataset: Dataset) -> None:
         np.savez(file, allow_pickle=False, **arrays)
 
 
-def _unpack(stored: Mapping[str, Any], card: Card) -> Dataset:
-    """Return the data set in what `_write_parsed` kept."""
+def _unpacked(stored: Mapping[str, Any], card: Card) -> Dataset:
+    """Return the data set in the arrays of `write_parsed`."""
     meta: dict[str, Any] = {
         name: tuple(value) if isinstance(value, list) else value
         for name, value in json.loads(stored["meta"].tobytes()).items()
     }
     shape = meta.pop("shape")
-    # What was kept before there were any is read anew where it has codes.
-    meta["categories"] = tuple(map(tuple, meta["categories"] if meta.get("categorical") else ()))
-    parts = {
-        name: PredefinedSplit(stored[f"train_{number}"], stored[f"test_{number}"])
-        for number, name in enumerate(meta.pop("parts", ()))
-    }
+    meta["categories"] = tuple(map(tuple, meta["categories"]))
+
+    def split(number: int) -> PredefinedSplit:
+        return PredefinedSplit(stored[f"train_{number}"], stored[f"test_{number}"])
+
+    parts = {name: split(number) for number, name in enumerate(meta.pop("parts"), start=1)}
     X: Any
     if "dense" in stored:
         X = canonical(stored["dense"])
@@ -267,7 +183,7 @@ def _unpack(stored: Mapping[str, Any], card: Card) -> Dataset:
         title=card.title,
         X=X,
         y=stored["y"].astype(np.int64),
-        split=PredefinedSplit(stored["train"], stored["test"]) if "train" in stored else None,
+        split=split(0) if "train_0" in stored else None,
         groups=stored.get("groups"),
         subclasses=stored.get("subclasses"),
         parts=parts or None,

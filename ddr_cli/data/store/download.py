@@ -1,29 +1,39 @@
-"""Downloading one file by pooch: several addresses, progress, and what is checked."""
+"""Downloading one file by pooch, and the message for a data set that is not available."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ddr_cli.core.errors import InputError
+from ddr_cli.core.errors import DataUnavailableError, DdrError, InputError
 from ddr_cli.core.limits import TookTooLongError, time_limit
-from ddr_cli.data.archives import check_packing, read_members
-from ddr_cli.data.card import CardFile, Url
-from ddr_cli.data.store.locate import Sources
+from ddr_cli.core.registry import shipped_yaml
+from ddr_cli.core.yaml_loader import read_document
+from ddr_cli.data.card import Card, CardFile, Url
+from ddr_cli.data.cards import load_card
+from ddr_cli.data.files import check_packing, read_members
+from ddr_cli.data.store.sources import Folder, Sources, find_file, folders_of
 
 if TYPE_CHECKING:
     import requests
 
-# What a server says that asks to come again; any other 4xx will say the same next time.
+# With these the server asks to try again; it repeats every other 4xx.
 _PASSING = frozenset({408, 425, 429})
 _LARGEST = 4 * 1024**3
-# Where a firewall drops what is sent, each address costs this many seconds, once.
+# Each address costs this many seconds, once, behind a firewall that drops packets.
 _CONNECT_TIMEOUT = 10.0
 _LONGEST_START = 60.0
 _LEAST_RATE = 16 * 1024
 _USUAL_BYTES = 64 * 1024**2
+
+_FOLDERS = {
+    "card": "next to the card, {}",
+    "mirror": "mirror {} (DDR_DATA or --data-dir)",
+    "cache": "cache {}",
+}
 
 
 class DownloadFailedError(Exception):
@@ -31,7 +41,7 @@ class DownloadFailedError(Exception):
 
 
 class _LastingError(Exception):
-    """Trying the same address again would end the same: pooch, which retries others, lets it by."""
+    """Another attempt would fail too: pooch tries again after other errors, not after this one."""
 
 
 def download(file: CardFile, target: Path, sources: Sources) -> None:
@@ -44,16 +54,16 @@ def download(file: CardFile, target: Path, sources: Sources) -> None:
     reasons = []
     for url in file.urls:
         with _Progress(url.url) as progress:
-            asked = pooch.create(
+            registry = pooch.create(
                 path=target.parent,
                 base_url="",
-                registry={target.name: None},
+                registry={target.name: file.sha256},
                 urls={target.name: url.url},
                 retry_if_failed=sources.attempts - 1,
             )
             attempt = partial(_attempt, file=file, url=url, sources=sources, progress=progress)
             try:
-                asked.fetch(target.name, downloader=attempt)
+                registry.fetch(target.name, downloader=attempt)
             except (_LastingError, ValueError, OSError) as error:  # requests' are OSErrors too
                 reasons.append(f"{url.url}: {_reason(error, sources)}")
             else:
@@ -64,14 +74,14 @@ def download(file: CardFile, target: Path, sources: Sources) -> None:
 def _attempt(
     _: str,
     output_file: str,
-    asked: object,
+    registry: object,
     *,
     file: CardFile,
     url: Url,
     sources: Sources,
     progress: _Progress,
 ) -> None:
-    """Download a file and check it; pooch tries again after a ValueError or one of requests'."""
+    """Download a file; pooch checks it, and tries again after a ValueError or one of requests'."""
     import pooch
     import requests
 
@@ -80,13 +90,13 @@ def _attempt(
         progressbar=progress,
         chunk_size=1 << 16,
         timeout=(min(sources.timeout, _CONNECT_TIMEOUT), sources.timeout),
-        # A server that packs on the fly would have a .gz file come unpacked.
+        # A server that compresses on the fly would send a .gz file unpacked.
         headers={"Accept-Encoding": "identity"},
     )
     limit = _longest(file)
     try:
         with time_limit(limit):
-            retrieve(url.url, output_file, asked)
+            retrieve(url.url, output_file, registry)
     except TookTooLongError:
         raise _LastingError(f"not complete after {limit:.3g} s") from None
     except requests.ConnectTimeout as error:
@@ -103,14 +113,7 @@ def _attempt(
         if file.sha256 is None:
             check_packing(path)
     except InputError as error:
-        raise ValueError(
-            "the download is not a valid archive (corrupt, or the wrong file)"
-        ) from error
-    size = path.stat().st_size
-    if file.bytes not in (None, size):
-        raise ValueError(f"expected {file.bytes} bytes, got {size}")
-    if file.sha256 not in (None, pooch.file_hash(output_file)):
-        raise ValueError("checksum mismatch (corrupt download, or changed upstream)")
+        raise ValueError("the download is no valid archive (corrupt, or the wrong file)") from error
 
 
 def _longest(file: CardFile) -> float:
@@ -119,11 +122,11 @@ def _longest(file: CardFile) -> float:
 
 
 def _take_member(path: Path, member: str) -> None:
-    """Put a member of an archive in the archive's place."""
+    """Replace an archive by one of its members."""
     for _, content in read_members(path, wanted=lambda name: f"/{name}".endswith(f"/{member}")):
         path.write_bytes(content)
         return
-    raise ValueError(f"the archive that came has no file {member}")
+    raise ValueError(f"the downloaded archive has no file {member}")
 
 
 def _reason(error: Exception, sources: Sources) -> str:
@@ -142,6 +145,8 @@ def _reason(error: Exception, sources: Sources) -> str:
         reason = "the connection broke off"
     elif isinstance(error, requests.ConnectionError):
         reason = "can't reach the server"
+    elif "does not match the known hash" in reason:
+        reason = "checksum mismatch (corrupt download, or changed upstream)"
     return f"{reason} ({sources.attempts} attempts)"
 
 
@@ -153,7 +158,7 @@ def _answer(error: requests.HTTPError) -> str:
 
 
 class _Progress:
-    """What pooch tells of a download, as a bar on a terminal and as one line elsewhere."""
+    """What pooch reports of a download: a bar on a terminal, one line elsewhere."""
 
     total: float = 0
 
@@ -166,7 +171,7 @@ class _Progress:
         on_terminal = console.is_terminal
         self._bar = Progress(*shown, console=console, transient=True, disable=not on_terminal)
         self._task = self._bar.add_task(url.rsplit("/", 1)[-1], total=None)
-        self._came = 0
+        self._received = 0
         if not on_terminal:
             console.print(f"downloading {url}", soft_wrap=True, highlight=False)
 
@@ -178,15 +183,70 @@ class _Progress:
         self._bar.stop()
 
     def update(self, size: int) -> None:
-        """Note that `size` more bytes came."""
-        self._came += size
-        if self._came > _LARGEST:
-            raise _LastingError(f"more than {_LARGEST} bytes came; given up")
-        self._bar.update(self._task, completed=self._came, total=self.total or None)
+        """Count `size` more bytes."""
+        self._received += size
+        if self._received > _LARGEST:
+            raise _LastingError(f"given up after {_LARGEST} bytes")
+        self._bar.update(self._task, completed=self._received, total=self.total or None)
 
     def reset(self) -> None:
-        """Start counting anew; pooch does so before it reports the whole at the end."""
-        self._came = 0
+        """Start counting again; pooch does so before it reports the whole at the end."""
+        self._received = 0
 
     def close(self) -> None:
-        """Do nothing: the bar goes when the block ends, also after an error."""
+        """Do nothing: the bar ends with the block, also after an error."""
+
+
+def unavailable(card: Card, sources: Sources, failures: Sequence[str]) -> DataUnavailableError:
+    """Return the error that says where a data set was looked for and what can be done.
+
+    `failures` says why it could not be downloaded, a line per address; it is empty when offline.
+    """
+    looked = [
+        f"  {_FOLDERS[folder.kind].format(folder.path)}: {_lacking(card, folder)}"
+        for folder in folders_of(card, sources)
+    ]
+    name = card.name if card.shipped or card.path is None else str(card.path)
+    fate = "downloads are off" if sources.offline else "could not be downloaded"
+    home = card.home or "their distributor"
+    reasons = "; ".join(failures) or f"{fate}; its files are from {home}"
+    return DataUnavailableError(
+        "\n".join(
+            [
+                f"The data set '{card.name}' is not available locally and {fate}. Tried:",
+                *looked,
+                *(f"  {line}" for line in failures),
+                *advice(name, home),
+            ]
+        ),
+        f"{card.name}: not available; {reasons}",
+    )
+
+
+def advice(name: str, home: str) -> list[str]:
+    """Return the lines that say what can be done if a data set is not available."""
+    lines = [
+        f"put the files (from {home}) into the cache: ddr data import {name} PATH...",
+        "or name a folder that has them, laid out as <folder>/<file>: DDR_DATA=FOLDER",
+    ]
+    embedded = [name for name, path in shipped_yaml("configs").items() if _is_embedded(path)]
+    if embedded:
+        lines.append(f"or run a spec that needs no download: {', '.join(embedded)}")
+    return ["What you can do:", *(f"  - {line}" for line in lines)]
+
+
+def _lacking(card: Card, folder: Folder) -> str:
+    if not folder.path.is_dir():
+        return "no such folder"
+    absent = [file.path for file in card.layouts[0].files if not find_file(card, file, [folder])]
+    return f"no {', '.join(absent)}" if absent else "files that are not the data set"
+
+
+def _is_embedded(spec: Path) -> bool:
+    try:
+        dataset = read_document(spec).data["dataset"]
+        name = dataset["name"] if isinstance(dataset, dict) else dataset
+        return "/" not in name and load_card(name).embedded
+    except (KeyError, TypeError, DdrError):
+        # Reporting a broken spec is up to `ddr validate`.
+        return False

@@ -1,39 +1,24 @@
-"""``openml:ID``: a data set of OpenML as a table and its card in the user's cache.
+"""``openml:ID``: a data set of OpenML, downloaded by scikit-learn into the user's cache.
 
-scikit-learn fetches it once, and checks what it gets by OpenML's own checksum. The card keeps the
-fingerprint of the arrays, so that a table that changes later is not taken for the same.
+scikit-learn checks OpenML's own checksum. The card that is written keeps the fingerprint of the
+arrays, so that a table that changes later is not taken for the same.
 """
 
 from __future__ import annotations
 
-import re
 import warnings
 from pathlib import Path
 from typing import Any
 
 from ddr_cli.core.errors import DataUnavailableError, InputError
-from ddr_cli.data.store.locate import Sources
+from ddr_cli.data.store.sources import Sources
 
 _MOST_CLASSES = 50
 
 
-def openml_id(name: str) -> int | None:
-    """Return the number in ``openml:31``; None of any other name."""
-    if not name.startswith("openml:"):
-        return None
-    if not re.fullmatch(r"[1-9][0-9]*", number := name.partition(":")[2]):
-        raise InputError(f"'{name}' names no data set: OpenML's have numbers, as in openml:31.")
-    return int(number)
-
-
-def kept_card(number: int, sources: Sources) -> Path:
-    """Return where the card of a data set of OpenML is once it was fetched."""
-    return sources.cache_dir / "openml" / str(number) / f"openml-{number}.yaml"
-
-
-def fetch_openml(number: int, sources: Sources) -> Path:
-    """Fetch a data set, write its table and its card, and return the card's path."""
-    path = kept_card(number, sources)
+def download_table(number: int, sources: Sources) -> tuple[Path, dict[str, Any]]:
+    """Download a data set as a table; return the path and the content of the card for it."""
+    path = sources.openml_card(number)
     if sources.offline:
         raise DataUnavailableError(
             f"openml:{number} is not in the cache {sources.cache_dir}, and downloads are off; run "
@@ -43,33 +28,28 @@ def fetch_openml(number: int, sources: Sources) -> Path:
     frame, target = bunch.data, bunch.target
     name = str(bunch.details.get("name", f"OpenML {number}"))
     if target is None or getattr(target, "ndim", 1) != 1:
-        raise InputError(f"openml:{number} ({name}) has no one column of classes.")
+        raise InputError(f"openml:{number} ({name}) does not have exactly one column of classes.")
     if target.dtype.name != "category" and target.nunique() > _MOST_CLASSES:
         raise InputError(
             f"openml:{number} ({name}) has no classes: its target '{target.name}' is a number "
             f"with {target.nunique()} values."
         )
-    from ddr_cli.data.new_card import write_new_card
-
-    categorical = [str(c) for c in frame.columns if not _is_numeric(frame[c])]
     path.parent.mkdir(parents=True, exist_ok=True)
     table = path.with_name("data.csv")
     frame.assign(**{str(target.name): target}).to_csv(table, index=False)
     options: dict[str, Any] = {"label": str(target.name), "header": True, "missing": "keep"}
-    if categorical:
+    if categorical := [str(c) for c in frame.columns if not _is_numeric(frame[c])]:
         options |= {"categorical": categorical, "categories": "codes"}
-    write_new_card(
-        path.stem,
-        format_name="csv",
-        paths=[table],
-        options={**options, "missing_values": [""]},
-        title=name,
-        unlabelled=bool(target.isna().any()),
-        folder=path.parent,
-        force=True,
-        sources=sources,
-    )
-    return path
+    content: dict[str, Any] = {
+        "name": path.stem,
+        "title": name,
+        "version": 1,
+        "files": [{"path": table.name}],
+        "format": {"name": "csv", **options, "missing_values": [""]},
+    }
+    if target.isna().any():
+        content["unlabelled"] = "keep"
+    return path, content
 
 
 def _fetched(number: int, sources: Sources) -> Any:
@@ -79,7 +59,7 @@ def _fetched(number: int, sources: Sources) -> Any:
 
     try:
         with warnings.catch_warnings():
-            # What it says of an attempt that failed is said once, when all have.
+            # It warns of each failed attempt; one message follows when all have failed.
             warnings.simplefilter("ignore")
             return datasets.fetch_openml(
                 data_id=number,

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from ddr_cli.core.registry import registered
 from ddr_cli.data.formats import RawData
 
 # The two flowers in which the UCI file differs from Fisher's article, as the UCI file has them:
@@ -16,6 +17,9 @@ from ddr_cli.data.formats import RawData
 _UCI_IRIS_ROWS = {34: (4.9, 3.1, 1.5, 0.1), 37: (4.9, 3.1, 1.5, 0.1)}
 
 
+@registered(
+    "generator", "balance", "Balance Scale: the full 5^4 design, which side of the scale goes down"
+)
 def balance(*, random_state: int = 0) -> RawData:  # noqa: ARG001 (every generator takes it)
     """Generate the Balance Scale data: all 625 combinations of four values 1..5.
 
@@ -29,6 +33,7 @@ def balance(*, random_state: int = 0) -> RawData:  # noqa: ARG001 (every generat
     return RawData(X, labels, feature_names=names)
 
 
+@registered("generator", "digits", "scikit-learn's 8x8 handwritten digits")
 def digits(*, random_state: int = 0) -> RawData:  # noqa: ARG001 (every generator takes it)
     """Return scikit-learn's copy of the UCI optical digits test set: 1797 images of 8x8."""
     table = _shipped("digits.csv.gz")
@@ -40,6 +45,7 @@ def digits(*, random_state: int = 0) -> RawData:  # noqa: ARG001 (every generato
     )
 
 
+@registered("generator", "breast_cancer", "scikit-learn's Wisconsin diagnostic breast cancer data")
 def breast_cancer(*, random_state: int = 0) -> RawData:  # noqa: ARG001 (every generator takes it)
     """Return scikit-learn's copy of the diagnostic Wisconsin data: 569 samples, 30 features."""
     from sklearn.datasets import load_breast_cancer
@@ -47,6 +53,7 @@ def breast_cancer(*, random_state: int = 0) -> RawData:  # noqa: ARG001 (every g
     return _as_raw(load_breast_cancer())
 
 
+@registered("generator", "wine", "scikit-learn's wines of three cultivars")
 def wine(*, random_state: int = 0) -> RawData:  # noqa: ARG001 (every generator takes it)
     """Return scikit-learn's copy of the UCI wine data: 178 wines, 13 features, 3 cultivars."""
     from sklearn.datasets import load_wine
@@ -59,6 +66,7 @@ def _as_raw(bunch: Any) -> RawData:
     return RawData(bunch.data, labels, feature_names=tuple(map(str, bunch.feature_names)))
 
 
+@registered("generator", "iris", "Fisher's iris, as UCI or as Fisher prints it")
 def iris(
     *,
     source: Literal["uci", "fisher"] = "uci",

@@ -13,6 +13,7 @@ import numpy as np
 from annotated_types import Ge, Gt
 from numpy.typing import NDArray
 
+from ddr_cli.core.registry import registered
 from ddr_cli.data.formats import RawData
 
 _Seed = Annotated[int, Ge(0)]
@@ -26,6 +27,7 @@ _FIRST_ANGLE, _LAST_ANGLE = 1.5 * np.pi, 4.5 * np.pi
 _Cluster = tuple[str, tuple[float, float], tuple[float, float]]
 
 
+@registered("generator", "pca_example", "two Gaussian classes apart along the minor axis only")
 def pca_example(
     *,
     n_samples: Annotated[int, Ge(2)] = 400,
@@ -51,6 +53,9 @@ def pca_example(
     return RawData(np.asarray(raw.X) @ rotation, raw.labels, feature_names=raw.feature_names)
 
 
+@registered(
+    "generator", "rings", "three concentric rings in two dimensions, wide noise in the others"
+)
 def rings(
     *,
     n_samples: Annotated[int, Ge(3)] = 300,
@@ -75,6 +80,7 @@ def rings(
     return RawData(np.hstack([plane, noise]), labels, feature_names=names)
 
 
+@registered("generator", "lfda_simple", "two elongated classes side by side")
 def lfda_simple(*, n_samples: Annotated[int, Ge(2)] = 300, random_state: _Seed = 0) -> RawData:
     """Generate two elongated classes side by side, easy for every method (LFDA, first toy)."""
     spread = (1.0, 2.0)
@@ -83,6 +89,7 @@ def lfda_simple(*, n_samples: Annotated[int, Ge(2)] = 300, random_state: _Seed =
     )
 
 
+@registered("generator", "lfda_mixed", "two clusters, each holding points of both classes")
 def lfda_mixed(*, n_samples: Annotated[int, Ge(4)] = 300, random_state: _Seed = 0) -> RawData:
     """Generate two clusters, each with both classes (LFDA, second toy: label-mixed cluster).
 
@@ -102,6 +109,7 @@ def lfda_mixed(*, n_samples: Annotated[int, Ge(4)] = 300, random_state: _Seed = 
     )
 
 
+@registered("generator", "lfda_multimodal", "one class in two clusters on both sides of the other")
 def lfda_multimodal(*, n_samples: Annotated[int, Ge(3)] = 300, random_state: _Seed = 0) -> RawData:
     """Generate a class on both sides of another (LFDA, third toy: multimodal).
 
@@ -116,6 +124,7 @@ def lfda_multimodal(*, n_samples: Annotated[int, Ge(3)] = 300, random_state: _Se
     )
 
 
+@registered("generator", "swiss_roll", "a rolled sheet in 3-D, classes by arc")
 def swiss_roll(
     *,
     n_samples: Annotated[int, Ge(1)] = 800,
@@ -135,6 +144,7 @@ def swiss_roll(
     return RawData(X + noise * rng.normal(size=X.shape), strip + 1, feature_names=("x", "y", "z"))
 
 
+@registered("generator", "four_class_manifold", "a rolled sheet in 3-D cut into four patches")
 def four_class_manifold(
     *,
     n_samples: Annotated[int, Ge(4)] = 400,

@@ -75,7 +75,7 @@ class Datasets:
     def missing(self, spec: Spec) -> tuple[str, ...]:
         """Return the files of a spec's data set that are neither in a mirror nor in the cache."""
         from ddr_cli.data import Sources, load_card
-        from ddr_cli.data.store.locate import locate, missing
+        from ddr_cli.data.store.sources import locate, missing
 
         card = load_card(spec.card)
         sources = self._sources or Sources.from_environment()
@@ -86,7 +86,7 @@ class Datasets:
     def place(self, spec: Spec) -> str | None:
         """Return where the files of a spec's data set are: card, mirror, cache, or embedded."""
         from ddr_cli.data import Sources, load_card
-        from ddr_cli.data.store.locate import locate
+        from ddr_cli.data.store.sources import locate
 
         card = load_card(spec.card)
         if card.embedded:

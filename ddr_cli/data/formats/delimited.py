@@ -1,4 +1,4 @@
-"""The `csv` format: text tables with one sample per line, read by pandas."""
+"""The `csv` and `columns` formats: text tables, with a sample per line or per column."""
 
 from __future__ import annotations
 
@@ -7,19 +7,23 @@ import io
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
+import numpy as np
 import pandas as pd
 from annotated_types import Ge, MinLen
 
 from ddr_cli.core.errors import InputError, did_you_mean
-from ddr_cli.data.formats import RawData, decoded_text
-from ddr_cli.data.formats.tables import (
+from ddr_cli.core.registry import registered
+from ddr_cli.data.files import decoded_text, pattern_labeller
+from ddr_cli.data.formats import RawData, concatenate_rows, numeric_labels
+from ddr_cli.data.formats.table_columns import (
     MISSING_VALUES,
     Cells,
     Column,
     Columns,
     Missing,
+    as_numbers,
     read_columns,
 )
 
@@ -28,6 +32,12 @@ DECIMAL_COMMA = r"^([+-]?\d*),(\d+(?:[eE][+-]?\d+)?)$"
 SEPARATORS = {"comma": ",", "tab": "\t", "semicolon": ";", "whitespace": _BLANKS, " ": _BLANKS}
 
 
+@registered(
+    "format",
+    "csv",
+    "text table: separated by commas, tabs, blanks or another sign; plain or gz",
+    endings=(".csv", ".tsv"),
+)
 def read_csv(
     paths: Sequence[Path],
     *,
@@ -97,44 +107,29 @@ def read_csv(
         part_values or {},
     )
     how = (separator, comment, skip_lines, encoding, decimal)
-    files = [read_text(Path(path), *how) for path in paths]
+    files = [Cells(Path(path), read_cells(Path(path), *how)) for path in paths]
     return read_columns(files, columns, header=header, names=names)
 
 
-def read_text(
+def read_cells(
     path: Path,
     separator: str,
     comment: str | None = None,
     skip_lines: int = 0,
     encoding: str = "utf-8-sig",
     decimal: str = ".",
-) -> Cells:
-    """Return the cells of a text table; see `read_csv`."""
-    cells = read_cells(path, _sign(separator), comment, skip_lines, encoding)
-    if decimal == ",":
-        cells = cells.replace(DECIMAL_COMMA, r"\1.\2", regex=True)
-    return Cells(path, cells)
+) -> pd.DataFrame:
+    """Return the cells of a text table as text, a row for each line that is not blank.
 
-
-def _sign(separator: str) -> str:
-    if separator in SEPARATORS:
-        return SEPARATORS[separator]
-    if len(separator) != 1:
+    The options are those of `read_csv`; the index holds the numbers of the lines, from 1.
+    """
+    if len(separator) != 1 and separator not in SEPARATORS:
         named = [name for name in SEPARATORS if name.isalpha()]
         raise InputError(
-            f"The separator '{separator}' is neither one sign nor one of {', '.join(named)}."
+            f"The separator '{separator}' is neither one character nor one of {', '.join(named)}."
             f"{did_you_mean(separator, named)}"
         )
-    return separator
-
-
-def read_cells(
-    path: Path, sign: str, comment: str | None, skip_lines: int, encoding: str
-) -> pd.DataFrame:
-    """Return a file's cells as text, a row for each line that holds something.
-
-    The index holds the lines' numbers in the file, from 1.
-    """
+    sign = SEPARATORS.get(separator, separator)
     text = re.sub(r"\r\n?", "\n", decoded_text(path, encoding))
     if comment is not None:
         text = re.sub(f"{re.escape(comment)}.*", "", text)
@@ -181,4 +176,83 @@ def read_cells(
         there = len(split(lines[number - 1]))
         if there < width:
             raise InputError(f"{path}, line {number}: {there} cells where {width} were expected.")
-    return cells
+    return cells.replace(DECIMAL_COMMA, r"\1.\2", regex=True) if decimal == "," else cells
+
+
+@registered(
+    "format",
+    "columns",
+    "text table with one sample per column, its title in the first line; plain or gz",
+)
+def read_sample_columns(
+    paths: Sequence[Path],
+    *,
+    label: str = "(.+)",
+    groups: str | None = None,
+    names: Annotated[int, Ge(1)] = 1,
+    ignore: str | None = None,
+    separator: Annotated[str, MinLen(1)] = "comma",
+    encoding: str = "utf-8-sig",
+) -> RawData:
+    """Read one or more text tables, plain or gzip, whose first line holds the samples' titles.
+
+    Each further line holds a feature: its name, then its value in every sample. A column without
+    any value, such as after a last separator, is passed over.
+
+    Options
+    -------
+    label: A regular expression with one group that is searched for in a sample's title; the group
+        is its class.
+    groups: The same for what belongs together, such as the measurements of one subject.
+    names: How many columns at the start are no samples; the last of them names the features.
+    ignore: Columns whose title matches this regular expression as a whole are no samples.
+    separator: ``comma``, ``tab``, ``semicolon``, ``whitespace``, or the one sign itself.
+    encoding: The text encoding.
+    """
+    how = (label, groups, names, ignore, separator, encoding)
+    files = [_read_transposed(Path(path), *how) for path in paths]
+    for path, file in zip(paths, files, strict=True):
+        if file.feature_names != files[0].feature_names:
+            raise InputError(f"{path}: other features than in the first file.")
+    return concatenate_rows(files)
+
+
+def _read_transposed(
+    path: Path,
+    label: str,
+    groups: str | None,
+    names: int,
+    ignore: str | None,
+    separator: str,
+    encoding: str,
+) -> RawData:
+    cells = read_cells(path, separator, encoding=encoding)
+    if len(cells) < 2 or cells.shape[1] <= names:
+        raise InputError(
+            f"{path}: a line of titles, lines of features and, after the first {names} columns, "
+            f"samples were expected (is the separator right?)."
+        )
+    titles, rows = cells.iloc[0], cells.iloc[1:]
+    samples = [
+        column
+        for column in cells.columns[names:]
+        if not (ignore and re.fullmatch(ignore, titles[column])) and (rows[column] != "").any()
+    ]
+    if not samples:
+        raise InputError(f"{path}: no column is left for the samples.")
+    values: Any = rows[samples].apply(as_numbers)
+    if not np.isfinite(values).all(axis=None):
+        line, column = (~np.isfinite(values)).stack().idxmax()
+        raise InputError(
+            f"{path}, line {line}, column '{titles[column]}': '{rows.loc[line, column]}' is not a "
+            f"finite number."
+        )
+    sample_titles = titles[samples]
+    return RawData(
+        values.to_numpy(np.float64).T,
+        numeric_labels(sample_titles.map(pattern_labeller(label)).tolist()),
+        feature_names=tuple(rows[names - 1]),
+        groups=None
+        if groups is None
+        else numeric_labels(list(map(pattern_labeller(groups), sample_titles))),
+    )

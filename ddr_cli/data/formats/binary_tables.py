@@ -1,4 +1,4 @@
-"""The `table` format: tables that are no text, read by pandas and SciPy."""
+"""The `table` format: Excel, Parquet, Feather and ARFF files, read by pandas and SciPy."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from typing import Any, Literal
 import pandas as pd
 
 from ddr_cli.core.errors import InputError
-from ddr_cli.data.formats import RawData, decoded_text
-from ddr_cli.data.formats.tables import (
+from ddr_cli.core.registry import registered
+from ddr_cli.data.files import decoded_text
+from ddr_cli.data.formats import RawData
+from ddr_cli.data.formats.table_columns import (
     MISSING_VALUES,
     Cells,
     Column,
@@ -22,6 +24,12 @@ from ddr_cli.data.formats.tables import (
 )
 
 
+@registered(
+    "format",
+    "table",
+    "Excel, Parquet, Feather or ARFF file, by its ending",
+    endings=(".xlsx", ".xlsm", ".parquet", ".feather", ".arff"),
+)
 def read_table(
     paths: Sequence[Path],
     *,
@@ -92,11 +100,6 @@ def read_cells(path: Path, sheet: int | str = 0) -> Cells:
     return Cells(path, cells[(cells != "").any(axis=1)], titles)
 
 
-def is_table(path: Path) -> bool:
-    """Return whether a file is one of those that are read here, by its ending."""
-    return path.suffix.lower() in _READERS
-
-
 def _as_text(column: pd.Series[Any]) -> pd.Series[str]:
     """Return the text of each value, from which the same number is read; of a missing one none."""
     if pd.api.types.is_float_dtype(column.dtype):
@@ -119,14 +122,10 @@ def _excel(path: Path, sheet: int | str) -> pd.DataFrame:
         raise InputError(f"{path}: there is no sheet {sheet!r}; it has {sheets}.") from None
 
 
-def _parquet(path: Path, _sheet: int | str) -> pd.DataFrame:
+def _pyarrow(path: Path, _sheet: int | str) -> pd.DataFrame:
     _load_library("pyarrow", path)
-    return pd.read_parquet(path)
-
-
-def _feather(path: Path, _sheet: int | str) -> pd.DataFrame:
-    _load_library("pyarrow", path)
-    return pd.read_feather(path)
+    read = pd.read_feather if path.suffix.lower() == ".feather" else pd.read_parquet
+    return read(path)
 
 
 def _arff(path: Path, _sheet: int | str) -> pd.DataFrame:
@@ -149,8 +148,8 @@ _EXCEL = (".xlsx", ".xlsm")
 _READERS: Mapping[str, Callable[[Path, int | str], pd.DataFrame]] = {
     ".xlsx": _excel,
     ".xlsm": _excel,
-    ".parquet": _parquet,
-    ".feather": _feather,
+    ".parquet": _pyarrow,
+    ".feather": _pyarrow,
     ".arff": _arff,
 }
 

@@ -1,4 +1,4 @@
-"""What the columns of a table are, whatever file it stands in: class, group, part, number, text."""
+"""From the cells of a table to arrays: which columns are label, group, given split, features."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ddr_cli.core.errors import InputError, did_you_mean
+from ddr_cli.data.files import pattern_labeller
 from ddr_cli.data.formats import RawData, numeric_labels
-from ddr_cli.data.formats.folders import pattern_labeller
 
 Column = int | str
 # The last two are answered with the step that took their place.
@@ -26,7 +26,7 @@ MISSING_VALUES = ("", "?", "NA", "NaN", "nan")
 
 @dataclass(frozen=True)
 class Columns:
-    """What the columns are, as the options of `ddr_cli.data.formats.text_tables.read_csv` say."""
+    """What the columns are, as the options of `ddr_cli.data.formats.delimited.read_csv` say."""
 
     label: Column
     groups: Column | None

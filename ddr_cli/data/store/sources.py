@@ -1,0 +1,147 @@
+"""Where the files of data sets are: next to a user's card, in a mirror, in the cache."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path, PurePosixPath
+from typing import Literal, NamedTuple
+
+from platformdirs import user_cache_path
+
+from ddr_cli.core.errors import InputError
+from ddr_cli.data.card import Card, CardFile, Layout, is_inside
+
+_NO = frozenset({"", "0", "false", "no", "off"})
+
+
+@dataclass(frozen=True)
+class Sources:
+    """Where data sets are looked for, in this order: mirrors, the cache, the internet.
+
+    Parameters
+    ----------
+    data_dirs : tuple of Path
+        Read-only mirrors, laid out as ``<folder>/<file>``.
+    cache_dir : Path
+        The user's cache; it is made when something is first written to it.
+    offline : bool
+        Never download.
+    attempts : int
+        How often a download is tried from each address.
+    timeout : float
+        Seconds without a byte after which an attempt is given up.
+    """
+
+    data_dirs: tuple[Path, ...]
+    cache_dir: Path
+    offline: bool = False
+    attempts: int = 3
+    timeout: float = 30.0
+
+    @classmethod
+    def from_environment(
+        cls, data_dirs: Sequence[Path] | None = None, offline: bool | None = None
+    ) -> Sources:
+        """Return `data_dirs` and then those of ``DDR_DATA``, with ``DDR_CACHE``.
+
+        ``DDR_OFFLINE`` decides if `offline` is not given.
+        """
+        first = tuple(Path(folder).expanduser() for folder in data_dirs or ())
+        for folder in first:
+            if not folder.is_dir():
+                raise InputError(f"There is no data folder {folder} (--data-dir).")
+        named = os.environ.get("DDR_DATA", "").split(os.pathsep)
+        cache = os.environ.get("DDR_CACHE")
+        if offline is None:
+            offline = os.environ.get("DDR_OFFLINE", "").strip().casefold() not in _NO
+        return cls(
+            data_dirs=first + tuple(Path(folder).expanduser() for folder in named if folder),
+            cache_dir=Path(cache).expanduser() if cache else user_cache_path("ddr"),
+            offline=offline,
+        )
+
+    def openml_card(self, number: int) -> Path:
+        """Return where the card of a data set of OpenML is kept once it was downloaded."""
+        return self.cache_dir / "openml" / str(number) / f"openml-{number}.yaml"
+
+
+class Folder(NamedTuple):
+    """A folder in which the files of a card are looked for."""
+
+    kind: Literal["card", "mirror", "cache"]
+    path: Path
+
+
+@dataclass(frozen=True)
+class Found:
+    """The files of a layout, all of which exist, and the folder in which each was found."""
+
+    layout: Layout
+    paths: tuple[Path, ...]
+    folders: tuple[Folder, ...]
+
+    @property
+    def kind(self) -> str:
+        """The kinds of folder, joined if the files are in several."""
+        return " + ".join(dict.fromkeys(folder.kind for folder in self.folders))
+
+
+def cache_folder(card: Card, sources: Sources) -> Path:
+    """Return the folder in the cache under which the raw files of a card are kept.
+
+    Shipped cards share one, laid out as a mirror is. Every other card has its own, since the cards
+    of two users may both call a file ``data.csv``.
+    """
+    if card.shipped or card.path is None:
+        return sources.cache_dir / "raw"
+    mark = sha256(str(card.path.resolve()).encode()).hexdigest()[:8]
+    return sources.cache_dir / "raw-of-cards" / f"{card.name}-{mark}"
+
+
+def folders_of(card: Card, sources: Sources) -> list[Folder]:
+    """Return the folders in which the files of a card are looked for, in order."""
+    beside = [] if card.shipped or card.path is None else [Folder("card", card.path.parent)]
+    mirrors = [Folder("mirror", path) for path in sources.data_dirs]
+    return [*beside, *mirrors, Folder("cache", cache_folder(card, sources))]
+
+
+def find_file(card: Card, file: CardFile, folders: Sequence[Folder]) -> tuple[Path, Folder] | None:
+    """Return the path of a file of a card, and which of the folders holds it."""
+    for folder in folders:
+        for name in (file.path, *file.also):
+            names = [name]
+            if folder.kind != "card":
+                names = [name, f"{card.name}/{PurePosixPath(name).name}"] if is_inside(name) else []
+            for path in map(folder.path.joinpath, names):
+                # A mirror that may not be entered counts as an empty one.
+                with suppress(OSError):
+                    if path.exists():
+                        return path, folder
+    return None
+
+
+def _search(
+    card: Card, sources: Sources
+) -> Iterator[tuple[Layout, list[tuple[Path, Folder]], list[CardFile]]]:
+    """Yield each layout with its files that exist, and those that are missing."""
+    folders = folders_of(card, sources)
+    for layout in card.layouts:
+        hits = [(file, find_file(card, file, folders)) for file in layout.files]
+        yield layout, [hit for _, hit in hits if hit], [file for file, hit in hits if not hit]
+
+
+def locate(card: Card, sources: Sources) -> Found | None:
+    """Return the first layout of which all files exist, or None."""
+    for layout, hits, missing_files in _search(card, sources):
+        if not missing_files:
+            return Found(layout, tuple(path for path, _ in hits), tuple(at for _, at in hits))
+    return None
+
+
+def missing(card: Card, sources: Sources) -> list[CardFile]:
+    """Return the missing files of the layout that lacks the fewest."""
+    return min((files for _, _, files in _search(card, sources)), key=len, default=[])
