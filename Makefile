@@ -10,6 +10,9 @@ RESULTS := results
 # What needs no download and is no paper's: it is run to see how things work, and not committed.
 EXAMPLES := configs/balance_ccdr_beta.yaml configs/digits_ccdr_beta.yaml
 OUT := build/results
+# The runs whose figures the documentation shows.
+PICTURES := landsat_ccdr_beta nmmp_rings ssde_alphadigits lfda_grid_letter dp_tdt2_topology \
+	fair_landsat labels_usps
 MINUTES ?= 10
 PYTHONS ?= python3.11 python3.12 python3.13
 TESTS ?=
@@ -74,6 +77,7 @@ $(RESULTS)/report/index.html: $(wildcard $(RESULTS)/*/trials.csv ddr_cli/papers/
 
 report: $(VENV)/.installed ## tables, figures, verdicts and index.html from the journals in results/
 	$(BIN)/ddr report $(RESULTS)
+	for run in $(PICTURES); do cp $(RESULTS)/$$run/figure.png docs/images/$$run.png; done
 
 $(PEERS)/.installed: benchmarks/peers.txt
 	$(PYTHON) -m venv $(PEERS)

@@ -15,7 +15,6 @@ import pytest
 from PIL import Image
 
 from ddr_cli.report import write_report
-from ddr_cli.report.chart import page_chart
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
@@ -274,11 +273,3 @@ def test_nothing_keeps_a_reader_out(opened: Callable[..., Any]) -> None:
 
 def test_the_script_is_small(page_file: Path) -> None:
     assert len(page_file.read_text(encoding="utf-8").rpartition("<script>")[2]) < 30_000
-
-
-def test_the_figures_of_all_runs_leave_room_on_a_page_of_three_megabytes() -> None:
-    """Tables, words and linked points of all runs are another megabyte."""
-    figures = sorted(RESULTS.glob("*/figure.svg"))
-    assert len(figures) > 80
-    bodies = [page_chart(0, path.read_text(encoding="utf-8")).body for path in figures]
-    assert sum(map(len, bodies)) < 1_850_000
