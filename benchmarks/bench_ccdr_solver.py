@@ -25,7 +25,7 @@ from scipy.sparse.linalg import LinearOperator, eigsh, lobpcg, splu
 from tables import options, write
 from threadpoolctl import threadpool_limits
 
-from ddr_cli.numerics.laplacian import laplacian_eigenpairs
+from ddr_cli.numerics.eigen import laplacian_eigenpairs
 from ddr_cli.numerics.neighbor_graphs import knn_graph, mean_squared_distance
 from ddr_cli.numerics.neighbors import kneighbors
 

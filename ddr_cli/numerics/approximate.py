@@ -37,10 +37,12 @@ def search_library(search: Search) -> str | None:
     return None if search == "exact" else LIBRARY
 
 
-def search_neighbors(X: Any, k: int, search: Search) -> tuple[Neighbors, float]:
-    """Return each point's `k` nearest and the recall, which is 1 for an exact search.
+def search_neighbors(
+    X: Any, k: int, search: Literal["approximate", "auto"]
+) -> tuple[Neighbors, float]:
+    """Return each point's `k` nearest, and which fraction of those of a sample was found.
 
-    A recall below 90 % gives a warning.
+    "auto" searches exactly up to `MOST_EXACT` points. A recall below 90 % gives a warning.
     """
     is_sparse = bool(sp.issparse(X))
     if search == "approximate" and is_sparse:
@@ -48,7 +50,7 @@ def search_neighbors(X: Any, k: int, search: Search) -> tuple[Neighbors, float]:
             "neighbors='approximate' needs dense points; neighbors='exact' takes sparse ones."
         )
     large = X.shape[0] > MOST_EXACT and not is_sparse
-    if search == "exact" or (search == "auto" and not large):
+    if search == "auto" and not large:
         return kneighbors(X, k), 1.0
     neighbors, recall = computed_once(
         lambda: approximate_neighbors(X, k), X, "approximate neighbors", k

@@ -127,10 +127,10 @@ def neighbor_affinity(
     The bandwidth for "mean" is the `mean_squared_distance`. Neighbours that are known already, at
     least `k` of each point, spare the search.
     """
-    if neighbors is None:
+    recall = 1.0
+    if neighbors is None and search != "exact":
         neighbors, recall = search_neighbors(X, k, search)
-    else:
-        neighbors, recall = known_neighbors(X, k, neighbors), 1.0
+    neighbors = known_neighbors(X, k, neighbors)
     width = mean_squared_distance(neighbors, k) if epsilon == "mean" else float(epsilon)
     return knn_graph(neighbors, k, weights=weights, epsilon=width), width, recall
 

@@ -16,7 +16,7 @@ from sklearn.utils import check_random_state
 
 from ddr_cli.core.registry import registered
 from ddr_cli.numerics.approximate import Search, search_library
-from ddr_cli.numerics.laplacian import laplacian_eigenpairs
+from ddr_cli.numerics.eigen import laplacian_eigenpairs
 from ddr_cli.numerics.neighbor_graphs import knn_kernel, known_neighbors, neighbor_affinity
 from ddr_cli.numerics.neighbors import CsrArray, Neighbors, kneighbors
 from ddr_cli.reducers.partial_labels import UNLABELLED, codes_among, encode_labels

@@ -13,7 +13,7 @@ from scipy.sparse.csgraph import connected_components
 
 from ddr_cli.core.registry import registered
 from ddr_cli.numerics.approximate import Search, search_library
-from ddr_cli.numerics.laplacian import laplacian_eigenpairs
+from ddr_cli.numerics.eigen import laplacian_eigenpairs
 from ddr_cli.numerics.neighbor_graphs import (
     knn_kernel,
     known_neighbors,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from ddr_cli.numerics.laplacian import laplacian_eigenpairs
+from ddr_cli.numerics.eigen import laplacian_eigenpairs
 
 
 def weighted_graph(n, seed=0):
