@@ -17,7 +17,6 @@ from ddr_cli.cli import (
     compare,
     data,
     describe,
-    doctor,
     embed,
     fit,
     listing,
@@ -65,7 +64,11 @@ app = typer.Typer(
 
 def _show_version(requested: bool) -> None:
     if requested:
+        from sklearn import show_versions
+
         typer.echo(f"ddr {__version__}")
+        # What a report of a wrong number needs: libraries, BLAS and threads.
+        show_versions()
         raise typer.Exit
 
 
@@ -73,7 +76,10 @@ def root(
     _version: Annotated[
         bool,
         typer.Option(
-            "--version", callback=_show_version, is_eager=True, help="Show the version and exit."
+            "--version",
+            callback=_show_version,
+            is_eager=True,
+            help="Show versions and exit.",
         ),
     ] = False,
     debug: Annotated[
@@ -112,7 +118,6 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "schema": schema.schema,
     "list": listing.list_names,
     "describe": describe.describe,
-    "doctor": doctor.doctor,
 }
 for _name, _command in _COMMANDS.items():
     app.command(_name, help=_help(_command))(_command)

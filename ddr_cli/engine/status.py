@@ -14,7 +14,7 @@ from ddr_cli.core.errors import InputError
 from ddr_cli.engine.decide import Decision, Redo, decide
 from ddr_cli.engine.plan.identity import Datasets
 from ddr_cli.engine.plan.plan import Plan, make_plan
-from ddr_cli.engine.progress import duration, seconds_left
+from ddr_cli.engine.progress import duration
 from ddr_cli.engine.rows.folder import is_running, journal_of
 from ddr_cli.engine.rows.journal import FILE_NAME, OK, parameter_text, read_rows
 from ddr_cli.engine.rows.manifest import Manifest, read_manifest
@@ -247,5 +247,11 @@ def _seconds_left(
         began = datetime.fromisoformat(sessions[-1].started).timestamp()
         elapsed = until - began - sessions[-1].startup_seconds
         paces.insert(0 if running else len(paces), (elapsed, rows - sessions[-1].rows_before))
-    estimates = (seconds_left(elapsed, ended, remaining) for elapsed, ended in paces)
-    return next((estimate for estimate in estimates if estimate is not None), None)
+    # A session that has just begun says nothing: its processes are still loading libraries.
+    telling = (
+        (elapsed, ended)
+        for elapsed, ended in paces
+        if ended > 0 and elapsed > (0 if ended >= (ended + remaining) / 10 else 3)
+    )
+    elapsed, ended = next(telling, (0, 0))
+    return elapsed / ended * remaining if ended and remaining > 0 else None

@@ -22,7 +22,7 @@ from filelock import FileLock
 
 from ddr_cli.core.errors import InputError
 from ddr_cli.engine import read_trials, run_spec
-from ddr_cli.engine.progress import Lines, Progress
+from ddr_cli.engine.progress import Display, Progress
 from ddr_cli.engine.run import RunOutcome
 from ddr_cli.engine.work import local, scratch
 from ddr_cli.engine.work.fitting import do
@@ -187,7 +187,7 @@ def test_failures_are_counted_with_those_of_earlier_sessions(make_spec: MakeSpec
         stream = io.StringIO()
         split = {"kind": "fraction", "train": 0.5, "repeats": repeats}
         spec = make_spec(split=split, reducers=[{"name": "faulty", "does": "raise"}])
-        outcome = run(spec, progress=Lines(stream))
+        outcome = run(spec, progress=Display(stream))
         assert f"{outcome.failed} failed" in stream.getvalue().splitlines()[-1]
         return stream.getvalue()
 

@@ -7,6 +7,7 @@ would take long is run with fewer splits; the committed results stand where a re
 
 from __future__ import annotations
 
+import linecache
 import os
 import re
 import shlex
@@ -117,7 +118,7 @@ def test_a_page_does_what_it_says(page, tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("DDR_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("DDR_OFFLINE", "1")
     monkeypatch.setenv("COLUMNS", "90")
-    # As in a notebook, whose classes no other process can import.
+    # As in a notebook, whose classes no other process can import, and whose source is known.
     module = ModuleType("__main__")
     monkeypatch.setitem(sys.modules, "__main__", module)
     printed = None
@@ -126,7 +127,9 @@ def test_a_page_does_what_it_says(page, tmp_path, monkeypatch, capsys):
             printed = "".join(run(line, monkeypatch, capsys) for line in commands(text))
             continue
         if kind == "python" and is_run(text):
-            exec(compile(text, page, "exec"), vars(module))
+            cell = f"<{page}, {text[:40]}>"
+            linecache.cache[cell] = (len(text), None, text.splitlines(keepends=True), cell)
+            exec(compile(text, cell, "exec"), vars(module))
         elif kind == "yaml" and (name := re.match(r"# (\S+\.yaml)\n", text)):
             Path(name[1]).write_text(text, encoding="utf-8")
         elif kind == "text" and printed is not None:

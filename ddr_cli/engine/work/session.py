@@ -78,7 +78,6 @@ class Session:
         def ready() -> None:
             self._record.startup_seconds = round(time.perf_counter() - wall, 3)
             manifest.write(folder)
-            self._progress.ready()
 
         try:
             with Scratch() as scratch, interruptible(executor.wake) as stopped:
