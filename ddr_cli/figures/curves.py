@@ -68,8 +68,7 @@ def draw_curves(picture: Picture, x: str, second: str | None = None) -> Figure:
         return _draw_small_multiples(picture, x)
     families = picture.families
     levels = [None] if second is None else sorted(picture.rows[second].dropna().unique())
-    # How a method improves with labels or points is all of the curve, not its flat end.
-    flat_top = _flat_top(picture) if second is None and x not in AXES else None
+    flat_top = None if second else _flat_top(picture, x)
     panels = [(family, level) for level in levels for family in families]
     columns = len(families) if len(families) > 1 else len(panels)
     complete = len(panels) // columns
@@ -80,11 +79,7 @@ def draw_curves(picture: Picture, x: str, second: str | None = None) -> Figure:
     grid = figure.subplots(lines, columns, sharex=True, sharey="row", squeeze=False)
     for place, (family, level) in enumerate(panels):
         axes = grid[place // columns, place % columns]
-        rows = picture.rows[picture.rows["split"] == family]
-        title = f"{picture.note}{picture.family_title(family)}"
-        if second is not None and level is not None:
-            rows = rows[(rows[second] == level) | rows[second].isna()]
-            title = f"{picture.setting_text(second, level)} · {title}"
+        rows, title = _panel_of(picture, family, second, level)
         _panel(picture, axes, rows, x, family)
         axes.set_title(title, loc="left")
         if flat_top is not None:
@@ -92,12 +87,14 @@ def draw_curves(picture: Picture, x: str, second: str | None = None) -> Figure:
             grid[-1, place].set_title("the same, enlarged", loc="left", style="italic")
     for axes in grid[-1, :]:
         axes.set_xlabel(picture.axis_of(x))
-    means, shown = picture.rows["mean"], picture.shown_values()
-    near = shown if flat_top is None else shown[shown <= flat_top]
-    for number, line in enumerate(grid):
+    for line in grid:
         line[0].set_ylabel(picture.axis)
-        value_axis(line[0], means if number < complete else near, "y", picture.metric)
+    for line in grid[:complete]:
+        value_axis(line[0], picture.rows["mean"], "y", picture.metric)
     if flat_top is not None:
+        shown = picture.shown_values()
+        near = shown[shown <= flat_top]
+        value_axis(grid[-1, 0], near, "y", picture.metric)
         grid[-1, 0].set_ylim(near.min() - 0.06 * (flat_top - near.min()), flat_top)
     _parameter_axis(picture, grid[0, 0], x)
     for place, (family, _) in enumerate(panels):
@@ -108,6 +105,18 @@ def draw_curves(picture: Picture, x: str, second: str | None = None) -> Figure:
         _name_ends(picture, line[-1], x)
     picture.finish(figure, _handles(picture))
     return figure
+
+
+def _panel_of(
+    picture: Picture, family: str, second: str | None, level: Any
+) -> tuple[pd.DataFrame, str]:
+    """Return the rows and the title of the panel for a family and a value of `second`."""
+    rows = picture.rows[picture.rows["split"] == family]
+    title = f"{picture.note}{picture.family_title(family)}"
+    if second is None or level is None:
+        return rows, title
+    rows = rows[(rows[second] == level) | rows[second].isna()]
+    return rows, f"{picture.setting_text(second, level)} · {title}"
 
 
 def _hidden(picture: Picture, x: str) -> bool:
@@ -167,11 +176,13 @@ def _draw_small_multiples(picture: Picture, x: str) -> Figure:
     return figure
 
 
-def _flat_top(picture: Picture) -> float | None:
-    """Return up to where to enlarge, None if the values are all of one size anyway."""
+def _flat_top(picture: Picture, x: str) -> float | None:
+    """Return up to which value to enlarge; None if all values are of one size."""
     means = picture.rows["mean"]
     top = _FLAT * float(means.min())
-    return top if is_steep(means) and (means <= top).mean() >= 0.5 else None
+    # How a method improves with labels or samples is all of the curve, not its flat end.
+    enlarged = x not in AXES and is_steep(means) and (means <= top).mean() >= 0.5
+    return top if enlarged else None
 
 
 def _curve(

@@ -1,4 +1,4 @@
-"""What we measured less what a paper's table prints: a panel per column, a line per row."""
+"""Our means minus the numbers that a paper's table prints: a panel per column, a line per row."""
 
 from __future__ import annotations
 
@@ -35,33 +35,20 @@ _FAR = 5.0  # of the middle difference
 
 
 def draw_differences(title: str, results: Sequence[NumberResult]) -> Figure | None:
-    """Draw every printed number's difference from ours, the other readings of a paper apart.
+    """Draw the difference of our mean from every printed number; no other interpretations.
 
-    None where there are too few of one metric for a picture.
+    None if there are fewer than six, or of several metrics.
     """
-    shown = [
-        each
-        for each in results
-        if not each.entry.reading and each.entry.value and (each.own.row or each.resplits.row)
-    ]
-    metrics = {each.entry.metric for each in shown}
-    if len(shown) < _FEWEST or len(metrics) > 1 or not all(each.entry.row for each in shown):
+    shown = _comparable(results)
+    if len(shown) < _FEWEST:
         return None
-    metric = metrics.pop()
+    metric = shown[0].entry.metric
     scale = 100.0 if is_rate(metric) else 1.0
     rows = list(dict.fromkeys(str(each.entry.row) for each in shown))
     columns = list(dict.fromkeys(each.entry.column or "" for each in shown))
     across = min(len(columns), _MOST_ACROSS)
     down = -(-len(columns) // across)
-    apart = [
-        abs(scale * (float(verdict.row["mean"]) - each.entry.value.value))
-        + scale * tolerance_of(each.entry)
-        for each in shown
-        for verdict in (each.own, each.resplits)
-        if verdict.row is not None and each.entry.value is not None
-    ]
-    # One that is far off would press all the others together: it stands at the edge.
-    limit = min(1.1 * max(apart), _FAR * float(np.median(apart)))
+    limit = _limit(shown, scale)
     # Both views are drawn where they look at different splits.
     several = any(
         each.own.row and each.resplits.row and each.own.row.index != each.resplits.row.index
@@ -73,19 +60,8 @@ def draw_differences(title: str, results: Sequence[NumberResult]) -> Figure | No
         for axes, column in zip(grid.flat, columns, strict=False):
             own = [each for each in shown if (each.entry.column or "") == column]
             style = _look_of(own, columns.index(column))
-            for each in own:
-                place = rows.index(str(each.entry.row))
-                reach = scale * tolerance_of(each.entry)
-                axes.barh(place, 2 * reach, left=-reach, height=0.7, color=OTHERS, alpha=0.7)
-                views = [(each.resplits, _SHIFT if several else 0.0, style.colour)]
-                if several or each.resplits.row is None:
-                    views.insert(0, (each.own, -_SHIFT if several else 0.0, "white"))
-                for verdict, shift, face in views:
-                    _dot(axes, each, verdict, place + shift, face, style, scale, limit)
-            axes.axvline(0.0, color=NEUTRAL, linewidth=0.9)
-            axes.set_xlim(-limit, limit)
+            _draw_column(axes, own, rows, style, scale, limit, _SHIFT if several else 0.0)
             axes.set_title(column, loc="left")
-            axes.grid(visible=False, axis="y")
         for axes in list(grid.flat)[len(columns) :]:
             axes.remove()
         grid[0, 0].set_yticks(range(len(rows)), rows)
@@ -98,10 +74,55 @@ def draw_differences(title: str, results: Sequence[NumberResult]) -> Figure | No
     return figure
 
 
+def _comparable(results: Sequence[NumberResult]) -> list[NumberResult]:
+    """Return the printed numbers that have a mean of ours and a row; none if of several metrics."""
+    shown = [
+        each
+        for each in results
+        if not each.entry.reading and each.entry.value and (each.own.row or each.resplits.row)
+    ]
+    one_metric = len({each.entry.metric for each in shown}) == 1
+    return shown if one_metric and all(each.entry.row for each in shown) else []
+
+
+def _limit(results: Sequence[NumberResult], scale: float) -> float:
+    """Return where the axis ends: a few far differences don't press the others together."""
+    apart = [
+        abs(scale * (float(verdict.row["mean"]) - each.entry.value.value))
+        + scale * tolerance_of(each.entry)
+        for each in results
+        for verdict in (each.own, each.resplits)
+        if verdict.row is not None and each.entry.value is not None
+    ]
+    return min(1.1 * max(apart), _FAR * float(np.median(apart)))
+
+
 def _look_of(results: Sequence[NumberResult], place: int) -> Look:
     """Return the look of a column that is about one method, as in every figure."""
     reducers = {each.entry.select.reducer for each in results}
     return looks_of([reducers.pop()])[0] if len(reducers) == 1 else look(place)
+
+
+def _draw_column(
+    axes: Axes,
+    results: Sequence[NumberResult],
+    rows: Sequence[str],
+    style: Look,
+    scale: float,
+    limit: float,
+    shift: float,
+) -> None:
+    """Draw the tolerances and differences of a column; `shift` lies between the two views."""
+    for each in results:
+        place = rows.index(str(each.entry.row))
+        reach = scale * tolerance_of(each.entry)
+        axes.barh(place, 2 * reach, left=-reach, height=0.7, color=OTHERS, alpha=0.7)
+        if shift or each.resplits.row is None:
+            _dot(axes, each, each.own, place - shift, "white", style, scale, limit)
+        _dot(axes, each, each.resplits, place + shift, style.colour, style, scale, limit)
+    axes.axvline(0.0, color=NEUTRAL, linewidth=0.9)
+    axes.set_xlim(-limit, limit)
+    axes.grid(visible=False, axis="y")
 
 
 def _dot(

@@ -1,7 +1,7 @@
 """Dot plots: a dot per method, for runs without a sweep or with more swept parameters than axes.
 
 Or, over a swept parameter without an order (such as the class that is looked at), a dot per method
-on a line for each of its values.
+on a line for each of its values. Shuffled labels have a dot plot of their own.
 """
 
 from __future__ import annotations
@@ -11,16 +11,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from ddr_cli.comparison.controls import AgainstControls, largest_class_score
 from ddr_cli.comparison.names import plain
+from ddr_cli.comparison.runs import Run
 from ddr_cli.comparison.summary import best_index, swept_columns
-from ddr_cli.figures.picture import Picture
+from ddr_cli.figures.picture import Method, Picture
 from ddr_cli.figures.style import (
     LARGEST,
     NEUTRAL,
     PAPER_FILL,
     STAR,
+    house_style,
+    in_lines,
+    legend_below,
     legend_entry,
+    look,
     new_figure,
+    run_title,
     value_axis,
 )
 
@@ -46,58 +53,76 @@ def draw_dot_plot(picture: Picture) -> Figure:
         for name in dict.fromkeys(method[group] for method in lines)
     }
     tunes = len(lines) < len(picture.methods)
-    several = len(picture.families) > 1
-    apart = 0.34 if len(groups) > 1 else 0.0
+    several, together = len(picture.families) > 1, len(groups) == 1
+    apart = 0.0 if together else 0.34
+    best = ["Best setting of each method"] * bool(swept_columns(picture.run))
     figure = new_figure(7.4, 1.6 + 0.36 * len(lines) + apart * len(groups))
     ratios = [len(own) + apart for own in groups.values()]
     grid = figure.subplots(len(groups), 1, sharex=True, squeeze=False, height_ratios=ratios)[:, 0]
     for axes, (name, own) in zip(grid, groups.items(), strict=True):
         for family in picture.families:
             shift = 0.0 if not several else -_SHIFT if family == picture.families[0] else _SHIFT
-            rows = picture.rows[picture.rows["split"] == family]
-            for method in picture.methods:
-                line = picture.untuned(method)
-                means = picture.of(method, rows)["mean"]
-                if line not in own or means.empty:
-                    continue
-                row = picture.row(best_index(means, picture.metric))
-                style = picture.look(line, place=1 - group, alone=True)
-                is_default = tunes and method in lines
-                marker = _DEFAULT_MARKER if is_default else style.marker
-                hollow = family == "predefined"
-                label = "default setting" if is_default else picture.family_title(family)
-                place = own.index(line) + shift
-                _dot(axes, row, place, style.colour, marker, label, hollow=hollow)
-            for quoted in picture.quoted:
-                line = picture.untuned(picture.method_of(quoted))
-                if line in own and picture.row(quoted.row)["split"] == family:
-                    _star(axes, quoted.value * picture.scale, own.index(line) + shift)
+            _draw_family(axes, picture, family, own, shift, lines if tunes else [], 1 - group)
         # A panel says what its lines share, and each line the rest.
-        names = [picture.name(method) if len(groups) == 1 else method[1 - group] for method in own]
+        names = [picture.name(method) if together else method[1 - group] for method in own]
         axes.set_yticks(range(len(own)), names)
         axes.set_ylim(len(own) - 0.4, -0.6)
         axes.grid(visible=False, axis="y")
-        best = "Best setting of each method" if swept_columns(picture.run) else ""
-        axes.set_title(
-            " · ".join(filter(None, [name if len(groups) > 1 else "", best])), loc="left"
-        )
+        axes.set_title(" · ".join(best if together else [name, *best]), loc="left")
         axes.tick_params(labelbottom=axes is grid[-1])
     grid[-1].set_xlabel(picture.axis)
     value_axis(grid[0], picture.rows["mean"], "x", picture.metric)
     low, high = grid[0].get_xlim()
-    for axes in grid:
-        if picture.largest is not None and low < picture.largest < high:
+    if picture.largest is not None and low < picture.largest < high:
+        for axes in grid:
             axes.axvline(picture.largest, **LARGEST)
-    handles = []
+    picture.finish(figure, _handles(picture, tunes=tunes))
+    return figure
+
+
+def _handles(picture: Picture, *, tunes: bool) -> list[object]:
+    handles: list[object] = []
     for family in picture.families:
         face = "white" if family == "predefined" else NEUTRAL
         dot = {"marker": "o", "color": NEUTRAL, "markerfacecolor": face}
         handles.append(legend_entry(picture.family_title(family), **dot))
     if tunes:
         handles.append(legend_entry("default setting", marker=_DEFAULT_MARKER, color=NEUTRAL))
-    handles += [*picture.quoted_handle(), *picture.interval_handle(), *picture.largest_handle()]
-    picture.finish(figure, handles)
-    return figure
+    return [
+        *handles,
+        *picture.quoted_handle(),
+        *picture.interval_handle(),
+        *picture.largest_handle(),
+    ]
+
+
+def _draw_family(
+    axes: Axes,
+    picture: Picture,
+    family: str,
+    own: list[Method],
+    shift: float,
+    defaults: list[Method],
+    place_of_look: int,
+) -> None:
+    """Draw the dots and the paper's numbers of one family of splits on a panel's lines."""
+    rows = picture.rows[picture.rows["split"] == family]
+    for method in picture.methods:
+        line = picture.untuned(method)
+        means = picture.of(method, rows)["mean"]
+        if line not in own or means.empty:
+            continue
+        row = picture.row(best_index(means, picture.metric))
+        style = picture.look(line, place=place_of_look, alone=True)
+        marker, label = style.marker, picture.family_title(family)
+        if method in defaults:
+            marker, label = _DEFAULT_MARKER, "default setting"
+        hollow = family == "predefined"
+        _dot(axes, row, own.index(line) + shift, style.colour, marker, label, hollow=hollow)
+    for quoted in picture.quoted:
+        line = picture.untuned(picture.method_of(quoted))
+        if line in own and picture.row(quoted.row)["split"] == family:
+            _star(axes, quoted.value * picture.scale, own.index(line) + shift)
 
 
 def draw_category_plot(picture: Picture, x: str) -> Figure:
@@ -133,6 +158,44 @@ def draw_category_plot(picture: Picture, x: str) -> Figure:
     handles = [legend_entry(name, marker=each.marker, color=each.colour) for name, each in looks]
     picture.finish(figure, [*handles, *picture.quoted_handle(), *picture.interval_handle()])
     return figure
+
+
+def draw_shuffled_labels(run: Run, found: AgainstControls) -> Figure:
+    """Draw a line per method from its accuracy on held-out samples to that on its training samples.
+
+    The labels are shuffled, so that the distance is what the method fits of random labels.
+    """
+    rows = found.rows.dropna(subset=["seen", "held_out"])
+    with house_style():
+        figure = new_figure(7.4, 1.7 + 0.42 * len(rows))
+        axes = figure.subplots()
+        seen, held_out = look(0), look(1)
+        for place, row in enumerate(rows.to_dict("records")):
+            ends = [100 * row["held_out"], 100 * row["seen"]]
+            axes.plot(ends, [place, place], color=NEUTRAL, linewidth=1.2, zorder=1.5)
+            for value, style in zip(ends, (held_out, seen), strict=True):
+                axes.plot([value], [place], color=style.colour, marker=style.marker, linestyle="")
+        names = [
+            ", ".join(str(part) for part in parts if part)
+            for parts in rows[["reducer", "classifier", "setting"]].itertuples(index=False)
+        ]
+        axes.set_yticks(range(len(names)), names)
+        axes.set_ylim(len(names) - 0.4, -0.6)
+        axes.grid(visible=False, axis="y")
+        axes.set_xlim(0, 102)
+        axes.set_xlabel("agreement with shuffled labels (%)")
+        handles = [
+            legend_entry(text, marker=style.marker, color=style.colour, linestyle="")
+            for text, style in (("on the points it was fitted to", seen), ("held out", held_out))
+        ]
+        share = largest_class_score(run.spec, "accuracy")
+        if share is not None:
+            axes.axvline(100 * share, color=NEUTRAL, linestyle="--", linewidth=0.9)
+            handles.append(legend_entry("the largest class", color=NEUTRAL, linestyle="--"))
+        title = in_lines(run_title(run), figure.get_figwidth())
+        figure.suptitle(title, fontsize=11, weight="bold")
+        legend_below(figure, handles)
+        return figure
 
 
 def _dot(

@@ -9,7 +9,7 @@ from ddr_cli.comparison.controls import against_controls
 from ddr_cli.comparison.summary import Summary
 from ddr_cli.core.atomic import atomic_write, clear_messages, refuse_link
 from ddr_cli.figures import draw
-from ddr_cli.figures.shuffled_labels import draw_shuffled_labels
+from ddr_cli.figures.dot_plot import draw_shuffled_labels
 from ddr_cli.figures.style import rendered
 from ddr_cli.report.table import Table
 from ddr_cli.verdicts.claims import ClaimResult
