@@ -9,8 +9,8 @@ from __future__ import annotations
 import ast
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, entry_points, version
@@ -55,6 +55,7 @@ class Entry:
     look: tuple[str, str] | None = None
     endings: tuple[str, ...] = ()
     version: int = 1
+    scale: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def source(self) -> str:
@@ -90,6 +91,7 @@ def registered(
     look: tuple[str, str] | None = None,  # noqa: ARG001
     endings: tuple[str, ...] = (),  # noqa: ARG001
     version: int = 1,  # noqa: ARG001
+    scale: Mapping[str, Any] | None = None,  # noqa: ARG001
 ) -> Callable[[_T], _T]:
     """Register the class or function below it, which stays as it is.
 
@@ -113,6 +115,9 @@ def registered(
         The endings of the files that a format reads, such as ``".npz"``.
     version : int, optional
         Raised when a format gives other arrays for the same files.
+    scale : mapping, optional
+        For a measure, the arguments of `ddr_cli.evaluation.metrics.Scale`. Its name is given only
+        if the column of the journal is not called like the measure.
     """
     return lambda component: component
 

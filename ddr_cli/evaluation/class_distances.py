@@ -16,7 +16,7 @@ from scipy.spatial.distance import pdist, squareform
 from ddr_cli.core.errors import did_you_mean
 from ddr_cli.core.registry import registered
 from ddr_cli.evaluation.measures import Embedded, Measure, Part
-from ddr_cli.evaluation.metrics import MEASURED, Scale
+from ddr_cli.evaluation.metrics import Scale, measured
 
 PlaceOf = Literal["points", "labels"]
 
@@ -57,6 +57,7 @@ class _ClassPlaces(Measure):
     "measure",
     "class_distance",
     "the farthest two of some classes, in median distances of two classes",
+    scale={"title": "distance of classes", "better": "lower", "rate": False},
 )
 class ClassDistance(_ClassPlaces):
     """The farthest two of some classes, over the median distance between two classes.
@@ -74,7 +75,7 @@ class ClassDistance(_ClassPlaces):
         Whose means.
     """
 
-    scale = MEASURED["class_distance"]
+    scale = measured()["class_distance"]
 
     def __init__(
         self, classes: str | None = None, of: PlaceOf = "points", part: Part = "all"
@@ -103,7 +104,10 @@ class ClassDistance(_ClassPlaces):
 
 
 @registered(
-    "measure", "class_gap", "the nearest two of all classes, in median distances of two classes"
+    "measure",
+    "class_gap",
+    "the nearest two of all classes, in median distances of two classes",
+    scale={"title": "gap between classes", "better": "higher", "rate": False},
 )
 class ClassGap(_ClassPlaces):
     """The nearest two of all classes, over the median distance between two classes.
@@ -119,7 +123,7 @@ class ClassGap(_ClassPlaces):
         Whose means.
     """
 
-    scale = MEASURED["class_gap"]
+    scale = measured()["class_gap"]
 
     def score(self, embedded: Embedded) -> float:
         """Return the ratio, in 0..1."""
@@ -131,6 +135,7 @@ class ClassGap(_ClassPlaces):
     "measure",
     "class_order",
     "how often the nearer of two numbered labels is nearer in the embedding",
+    scale={"title": "classes in the order of their labels", "better": "higher"},
 )
 class ClassOrder(_ClassPlaces):
     """How often the nearer of two labels is nearer in the embedding too, labels being numbers.
@@ -148,7 +153,7 @@ class ClassOrder(_ClassPlaces):
         Whose means.
     """
 
-    scale = MEASURED["class_order"]
+    scale = measured()["class_order"]
 
     def score(self, embedded: Embedded) -> float:
         """Return the share, in 0..1."""

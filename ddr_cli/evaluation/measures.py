@@ -23,7 +23,7 @@ from ddr_cli.core.errors import did_you_mean
 from ddr_cli.core.parameters import check_parameters
 from ddr_cli.core.registry import registered
 from ddr_cli.evaluation.knn import elect
-from ddr_cli.evaluation.metrics import MEASURED, Scale
+from ddr_cli.evaluation.metrics import Scale, measured
 from ddr_cli.evaluation.registry import EvaluatorTraits
 from ddr_cli.numerics.neighbors import kneighbors
 
@@ -153,7 +153,12 @@ class _Neighborhood(Measure, ABC):
         )
 
 
-@registered("measure", "same_class", "share of points with one of their class among the K nearest")
+@registered(
+    "measure",
+    "same_class",
+    "share of points with one of their class among the K nearest",
+    scale={"title": "share of points with a neighbour of their class", "better": "higher"},
+)
 class SameClass(_Neighborhood):
     """The share of points with a point of their class among the nearest in the embedding.
 
@@ -165,7 +170,7 @@ class SameClass(_Neighborhood):
         Which points: all, or the test points among themselves.
     """
 
-    scale = MEASURED["same_class"]
+    scale = measured()["same_class"]
 
     @staticmethod
     def _hits(embedded: Embedded, k: int) -> NDArray[np.bool_]:
@@ -174,7 +179,10 @@ class SameClass(_Neighborhood):
 
 
 @registered(
-    "measure", "topology", "share of points whose nearest neighbour stays among the K nearest"
+    "measure",
+    "topology",
+    "share of points whose nearest neighbour stays among the K nearest",
+    scale={"title": "share of points that keep their nearest neighbour", "better": "higher"},
 )
 class Topology(_Neighborhood):
     """The share of points whose nearest neighbour before stays among the nearest after.
@@ -189,7 +197,7 @@ class Topology(_Neighborhood):
         Which points: all, or the test points among themselves.
     """
 
-    scale = MEASURED["topology"]
+    scale = measured()["topology"]
 
     @staticmethod
     def _hits(embedded: Embedded, k: int) -> NDArray[np.bool_]:
@@ -223,6 +231,7 @@ class _LeaveOneOut(Measure, ABC):
     "measure",
     "separability",
     "leave-one-out accuracy in the embedding over that in the original space",
+    scale={"title": "accuracy kept", "better": "higher"},
 )
 class Separability(_LeaveOneOut):
     """Leave-one-out k-nearest-neighbour accuracy, over that before the reducer.
@@ -235,7 +244,7 @@ class Separability(_LeaveOneOut):
         Which points: all, or the test points among themselves.
     """
 
-    scale = MEASURED["separability"]
+    scale = measured()["separability"]
 
     def score(self, embedded: Embedded) -> float:
         """Return the ratio: 1 where as many points are recognised as before."""
@@ -247,7 +256,10 @@ class Separability(_LeaveOneOut):
 
 
 @registered(
-    "measure", "subclass_accuracy", "leave-one-out accuracy on the sub-classes of merged classes"
+    "measure",
+    "subclass_accuracy",
+    "leave-one-out accuracy on the sub-classes of merged classes",
+    scale={"title": "accuracy on the sub-classes", "better": "higher"},
 )
 class SubclassAccuracy(_LeaveOneOut):
     """Leave-one-out k-nearest-neighbour accuracy on the sub-classes, within each merged class.
@@ -263,7 +275,7 @@ class SubclassAccuracy(_LeaveOneOut):
         Which points: all, or the test points among themselves.
     """
 
-    scale = MEASURED["subclass_accuracy"]
+    scale = measured()["subclass_accuracy"]
 
     def score(self, embedded: Embedded) -> float:
         """Return the accuracy over all points of merged classes."""
@@ -274,7 +286,17 @@ class SubclassAccuracy(_LeaveOneOut):
         return right / total
 
 
-@registered("measure", "subclass_silhouette", "silhouette of the sub-classes of merged classes")
+@registered(
+    "measure",
+    "subclass_silhouette",
+    "silhouette of the sub-classes of merged classes",
+    scale={
+        "name": "silhouette",
+        "title": "silhouette of the sub-classes",
+        "better": "higher",
+        "rate": False,
+    },
+)
 class SubclassSilhouette(Measure):
     """Mean silhouette of the sub-classes, within each merged class.
 
@@ -288,7 +310,7 @@ class SubclassSilhouette(Measure):
     P. J. Rousseeuw, "Silhouettes", J. Comput. Appl. Math. 20 (1987).
     """
 
-    scale = MEASURED["silhouette"]
+    scale = measured()["silhouette"]
 
     def __init__(self, part: Part = "all") -> None:
         self.part = part
@@ -321,6 +343,7 @@ def _merged(embedded: Embedded) -> list[tuple[Any, Codes]]:
     "measure",
     "intrinsic_dimension",
     "geodesic-entropic-graph estimate of the dimension of a class or of all points",
+    scale={"name": "dimension", "title": "intrinsic dimension", "better": None, "rate": False},
 )
 class IntrinsicDimension(Measure):
     """Costa and Hero's geodesic-entropic-graph estimate; see `estimate_dimension`.
@@ -343,7 +366,7 @@ class IntrinsicDimension(Measure):
         Seed of the subsamples; in a run, the split's if not given.
     """
 
-    scale = MEASURED["dimension"]
+    scale = measured()["dimension"]
 
     def __init__(
         self,

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from types import MappingProxyType
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
+
+from ddr_cli.evaluation.registry import MEASURES
 
 
 @dataclass(frozen=True)
@@ -161,23 +164,12 @@ _SCALES = MappingProxyType(
     }
 )
 
-MEASURED = MappingProxyType(
-    {
-        scale.name: scale
-        for scale in (
-            Scale("same_class", "share of points with a neighbour of their class", "higher"),
-            Scale("topology", "share of points that keep their nearest neighbour", "higher"),
-            Scale("separability", "accuracy kept", "higher"),
-            Scale("silhouette", "silhouette of the sub-classes", "higher", rate=False),
-            Scale("subclass_accuracy", "accuracy on the sub-classes", "higher"),
-            Scale("dimension", "intrinsic dimension", None, rate=False),
-            Scale("class_distance", "distance of classes", "lower", rate=False),
-            Scale("class_gap", "gap between classes", "higher", rate=False),
-            Scale("class_order", "classes in the order of their labels", "higher"),
-        )
-    }
-)
-"""What our own measures give; see `ddr_cli.evaluation.measures`."""
+
+@cache
+def measured() -> Mapping[str, Scale]:
+    """Return the scales that our measures declare, by the column of the journal."""
+    scales = (Scale(**{"name": each.name, **each.scale}) for each in MEASURES.ours.values())
+    return {scale.name: scale for scale in scales}
 
 
 def metric_names() -> list[str]:
@@ -191,5 +183,5 @@ def get_scale(name: str) -> Scale:
     Scores of scikit-learn's scorers and of a third party's measures are shown as they are, and
     higher is better.
     """
-    known = _SCALES.get(name) or MEASURED.get(name)
+    known = _SCALES.get(name) or measured().get(name)
     return known or Scale(name, name.replace("_", " "), "higher", rate=False)

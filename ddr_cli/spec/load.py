@@ -16,7 +16,7 @@ from ddr_cli.core.registry import shipped_yaml
 from ddr_cli.core.validation import not_a_mapping, unknown_key, validated
 from ddr_cli.core.yaml_loader import read_document
 from ddr_cli.data.cards import load_card
-from ddr_cli.evaluation.metrics import MEASURED
+from ddr_cli.evaluation.metrics import measured
 from ddr_cli.spec.budgets import LABELS
 from ddr_cli.spec.estimators import PREFIXES, did_you_mean_setting, setting
 from ddr_cli.spec.model import KEYS, Spec
@@ -267,7 +267,7 @@ def _as_document(spec: Spec, sweep: dict[str, Any]) -> dict[str, Any]:
     if TRAIN in sweep:
         kept["split"] = {key: value for key, value in kept["split"].items() if key != "train"}
     if spec.classifiers:
-        kept["metrics"] = [name for name in resolved["metrics"] if name not in MEASURED]
+        kept["metrics"] = [name for name in resolved["metrics"] if name not in measured()]
     plot = {key: resolved["plot"][key] for key in ("y", "interval")} | {"x": next(iter(sweep))}
     keys = " and ".join(key.removeprefix("reducer.") for key in sweep)
     # What the spec itself sweeps is no part of the title of what is swept now.

@@ -13,7 +13,7 @@ from annotated_types import Ge, Le
 from ddr_cli.core.errors import did_you_mean
 from ddr_cli.core.validation import problem_at, refuse
 from ddr_cli.evaluation.inner_folds import too_few_for_folds
-from ddr_cli.evaluation.metrics import MEASURED, TRAINING_ERROR, get_scale
+from ddr_cli.evaluation.metrics import TRAINING_ERROR, get_scale, measured
 from ddr_cli.spec.pieces import Context, StrictFrozen, Text
 
 Point = tuple[int | None, ...]
@@ -56,7 +56,7 @@ def with_metric(tune: TuneSpec, metrics: Sequence[str], context: Context) -> Tun
     known = [
         name
         for name in metrics
-        if name not in MEASURED and name != TRAINING_ERROR and get_scale(name).better is not None
+        if name not in measured() and name != TRAINING_ERROR and get_scale(name).better is not None
     ]
     problems = []
     metric = tune.metric or (known[0] if known else "error")

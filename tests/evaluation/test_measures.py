@@ -16,7 +16,7 @@ from ddr_cli.evaluation.measures import (
     SubclassSilhouette,
     Topology,
 )
-from ddr_cli.evaluation.metrics import LABEL_METRICS, MEASURED, get_scale
+from ddr_cli.evaluation.metrics import LABEL_METRICS, get_scale, measured
 from ddr_cli.evaluation.registry import CLASSIFIERS, MEASURES, get_evaluator_traits
 
 RNG = np.random.default_rng(0)
@@ -118,7 +118,7 @@ def test_a_split_without_test_points_has_no_test_part():
 
 def test_names_of_measures_and_their_scales_are_nobody_elses():
     assert not set(MEASURES.names()) & set(CLASSIFIERS.names())
-    assert not set(MEASURED) & set(LABEL_METRICS)
+    assert not set(measured()) & set(LABEL_METRICS)
     for name in MEASURES.names():
         factory = MEASURES.load(name)
         assert get_scale(factory.scale.name) is factory.scale
