@@ -2,43 +2,40 @@
 
 from __future__ import annotations
 
+import ast
+import itertools
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import LazyLoader
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 
-def lazy_names(
-    package: str, homes: Mapping[str, Iterable[str]]
-) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Return the ``__getattr__`` and ``__dir__`` of a package with lazy names.
+def lazy_names(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Return the ``__getattr__`` and ``__dir__`` of a package that imports names on first use.
 
-    The package imports the same names under ``TYPE_CHECKING``, and makes these two under its
-    ``else``: a type checker then knows each name, and no other. `homes` has, for each module of
-    `package`, the names that are found there. No name may be a module's: importing that module
-    would put it in the name's place.
-
-    >>> get, names = lazy_names("ddr_cli.core", {"errors": ["InputError", "nearest"]})
-    >>> get("InputError").__module__
-    'ddr_cli.core.errors'
-    >>> names()
-    ['InputError', 'nearest']
+    The package imports them under ``if TYPE_CHECKING:`` in its `file`, which is read here, so that
+    each is listed once. No name may be a module's: importing that module would replace the name.
     """
-    home = {name: module for module, names in homes.items() for name in names}
+    tree = ast.parse(Path(file).read_text(encoding="utf-8"))
+    blocks = [node.body for node in tree.body if isinstance(node, ast.If)]
+    home = {
+        alias.name: node.module
+        for node in itertools.chain.from_iterable(blocks)
+        if isinstance(node, ast.ImportFrom) and node.module
+        for alias in node.names
+    }
 
     def get(name: str) -> Any:
         if name not in home:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        return getattr(import_module(f"{package}.{home[name]}"), name)
+        return getattr(import_module(home[name]), name)
 
-    def names() -> list[str]:
-        return sorted(home)
-
-    return get, names
+    return get, lambda: sorted(home)
 
 
 def load_when_used(*modules: str) -> None:

@@ -10,51 +10,22 @@ from typing import TYPE_CHECKING
 from ddr_cli.core.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from ddr_cli.engine.plan.identity import Datasets
-    from ddr_cli.engine.plan.plan import Plan, make_plan
-    from ddr_cli.engine.progress import Progress, make_progress
-    from ddr_cli.engine.rows.journal import read_trials
-    from ddr_cli.engine.rows.manifest import read_manifest
-    from ddr_cli.engine.run import (
-        RunOutcome,
-        RunSettings,
-        make_executor,
-        run_spec,
-        run_specs,
-    )
-    from ddr_cli.engine.status import PlanFacts, RunStatus, describe_plan, run_status
-    from ddr_cli.engine.work.local import LocalExecutor
+    from ddr_cli.engine.plan.identity import Datasets as Datasets
+    from ddr_cli.engine.plan.plan import Plan as Plan
+    from ddr_cli.engine.plan.plan import make_plan as make_plan
+    from ddr_cli.engine.progress import Progress as Progress
+    from ddr_cli.engine.progress import make_progress as make_progress
+    from ddr_cli.engine.rows.journal import read_trials as read_trials
+    from ddr_cli.engine.rows.manifest import read_manifest as read_manifest
+    from ddr_cli.engine.run import RunOutcome as RunOutcome
+    from ddr_cli.engine.run import RunSettings as RunSettings
+    from ddr_cli.engine.run import make_executor as make_executor
+    from ddr_cli.engine.run import run_spec as run_spec
+    from ddr_cli.engine.run import run_specs as run_specs
+    from ddr_cli.engine.status import PlanFacts as PlanFacts
+    from ddr_cli.engine.status import RunStatus as RunStatus
+    from ddr_cli.engine.status import describe_plan as describe_plan
+    from ddr_cli.engine.status import run_status as run_status
+    from ddr_cli.engine.work.local import LocalExecutor as LocalExecutor
 else:
-    __getattr__, __dir__ = lazy_names(
-        __name__,
-        {
-            "plan.identity": ["Datasets"],
-            "rows.journal": ["read_trials"],
-            "work.local": ["LocalExecutor"],
-            "plan.plan": ["Plan", "make_plan"],
-            "progress": ["Progress", "make_progress"],
-            "rows.manifest": ["read_manifest"],
-            "run": ["RunOutcome", "RunSettings", "make_executor", "run_spec", "run_specs"],
-            "status": ["PlanFacts", "RunStatus", "describe_plan", "run_status"],
-        },
-    )
-
-__all__ = [
-    "Datasets",
-    "LocalExecutor",
-    "Plan",
-    "PlanFacts",
-    "Progress",
-    "RunOutcome",
-    "RunSettings",
-    "RunStatus",
-    "describe_plan",
-    "make_executor",
-    "make_plan",
-    "make_progress",
-    "read_manifest",
-    "read_trials",
-    "run_spec",
-    "run_specs",
-    "run_status",
-]
+    __getattr__, __dir__ = lazy_names(__name__, __file__)

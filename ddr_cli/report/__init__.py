@@ -22,27 +22,11 @@ class Format(StrEnum):
 
 
 if TYPE_CHECKING:
-    from ddr_cli.report.build import ReportOutcome, check_report, write_report
-    from ddr_cli.report.controls import control_table
-    from ddr_cli.report.run_files import write_run
-    from ddr_cli.report.terminal import run_table
+    from ddr_cli.report.build import ReportOutcome as ReportOutcome
+    from ddr_cli.report.build import check_report as check_report
+    from ddr_cli.report.build import write_report as write_report
+    from ddr_cli.report.controls import control_table as control_table
+    from ddr_cli.report.run_files import write_run as write_run
+    from ddr_cli.report.terminal import run_table as run_table
 else:
-    __getattr__, __dir__ = lazy_names(
-        __name__,
-        {
-            "build": ["ReportOutcome", "check_report", "write_report"],
-            "controls": ["control_table"],
-            "run_files": ["write_run"],
-            "terminal": ["run_table"],
-        },
-    )
-
-__all__ = [
-    "Format",
-    "ReportOutcome",
-    "check_report",
-    "control_table",
-    "run_table",
-    "write_report",
-    "write_run",
-]
+    __getattr__, __dir__ = lazy_names(__name__, __file__)
