@@ -156,12 +156,6 @@ def test_categories_as_codes_keep_their_gaps(write) -> None:
     assert raw.X.tolist() == [[1], [0]]
 
 
-@pytest.mark.parametrize("gone", ["mean", "most_frequent"])
-def test_filling_in_over_all_rows_is_answered_with_the_step(write, gone: str) -> None:
-    with pytest.raises(InputError, match=rf"missing: keep.*name: impute, strategy: {gone}"):
-        read_csv([write(GAPS)], categorical=[1], missing=gone)
-
-
 def test_dropped_rows_leave_no_category_behind(write) -> None:
     raw = read_csv([write("1,red,a\n?,blue,a\n")], categorical=[1], missing="drop_rows")
     assert raw.feature_names == ("x0", "x1=red")
