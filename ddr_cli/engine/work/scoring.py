@@ -84,47 +84,71 @@ def scores_of(
 ) -> list[Scores]:
     """Return the scores of evaluators of one class on the embedded parts of a split.
 
-    They differ in what they share, or in which of `maps` of the points they see. Classifiers are
-    scored by the metrics of the spec, a measure by its own alone. `prototypes` are the places that
-    the reducer gives to the classes themselves.
+    They differ in the parameter that they share a fit over, or in which of `maps` of the points
+    they see. Classifiers are scored by the spec's metrics, a measure by its own alone. `prototypes`
+    are the coordinates of the classes themselves, where the reducer has them.
     """
+    if is_measure(type(evaluators[0])):
+        return _measured(evaluators, _embedded(train, test, split, prototypes))
+    y_train, y_test = split.labels.y[: split.n_train], split.labels.y[split.n_train :]
+    own = [name for name in metrics if name in LABEL_METRICS]
+    if _ranks(evaluators[0], metrics) or any(name not in metric_names() for name in metrics):
+        scores = [_fitted_scores(one, train, test, split, metrics) for one in evaluators]
+    else:
+        predictions = _predictions(evaluators, train, y_train, test, maps)
+        scores = [_scores(predicted, y_test, own) for predicted in predictions]
+    if TRAINING_ERROR in metrics:
+        for found, predicted in zip(
+            scores, _of_training_points(evaluators, train, y_train), strict=True
+        ):
+            found[TRAINING_ERROR] = label_score("error", y_train, predicted)
+    return scores
+
+
+def _measured(evaluators: Sequence[Any], embedded: Embedded) -> list[Scores]:
     factory = type(evaluators[0])
     settings = [evaluator.get_params(deep=False) for evaluator in evaluators]
-    if is_measure(factory):
-        embedded = _embedded(train, test, split, prototypes)
-        values = [float(value) for value in factory.score_many(embedded, settings)]
-        undefined = [value for value in values if not np.isfinite(value)]
-        if undefined:
-            title = factory.scale.title
-            raise ValueError(f"the {title} is undefined for this embedding ({undefined[0]})")
-        return [{factory.scale.name: value} for value in values]
+    values = [float(value) for value in factory.score_many(embedded, settings)]
+    undefined = [value for value in values if not np.isfinite(value)]
+    if undefined:
+        title = factory.scale.title
+        raise ValueError(f"the {title} is undefined for this embedding ({undefined[0]})")
+    return [{factory.scale.name: value} for value in values]
+
+
+def _ranks(classifier: Any, metrics: Sequence[str]) -> bool:
+    return MEAN_AVERAGE_PRECISION in metrics and hasattr(classifier, "decision_function")
+
+
+def _fitted_scores(
+    classifier: Any, train: Any, test: Any, split: PointSet, metrics: Sequence[str]
+) -> Scores:
+    """Return the scores of a classifier by metrics that look at more than its predictions."""
     y_train, y_test = split.labels.y[: split.n_train], split.labels.y[split.n_train :]
-    if TRAINING_ERROR in metrics:
-        unseen = [name for name in metrics if name != TRAINING_ERROR]
-        held_out = scores_of(evaluators, train, test, split, unseen)
-        predictions = _of_training_points(evaluators, train, y_train)
-        return [
-            scores | {TRAINING_ERROR: label_score("error", y_train, predicted)}
-            for scores, predicted in zip(held_out, predictions, strict=True)
-        ]
+    classifier.fit(train, y_train)
     own = [name for name in metrics if name in LABEL_METRICS]
-    ranked = MEAN_AVERAGE_PRECISION in metrics and hasattr(factory, "decision_function")
+    scores = _scores(classifier.predict(test), y_test, own)
+    if _ranks(classifier, metrics):
+        scores[MEAN_AVERAGE_PRECISION] = _ranked(classifier, test, split)
     scorers = [name for name in metrics if name not in metric_names()]
-    if ranked or scorers:
-        fitted = [evaluator.fit(train, y_train) for evaluator in evaluators]
-        return [
-            _scores(one.predict(test), y_test, own)
-            | ({MEAN_AVERAGE_PRECISION: _ranked(one, test, split)} if ranked else {})
-            | _defined({name: scorer_score(name, one, test, y_test) for name in scorers})
-            for one in fitted
-        ]
+    return scores | _defined(
+        {name: scorer_score(name, classifier, test, y_test) for name in scorers}
+    )
+
+
+def _predictions(
+    evaluators: Sequence[Any],
+    train: Any,
+    y_train: NDArray[np.int64],
+    test: Any,
+    maps: Sequence[NDArray[Any]] | None,
+) -> list[NDArray[Any]]:
     if maps is not None:
-        predictions = evaluators[0].predict_mapped(train, y_train, test, maps)
-    elif len(evaluators) == 1:
-        predictions = [evaluators[0].fit(train, y_train).predict(test)]
-    else:
-        predictions = factory.predict_many(train, y_train, test, settings)
-    return [_scores(predicted, y_test, own) for predicted in predictions]
+        return list(evaluators[0].predict_mapped(train, y_train, test, maps))
+    if len(evaluators) == 1:
+        return [evaluators[0].fit(train, y_train).predict(test)]
+    settings = [evaluator.get_params(deep=False) for evaluator in evaluators]
+    return list(type(evaluators[0]).predict_many(train, y_train, test, settings))
 
 
 def _of_training_points(
