@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ddr_cli.core.registry import shipped, shipped_yaml
+from ddr_cli.core.registry import shipped_yaml
 from ddr_cli.core.yaml_loader import parse, read_document
 from ddr_cli.data.cards import load_card
 from ddr_cli.engine import make_plan
@@ -19,6 +19,7 @@ from ddr_cli.suite.schema import suite_schema
 jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is not installed")
 
 HOMES = {"spec": "configs", "suite": "suites", "card": "datasets"}
+SCHEMAS = Path(__file__).parents[2] / "docs" / "schema"
 FILES = [(kind, path) for kind, folder in HOMES.items() for path in shipped_yaml(folder).values()]
 RIGHT = {
     "dataset": "iris",
@@ -40,8 +41,8 @@ def schemas() -> dict[str, Schema]:
 
 @pytest.mark.parametrize("kind", HOMES)
 def test_the_committed_schema_is_that_of_the_models(kind: str) -> None:
-    path = shipped(HOMES[kind]) / f"{kind}.schema.json"
-    how = f"'ddr schema {kind} > {HOMES[kind]}/{path.name}' writes it anew"
+    path = SCHEMAS / f"{kind}.schema.json"
+    how = f"'ddr schema {kind} > docs/schema/{path.name}' writes it again"
     # Pydantic writes a bound of 1 as 1 or 1.0, by its version.
     committed = json.loads(path.read_text(encoding="utf-8"))
     assert committed == json.loads(schema_text(schemas()[kind])), how
@@ -51,8 +52,9 @@ def test_the_committed_schema_is_that_of_the_models(kind: str) -> None:
 def test_every_shipped_file_names_its_schema_and_follows_it(
     kind: str, path: Path, validators: dict[str, Any]
 ) -> None:
-    first = FIRST_LINE.replace("spec.", f"{kind}.")
-    assert path.read_text(encoding="utf-8").partition("\n")[0] == first
+    modeline, _, schema = path.read_text(encoding="utf-8").partition("\n")[0].partition("=")
+    assert modeline == "# yaml-language-server: $schema"
+    assert (path.parent / schema).resolve() == SCHEMAS / f"{kind}.schema.json"
     validators[kind].validate(read_document(path).data)
 
 
