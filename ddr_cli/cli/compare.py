@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ddr_cli.cli.options import console, in_width, print_table
+from ddr_cli.cli.options import AsJson, console, in_width, print_table
+from ddr_cli.core.errors import InputError
+
+if TYPE_CHECKING:
+    from ddr_cli.comparison.methods import Comparison
+
+_ENDINGS = (".md", ".tex", ".csv", ".json", ".png", ".svg")
 
 
 def compare(
@@ -55,28 +61,14 @@ def compare(
             "--equivalence", help="The largest difference that counts as equal; 0.01 is one point."
         ),
     ] = 0.01,
-    as_json: Annotated[
-        str | None,
+    as_json: AsJson = False,
+    save: Annotated[
+        list[Path] | None,
         typer.Option(
-            "--json", metavar="FILE", help="Write all of it as JSON; - for standard output alone."
-        ),
-    ] = None,
-    csv: Annotated[
-        Path | None, typer.Option("--csv", metavar="FILE", help="Write the differences as CSV.")
-    ] = None,
-    markdown: Annotated[
-        Path | None,
-        typer.Option("--markdown", metavar="FILE", help="Write the tables as Markdown."),
-    ] = None,
-    latex: Annotated[
-        Path | None, typer.Option("--latex", metavar="FILE", help="Write the tables as LaTeX.")
-    ] = None,
-    picture: Annotated[
-        Path | None,
-        typer.Option(
-            "--picture",
+            "--save",
             metavar="FILE",
-            help="Draw the matrix of all pairs of methods (.png or .svg).",
+            help="Write the tables as .md or .tex, the differences as .csv, all of it as .json, or "
+            "the matrix of all pairs of methods as .png or .svg. May be repeated.",
         ),
     ] = None,
 ) -> None:
@@ -88,9 +80,12 @@ def compare(
     compared at their best setting, which favours methods with larger grids, or at that of --at.
     """
     from ddr_cli.comparison.methods import compare as compare_runs
+    from ddr_cli.core.atomic import atomic_write, clear_messages
     from ddr_cli.report.comparison import comparison_json, comparison_tables
-    from ddr_cli.report.table import Table
 
+    for path in save or ():
+        if path.suffix not in _ENDINGS:
+            raise InputError(f"--save {path} must end in {', '.join(_ENDINGS)}.")
     found = compare_runs(
         folders,
         metric=metric,
@@ -100,38 +95,40 @@ def compare(
         at=at or (),
         equivalence=equivalence,
     )
-    tables = list(comparison_tables(found))
-    if as_json == "-":
+    if as_json:
         typer.echo(comparison_json(found), nl=False)
     else:
         screen = console()
-        for table in tables:
+        for table in comparison_tables(found):
             print_table(screen, table)
         for note in found.notes:
             typer.echo(in_width(f"  {note}", indent=2))
-    # With --json - standard output holds nothing but JSON.
-    quiet = as_json == "-"
-    if as_json not in (None, "-"):
-        _write(Path(as_json), comparison_json(found), quiet)
-    if csv is not None:
-        _write(csv, Table(found.differences).csv(), quiet)
-    if markdown is not None:
-        texts = [each.markdown() for each in tables] + [f"{note}\n" for note in found.notes]
-        _write(markdown, "\n".join(texts), quiet)
-    if latex is not None:
-        texts = [each.latex() for each in tables] + [f"% {note}" for note in found.notes]
-        _write(latex, "\n".join(texts) + "\n", quiet)
-    if picture is not None:
-        from ddr_cli.figures.pair_matrix import draw_pairs
-        from ddr_cli.figures.style import image_bytes
-
-        _write(picture, image_bytes(picture, lambda: draw_pairs(found)), quiet)
+    for path in save or ():
+        with clear_messages(path):
+            atomic_write(path, _content(path, found))
+        if not as_json:
+            typer.echo(f"  {path}")
 
 
-def _write(path: Path, content: str | bytes, quiet: bool) -> None:
-    from ddr_cli.core.atomic import atomic_write, clear_messages
+def _content(path: Path, found: Comparison) -> str | bytes:
+    """Return what a file of that ending holds of a comparison."""
+    from ddr_cli.report.comparison import comparison_json, comparison_tables
+    from ddr_cli.report.table import Table
 
-    with clear_messages(path):
-        atomic_write(path, content)
-    if not quiet:
-        typer.echo(f"  {path}")
+    tables = comparison_tables(found)
+    match path.suffix:
+        case ".json":
+            return comparison_json(found)
+        case ".csv":
+            return Table(found.differences).csv()
+        case ".md":
+            return "\n".join([each.markdown() for each in tables] + [f"{n}\n" for n in found.notes])
+        case ".tex":
+            return (
+                "\n".join([each.latex() for each in tables] + [f"% {n}" for n in found.notes])
+                + "\n"
+            )
+    from ddr_cli.figures.pair_matrix import draw_pairs
+    from ddr_cli.figures.style import image_bytes
+
+    return image_bytes(path, lambda: draw_pairs(found))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ddr_cli.cli import completion
-from ddr_cli.cli.options import DataDir, Offline, console, in_width, print_table, sources
+from ddr_cli.cli.options import Offline, console, in_width, print_table, sources
 from ddr_cli.core.errors import DataUnavailableError, InputError
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def _cards(names: list[str] | None, *, everything: bool) -> list[Card]:
 
 
 @app.command("status")
-def status(names: Names = None, data_dir: DataDir = None) -> None:
+def status(names: Names = None) -> None:
     """Show every data set: its size, its licence, where it is found, what is missing."""
     import pandas as pd
     from rich.filesize import decimal
@@ -55,7 +55,7 @@ def status(names: Names = None, data_dir: DataDir = None) -> None:
     from ddr_cli.data.status import dataset_status
     from ddr_cli.report.table import Table
 
-    places = sources(data_dir, offline=True)
+    places = sources(None, offline=True)
     rows = [dataset_status(card, places) for card in _cards(names, everything=not names)]
     counts = ("samples", "features", "classes")
     records = [
@@ -94,14 +94,13 @@ def status(names: Names = None, data_dir: DataDir = None) -> None:
 def fetch(
     names: Names = None,
     everything: All = False,
-    data_dir: DataDir = None,
     offline: Offline = False,
 ) -> None:
     """Download data sets that are neither in a mirror nor in the cache, and verify them."""
     from ddr_cli.data.status import fetch_missing
     from ddr_cli.data.store.download import advice
 
-    places, cards = sources(data_dir, offline), _cards(names, everything=everything)
+    places, cards = sources(None, offline), _cards(names, everything=everything)
     failed = []
     for card in cards:
         try:
@@ -122,7 +121,6 @@ def fetch(
 def verify(
     names: Names = None,
     everything: All = False,
-    data_dir: DataDir = None,
 ) -> None:
     """Read data sets from their files and check counts and fingerprints against their cards.
 
@@ -130,7 +128,7 @@ def verify(
     """
     from ddr_cli.data.status import check_dataset
 
-    places = sources(data_dir, offline=True)
+    places = sources(None, offline=True)
     outcomes = []
     for card in _cards(names, everything=everything):
         for check in check_dataset(card, places):

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from ddr_cli.cli.completion import describable
 from ddr_cli.cli.options import (
-    DataDir,
-    Offline,
     Trust,
     allowed,
     console,
     in_width,
     print_table,
-    sources,
 )
 from ddr_cli.core.errors import InputError
 from ddr_cli.core.own_code import located
@@ -37,8 +33,6 @@ def describe(
             "--dimension", help="For a data set: estimate the intrinsic dimension of each class."
         ),
     ] = False,
-    data_dir: DataDir = None,
-    offline: Offline = False,
     trust: Trust = False,
 ) -> None:
     """Describe a data set, reducer, classifier, measure, preprocessing step or spec.
@@ -57,16 +51,16 @@ def describe(
         )
     typer.echo(in_width(text))
     if dimension:
-        _print_dimensions(name, data_dir, offline)
+        _print_dimensions(name)
 
 
-def _print_dimensions(name: str, data_dir: list[Path] | None, offline: bool) -> None:
+def _print_dimensions(name: str) -> None:
     from ddr_cli.data import load_dataset
     from ddr_cli.engine import make_progress
     from ddr_cli.evaluation.intrinsic_dimension import estimate_class_dimensions
     from ddr_cli.report.terminal import dimension_notes, dimension_table
 
-    dataset = load_dataset(name, sources=sources(data_dir, offline))
+    dataset = load_dataset(name)
     progress = make_progress(unit="classes")
     progress.begin(dataset.name, len(dataset.target_names), 0)
     try:

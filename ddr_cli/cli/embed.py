@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ddr_cli.cli.options import DEFAULT_CLASSIFIER, DataDir, Offline, Trust, allowed, sources
+from ddr_cli.cli.options import DEFAULT_CLASSIFIER, Trust, allowed
 from ddr_cli.core.errors import DdrError, InputError
 
 if TYPE_CHECKING:
@@ -42,8 +42,6 @@ def embed(
             "--picture", metavar="FILE", help="A .png or .svg (default: DATA_REDUCER.png)."
         ),
     ] = None,
-    data_dir: DataDir = None,
-    offline: Offline = False,
     trust: Trust = False,
 ) -> None:
     """Fit reducers to a data set's training set, and draw where they place all samples.
@@ -66,8 +64,7 @@ def embed(
     progress = Progress()
     progress.note = lambda text: typer.echo(f"  {text}", err=True)  # type: ignore[method-assign]
     with TemporaryDirectory(prefix="ddr-embed-") as folder:
-        found = sources(data_dir, offline)
-        outcome = run_spec(spec, out=Path(folder), sources=found, progress=progress)
+        outcome = run_spec(spec, out=Path(folder), progress=progress)
         if outcome.interrupted:
             raise KeyboardInterrupt
         results = Results(outcome.folder)

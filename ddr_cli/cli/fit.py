@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ddr_cli.cli.options import DataDir, Offline, Out, Overrides, SpecName, Trust, load, sources
+from ddr_cli.cli.options import Out, Overrides, SpecName, Trust, load
 
 
 def fit(
@@ -23,8 +23,6 @@ def fit(
     ] = None,
     overrides: Overrides = None,
     out: Out = Path("results"),
-    data_dir: DataDir = None,
-    offline: Offline = False,
     trust: Trust = False,
 ) -> None:
     """Fit a spec's best method to all labelled samples and save it as a scikit-learn pipeline.
@@ -42,7 +40,7 @@ def fit(
 
     require_skops()
     loaded = load(spec, trust, overrides)
-    datasets = Datasets(sources(data_dir, offline))
+    datasets = Datasets()
     plan = make_plan(loaded, datasets=datasets)
     winner = choose_winner(plan, out / loaded.name, reducer=reducer, classifier=classifier)
     dataset = datasets.load(loaded, plan.data.options)

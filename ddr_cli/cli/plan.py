@@ -9,8 +9,6 @@ import typer
 
 from ddr_cli.cli.options import (
     AsJson,
-    DataDir,
-    Offline,
     Out,
     Overrides,
     Repeats,
@@ -19,7 +17,6 @@ from ddr_cli.cli.options import (
     console,
     load,
     print_table,
-    sources,
 )
 
 if TYPE_CHECKING:
@@ -34,8 +31,6 @@ def plan(
     overrides: Overrides = None,
     repeats: Repeats = None,
     out: Out = Path("results"),
-    data_dir: DataDir = None,
-    offline: Offline = False,
     trust: Trust = False,
     as_json: AsJson = False,
 ) -> None:
@@ -48,7 +43,7 @@ def plan(
     from ddr_cli.engine import Datasets, describe_plan
 
     loaded = [load(name, trust, overrides, repeats) for name in specs]
-    datasets = Datasets(sources(data_dir, offline))
+    datasets = Datasets()
     facts = [describe_plan(spec, out=out, datasets=datasets) for spec in loaded]
     if as_json:
         described = [each.as_dict() for each in facts]

@@ -12,9 +12,7 @@ from ddr_cli.cli import completion
 from ddr_cli.cli.options import (
     AsJson,
     Backend,
-    DataDir,
     Jobs,
-    Offline,
     Quiet,
     RedoWords,
     RunOptions,
@@ -24,7 +22,6 @@ from ddr_cli.cli.options import (
     console,
     in_width,
     print_table,
-    sources,
 )
 
 if TYPE_CHECKING:
@@ -75,16 +72,13 @@ def _parts(
     out: Path,
     tracks: list[str] | None,
     only: list[str] | None,
-    data_dir: list[Path] | None,
-    offline: bool,
 ) -> list[Part]:
     from ddr_cli.core.errors import InputError
     from ddr_cli.engine import Datasets
     from ddr_cli.suite.remaining import folder_of, parts_of
 
-    datasets = Datasets(sources(data_dir, offline))
     folder = folder_of(suite, out)
-    found = parts_of(suite, folder, datasets=datasets, tracks=tracks or (), only=only or ())
+    found = parts_of(suite, folder, datasets=Datasets(), tracks=tracks or (), only=only or ())
     if not found:
         raise InputError("No data set is in this track; 'ddr suite status' lists what there is.")
     return found
@@ -103,8 +97,6 @@ def plan(
     out: Out = Path("results"),
     tracks: Tracks = None,
     only: Only = None,
-    data_dir: DataDir = None,
-    offline: Offline = False,
     trust: Trust = False,
 ) -> None:
     """Estimate the CPU time of what is left of a suite, from the rows it has.
@@ -117,7 +109,7 @@ def plan(
 
     with nothing_fitted():
         suite = _load(name, trust)
-        parts = _parts(suite, out, tracks, only, data_dir, offline)
+        parts = _parts(suite, out, tracks, only)
     costs = costs_of(parts)
     table = cost_table(parts, costs)
     screen = console()
@@ -140,8 +132,6 @@ def run(
     backend: Backend = "local",
     scheduler: Scheduler = None,
     redo: RedoWords = None,
-    data_dir: DataDir = None,
-    offline: Offline = False,
     trust: Trust = False,
     quiet: Quiet = False,
 ) -> None:
@@ -157,8 +147,6 @@ def run(
         backend=backend,
         scheduler=scheduler,
         redo=redo,
-        data_dir=data_dir,
-        offline=offline,
         quiet=quiet,
     )
     _run(suite, options, tracks, only, hours)
@@ -177,13 +165,12 @@ def _run(
     from ddr_cli.suite.remaining import folder_of, run_suite, seen_again
     from ddr_cli.suite.tables import one_line
 
-    parts = _parts(suite, options.out, tracks, only, options.data_dir, options.offline)
+    parts = _parts(suite, options.out, tracks, only)
     folder = folder_of(suite, options.out)
     endings = run_suite(
         suite,
         parts,
         replace(options.settings(), out=folder),
-        sources=options.sources(),
         hours=hours,
         told=lambda text: typer.echo(f"Error: {text}", err=True),
     )
@@ -215,8 +202,6 @@ def status(
     tracks: Tracks = None,
     only: Only = None,
     as_json: AsJson = False,
-    data_dir: DataDir = None,
-    offline: Offline = False,
     trust: Trust = False,
 ) -> None:
     """Show what of a suite is done, stale or missing, by data set and by method.
@@ -231,7 +216,7 @@ def status(
 
     with nothing_fitted():
         suite = _load(name, trust)
-        parts = _parts(suite, out, tracks, only, data_dir, offline)
+        parts = _parts(suite, out, tracks, only)
     if as_json:
         content = {
             part.spec.name: {
@@ -261,8 +246,6 @@ def table(
     defaults: Annotated[
         bool, typer.Option("--defaults", help="Methods at their defaults instead of tuned.")
     ] = False,
-    data_dir: DataDir = None,
-    offline: Offline = False,
     trust: Trust = False,
 ) -> None:
     """Show the leaderboard of a suite's rows: what each method comes to over the data sets."""
@@ -271,7 +254,7 @@ def table(
     from ddr_cli.suite.tables import leaderboard_notes, leaderboard_table, trust_notes
 
     suite = _load(name, trust)
-    parts = _parts(suite, out, [track], only, data_dir, offline)
+    parts = _parts(suite, out, [track], only)
     rows = suite_rows(parts)
     board = leaderboard(
         rows,
@@ -291,8 +274,6 @@ def table(
 def page(
     name: SuiteName,
     out: Out = Path("results"),
-    data_dir: DataDir = None,
-    offline: Offline = False,
     trust: Trust = False,
 ) -> None:
     """Write the pages of a suite's rows: the leaderboard with filters, each method, each data set.
@@ -303,7 +284,7 @@ def page(
     from ddr_cli.suite.pages import write_benchmark
 
     suite = _load(name, trust)
-    bench = benchmark_of(suite, _parts(suite, out, None, None, data_dir, offline))
+    bench = benchmark_of(suite, _parts(suite, out, None, None))
     files = write_benchmark(bench, out)
     typer.echo(f"{len(files)} files written.\nThe leaderboard: {files[1]}")
 
@@ -313,10 +294,6 @@ def export(
     name: SuiteName,
     file: Annotated[Path, typer.Argument(help="The CSV to write, such as rows.csv.")],
     out: Out = Path("results"),
-    tracks: Tracks = None,
-    only: Only = None,
-    data_dir: DataDir = None,
-    offline: Offline = False,
     trust: Trust = False,
 ) -> None:
     """Write all rows as one long CSV: method, data set, split, metric, value, seconds, setting."""
@@ -325,7 +302,7 @@ def export(
     from ddr_cli.suite.rows import long_rows, suite_rows
 
     suite = _load(name, trust)
-    rows = long_rows(suite_rows(_parts(suite, out, tracks, only, data_dir, offline)))
+    rows = long_rows(suite_rows(_parts(suite, out, None, None)))
     with clear_messages(file):
         atomic_write(file, Table(rows).csv())
     typer.echo(f"{len(rows)} rows\n  {file}")
@@ -338,8 +315,6 @@ def archive(
         Path | None, typer.Argument(help="The archive to write: suite_<name>_v<version>.zip.")
     ] = None,
     out: Out = Path("results"),
-    data_dir: DataDir = None,
-    offline: Offline = False,
     trust: Trust = False,
 ) -> None:
     """Write a suite's results as one zip file: journals, the suite, CITATION.cff and checksums.
@@ -351,7 +326,7 @@ def archive(
     from ddr_cli.suite.tables import one_line
 
     suite = _load(name, trust)
-    parts = _parts(suite, out, None, None, data_dir, offline)
+    parts = _parts(suite, out, None, None)
     file = file or Path(f"{archive_name(suite)}.zip")
     names = write_archive(suite, parts, folder_of(suite, out), file)
     typer.echo(one_line(suite, parts))
@@ -368,10 +343,6 @@ def add(
     only: Only = None,
     hours: Hours = None,
     jobs: Jobs = 1,
-    classifier: Classifier = None,
-    metric: Metric = None,
-    data_dir: DataDir = None,
-    offline: Offline = False,
     trust: Trust = False,
     quiet: Quiet = False,
 ) -> None:
@@ -384,18 +355,15 @@ def add(
     from ddr_cli.suite.tables import leaderboard_notes, leaderboard_table, own_method_lines
 
     suite = _load(name, trust)
-    options = RunOptions(out=out, jobs=jobs, data_dir=data_dir, offline=offline, quiet=quiet)
+    options = RunOptions(out=out, jobs=jobs, quiet=quiet)
     joined = allowed(
         trust,
         lambda: join(
             suite,
             method,
             options.settings(),
-            sources=options.sources(),
             only=only or (),
             hours=hours,
-            classifier=classifier,
-            metric=metric,
             told=lambda text: typer.echo(f"Error: {text}", err=True),
         ),
     )

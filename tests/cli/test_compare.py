@@ -21,32 +21,32 @@ def test_help_says_what_depends_on_what(ddr):
 
 
 def test_every_form_of_the_comparison_is_written(ddr_here, work):
-    files = {flag: work / flag.strip("-") for flag in ("--json", "--csv", "--markdown", "--latex")}
-    flags = [text for flag, path in files.items() for text in (flag, str(path))]
+    files = {ending: work / f"pairs.{ending}" for ending in ("json", "csv", "md", "tex", "png")}
+    flags = [text for path in files.values() for text in ("--save", str(path))]
     done = ddr_here(
         "compare",
         *(IRIS, FACES, OBJECTS, "--metric", "accuracy", "--against", "nmmp"),
         *("--methods", "NMMP,lda,baseline", "--classifier", "3-NN, ties to the nearest"),
-        *("--equivalence", "0.02", "--picture", "pairs.png", *flags),
+        *("--equivalence", "0.02", *flags),
     )
     assert done.returncode == 0, done.stderr
     assert "Difference: less NMMP." in done.stdout
     assert "2 points or less" in " ".join(done.stdout.split())
     assert "LMNN" not in done.stdout
-    assert (work / "pairs.png").read_bytes().startswith(b"\x89PNG")
-    found = json.loads(files["--json"].read_text(encoding="utf-8"))
+    assert files["png"].read_bytes().startswith(b"\x89PNG")
+    found = json.loads(files["json"].read_text(encoding="utf-8"))
     assert [pair["datasets"] for pair in found["pairs"]] == [3, 3, 3]
     assert found["equivalence"] == 0.02
-    table = pd.read_csv(files["--csv"])
+    table = pd.read_csv(files["csv"])
     assert list(table["method"]) == ["baseline", "LDA"] * 3
     assert table["p_holm"].min() == pytest.approx(6 * table["p_value"].min())
-    assert "| baseline | LDA | 3 |" in files["--markdown"].read_text(encoding="utf-8")
-    latex = files["--latex"].read_text(encoding="utf-8")
+    assert "| baseline | LDA | 3 |" in files["md"].read_text(encoding="utf-8")
+    latex = files["tex"].read_text(encoding="utf-8")
     assert latex.count(r"\begin{tabular}") == 5
 
 
 def test_json_on_standard_output_is_all_there_is(ddr_here):
-    done = ddr_here("compare", IRIS, "--json", "-")
+    done = ddr_here("compare", IRIS, "--json")
     assert done.returncode == 0
     found = json.loads(done.stdout)
     assert {"metric", "methods", "differences", "pairs", "scores", "notes"} <= set(found)
@@ -66,7 +66,7 @@ def test_a_setting_is_asked_for_by_its_name(ddr_here):
         (("--against", "x"), "No method is called 'x'"),
         (("--metric", "f1"), "no metric 'f1'"),
         (("--at", "beta"), "--at n_components=10"),
-        (("--picture", "ranks.pdf"), "must end in .png or .svg"),
+        (("--save", "ranks.pdf"), "--save ranks.pdf must end in .md"),
     ],
 )
 def test_a_mistake_is_one_sentence(ddr_here, words, says):

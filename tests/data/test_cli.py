@@ -46,11 +46,14 @@ def test_status_shows_each_data_set(ddr: Callable[..., Result]) -> None:
     assert "ddr data import" in result.output
 
 
-def test_status_names_folders_and_missing_files(ddr: Callable[..., Result], tmp_path: Path) -> None:
+def test_status_names_folders_and_missing_files(
+    ddr: Callable[..., Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     mirror = tmp_path / "mirror"
     (mirror / "thyroid").mkdir(parents=True)
     (mirror / "thyroid" / "new-thyroid.data").write_bytes(b"12345")
-    result = ddr("status", "thyroid", "landsat", "--data-dir", mirror)
+    monkeypatch.setenv("DDR_DATA", str(mirror))
+    result = ddr("status", "thyroid", "landsat")
     assert result.exit_code == 0
     assert re.search(r"thyroid +215 +5 +3 +5 bytes +mirror", result.output)
     assert f"mirror: {mirror}" in result.output
@@ -139,7 +142,6 @@ def test_import(ddr: Callable[..., Result], toy: Path, tmp_path: Path) -> None:
         (["status", "landsta"], "Did you mean 'landsat'"),
         (["verify"], "Name a data set"),
         (["fetch", "iris", "--all"], "not both"),
-        (["fetch", "iris", "--data-dir", "nowhere"], "nowhere"),
         (["import", "iris", "."], "needs no files"),
         (["new", "x", "--format", "csv", "--path", "nothing.csv"], "no file or folder nothing.csv"),
         (["new", "x", "--format", "cvs", "--path", "."], "Did you mean 'csv'"),

@@ -134,6 +134,14 @@ def test_what_the_command_line_says_is_no_question(
     assert dataset.group_names == ("east", "north", "south")
 
 
+def test_a_word_for_a_missing_value_is_no_question(
+    new: Callable[..., Result], unclear: Path
+) -> None:
+    result = new(unclear, "--label", "second", "--missing-value", "low")
+    assert result.exit_code == 0, result.output
+    assert load_dataset(unclear.with_suffix(".yaml")).n_missing == 3
+
+
 def test_a_terminal_is_asked_one_thing_after_the_other(
     new: Callable[..., Result], unclear: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
