@@ -181,9 +181,9 @@ class Results:
     def figure(self) -> Figure:
         """Return the run's figure, as ``figure.png`` shows it."""
         from ddr_cli.figures import draw
-        from ddr_cli.verdicts.headline import said_of
+        from ddr_cli.papers.figure_notes import notes_on
 
-        return draw(self._summary, said_of(self._summary))
+        return draw(self._summary, notes_on(self._summary))
 
     def compare(self, *others: Results | str | Path, **options: Any) -> Comparison:
         """Compare the methods of this run, or of this and others; see `compare`."""
@@ -191,9 +191,10 @@ class Results:
 
     def write(self) -> list[Path]:
         """Write ``summary.csv``, ``figure.svg`` and ``figure.png`` into the folder."""
+        from ddr_cli.papers.figure_notes import notes_on
         from ddr_cli.report import write_run
 
-        return write_run(self._summary)
+        return write_run(self._summary, notes_on(self._summary))
 
     @cached_property
     def _summary(self) -> Summary:

@@ -41,9 +41,10 @@ def describe(
     shows can be pasted into a spec.
     """
     from ddr_cli.data.cards import card_names
+    from ddr_cli.papers.schema import describe_paper, paper_names
     from ddr_cli.report.descriptions import describe as description
 
-    text = allowed(trust, lambda: description(located(name, None)))
+    text = allowed(trust, lambda: description(located(name, None), (paper_names(), describe_paper)))
     if dimension and not (name in card_names() or name.endswith((".yaml", ".yml"))):
         raise InputError(
             f"--dimension applies to data sets only; '{name}' is not one. 'ddr list datasets' "

@@ -11,7 +11,7 @@ from ddr_cli.cli.options import console, in_width, print_table
 from ddr_cli.report import Format
 
 if TYPE_CHECKING:
-    from ddr_cli.report import ReportOutcome
+    from ddr_cli.papers.report import ReportOutcome
 
 _MOST_OWN_RUNS = 5
 
@@ -42,7 +42,7 @@ def report(
 
     Of runs that belong to no paper: the table, paired differences and what failed.
     """
-    from ddr_cli.report import check_report, write_report
+    from ddr_cli.papers.report import check_report, write_report
 
     if check:
         outcome = check_report(results, paper=paper)
@@ -73,12 +73,8 @@ def _conclude(outcome: ReportOutcome, results: Path) -> None:
 
 
 def _show(outcome: ReportOutcome, *, full: bool) -> None:
-    from ddr_cli.report.terminal import (
-        count_tables,
-        own_run_tables,
-        paper_tables,
-        totals_table,
-    )
+    from ddr_cli.papers.terminal import count_tables, paper_tables
+    from ddr_cli.report.terminal import own_run_tables, totals_table
 
     screen = console()
     papers, own = outcome.assessment.papers, outcome.assessment.others

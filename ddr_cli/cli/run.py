@@ -49,6 +49,7 @@ def run_and_show(specs: Sequence[Spec], options: RunOptions) -> None:
 
     def load_libraries() -> None:
         # What is needed in the end is loaded while the processes load what they need.
+        import ddr_cli.papers.figure_notes
         import ddr_cli.report.run_files
 
         if not options.quiet:
@@ -96,9 +97,10 @@ def _show(outcome: RunOutcome, options: RunOptions, *, one_of_several: bool) -> 
         summary = summary_of(outcome.folder)
         if not is_derived:
             # It brings Matplotlib along.
+            from ddr_cli.papers.figure_notes import notes_on
             from ddr_cli.report import write_run
 
-            write_run(summary)
+            write_run(summary, notes_on(summary))
         if not options.quiet and not outcome.interrupted:
             _show_results(outcome, summary)
             if not one_of_several:

@@ -39,6 +39,12 @@ def shipped_yaml(folder: str) -> dict[str, Path]:
     return {path.stem: path for path in sorted(shipped(folder).glob("*.yaml"))}
 
 
+def paper_files() -> dict[str, Path]:
+    """Return the file of each paper by the paper's name, sorted."""
+    found = sorted((_PACKAGE / "papers").glob("*.yaml"))
+    return {path.stem: path for path in found if path.stem != "glossary"}
+
+
 @dataclass(frozen=True)
 class Entry:
     """One component: its name in specs, ``"package.module:attribute"``, a line for `ddr list`.

@@ -10,9 +10,8 @@ from ddr_cli.comparison.summary import AXES, Summary, swept_columns
 from ddr_cli.figures.curves import draw_curves, draw_heat_maps
 from ddr_cli.figures.dot_plot import draw_category_plot, draw_dot_plot
 from ddr_cli.figures.embeddings import draw_embeddings, read_embeddings, scores_note
-from ddr_cli.figures.picture import Picture
+from ddr_cli.figures.picture import NO_NOTES, Notes, Picture
 from ddr_cli.figures.style import house_style, new_figure, run_title
-from ddr_cli.verdicts.headline import NOTHING, Said
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -20,8 +19,8 @@ if TYPE_CHECKING:
 _MOST_PANELS = 4
 
 
-def draw(summary: Summary, said: Said = NOTHING) -> Figure:
-    """Draw the metric that a run's spec plots, with what papers have said about it.
+def draw(summary: Summary, notes: Notes = NO_NOTES) -> Figure:
+    """Draw the metric that a run's spec plots, with what papers say of it.
 
     A run that kept embeddings shows those. With one swept parameter there are curves: the
     predefined split and the re-splits side by side where both were run. So it is with numbers of
@@ -29,11 +28,11 @@ def draw(summary: Summary, said: Said = NOTHING) -> Figure:
     of the second, or heat maps where it has many. With one that has words for values, a line for
     each of them. Otherwise a dot per method, for the best of its settings.
     """
-    embeddings = read_embeddings(summary, said.marks)
-    picture = Picture(summary, summary.run.spec.plot.y, said)
+    embeddings = read_embeddings(summary, notes.marks)
+    picture = Picture(summary, summary.run.spec.plot.y, notes)
     with house_style():
         if embeddings:
-            title = run_title(summary.run, finding=said.finding or picture.best())
+            title = run_title(summary.run, finding=notes.finding or picture.best())
             return draw_embeddings(title, embeddings, scores_note(summary))
         if picture.rows.empty:
             figure = new_figure(6.4, 1.6)

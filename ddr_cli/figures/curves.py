@@ -10,6 +10,7 @@ import pandas as pd
 from matplotlib.colors import BoundaryNorm, ListedColormap
 from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter, NullLocator
 
+from ddr_cli.comparison.methods import EQUIVALENCE
 from ddr_cli.comparison.names import is_rate, lower_is_better, plain
 from ddr_cli.comparison.summary import AXES
 from ddr_cli.figures.picture import Method, Picture
@@ -29,7 +30,6 @@ from ddr_cli.figures.style import (
     new_figure,
     value_axis,
 )
-from ddr_cli.papers.glossary import glossary
 from ddr_cli.spec.budgets import LABELS
 
 if TYPE_CHECKING:
@@ -346,9 +346,7 @@ def draw_heat_maps(picture: Picture, x: str, second: str) -> Figure:
     ]
     lower = lower_is_better(picture.metric)
     best = float(rows["mean"].min() if lower else rows["mean"].max())
-    tolerance = picture.scale * (
-        glossary().numbers.rate_tolerance if is_rate(picture.metric) else abs(best) / 100
-    )
+    tolerance = picture.scale * (EQUIVALENCE if is_rate(picture.metric) else abs(best) / 100)
     reach = float((rows["mean"] - best).abs().max()) / tolerance
     steps = _STEPS[: 1 + sum(step < reach for step in _STEPS[:-1])]
     norm = BoundaryNorm([0, *[step * tolerance for step in steps]], len(steps))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
 import pandas as pd
@@ -41,8 +42,6 @@ from ddr_cli.figures.style import (
 )
 from ddr_cli.spec.budgets import ALL, LABELS, Budget
 from ddr_cli.spec.sweeps import TRAIN
-from ddr_cli.verdicts.headline import Said
-from ddr_cli.verdicts.printed import QuotedNumber
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -60,6 +59,36 @@ _SIZES = {
 }
 
 
+@dataclass(frozen=True)
+class QuotedNumber:
+    """A number that a paper prints, drawn as a star next to the row of ours that answers it.
+
+    `value` is in the metric's unit, `text` as shown (``paper: 8.6 %``); `at` is the value of the
+    swept parameter that the paper gives, None where it is the row's.
+    """
+
+    row: int
+    value: float
+    text: str
+    at: float | None = None
+
+
+@dataclass(frozen=True)
+class Notes:
+    """What papers print about a run, for its figure.
+
+    `marks` has, by a method's label, what it keeps according to a table of marks and to us;
+    `finding` is the verdict on all of it in words, empty if no paper names the run.
+    """
+
+    quoted: Sequence[QuotedNumber] = ()
+    marks: Mapping[str, str] = field(default_factory=dict)
+    finding: str = ""
+
+
+NO_NOTES = Notes()
+
+
 class Picture:
     """One metric of a run's summary, ready to be drawn.
 
@@ -69,9 +98,9 @@ class Picture:
     labels, all labels stand a step beyond the largest number; `ticks` has that axis's texts.
     """
 
-    def __init__(self, summary: Summary, metric: str, said: Said) -> None:
+    def __init__(self, summary: Summary, metric: str, notes: Notes) -> None:
         self.run = summary.run
-        self.finding = said.finding
+        self.finding = notes.finding
         self.metric = metric
         self.scale = 100.0 if is_rate(metric) else 1.0
         rows = with_tuned_names(summary.methods[summary.methods["metric"] == metric])
@@ -86,7 +115,7 @@ class Picture:
             places = _places_of(list(self.run.spec.labels))
             self.ticks = {place: str(budget) for budget, place in places.items()}
             self.rows[LABELS] = self.rows[LABELS].map(places).astype(float)
-        self.quoted = [each for each in said.quoted if each.row in rows.index]
+        self.quoted = [each for each in notes.quoted if each.row in rows.index]
         pairs = rows.drop_duplicates(["reducer_label", "classifier_label"])
         self.methods: list[Method] = list(
             pairs[["reducer_label", "classifier_label"]].itertuples(index=False, name=None)

@@ -1,42 +1,71 @@
-"""The predicates that a part of a claim may use, as data; `ddr_cli.verdicts.claims` tests them.
+"""The predicates that a part of a claim may use, each with its test over our rows.
 
-Thresholds come from the glossary, one for all papers; places and values, from the paper's sentence.
+Thresholds come from the glossary, one for all papers; grid values and levels come from the paper's
+sentence. A test says whether the means meet the predicate, gives the numbers in words, and the
+p-value of the intervals: one minus the level of the widest interval that lies wholly where the
+predicate asks.
 """
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, NamedTuple, Self
 
+import numpy as np
 from annotated_types import Ge, Gt
 from pydantic import model_validator
 
+from ddr_cli.comparison.names import plain
 from ddr_cli.core.validation import Frozen
 
+if TYPE_CHECKING:
+    from ddr_cli.comparison.summary import Row
+    from ddr_cli.papers.claims import PartView
 
-class _Base(Frozen):
+    Series = list[tuple[float, Row]]  # grid values in ascending order, and the row at each
+
+EXACT = 1e-9
+"""A difference of 1.00 points is not above one point for a rounding error."""
+
+
+class UnansweredError(Exception):
+    """Our results have no answer yet; the message says why, for the table."""
+
+
+class NotApplicableError(UnansweredError):
+    """The question makes no sense through this view, whatever is run."""
+
+
+class NotSweptError(UnansweredError):
+    """The rows have no value of the parameter that orders them."""
+
+
+class Outcome(NamedTuple):
+    """Whether the means meet a predicate, with the numbers, and the p-value of the intervals."""
+
+    holds: bool
+    detail: str
+    p: float
+
+
+class Predicate(Frozen):
+    """Something that a part of a claim says of our results; called, it tests one view of the part.
+
+    A subclass says whether it needs a parameter's grid, and whether it compares two rows.
+    """
+
     needs_grid: ClassVar[bool] = False
     compares: ClassVar[bool] = False
 
+    def __call__(self, view: PartView) -> Outcome:
+        raise NotImplementedError
 
-class _OnGrid(_Base):
+
+class _OnGrid(Predicate):
     needs_grid: ClassVar[bool] = True
 
 
-class LevelAt(_OnGrid):
-    """The value at `at` is within `tolerance` of `value`."""
-
-    name: Literal["level_at"]
-    at: float
-    value: float
-    tolerance: Annotated[float, Gt(0)]
-
-
-class BelowAt(_OnGrid):
-    """The value at `at` is below `value`."""
-
-    name: Literal["below_at"]
-    at: float
-    value: float
+class _Comparison(Predicate):
+    compares: ClassVar[bool] = True
 
 
 class _Range(_OnGrid):
@@ -50,12 +79,190 @@ class _Range(_OnGrid):
         return self
 
 
+# -- one row --------------------------------------------------------------------------------------
+
+
+class AtLeastValue(Predicate):
+    """The value is at least `value`; an error rate, at most one minus `value`."""
+
+    name: Literal["at_least_value"]
+    value: float
+
+    def __call__(self, view: PartView) -> Outcome:
+        row = view.row()
+        level, words = view.level(row)
+        if view.lower_is_better:
+            bound, asked = 1 - self.value, "less"
+            holds, p = level.mean <= bound + EXACT, level.p(below=bound)
+        else:
+            bound, asked = self.value, "more"
+            holds, p = level.mean >= bound - EXACT, level.p(above=bound)
+        text = f"{view.show_row(row)}{words}; asked: {view.show(bound)} or {asked}"
+        return Outcome(holds, text, p)
+
+
+class AtMostValue(Predicate):
+    """The value is at most `value`."""
+
+    name: Literal["at_most_value"]
+    value: float
+
+    def __call__(self, view: PartView) -> Outcome:
+        row = view.row()
+        level, words = view.level(row)
+        text = f"{view.show_row(row)}{words}; asked: {view.show(self.value)} or less"
+        return Outcome(level.mean <= self.value + EXACT, text, level.p(below=self.value))
+
+
+# -- two rows -------------------------------------------------------------------------------------
+
+
+class Ahead(_Comparison):
+    """The value is ahead of the one it is compared with, in the metric's direction."""
+
+    name: Literal["ahead"]
+    at_least: Annotated[float, Ge(0)] = 0.0
+
+    def __call__(self, view: PartView) -> Outcome:
+        ours, other = view.pair()
+        gain, words = view.gain((ours, other))
+        holds = gain.mean > 0 and gain.mean >= self.at_least - EXACT
+        asked = f"; asked: {view.points(self.at_least)} or more" if self.at_least else ""
+        text = f"{view.show_row(ours)} against {view.show_row(other)}{words}{asked}"
+        return Outcome(holds, text, gain.p(above=self.at_least))
+
+
+class NotBehind(_Comparison):
+    """The value is worse than the one it is compared with by at most `tolerance`, or better."""
+
+    name: Literal["not_behind"]
+    tolerance: Annotated[float, Gt(0)]
+
+    def __call__(self, view: PartView) -> Outcome:
+        ours, other = view.pair()
+        gain, words = view.gain((ours, other))
+        text = f"{view.show_row(ours)} beside {view.show_row(other)}{words}; asked: behind by "
+        text += f"{view.points(self.tolerance).lstrip('+')} at most"
+        holds = gain.mean >= -self.tolerance - EXACT
+        return Outcome(holds, text, gain.p(above=-self.tolerance))
+
+
+class RelativeGain(_Comparison):
+    """The value is below the one it is compared with by at least this fraction of that one."""
+
+    name: Literal["relative_gain"]
+    at_least: Annotated[float, Gt(0)]
+
+    def __call__(self, view: PartView) -> Outcome:
+        ours, other = view.pair()
+        gain, words = view.gain((ours, other))
+        fraction = gain.mean / other["mean"]
+        return Outcome(
+            fraction >= self.at_least - EXACT,
+            f"{100 * fraction:.1f} % gained, {100 * self.at_least:g} % asked: "
+            f"{view.show_row(ours)} against {view.show_row(other)}{words}",
+            gain.p(above=self.at_least * other["mean"]),
+        )
+
+
+class WithinOf(_Comparison):
+    """The value and the one it is compared with differ by at most `tolerance`."""
+
+    name: Literal["within_of"]
+    tolerance: Annotated[float, Gt(0)]
+
+    def __call__(self, view: PartView) -> Outcome:
+        ours, other = view.pair()
+        difference, words = view.difference((ours, other))
+        return Outcome(
+            abs(difference.mean) <= self.tolerance + EXACT,
+            f"{view.show_row(ours)} and {view.show_row(other)}: {view.points(difference.mean)} "
+            f"apart where at most {view.points(self.tolerance)} count as alike{words}",
+            difference.p(above=-self.tolerance, below=self.tolerance),
+        )
+
+
+class Faster(_Comparison):
+    """Its fits take at most one `times`-th of the CPU time of those it is compared with."""
+
+    name: Literal["faster"]
+    times: Annotated[float, Gt(1)]
+
+    def __call__(self, view: PartView) -> Outcome:
+        names = [row["reducer_label"] for row in view.pair()]
+        ours, other = (row.trials["fit_seconds"].to_numpy(float) for row in view.pair())
+        if min(ours.min(), other.min()) <= 0:
+            raise UnansweredError("some fits took no time that could be measured")
+        ratio = float(other.mean() / ours.mean())
+        p = float("nan")
+        if view.rows.view == "resplits" and len(ours) == len(other) > 1:
+            p = view.estimate(np.log(other) - np.log(ours)).p(above=np.log(self.times))
+        text = f"a fit of {names[1]} takes {ratio:.3g} times as long as one of {names[0]}; asked: "
+        return Outcome(ratio >= self.times, f"{text}{self.times:g} times or more", p)
+
+
+# -- a series along a parameter -------------------------------------------------------------------
+
+
+class LevelAt(_OnGrid):
+    """The value at `at` is within `tolerance` of `value`."""
+
+    name: Literal["level_at"]
+    at: float
+    value: float
+    tolerance: Annotated[float, Gt(0)]
+
+    def __call__(self, view: PartView) -> Outcome:
+        place, row = view.at(self.at)
+        level, words = view.level(row)
+        low, high = self.value - self.tolerance, self.value + self.tolerance
+        return Outcome(
+            low - EXACT <= level.mean <= high + EXACT,
+            f"{view.show_at(place, row)}{words}; the paper says {view.show(self.value)}, "
+            f"near is {view.show(low)} to {view.show(high)}",
+            level.p(above=low, below=high),
+        )
+
+
+class BelowAt(_OnGrid):
+    """The value at `at` is below `value`."""
+
+    name: Literal["below_at"]
+    at: float
+    value: float
+
+    def __call__(self, view: PartView) -> Outcome:
+        place, row = view.at(self.at)
+        level, words = view.level(row)
+        text = f"{view.show_at(place, row)}{words}; asked: below {view.show(self.value)}"
+        return Outcome(level.mean < self.value, text, level.p(below=self.value))
+
+
 class MinimumIn(_OnGrid):
-    """The smallest value of the series is at a place from `low` to `high`, both included."""
+    """The smallest value of the series lies from `low` to `high`, both included."""
 
     name: Literal["minimum_in"]
     low: float
     high: float
+
+    def __call__(self, view: PartView) -> Outcome:
+        found = view.series()
+        place, row = min(found, key=_mean)
+        inside = self.low <= place <= self.high
+        # The best on the other side of the border shows how much the minimum's position means.
+        others = [item for item in found if (self.low <= item[0] <= self.high) != inside]
+        if not others:
+            raise UnansweredError("the grid lies on one side of the range")
+        other_place, other = min(others, key=_mean)
+        if self.low == self.high:
+            side = "elsewhere" if inside else "there"
+        else:
+            side = f"{'outside' if inside else 'within'} {plain(self.low)} to {plain(self.high)}"
+        text = f"minimum {view.show_at(place, row)}; best {side}: "
+        difference, words = view.difference((other, row))
+        return Outcome(
+            inside, f"{text}{view.show_at(other_place, other)}{words}", difference.p(above=0)
+        )
 
 
 class FlatIn(_Range):
@@ -64,12 +271,26 @@ class FlatIn(_Range):
     name: Literal["flat_in"]
     tolerance: Annotated[float, Gt(0)]
 
+    def __call__(self, view: PartView) -> Outcome:
+        found = view.series(self.low, self.high)
+        if len(found) < 2:
+            raise UnansweredError("the grid has fewer than two places there")
+        (low_place, low), (high_place, high) = min(found, key=_mean), max(found, key=_mean)
+        spread, words = view.difference((high, low))
+        return Outcome(
+            spread.mean <= self.tolerance + EXACT,
+            f"from {view.show(low['mean'])} ({view.place(low_place)}) to "
+            f"{view.show(high['mean'])} ({view.place(high_place)}), {view.points(spread.mean)} "
+            f"where at most {view.points(self.tolerance)} count as flat{words}",
+            spread.p(below=self.tolerance),
+        )
+
 
 class StaysWithin(_OnGrid):
     """The series stays between `low - slack` and `high + slack` over a long enough range.
 
-    The range is the longest run of neighbouring grid places inside the band, and its last place
-    is at least `span` times its first.
+    The range is the longest run of neighbouring grid values inside the band, and its last grid
+    value is at least `span` times its first.
     """
 
     name: Literal["stays_within"]
@@ -77,6 +298,34 @@ class StaysWithin(_OnGrid):
     high: float
     slack: Annotated[float, Ge(0)] = 0.0
     span: Annotated[float, Gt(1)]
+
+    def __call__(self, view: PartView) -> Outcome:
+        low, high = self.low - self.slack, self.high + self.slack
+        found = view.series()
+        longest: Series = []
+        current: Series = []
+        for place, row in found:
+            current = [*current, (place, row)] if low <= row["mean"] <= high else []
+            if _ratio(current) > _ratio(longest):
+                longest = current
+        band = f"{view.show(low)} to {view.show(high)}"
+        if not longest:
+            return Outcome(False, f"nowhere within {band}", 1.0)
+        ends = f"{view.place(longest[0][0])} to {plain(longest[-1][0])}"
+        means = [row["mean"] for _, row in longest]
+        text = f"{view.show(min(means))} to {view.show(max(means))} from {ends}; band {band}"
+        inside = [view.level(row)[0].p(above=low, below=high) for _, row in found]
+        # The range of the asked length whose intervals are deepest inside the band.
+        p = min(
+            (
+                max(inside[first : last + 1])
+                for first in range(len(found))
+                for last in range(first, len(found))
+                if _ratio(found[first : last + 1]) >= self.span
+            ),
+            default=1.0,
+        )
+        return Outcome(_ratio(longest) >= self.span, text, p)
 
 
 class RisesTowards(_OnGrid):
@@ -87,75 +336,56 @@ class RisesTowards(_OnGrid):
     start: float
     at_least: Annotated[float, Ge(0)] = 0.0
 
-
-class RelativeGain(_Base):
-    """The value is below the one it is compared with by at least this share of that one."""
-
-    name: Literal["relative_gain"]
-    at_least: Annotated[float, Gt(0)]
-    compares: ClassVar[bool] = True
-
-
-class Ahead(_Base):
-    """The value is ahead of the one it is compared with, in the metric's direction."""
-
-    name: Literal["ahead"]
-    at_least: Annotated[float, Ge(0)] = 0.0
-    compares: ClassVar[bool] = True
-
-
-class NotBehind(_Base):
-    """The value is behind the one it is compared with by at most `tolerance`, or ahead of it."""
-
-    name: Literal["not_behind"]
-    tolerance: Annotated[float, Gt(0)]
-    compares: ClassVar[bool] = True
+    def __call__(self, view: PartView) -> Outcome:
+        end_place, end = view.series()[0 if self.end == "low" else -1]
+        start_place, start = view.at(self.start)
+        rise, words = view.difference((end, start))
+        holds = rise.mean > 0 and rise.mean >= self.at_least - EXACT
+        asked = f"; asked: {view.points(self.at_least)} or more" if self.at_least else ""
+        text = f"{view.show_at(start_place, start)}, {view.show_at(end_place, end)}{words}{asked}"
+        return Outcome(holds, text, rise.p(above=self.at_least))
 
 
 class AheadAlong(_Range):
     """From `low` to `high` the series is ahead of the one it is compared with.
 
-    It is, in the metric's direction, at every place that both have, and by at least `at_least` on
-    average. What it is compared with may also be one row without the parameter, which then counts
-    everywhere.
+    It is ahead, in the metric's direction, at every grid value that both have, and by at least
+    `at_least` on average. The other one may also be a single row without the parameter, which then
+    counts everywhere.
     """
 
     name: Literal["ahead_along"]
     at_least: Annotated[float, Ge(0)] = 0.0
     compares: ClassVar[bool] = True
 
-
-class AtLeastValue(_Base):
-    """The value is at least `value`; an error rate, at most one less `value`."""
-
-    name: Literal["at_least_value"]
-    value: float
-
-
-class AtMostValue(_Base):
-    """The value is at most `value`."""
-
-    name: Literal["at_most_value"]
-    value: float
-
-
-class WithinOf(_Base):
-    """The value and the one it is compared with differ by at most `tolerance`."""
-
-    name: Literal["within_of"]
-    tolerance: Annotated[float, Gt(0)]
-    compares: ClassVar[bool] = True
+    def __call__(self, view: PartView) -> Outcome:
+        found = view.common(self.low, self.high)
+        if not found:
+            raise UnansweredError("the two have no place in common there")
+        sign = -1 if view.lower_is_better else 1
+        gains = [sign * (ours["mean"] - other["mean"]) for _, ours, other in found]
+        ahead = sum(gain > 0 for gain in gains)
+        place, ours, other = found[min(range(len(found)), key=gains.__getitem__)]
+        average, words = view.gain(*((ours, other) for _, ours, other in found))
+        asked = f"; asked: {view.points(self.at_least)} on average" if self.at_least else ""
+        return Outcome(
+            ahead == len(found) and average.mean >= self.at_least - EXACT,
+            f"ahead at {ahead} of {len(found)} places, by {view.points(average.mean)} on average; "
+            f"least so {view.show(ours['mean'])} against {view.show_at(place, other)}"
+            f"{words}{asked}",
+            average.p(above=self.at_least),
+        )
 
 
-class Faster(_Base):
-    """Its fits take at most one `times`-th of the CPU time of those it is compared with."""
-
-    name: Literal["faster"]
-    times: Annotated[float, Gt(1)]
-    compares: ClassVar[bool] = True
+def _mean(item: tuple[float, Row]) -> float:
+    return float(item[1]["mean"])
 
 
-Predicate = (
+def _ratio(places: Series) -> float:
+    return places[-1][0] / places[0][0] if places else 0.0
+
+
+AnyPredicate = (
     LevelAt
     | BelowAt
     | MinimumIn

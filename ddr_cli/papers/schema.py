@@ -1,9 +1,9 @@
-"""The models of a paper's file, one YAML per paper: its reference, artefacts and claims.
+"""What a paper's file and the glossary hold: references, artefacts, printed numbers and claims.
 
 Nothing here is computed from results. A printed number or mark names the row of our own results
-that answers it by a selector; a claim is a sentence, in parts that are predicates over such rows.
-`ddr_cli.verdicts` looks the rows up and judges both. Values are in the metric's own unit: an error
-rate of 0.09 is 9 %. What a word such as "much" means in numbers stands in ``glossary.yaml``.
+that answers it by a selector. A claim is a sentence of the paper; its parts are predicates over
+such rows. Values are in the metric's own unit: an error rate of 0.09 is 9 %. ``glossary.yaml`` says
+what a word such as "much" means in numbers, for all papers alike.
 """
 
 from __future__ import annotations
@@ -18,12 +18,49 @@ from annotated_types import Ge, Gt, Le, MinLen
 from pydantic import Field, model_validator
 
 from ddr_cli.core.errors import InputError, did_you_mean
+from ddr_cli.core.registry import paper_files
 from ddr_cli.core.validation import Frozen, validated
 from ddr_cli.core.yaml_loader import read_document
-from ddr_cli.papers.glossary import GLOSSARY, glossary
-from ddr_cli.papers.predicates import Predicate
+from ddr_cli.papers.predicates import AnyPredicate
 
-_FOLDER = Path(__file__).resolve().parent
+# -- the glossary ---------------------------------------------------------------------------------
+
+
+class NumberRule(Frozen):
+    """When a printed number is reproduced; `trivial` is how far above one class is no merit."""
+
+    rate_tolerance: Annotated[float, Gt(0)]
+    dimension_tolerance: Annotated[float, Gt(0)]
+    trivial: Annotated[float, Ge(0)]
+    means: str
+    fixed: datetime
+    was: str | None = None
+
+
+class Term(Frozen):
+    """A word, its predicate and thresholds, when these were fixed, and what they `was` before."""
+
+    predicate: str
+    set: dict[str, float] = Field(default_factory=dict)
+    means: str
+    fixed: datetime
+    was: str | None = None
+
+
+class Glossary(Frozen):
+    """The words of all papers; `seen` is when the first result of a spec was seen."""
+
+    numbers: NumberRule
+    terms: dict[str, Term]
+    seen: dict[str, datetime]
+
+
+@cache
+def glossary() -> Glossary:
+    """Return the glossary."""
+    path = Path(__file__).with_name("glossary.yaml")
+    return validated(read_document(path), Glossary, "the glossary")
+
 
 # -- which rows of our own results are meant ------------------------------------------------------
 
@@ -86,17 +123,6 @@ class Quantity(Frozen):
         return value
 
 
-class Seconds(Frozen):
-    """A printed training time in seconds per run.
-
-    Machines differ, so that only ratios compare: `than` is the select of the printed number, of the
-    same artefact, whose time this one is divided by; None for that one itself.
-    """
-
-    value: Annotated[float, Ge(0)]
-    than: Selector | None = None
-
-
 class Calibration(Frozen):
     """That a result was looked at to choose a reading, so that it proves nothing about it.
 
@@ -136,8 +162,9 @@ class _Answered(Frozen):
 class PrintedNumber(_Answered):
     """One number that the paper prints, or one of ours in a place where it prints none.
 
-    `row` and `column` are its place in a printed table, `where` says so for a reader; without a
-    `value` the verdict is "not testable".
+    `row` and `column` are its place in a printed table, `where` says so for a reader. Without a
+    `value` the verdict is "not testable". `seconds` is the printed training time. Machines differ,
+    so only ratios compare: `seconds_than` is the id of the number whose time divides this one.
     """
 
     id: str
@@ -147,13 +174,16 @@ class PrintedNumber(_Answered):
     metric: str = "error"
     value: Quantity | None = None
     sd: Quantity | None = None
-    seconds: Seconds | None = None
+    seconds: Annotated[float, Ge(0)] | None = None
+    seconds_than: str | None = None
     where: str
 
     @model_validator(mode="after")
     def _spread_has_a_value(self) -> Self:
         if self.value is None and self.sd is not None:
             raise ValueError("'sd' goes with a printed 'value', which is missing")
+        if self.seconds is None and self.seconds_than is not None:
+            raise ValueError("'seconds_than' goes with printed 'seconds', which are missing")
         return self
 
 
@@ -278,12 +308,12 @@ class Artefact(Frozen):
             raise ValueError(f"'{self.id}' is of the kind marks and needs 'marks' and 'thresholds'")
         if self.kind != "marks" and (self.marks or self.thresholds):
             raise ValueError(f"'{self.id}' has marks, so its kind must be marks, not {self.kind}")
-        timed = [item.select for item in self.printed if item.seconds]
+        timed = [item.id for item in self.printed if item.seconds is not None]
         for item in self.printed:
-            if item.seconds and item.seconds.than and item.seconds.than not in timed:
+            if item.seconds_than not in (None, *timed):
                 raise ValueError(
-                    f"'{self.id}.{item.id}' compares its seconds with a row of ours that stands "
-                    "beside no printed time of this artefact; repeat that number's select in 'than'"
+                    f"'{self.id}.{item.id}' compares its seconds with '{item.seconds_than}', which "
+                    f"has no 'seconds' here.{did_you_mean(str(item.seconds_than), timed)}"
                 )
         return self
 
@@ -306,10 +336,10 @@ class Part(_Answered):
     artefact: str
     what: str
     select: Selector
-    along: str | None = None
+    along: str = ""
     metric: str = "error"
     term: str
-    predicate: Annotated[Predicate, Field(discriminator="name")]
+    predicate: Annotated[AnyPredicate, Field(discriminator="name")]
     why: str | None = None
     than: Selector | None = None
     written: datetime
@@ -335,11 +365,16 @@ class Part(_Answered):
 
     @model_validator(mode="after")
     def _has_what_its_predicate_needs(self) -> Self:
-        if self.predicate.needs_grid and self.along is None:
+        if self.predicate.needs_grid and not self.along:
             raise ValueError(f"the term '{self.term}' needs 'along'")
         if self.predicate.compares and self.than is None:
             raise ValueError(f"the term '{self.term}' needs 'than'")
         return self
+
+    @property
+    def selectors(self) -> tuple[Selector, ...]:
+        """Its row, and the one that it is compared with, if there is one."""
+        return (self.select,) if self.than is None else (self.select, self.than)
 
     @property
     def fixed(self) -> datetime:
@@ -424,9 +459,8 @@ class Paper(Frozen):
             if artefact_id not in by_id:
                 raise ValueError(f"claim '{owner}' names no artefact: '{artefact_id}'")
         for part in parts:
-            for meant in (part.select, part.than):
-                if meant is not None:
-                    _refuse_foreign_spec(part.id, meant, by_id[part.artefact])
+            for meant in part.selectors:
+                _refuse_foreign_spec(part.id, meant, by_id[part.artefact])
         specs = {spec for artefact in self.artefacts for spec in artefact.specs}
         for reading in self.readings:
             for name in (*reading.specs, *reading.specs.values()):
@@ -457,24 +491,24 @@ def _refuse_foreign_spec(owner: str, selector: MethodSelector, artefact: Artefac
 
 def paper_names() -> list[str]:
     """Return the names of all papers, sorted."""
-    return sorted(path.stem for path in _FOLDER.glob("*.yaml") if path != GLOSSARY)
+    return list(paper_files())
 
 
 def papers_naming(run: str) -> list[str]:
     """Return the names of the papers whose files have a run's name; reading them all takes time."""
-    texts = {name: (_FOLDER / f"{name}.yaml").read_text(encoding="utf-8") for name in paper_names()}
-    return [name for name, text in texts.items() if run in text]
+    files = paper_files().items()
+    return [name for name, path in files if run in path.read_text(encoding="utf-8")]
 
 
 @cache
 def load_paper(name: str) -> Paper:
     """Return the paper called `name`; an `InputError` names what is wrong with it, and where."""
-    if name not in paper_names():
+    files = paper_files()
+    if name not in files:
         raise InputError(
-            f"Unknown paper '{name}'.{did_you_mean(name, paper_names())} "
-            f"Known: {', '.join(paper_names())}."
+            f"Unknown paper '{name}'.{did_you_mean(name, files)} Known: {', '.join(files)}."
         )
-    return read_paper(_FOLDER / f"{name}.yaml")
+    return read_paper(files[name])
 
 
 def read_paper(path: Path) -> Paper:
@@ -483,3 +517,14 @@ def read_paper(path: Path) -> Paper:
     if paper.name != path.stem:
         raise InputError(f"{path.name} must have `name: {path.stem}` (found `name: {paper.name}`).")
     return paper
+
+
+def describe_paper(name: str) -> str:
+    """Return a paper's reference, question and specs as text."""
+    paper = load_paper(name)
+    reference = paper.reference
+    head = f'{name} (paper)\n\n{", ".join(reference.authors)}, "{reference.title}", '
+    head += f"{reference.venue}, {reference.year}\n\n{paper.asked.strip()}\n\nIts specs:"
+    width = max(len(item.id) for item in paper.artefacts)
+    lines = [f"  {item.id:<{width}}  {', '.join(item.specs)}" for item in paper.artefacts]
+    return "\n".join([head, *lines])

@@ -22,9 +22,6 @@ class Format(StrEnum):
 
 
 if TYPE_CHECKING:
-    from ddr_cli.report.build import ReportOutcome as ReportOutcome
-    from ddr_cli.report.build import check_report as check_report
-    from ddr_cli.report.build import write_report as write_report
     from ddr_cli.report.controls import control_table as control_table
     from ddr_cli.report.run_files import write_run as write_run
     from ddr_cli.report.terminal import run_table as run_table

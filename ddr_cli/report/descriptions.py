@@ -1,4 +1,4 @@
-"""What a name stands for, as text: a data set, a piece of a spec or of a card, a paper, a spec."""
+"""What a name stands for, as text: a data set, a component of a spec or of a card, or a spec."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ from ddr_cli.data.synthetic import GENERATORS
 from ddr_cli.evaluation.metrics import get_scale, metric_names, scorer_names, scorer_needs
 from ddr_cli.evaluation.registry import get_evaluator_traits
 from ddr_cli.evaluation.splits import SPLITS
-from ddr_cli.papers.schema import load_paper, paper_names
 from ddr_cli.reducers.registry import get_traits
 from ddr_cli.spec.estimators import PREFIXES, load_factory, registry_of, sections_of, usual
 
@@ -45,8 +44,14 @@ _SPLIT_NOTES = {
 }
 
 
-def describe(name: str) -> str:
-    """Return what a name or a path stands for; all of it, if it is the name of several things."""
+Table = tuple[Iterable[str], Callable[[str], str]]
+
+
+def describe(name: str, *more: Table) -> str:
+    """Return what a name or a path stands for; all of it, if it is the name of several things.
+
+    `more` are further names, each table with the function that describes one of them.
+    """
     if name.startswith("openml:"):
         return _dataset(name)
     if is_code(name):
@@ -54,7 +59,7 @@ def describe(name: str) -> str:
     if name.endswith((".yaml", ".yml")):
         data = read_document(Path(name)).data if Path(name).is_file() else None
         return _spec(name) if isinstance(data, dict) and "reducers" in data else _dataset(name)
-    tables = _tables()
+    tables = [*_tables(), *more]
     found = [described(name) for names, described in tables if name in names]
     if not found:
         known = list(dict.fromkeys(each for names, _ in tables for each in names))
@@ -65,7 +70,7 @@ def describe(name: str) -> str:
     return "\n\n\n".join(found)
 
 
-def _tables() -> list[tuple[Iterable[str], Callable[[str], str]]]:
+def _tables() -> list[Table]:
     return [
         (card_names(), _dataset),
         *((registry_of(section).names(), partial(_piece, section)) for section in PREFIXES),
@@ -73,7 +78,6 @@ def _tables() -> list[tuple[Iterable[str], Callable[[str], str]]]:
         (SPLITS, _split),
         (FORMATS.names(), partial(_reader, FORMATS)),
         (GENERATORS.names(), partial(_reader, GENERATORS)),
-        (paper_names(), _paper),
         (shipped_yaml("configs"), _spec),
     ]
 
@@ -148,16 +152,6 @@ def _reader(registry: Registry, name: str) -> str:
         f"  {key}: {flow({'name': name, **defaults})}",
         {"needs": ", ".join(required)},
     )
-
-
-def _paper(name: str) -> str:
-    paper = load_paper(name)
-    reference = paper.reference
-    head = f'{name} (paper)\n\n{", ".join(reference.authors)}, "{reference.title}", '
-    head += f"{reference.venue}, {reference.year}\n\n{paper.asked.strip()}\n\nIts specs:"
-    width = max(len(item.id) for item in paper.artefacts)
-    lines = [f"  {item.id:<{width}}  {', '.join(item.specs)}" for item in paper.artefacts]
-    return "\n".join([head, *lines])
 
 
 def _spec(name: str) -> str:

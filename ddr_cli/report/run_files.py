@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ddr_cli.comparison.controls import against_controls
@@ -10,24 +9,21 @@ from ddr_cli.comparison.summary import Summary
 from ddr_cli.core.atomic import atomic_write, clear_messages, refuse_link
 from ddr_cli.figures import draw
 from ddr_cli.figures.dot_plot import draw_shuffled_labels
+from ddr_cli.figures.picture import NO_NOTES, Notes
 from ddr_cli.figures.style import rendered
 from ddr_cli.report.table import Table
-from ddr_cli.verdicts.claims import ClaimResult
-from ddr_cli.verdicts.headline import said_of
 
 _OWN = ("report", "tables", "figures")
 
 
-def write_run(
-    summary: Summary, claims: Mapping[str, Sequence[ClaimResult]] | None = None
-) -> list[Path]:
+def write_run(summary: Summary, notes: Notes = NO_NOTES) -> list[Path]:
     """Derive ``summary.csv``, ``figure.svg`` and ``figure.png`` of a run, complete or partial.
 
-    Of a run with shuffled labels ``shuffled_labels.svg`` and ``.png``, too. A report has the
-    verdicts on the `claims` of each paper, which the figure then names.
+    Of a run with shuffled labels ``shuffled_labels.svg`` and ``.png``, too. The figure shows the
+    `notes` of papers on the run.
     """
     folder = summary.run.folder
-    svg, png = rendered(draw(summary, said_of(summary, claims)))
+    svg, png = rendered(draw(summary, notes))
     contents: dict[str, str | bytes] = {
         "summary.csv": Table(summary.rows).csv(),
         "figure.svg": svg,

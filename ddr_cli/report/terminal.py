@@ -1,4 +1,4 @@
-"""What a terminal shows of runs, verdicts, comparisons and dimensions: rich tables."""
+"""What a terminal shows of runs, comparisons and dimensions: rich tables."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
-from rich.text import Text
 
 from ddr_cli.comparison.names import (
     family_name,
@@ -30,13 +29,8 @@ from ddr_cli.engine.rows.journal import OK
 from ddr_cli.report.controls import control_table
 from ddr_cli.report.own_runs import OwnRun, totals
 from ddr_cli.report.table import Table
-from ddr_cli.report.tables import described, ours_text, printed_text, verdict_text
 from ddr_cli.spec.budgets import LABELS
 from ddr_cli.spec.sweeps import TRAIN
-from ddr_cli.verdicts.assess import Assessment, PaperResult
-from ddr_cli.verdicts.claims import ClaimResult
-from ddr_cli.verdicts.printed import MarkResult, NumberResult
-from ddr_cli.verdicts.rows import VIEWS, View
 
 if TYPE_CHECKING:
     from ddr_cli.evaluation.intrinsic_dimension import ClassDimension, DimensionEstimate
@@ -48,12 +42,6 @@ _MOST_ROWS = 40
 _MOST_FAILURES = 5
 _MOST_COLUMNS = 4
 _MOST_PLACES = 8
-_COLOURS = {
-    **dict.fromkeys(("reproduced", "holds"), "green"),
-    **dict.fromkeys(("differs (higher)", "differs (lower)", "differs", "fails"), "red"),
-    **dict.fromkeys(("undecided", "close", "uninformative", "not testable"), "yellow"),
-    **dict.fromkeys(("not run", "not applicable"), "dim"),
-}
 
 # -- a run ----------------------------------------------------------------------------------------
 
@@ -241,68 +229,6 @@ def totals_table(summaries: Sequence[Summary]) -> Table:
     """Return runs in a line each."""
     frame = pd.DataFrame([totals(summary) for summary in summaries])
     return Table(frame, "Other runs", left=("best",))
-
-
-# -- verdicts -------------------------------------------------------------------------------------
-
-
-def count_tables(assessment: Assessment) -> Iterable[Table]:
-    """Yield how often each verdict was given: in the paper's own setting / over re-splits."""
-    for counts in assessment.counts():
-        frame = pd.DataFrame({"": counts.verdicts})
-        for paper, found in counts.rows:
-            frame[paper.paper.short] = [f"{own} / {over}" for own, over in found]
-        title = f"{counts.kind.capitalize()}: the paper's setting / re-splits"
-        yield Table(frame, title)
-
-
-def paper_tables(result: PaperResult) -> Iterable[Table]:
-    """Yield the verdicts on what a paper prints and on its claims, where there are results."""
-    what = result.paper.short
-    rows: list[tuple[Any, ...]] = []
-    for item in result.artefacts:
-        where = item.artefact.where
-        if item.not_testable:
-            verdict = Text("not testable", _COLOURS["not testable"])
-            rows.append((f"{where}: {item.artefact.title}", "no number", verdict, verdict))
-        for each in item.numbers if item.summaries else ():
-            views = [
-                Text(f"{ours_text(getattr(each, view), each.entry.metric)}\n")
-                + _coloured(each, view)
-                for view in VIEWS
-            ]
-            rows.append((f"{where}: {described(item.artefact, each)}", printed_text(each), *views))
-        for mark in item.marks if item.summaries else ():
-            views = [
-                Text(f"{getattr(mark, view).kept or getattr(mark, view).reason}\n")
-                + _coloured(mark, view)
-                for view in VIEWS
-            ]
-            rows.append((f"{where}: {mark.entry.id}", mark.entry.printed or "–", *views))
-    if rows:
-        states = [f"{item.artefact.where}: {item.state}" for item in result.artefacts if item.state]
-        heads = ["", "printed", "ours, the paper's setting", "ours, re-splits"]
-        frame = pd.DataFrame(rows, columns=heads)
-        yield Table(frame, f"{what}: printed numbers", tuple(states), left=("printed",))
-    rows = [
-        (
-            result.paper.artefact(claim.claim.artefact).where,
-            " ".join(claim.claim.sentence.split()),
-            *(_coloured(claim, view) for view in VIEWS),
-        )
-        for claim in result.claims
-        if {claim.own.verdict, claim.resplits.verdict} != {"not run"}
-    ]
-    if rows:
-        heads = ["", "the paper says", "the paper's setting", "re-splits"]
-        yield Table(pd.DataFrame(rows, columns=heads), f"{what}: claims", left=tuple(heads))
-
-
-def _coloured(result: NumberResult | MarkResult | ClaimResult, view: View) -> Text:
-    entry = result.claim if isinstance(result, ClaimResult) else result.entry
-    verdict = getattr(result, view).verdict
-    colour = _COLOURS[verdict] if entry.is_counted(view) else "dim"
-    return Text(verdict_text(entry, view, verdict), colour)
 
 
 # -- intrinsic dimensions -------------------------------------------------------------------------

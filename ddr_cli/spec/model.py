@@ -28,10 +28,11 @@ from pydantic import (
 
 from ddr_cli.core.errors import InputError, did_you_mean, printable
 from ddr_cli.core.places import as_clause, value_text
+from ddr_cli.core.registry import paper_files
 from ddr_cli.core.validation import as_problem, problem_at, refuse
+from ddr_cli.core.yaml_loader import read_document
 from ddr_cli.data.cards import load_card
 from ddr_cli.evaluation.metrics import metric_names, scorer_names
-from ddr_cli.papers.schema import load_paper
 from ddr_cli.spec.budgets import (
     ALL,
     LABELS,
@@ -103,19 +104,21 @@ class PaperRef(StrictFrozen):
     @classmethod
     def _known_paper(cls, name: str, info: ValidationInfo) -> str:
         if context_of(info):
-            with as_problem():
-                load_paper(name)
+            known = list(paper_files())
+            if name not in known:
+                hint = did_you_mean(name, known)
+                raise ValueError(f"unknown paper '{name}'.{hint} Known: {', '.join(known)}.")
         return name
 
     @field_validator("artefact")
     @classmethod
     def _of_the_paper(cls, artefact: str, info: ValidationInfo) -> str:
         if context_of(info) and "name" in info.data:
-            paper = load_paper(info.data["name"])
-            known = [item.id for item in paper.artefacts]
+            paper = info.data["name"]
+            known = [item["id"] for item in read_document(paper_files()[paper]).data["artefacts"]]
             if artefact not in known:
                 hint = did_you_mean(artefact, known) or f" It has {', '.join(known)}."
-                raise ValueError(f"the paper '{paper.name}' has no artefact '{artefact}'.{hint}")
+                raise ValueError(f"the paper '{paper}' has no artefact '{artefact}'.{hint}")
         return artefact
 
 

@@ -13,8 +13,10 @@ import pytest
 from ddr_cli.comparison.summary import summary_of
 from ddr_cli.engine import RunOutcome, read_trials
 from ddr_cli.engine.work.majority import majority_scores
-from ddr_cli.report import run_table, write_report
-from ddr_cli.verdicts.rows import Lookup, Selector, UnansweredError
+from ddr_cli.papers.predicates import UnansweredError
+from ddr_cli.papers.report import write_report
+from ddr_cli.papers.rows import Lookup, Selector
+from ddr_cli.report import run_table
 
 if TYPE_CHECKING:
     from ddr_cli.spec import Spec

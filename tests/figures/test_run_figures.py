@@ -10,10 +10,9 @@ from ddr_cli.comparison.runs import load_run
 from ddr_cli.comparison.summary import summarize
 from ddr_cli.evaluation.registry import CLASSIFIERS as REGISTERED_CLASSIFIERS
 from ddr_cli.figures import draw
+from ddr_cli.figures.picture import Notes, QuotedNumber
 from ddr_cli.figures.style import look, looks_of, rendered
 from ddr_cli.reducers.registry import REDUCERS
-from ddr_cli.verdicts.headline import Said
-from ddr_cli.verdicts.printed import QuotedNumber
 
 CCDR = {
     "name": "ccdr",
@@ -95,7 +94,7 @@ def test_quoted_numbers_are_marked_and_named(summary_of):
     )
     near = QuotedNumber(int(row), 0.092, "paper: 9.2 %", at=0.5)
     far = QuotedNumber(int(other), 0.83, "paper: 83 %")
-    figure = draw(summary, Said([near, far], finding="both differ"))
+    figure = draw(summary, Notes([near, far], finding="both differ"))
     own, over = figure.axes
     stars = [line for line in own.lines if line.get_marker() == "*"]
     top = own.get_ylim()[1]

@@ -6,12 +6,12 @@ from pydantic import ValidationError
 
 from ddr_cli.core.errors import InputError
 from ddr_cli.core.registry import shipped_yaml
-from ddr_cli.papers.glossary import glossary
 from ddr_cli.papers.schema import (
     MethodSelector,
     Near,
     Quantity,
     Selector,
+    glossary,
     load_paper,
     paper_names,
     read_paper,

@@ -15,8 +15,7 @@ from typing import Any
 import pytest
 
 from ddr_cli.engine.rows.manifest import read_manifest
-from ddr_cli.papers.glossary import Glossary, glossary
-from ddr_cli.papers.schema import Paper, load_paper, paper_names
+from ddr_cli.papers.schema import Glossary, Paper, glossary, load_paper, paper_names
 
 TOP = Path(__file__).parents[2]
 CHANGELOG = TOP / "CHANGELOG.md"

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from ddr_cli.report import write_report
+from ddr_cli.papers.report import write_report
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 

@@ -12,10 +12,11 @@ from typer.testing import CliRunner
 from ddr_cli.cli.report import report as report_command
 from ddr_cli.comparison.summary import summary_of
 from ddr_cli.core.errors import InputError
-from ddr_cli.report import Format, check_report, write_report, write_run
-from ddr_cli.report.claim_tables import count_text
+from ddr_cli.papers.claim_tables import count_text
+from ddr_cli.papers.record import regressions
+from ddr_cli.papers.report import check_report, write_report
+from ddr_cli.report import Format, write_run
 from ddr_cli.report.table import Table
-from ddr_cli.verdicts.assess import PaperRecord, RecordedVerdicts, regressions
 
 CCDR = {
     "name": "ccdr",
@@ -137,7 +138,7 @@ def test_the_table_holds_printed_ours_and_verdict(written):
 
 def test_claims_are_given_two_verdicts(written):
     (paper,) = written[1].assessment.papers
-    found = {each.claim.id: (each.own.verdict, each.resplits.verdict) for each in paper.claims}
+    found = {each.entry.id: (each.own.verdict, each.resplits.verdict) for each in paper.claims}
     assert found["fig2-knn-half"] == ("holds", "fails")
     assert found["gain"] == ("holds", "fails")
     assert found["fig4-knn"] == ("not run", "not run")
@@ -317,10 +318,10 @@ def test_nothing_half_written_stays(written):
 
 def _record(own="reproduced", claim=None):
     def both(verdict):
-        return RecordedVerdicts(own=verdict, resplits="not applicable")
+        return {"own": verdict, "resplits": "not applicable"}
 
     claims = {} if claim is None else {"c": both(claim)}
-    return {"ccdr": PaperRecord(numbers={"fig2.a": both(own)}, claims=claims, parts={})}
+    return {"ccdr": {"numbers": {"fig2.a": both(own)}, "claims": claims, "parts": {}}}
 
 
 @pytest.mark.parametrize(
@@ -335,7 +336,7 @@ def _record(own="reproduced", claim=None):
         (_record(own="differs (lower)"), _record(), 0),
         (_record(), {}, 2),
         ({}, _record(own="differs (lower)"), 0),
-        (_record(), {"ccdr": PaperRecord(numbers={}, claims={}, parts={})}, 0),
+        (_record(), {"ccdr": {"numbers": {}, "claims": {}, "parts": {}}}, 0),
         (_record(), _record(own="close"), 1),
         (_record(claim="holds"), _record(claim="fails"), 1),
         (_record(claim="holds"), _record(claim="undecided"), 1),

@@ -3,12 +3,13 @@ import re
 import pytest
 
 from ddr_cli.comparison.summary import summary_of
+from ddr_cli.papers.assess import ArtefactResult
+from ddr_cli.papers.cells import ratio_text
+from ddr_cli.papers.numbers import judge_numbers, time_ratios
 from ddr_cli.papers.schema import Artefact
+from ddr_cli.papers.tables import matrix_of, number_data
 from ddr_cli.report import run_table
 from ddr_cli.report.table import Table
-from ddr_cli.report.tables import matrix_of, number_data, ratio_text
-from ddr_cli.verdicts.assess import ArtefactResult
-from ddr_cli.verdicts.printed import judge_numbers, time_ratios
 
 SECONDS = {"lmnn": 50.0, "nmmp": 0.5, "none": 0.0}
 ACCURACY = {"none": 0.90, "lmnn": 0.95, "nmmp": 0.97}

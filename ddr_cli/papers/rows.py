@@ -1,11 +1,11 @@
-"""Row lookup: the rows of our results that a paper's file speaks of."""
+"""The rows of our results that a paper's file speaks of, through one of two views."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Generic, Literal, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -13,6 +13,7 @@ import pandas as pd
 from ddr_cli.comparison.names import method_name
 from ddr_cli.comparison.runs import Run
 from ddr_cli.comparison.summary import Row, Summary, best_index, same_value
+from ddr_cli.papers.predicates import NotApplicableError, NotSweptError, UnansweredError
 from ddr_cli.papers.schema import Near, Selector, Swap
 
 # A grid answers a question about a place on it when it has one within this factor.
@@ -23,16 +24,21 @@ VIEWS: tuple[View, View] = ("own", "resplits")
 """A way to look at a run: in the paper's own split or setting, or over repeated random splits."""
 
 
-class UnansweredError(Exception):
-    """Our results have no answer yet; the message says why, for the table."""
+Entry = TypeVar("Entry")
+Verdict = TypeVar("Verdict")
 
 
-class NotApplicableError(UnansweredError):
-    """The question makes no sense through this view, whatever is run."""
+@dataclass(frozen=True)
+class Judged(Generic[Entry, Verdict]):
+    """An entry of a paper's file with the verdict through each view."""
 
+    entry: Entry
+    own: Verdict
+    resplits: Verdict
 
-class NotSweptError(UnansweredError):
-    """The rows have no value of the parameter that orders them."""
+    def through(self, view: View) -> Verdict:
+        """Return the verdict through a view."""
+        return self.own if view == "own" else self.resplits
 
 
 def family_of(run: Run, view: View) -> str | None:

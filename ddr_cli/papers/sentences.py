@@ -6,12 +6,13 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from ddr_cli.papers.assess import ALONE, ArtefactResult, PaperResult
+from ddr_cli.papers.cells import described, our_words, printed_text, reason_text, shown_views
+from ddr_cli.papers.claims import DECIDED, ClaimResult, PartResult
+from ddr_cli.papers.marks import MarkResult
+from ddr_cli.papers.numbers import NumberResult
+from ddr_cli.papers.rows import View
 from ddr_cli.papers.schema import Claim, PrintedNumber, TableMark
-from ddr_cli.report.tables import described, our_words, printed_text, reason_text, shown_views
-from ddr_cli.verdicts.assess import ALONE, ArtefactResult, PaperResult
-from ddr_cli.verdicts.claims import DECIDED, ClaimResult, PartResult
-from ddr_cli.verdicts.printed import MarkResult, NumberResult
-from ddr_cli.verdicts.rows import View
 
 _WHERE: tuple[tuple[View, str], ...]
 _WHERE = (("own", "in the paper's own setting"), ("resplits", "over re-splits"))
@@ -145,9 +146,9 @@ def differences(result: PaperResult) -> list[Difference]:
                 found.append(Difference(f"{where}: {len(entries)} entries", lines, reason))
     found += [
         Difference(
-            f"{each.claim.where}: {' '.join(each.claim.sentence.split())}",
+            f"{each.entry.where}: {' '.join(each.entry.sentence.split())}",
             (both_verdicts(each), *_missed_parts(each)),
-            _reason(each.claim),
+            _reason(each.entry),
         )
         for each in result.claims
         if each.differs or "fails" in (each.own.verdict, each.resplits.verdict)
@@ -160,8 +161,8 @@ def _missed_parts(result: ClaimResult) -> Iterator[str]:
     if len(result.parts) > 1:
         for part in result.parts:
             verdicts = {part.own.verdict, part.resplits.verdict}
-            if not part.part.reading and verdicts & {"fails", "undecided"}:
-                yield f"{part.part.what}: {both_verdicts(part)}"
+            if not part.entry.reading and verdicts & {"fails", "undecided"}:
+                yield f"{part.entry.what}: {both_verdicts(part)}"
 
 
 def _reason(entry: Claim | PrintedNumber | TableMark) -> str:

@@ -1,24 +1,18 @@
-"""What the papers say of one run and what became of it, in the words that a figure has room for."""
+"""What the papers print about one run, and the verdicts on it, in words that fit into a figure."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from ddr_cli.comparison.summary import Summary
+from ddr_cli.figures.picture import Notes, QuotedNumber
+from ddr_cli.papers.claims import ClaimResult
+from ddr_cli.papers.marks import MarkResult, judge_marks
+from ddr_cli.papers.numbers import NumberResult, judge_numbers, quoted_numbers
+from ddr_cli.papers.rows import VIEWS, View
 from ddr_cli.papers.schema import Kept, Paper, load_paper, papers_naming
-from ddr_cli.verdicts.claims import ClaimResult
-from ddr_cli.verdicts.printed import (
-    MarkResult,
-    NumberResult,
-    QuotedNumber,
-    judge_marks,
-    judge_numbers,
-    quoted_numbers,
-)
-from ddr_cli.verdicts.rows import View
 
 _KEPT: dict[Kept, str] = {
     "both": "classes and parts",
@@ -29,24 +23,8 @@ _KEPT: dict[Kept, str] = {
 _NO_VERDICT = ("not testable", "not run", "not applicable")
 
 
-@dataclass(frozen=True)
-class Said:
-    """What papers print about a run, for its figure.
-
-    `quoted` are numbers beside ours, `marks` what a table of marks says that each method keeps (and
-    ours), by its label, and `finding` what became of it all, empty where no paper names the run.
-    """
-
-    quoted: Sequence[QuotedNumber] = ()
-    marks: Mapping[str, str] = field(default_factory=dict)
-    finding: str = ""
-
-
-NOTHING = Said()
-
-
-def said_of(summary: Summary, claims: Mapping[str, Sequence[ClaimResult]] | None = None) -> Said:
-    """Return what the papers say of one run.
+def notes_on(summary: Summary, claims: Mapping[str, Sequence[ClaimResult]] | None = None) -> Notes:
+    """Return what the papers print about one run.
 
     Verdicts on claims rest on all runs of a paper; `claims` has them by the paper's name.
     """
@@ -74,7 +52,7 @@ def said_of(summary: Summary, claims: Mapping[str, Sequence[ClaimResult]] | None
         _count("claim", "holds", shared, " on several runs"),
     ]
     text = "; ".join(text for text, _ in parts if text)
-    return Said(
+    return Notes(
         tuple(dict.fromkeys(quoted)),
         {each.entry.row: _mark_text(each) for each in marks if _judged(each)},
         _with_remark(text, sum(used for _, used in parts)),
@@ -86,10 +64,9 @@ def _runs_of(paper: Paper, result: ClaimResult) -> set[str]:
     first = {artefact.id: artefact.specs[0] for artefact in paper.artefacts}
     return {
         select.spec or first[part.artefact]
-        for part in result.claim.parts
+        for part in result.entry.parts
         if part.reading is None
-        for select in (part.select, part.than)
-        if select is not None
+        for select in part.selectors
     }
 
 
@@ -114,9 +91,9 @@ def _with_remark(text: str, used: int) -> str:
 
 def _count(noun: str, good: str, results: Sequence[Any], which: str = "") -> tuple[str, int]:
     """Return the verdicts on what counts, and how many more were used to choose a reading."""
-    entries = [each for each in results if not _entry(each).reading and not _entry(each).same_as]
-    used = [each for each in entries if _entry(each).calibration and _judged(each)]
-    counts = {view: _verdicts(entries, view) for view in ("own", "resplits")}
+    entries = [each for each in results if not each.entry.reading and not each.entry.same_as]
+    used = [each for each in entries if each.entry.calibration and _judged(each)]
+    counts = {view: _verdicts(entries, view) for view in VIEWS}
     own, over = counts["own"], counts["resplits"]
     n = sum(own.values()) or sum(over.values())
     verb = "hold" if good == "holds" else good
@@ -140,13 +117,9 @@ def _count(noun: str, good: str, results: Sequence[Any], which: str = "") -> tup
     return text, len(used)
 
 
-def _entry(result: Any) -> Any:
-    return result.claim if isinstance(result, ClaimResult) else result.entry
-
-
 def _verdicts(results: Sequence[Any], view: View) -> Counter[str]:
     """Return how often each verdict was given to what counts through a view."""
-    given = [getattr(each, view).verdict for each in results if _entry(each).is_counted(view)]
+    given = [each.through(view).verdict for each in results if each.entry.is_counted(view)]
     return Counter(name for name in given if name not in _NO_VERDICT)
 
 

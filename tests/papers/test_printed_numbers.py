@@ -2,9 +2,10 @@ import pytest
 
 from ddr_cli.comparison.runs import load_run
 from ddr_cli.comparison.summary import summarize, summary_of
+from ddr_cli.papers.numbers import judge_numbers, quoted_numbers, verdict_on
+from ddr_cli.papers.predicates import UnansweredError
+from ddr_cli.papers.rows import nearest_place
 from ddr_cli.papers.schema import Artefact, PrintedNumber
-from ddr_cli.verdicts.printed import judge_numbers, quoted_numbers, verdict_on
-from ddr_cli.verdicts.rows import UnansweredError, nearest_place
 
 CCDR = {"name": "ccdr", "mode": "transductive", "params": {"beta": 0.5, "n_neighbors": 4}}
 KNN = {"name": "knn", "params": {"n_neighbors": 3}}

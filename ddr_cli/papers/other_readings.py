@@ -10,9 +10,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from ddr_cli.comparison.summary import Summary
+from ddr_cli.papers.claims import ClaimResult, judge_claim
+from ddr_cli.papers.numbers import NumberResult, judge_numbers
 from ddr_cli.papers.schema import Artefact, Claim, Paper, PrintedNumber, Reading
-from ddr_cli.verdicts.claims import ClaimResult, judge_claim
-from ddr_cli.verdicts.printed import NumberResult, judge_numbers
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ def judge_readings(
         sentences = [
             (each, judge_claim(claim, paper, summaries))
             for each in judged
-            if (claim := _claim(each.claim, reading, paper)) is not None
+            if (claim := _claim(each.entry, reading, paper)) is not None
         ]
         found.append(ReadingResult(reading, tuple(pairs), tuple(sentences)))
     return tuple(found)

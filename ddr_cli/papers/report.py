@@ -9,27 +9,20 @@ from pathlib import Path
 import pandas as pd
 
 from ddr_cli.comparison.summary import Summary
-from ddr_cli.figures.differences import draw_differences
 from ddr_cli.figures.style import rendered
+from ddr_cli.papers.assess import ArtefactResult, Assessment, PaperResult, assess
+from ddr_cli.papers.claim_tables import claim_table, count_text, glossary_table, reading_table
+from ddr_cli.papers.differences_figure import draw_differences
+from ddr_cli.papers.figure_notes import notes_on
+from ddr_cli.papers.page import render_page
+from ddr_cli.papers.record import RECORD, read_record, record_of, record_text, regressions
+from ddr_cli.papers.tables import mark_data, matrix_of, number_data, number_table
 from ddr_cli.report import Format
 from ddr_cli.report.chart import page_chart
-from ddr_cli.report.claim_tables import claim_table, count_text, glossary_table, reading_table
 from ddr_cli.report.own_runs import OwnRun, own_run
-from ddr_cli.report.page import PAGE, render_page
+from ddr_cli.report.page import PAGE
 from ddr_cli.report.run_files import figure_of, write_file, write_run
 from ddr_cli.report.table import Table
-from ddr_cli.report.tables import mark_data, matrix_of, number_data, number_table
-from ddr_cli.verdicts.assess import (
-    RECORD,
-    ArtefactResult,
-    Assessment,
-    PaperResult,
-    assess,
-    read_record,
-    record_of,
-    record_text,
-    regressions,
-)
 
 COUNTS = "verdict_counts.md"
 _FORMS = {
@@ -67,7 +60,10 @@ def check_report(results: Path, *, paper: str | None = None) -> ReportOutcome:
 
 
 def write_report(
-    results: Path, *, paper: str | None = None, format: Format = Format.all
+    results: Path,
+    *,
+    paper: str | None = None,
+    format: Format = Format.all,
 ) -> ReportOutcome:
     """Write the report on a results folder into its subfolder ``report/``.
 
@@ -97,7 +93,7 @@ def write_report(
         shown = {}
         claims = {result.paper.name: result.claims for result in assessment.papers}
         for place, summary in enumerate(_summaries(assessment)):
-            files += write_run(summary, claims)
+            files += write_run(summary, notes_on(summary, claims))
             drawn = figure_of(summary, ".svg").read_text(encoding="utf-8")
             shown[summary.run.name] = page_chart(place, drawn)
         for result in assessment.papers:

@@ -21,8 +21,8 @@ from ddr_cli.figures.style import (
     new_figure,
     set_title,
 )
-from ddr_cli.verdicts.headline import counted
-from ddr_cli.verdicts.printed import NumberResult, NumberVerdict, tolerance_of
+from ddr_cli.papers.figure_notes import counted
+from ddr_cli.papers.numbers import NumberResult, NumberVerdict, tolerance_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -4,11 +4,11 @@ from pathlib import Path
 import pytest
 
 from ddr_cli.comparison.summary import summary_of
-from ddr_cli.figures.differences import draw_differences
+from ddr_cli.papers.claims import Finding, judge_claims
+from ddr_cli.papers.differences_figure import draw_differences
+from ddr_cli.papers.figure_notes import notes_on
+from ddr_cli.papers.numbers import judge_numbers
 from ddr_cli.papers.schema import load_paper
-from ddr_cli.verdicts.claims import Finding, judge_claims
-from ddr_cli.verdicts.headline import said_of
-from ddr_cli.verdicts.printed import judge_numbers
 
 RESULTS = Path(__file__).parents[2] / "results"
 
@@ -37,7 +37,7 @@ def test_printed_numbers_and_ours_have_a_panel_per_method(summaries):
 
 
 def test_what_papers_say_of_a_run_is_counted(summaries):
-    said = said_of(summaries["nmmp_iris"])
+    said = notes_on(summaries["nmmp_iris"])
     assert (
         said.finding
         == "0 of 2 printed numbers reproduced, 1 close (2 more used to choose a reading)"
@@ -50,7 +50,7 @@ def test_a_title_counts_the_claims_that_rest_on_several_runs(summaries):
     whole = [
         replace(each, own=Finding("holds", ""), resplits=Finding("fails", "")) for each in claims
     ]
-    finding = said_of(summaries["nmmp_iris"], {"nmmp": whole}).finding
+    finding = notes_on(summaries["nmmp_iris"], {"nmmp": whole}).finding
     assert finding.endswith(
         "1 close; 4 of 4 claims on several runs hold, 0 over re-splits "
         "(2 more used to choose a reading)"

@@ -3,10 +3,10 @@ import dataclasses
 import pytest
 
 from ddr_cli.comparison.summary import summarize, summary_of
+from ddr_cli.papers.assess import ArtefactResult
+from ddr_cli.papers.marks import judge_marks
 from ddr_cli.papers.schema import Artefact
-from ddr_cli.report.tables import mark_data, matrix_of
-from ddr_cli.verdicts.assess import ArtefactResult
-from ddr_cli.verdicts.printed import judge_marks
+from ddr_cli.papers.tables import mark_data, matrix_of
 
 MEASURES = {
     "separability": "separability",

@@ -8,21 +8,21 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ddr_cli.papers.glossary import NumberRule, Term, glossary
-from ddr_cli.papers.schema import Artefact, Claim, Part, PrintedNumber, TableMark
+from ddr_cli.papers.assess import Assessment, PaperResult
+from ddr_cli.papers.cells import fixed_text, our_words, reason_text, threshold_text, verdict_text
+from ddr_cli.papers.claims import DECIDED, ClaimResult, PartResult
+from ddr_cli.papers.marks import MarkResult
+from ddr_cli.papers.numbers import NumberResult
+from ddr_cli.papers.rows import View
+from ddr_cli.papers.schema import Artefact, NumberRule, PrintedNumber, TableMark, Term, glossary
 from ddr_cli.report.table import Table
-from ddr_cli.report.tables import our_words, reason_text, verdict_text
-from ddr_cli.verdicts.assess import Assessment, PaperResult
-from ddr_cli.verdicts.claims import DECIDED, ClaimResult, PartResult
-from ddr_cli.verdicts.printed import MarkResult, NumberResult
-from ddr_cli.verdicts.rows import View
 
 
 def claim_table(result: PaperResult) -> pd.DataFrame:
     """Return the claims of a paper, each with its parts below it, with verdicts and numbers."""
     records = []
     for each in result.claims:
-        claim = each.claim
+        claim = each.entry
         records.append(
             {
                 "claim": claim.id,
@@ -33,51 +33,38 @@ def claim_table(result: PaperResult) -> pd.DataFrame:
                 "threshold": "",
                 "threshold fixed": "",
                 "reading settled": "",
-                **_findings(claim, each),
+                **_findings(each),
             }
         )
         for part in each.parts:
-            choice = result.paper.artefact(part.part.artefact).choice
+            choice = result.paper.artefact(part.entry.artefact).choice
             records.append(
                 {
                     "claim": claim.id,
-                    "part": part.part.id,
+                    "part": part.entry.id,
                     "where": "",
-                    "sentence": part.part.what,
-                    "reading": part.part.reading or "",
-                    "threshold": threshold_text(part.part),
+                    "sentence": part.entry.what,
+                    "reading": part.entry.reading or "",
+                    "threshold": threshold_text(part.entry),
                     "threshold fixed": fixed_text(part),
                     "reading settled": choice.when if choice else "nothing left open",
-                    **_findings(part.part, part),
+                    **_findings(part),
                 }
             )
     return pd.DataFrame(records)
 
 
-def _findings(entry: Claim | Part, found: ClaimResult | PartResult) -> dict[str, str]:
+def _findings(found: ClaimResult | PartResult) -> dict[str, str]:
     own, over = found.own, found.resplits
     missed = own.verdict in DECIDED and "fails" in (own.verdict, over.verdict)
     return {
-        "the paper's setting": verdict_text(entry, "own", own.verdict),
+        "the paper's setting": verdict_text(found, "own"),
         "numbers": own.detail,
-        "re-splits": verdict_text(entry, "resplits", over.verdict),
+        "re-splits": verdict_text(found, "resplits"),
         "numbers over re-splits": over.detail,
         "p": "" if np.isnan(over.p) or over.verdict == "fails" else f"{over.p:.2g}",
-        "reason": reason_text(entry) if missed else "",
+        "reason": reason_text(found.entry) if missed else "",
     }
-
-
-def threshold_text(part: Part) -> str:
-    """Return a part's term of the glossary with the values that it has."""
-    values = part.predicate.model_dump(exclude_none=True, exclude={"name"})
-    shown = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in values.items())
-    return f"{part.term}: {shown}" if shown else part.term
-
-
-def fixed_text(part: PartResult) -> str:
-    """Return when a part's threshold was fixed, and if that was before its result was seen."""
-    when = f"{part.part.fixed:%Y-%m-%d %H:%M}"
-    return when if part.threshold == "not run" else f"{part.threshold} ({when})"
 
 
 def reading_table(result: PaperResult) -> pd.DataFrame:
@@ -99,13 +86,13 @@ def reading_table(result: PaperResult) -> pd.DataFrame:
             if not untold and not entry.same_as:
                 add(_place(item.artefact, entry), entry.reading, each)
     for claim in result.claims:
-        sentence = " ".join(claim.claim.sentence.split())
+        sentence = " ".join(claim.entry.sentence.split())
         add(sentence, None, claim)
         for part in claim.parts:
-            if part.part.reading:
-                what = f"{part.part.reading}: {part.part.what}"
+            if part.entry.reading:
+                what = f"{part.entry.reading}: {part.entry.what}"
                 # Of several things that a sentence says one can make it fail, and not make it hold.
-                only = sum(not each.part.reading for each in claim.parts) == 1
+                only = sum(not each.entry.reading for each in claim.parts) == 1
                 alone = only or part.own.verdict == "fails"
                 add(sentence, what, part, claim if alone else part)
     for reading in result.readings:
@@ -114,14 +101,14 @@ def reading_table(result: PaperResult) -> pd.DataFrame:
             if other.own.row is not None or other.resplits.row is not None:
                 add(_place(artefact, other.entry), name, other)
         for counted, found in reading.claims:
-            sentence = " ".join(found.claim.sentence.split())
+            sentence = " ".join(found.entry.sentence.split())
             if {found.own.verdict, found.resplits.verdict} & set(DECIDED):
                 add(sentence, name, found)
-            before = {part.part.id: part for part in counted.parts}
+            before = {part.entry.id: part for part in counted.parts}
             for part in found.parts if len(found.parts) > 1 else ():
-                if _flips(part, before[part.part.id]) != "no":
-                    what = f"{name}: {part.part.what}"
-                    add(sentence, what, part, before[part.part.id])
+                if _flips(part, before[part.entry.id]) != "no":
+                    what = f"{name}: {part.entry.what}"
+                    add(sentence, what, part, before[part.entry.id])
     records = []
     for name, group in groups.items():
         if len(group) == 1 or group[0][0] != main:
@@ -144,7 +131,7 @@ def reading_table(result: PaperResult) -> pd.DataFrame:
 def _ours(found: NumberResult | MarkResult | ClaimResult | PartResult, view: View) -> str:
     if isinstance(found, NumberResult | MarkResult):
         return our_words(found, view)
-    return str(getattr(found, view).detail)
+    return str(found.through(view).detail)
 
 
 def _place(artefact: Artefact, entry: PrintedNumber | TableMark) -> str:
@@ -158,7 +145,7 @@ def _flips(found: Any, main: Any) -> str:
     """Return which verdicts are others; over re-splits as they are without Holm's correction."""
     changed = []
     for view, heading in (("own", "the paper's setting"), ("resplits", "re-splits")):
-        before, after = getattr(main, view), getattr(found, view).verdict
+        before, after = main.through(view), found.through(view).verdict
         alone = "holds" if getattr(before, "alone", False) else before.verdict
         if alone != after and not {alone, after} & set(_UNANSWERED):
             changed.append(f"{heading}: {alone} to {after}")

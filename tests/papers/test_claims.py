@@ -9,11 +9,10 @@ from ddr_cli.comparison.pairing import paired
 from ddr_cli.comparison.runs import load_run
 from ddr_cli.comparison.summary import summarize, summary_of
 from ddr_cli.core.errors import InputError
-from ddr_cli.papers.glossary import glossary
-from ddr_cli.papers.schema import Claim, Paper, Reading, Swap
-from ddr_cli.verdicts.claims import judge_claim, judge_claims
-from ddr_cli.verdicts.readings import judge_readings
-from ddr_cli.verdicts.rows import Lookup
+from ddr_cli.papers.claims import judge_claim, judge_claims
+from ddr_cli.papers.other_readings import judge_readings
+from ddr_cli.papers.rows import Lookup
+from ddr_cli.papers.schema import Claim, Paper, Reading, Swap, glossary
 
 CCDR = {"name": "ccdr", "mode": "transductive", "params": {"n_components": 14, "beta": 0.5}}
 NONE = {"name": "none"}

@@ -1,0 +1,161 @@
+"""What stands in the cells of the papers' tables and on their page, each text made once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ddr_cli.comparison.names import is_rate, method_name, number
+from ddr_cli.papers.claims import PartResult
+from ddr_cli.papers.marks import MarkResult
+from ddr_cli.papers.numbers import NumberResult, NumberVerdict, TimeRatio
+from ddr_cli.papers.rows import VIEWS, Judged, View
+from ddr_cli.papers.schema import Artefact, Claim, Kept, Part, PrintedNumber, TableMark
+
+SIGNS: Mapping[Kept, str] = {"both": "○", "separable": "△", "multimodal": "✕", "neither": "–"}
+_MEANINGS: Mapping[Kept, str] = {
+    "both": "classes separate and the sub-classes are kept",
+    "separable": "classes separate, sub-classes are lost",
+    "multimodal": "sub-classes are kept, classes do not separate",
+    "neither": "neither",
+}
+SIGN_LEGEND = tuple(f"{sign} {_MEANINGS[kept]}" for kept, sign in SIGNS.items())
+"""What each mark means."""
+
+
+def described(artefact: Artefact, result: NumberResult | MarkResult) -> str:
+    """Return what is printed: its place in the table, or what it was measured with."""
+    if isinstance(result, MarkResult):
+        return result.entry.id
+    entry = result.entry
+    if entry.row or entry.column:
+        text = ", ".join(part for part in (entry.row, entry.column) if part)
+    else:
+        text = f"{method_name(entry.select.reducer)}, {method_name(entry.select.classifier)}"
+        if result.own.row is not None:
+            text = f"{result.own.row['reducer_label']}, {result.own.row['classifier_label']}"
+    setting = result.own.setting or result.resplits.setting
+    if setting and artefact.kind == "curve":
+        text += f" at {setting}"
+    return f"{text} ({entry.reading})" if entry.reading else text
+
+
+def printed_text(result: NumberResult | MarkResult) -> str:
+    """Return a number with its standard deviation as printed, or a mark with its meaning."""
+    if isinstance(result, MarkResult):
+        return _mark_words(result.entry.printed)
+    entry = result.entry
+    if entry.value is None:
+        return "–"
+    text = entry.value.text + (f" ± {entry.sd.text}" if entry.sd else "")
+    if is_rate(entry.metric) and "%" not in text:
+        return f"{text} ({100 * entry.value.value:.4g} %)"
+    return text
+
+
+NOT_KNOWN = "not known"
+
+
+def reason_text(entry: PrintedNumber | TableMark | Claim | Part) -> str:
+    """Return why ours differs, with what shows it, or that it is not known."""
+    if entry.reason is None:
+        return NOT_KNOWN
+    return f"{' '.join(entry.reason.text.split())} (shown by {entry.reason.shown_by})"
+
+
+def not_counted(entry: PrintedNumber | TableMark | Claim | Part, view: View) -> str:
+    """Return why an entry does not count through a view; empty if it does."""
+    if entry.same_as:
+        return f"counted as {entry.same_as}"
+    if entry.reading:
+        return "another reading"
+    return "" if entry.is_counted(view) else "calibration"
+
+
+def verdict_text(result: Judged[Any, Any], view: View) -> str:
+    """Return a verdict, in brackets with the reason where it does not count."""
+    verdict, why = result.through(view).verdict, not_counted(result.entry, view)
+    return f"({verdict}: {why})" if why else str(verdict)
+
+
+def ours_text(verdict: NumberVerdict, metric: str, *, with_n: bool = True) -> str:
+    """Return our number: mean ± standard deviation (n), or why there is none."""
+    row = verdict.row
+    if row is None:
+        return verdict.reason or "–"
+    if row["n"] == 1:
+        return number(row["mean"], metric)
+    spread = number(row["sd"], metric)
+    text = f"{number(row['mean'], metric, unit=False)} ± {spread}"
+    return f"{text} (n = {row['n']})" if with_n else text
+
+
+def our_words(result: NumberResult | MarkResult, view: View) -> str:
+    """Return our number or mark through one view, a mark with its meaning and medians."""
+    if isinstance(result, MarkResult):
+        verdict = result.through(view)
+        return f"{_mark_words(verdict.kept)} ({verdict.detail})"
+    return ours_text(result.through(view), result.entry.metric)
+
+
+def _mark_words(kept: Kept | None) -> str:
+    return "no mark" if kept is None else f"{SIGNS[kept]} ({_MEANINGS[kept]})"
+
+
+def ratio_text(ratio: float) -> str:
+    """Return a ratio to two digits, such as ``140 x`` or ``0.35 x``."""
+    return "–" if np.isnan(ratio) else f"{float(f'{ratio:.2g}'):.10g} ×"
+
+
+def time_text(time: TimeRatio | None, which: str) -> str:
+    """Return a ratio of times, ``printed`` or ``ours``, with what it is a multiple of."""
+    return "" if time is None else f"{ratio_text(getattr(time, which))} {time.other}"
+
+
+def shown_views(results: Sequence[NumberResult | MarkResult]) -> list[tuple[View, str]]:
+    """Return the views worth showing and their headings.
+
+    One is enough where the paper's own setting is random splits, or where there are none.
+    """
+    both: list[tuple[View, str]] = [("own", "the paper's setting"), ("resplits", "re-splits")]
+    if not results:
+        return both
+    if all(each.resplits.verdict == "not applicable" for each in results):
+        return [("own", "all points")]
+    rows = [(each.own.row, each.resplits.row) for each in results if isinstance(each, NumberResult)]
+    pairs = [(own, over) for own, over in rows if own is not None and over is not None]
+    if pairs and all(own.family == over.family for own, over in pairs):
+        return [("own", "random splits")]
+    return both
+
+
+_AGREED = ("reproduced", "not testable", "not run", "not applicable")
+
+
+def difference_reason(result: NumberResult | MarkResult) -> str:
+    """Return why ours differs, empty where nothing does."""
+    agreed = all(result.through(view).verdict in _AGREED for view in VIEWS)
+    return "" if agreed else reason_text(result.entry)
+
+
+def notes_of(result: NumberResult, views: Sequence[tuple[View, str]]) -> list[str]:
+    """Return in words whom a difference flatters and what is trivial, through each view."""
+    notes = {heading: result.through(view).note for view, heading in views}
+    if len(set(notes.values())) == 1:
+        notes = {"": next(iter(notes.values()))}
+    return [f"{heading}: {note}" if heading else note for heading, note in notes.items() if note]
+
+
+def threshold_text(part: Part) -> str:
+    """Return a part's term of the glossary with the values that it has."""
+    values = part.predicate.model_dump(exclude_none=True, exclude={"name"})
+    shown = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in values.items())
+    return f"{part.term}: {shown}" if shown else part.term
+
+
+def fixed_text(part: PartResult) -> str:
+    """Return when a part's threshold was fixed, and if that was before its result was seen."""
+    when = f"{part.entry.fixed:%Y-%m-%d %H:%M}"
+    return when if part.threshold == "not run" else f"{part.threshold} ({when})"

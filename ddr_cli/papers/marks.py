@@ -1,0 +1,93 @@
+"""The marks of a paper's table judged: medians over the repeats -> our mark -> verdict.
+
+A mark says whether an embedding keeps the classes apart, the hidden sub-classes, or both. Ours is
+given by the medians over the repeats, with thresholds that the paper's file sets for every method
+alike. A mark is **reproduced** when it is the printed one, and **differs** otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ddr_cli.comparison.names import number
+from ddr_cli.comparison.summary import Summary
+from ddr_cli.papers.numbers import Verdict, no_answer
+from ddr_cli.papers.predicates import UnansweredError
+from ddr_cli.papers.rows import VIEWS, Judged, Lookup, View
+from ddr_cli.papers.schema import Artefact, Kept, Selector, TableMark, Thresholds
+
+# The measure that gives each metric of the thresholds.
+_MEASURES = {
+    "separability": "separability",
+    "silhouette": "subclass_silhouette",
+    "subclass_accuracy": "subclass_accuracy",
+}
+MEDIAN_NAMES = {
+    "separability": "accuracy kept",
+    "silhouette": "silhouette",
+    "subclass_accuracy": "sub-class accuracy",
+}
+
+
+@dataclass(frozen=True)
+class MarkVerdict:
+    """Our mark through one view, with the medians over `n` repeats that it rests on."""
+
+    verdict: Verdict
+    kept: Kept | None = None
+    medians: Mapping[str, float] | None = None
+    n: int = 0
+    reason: str | None = None
+
+    @property
+    def detail(self) -> str:
+        """The medians as text, or why there are none."""
+        if self.medians is None:
+            return self.reason or "–"
+        return ", ".join(
+            f"{MEDIAN_NAMES[name]} {number(value, name)}" for name, value in self.medians.items()
+        )
+
+
+class MarkResult(Judged[TableMark, MarkVerdict]):
+    """A printed mark and what became of it."""
+
+
+def judge_marks(artefact: Artefact, summaries: Mapping[str, Summary]) -> tuple[MarkResult, ...]:
+    """Return a result for each mark of an artefact."""
+    thresholds = artefact.thresholds
+    if thresholds is None:
+        return ()
+
+    def judged(entry: TableMark, view: View) -> MarkVerdict:
+        medians: dict[str, float] = {}
+        n = 0
+        try:
+            for metric, measure in _MEASURES.items():
+                selector = Selector(**entry.select.model_dump(), classifier=measure)
+                row = Lookup(summaries, artefact.specs[0], view, metric).row(selector)
+                medians[metric], n = float(row.values.median()), len(row.values)
+        except UnansweredError as error:
+            return MarkVerdict(no_answer(error), reason=str(error))
+        kept = _kept(medians, thresholds)
+        if entry.printed is None:
+            verdict: Verdict = "not testable"
+        else:
+            verdict = "reproduced" if kept == entry.printed else "differs"
+        return MarkVerdict(verdict, kept, medians, n)
+
+    return tuple(
+        MarkResult(entry, *(judged(entry, view) for view in VIEWS)) for entry in artefact.marks
+    )
+
+
+def _kept(medians: Mapping[str, float], thresholds: Thresholds) -> Kept:
+    separable = medians["separability"] >= thresholds.separability
+    multimodal = (
+        medians["silhouette"] >= thresholds.silhouette
+        or medians["subclass_accuracy"] >= thresholds.subclass_accuracy
+    )
+    if separable:
+        return "both" if multimodal else "separable"
+    return "multimodal" if multimodal else "neither"

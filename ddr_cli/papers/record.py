@@ -1,0 +1,102 @@
+"""The record of verdicts kept next to the results, which a later report is compared with."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import TypeAdapter, ValidationError
+
+from ddr_cli.core.errors import InputError
+from ddr_cli.papers.assess import Assessment
+from ddr_cli.papers.claims import ClaimVerdict
+from ddr_cli.papers.numbers import Verdict
+from ddr_cli.papers.rows import VIEWS, Judged, View
+
+RECORD = "verdicts.json"
+
+Kind = Literal["numbers", "claims", "parts"]
+Record = dict[str, dict[Kind, dict[str, dict[View, Verdict | ClaimVerdict]]]]
+"""By paper, by kind (marks are among the numbers), by id: the verdict through each view."""
+
+_FILE = TypeAdapter(Record)
+
+# A verdict of a higher rank is better news; what the paper never printed can't lose.
+_RANKS = {
+    "not run": 0,
+    **dict.fromkeys(("differs (higher)", "differs (lower)", "differs", "fails"), 1),
+    **dict.fromkeys(("undecided", "uninformative", "close"), 2),
+}
+_BEST = 3
+
+
+def record_of(assessment: Assessment) -> Record:
+    """Return the verdicts of an assessment."""
+
+    def verdicts(result: Judged[Any, Any]) -> dict[View, Verdict | ClaimVerdict]:
+        return {view: result.through(view).verdict for view in VIEWS}
+
+    return {
+        result.paper.name: {
+            "numbers": {
+                f"{item.artefact.id}.{each.entry.id}": verdicts(each)
+                for item in result.artefacts
+                for each in item.judged
+            },
+            "claims": {each.entry.id: verdicts(each) for each in result.claims},
+            "parts": {
+                part.entry.id: verdicts(part) for each in result.claims for part in each.parts
+            },
+        }
+        for result in assessment.papers
+    }
+
+
+def read_record(results: Path) -> Record:
+    """Return the recorded verdicts of a results folder, empty if none were recorded."""
+    path = results / RECORD
+    if not path.is_file():
+        return {}
+    try:
+        return _FILE.validate_json(path.read_bytes())
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise InputError(
+            f"{path} is not a record of verdicts ({place}: {first['msg']}). Delete it; "
+            f"'ddr report {results}' writes it again."
+        ) from None
+
+
+def record_text(record: Record) -> str:
+    """Return a record as the text of its file."""
+    return json.dumps(record, indent=1, sort_keys=True) + "\n"
+
+
+def regressions(recorded: Record, now: Record, paper: str | None = None) -> list[str]:
+    """Return in words the verdicts that were lost since the record, of one paper or of all.
+
+    A paper whose results no longer exist is "not run" now; a number or claim that its file no
+    longer holds is left out.
+    """
+    current = dict(_flat(now))
+    found = []
+    for key, verdict in _flat(recorded):
+        name, _, entry, view = key
+        if paper not in (None, name):
+            continue
+        verdict_now = current.get(key, verdict if name in now else "not run")
+        if _RANKS.get(verdict_now, _BEST) < _RANKS.get(verdict, _BEST):
+            where = "the paper's setting" if view == "own" else "re-splits"
+            found.append(f"{name} {entry} ({where}): {verdict} before, {verdict_now} now")
+    return found
+
+
+def _flat(record: Record) -> Iterator[tuple[tuple[str, str, str, str], str]]:
+    for paper, kinds in record.items():
+        for kind, entries in kinds.items():
+            for name, verdicts in entries.items():
+                for view, verdict in verdicts.items():
+                    yield (paper, kind, name, view), verdict
