@@ -44,12 +44,12 @@ from mutmut.mutation.pragma_handling import IgnoredCode
 
 WIDER = {
     "engine": ["tests/report", "tests/comparison", "tests/figures/test_embeddings.py"],
-    "verdicts": ["tests/report", "tests/cli/test_compare.py"],
+    "papers": ["tests/report", "tests/cli/test_compare.py"],
     "evaluation": ["tests/comparison", "tests/data", "tests/engine"],
 }
 AREAS = {
     "engine": ["tests/engine", "tests/cli", "tests/test_api.py"],
-    "verdicts": ["tests/verdicts", "tests/papers", "tests/report/test_tables.py"],
+    "papers": ["tests/papers", "tests/report/test_tables.py"],
     "evaluation": ["tests/evaluation", "tests/engine/test_versions.py"],
 }
 TOP = Path(__file__).resolve().parent.parent

@@ -42,7 +42,7 @@ def _luck(trial):
     return 1e-5 if trial.index % 2 else -1e-5
 
 
-def _part(predicate, along=None, than=None, reducer="ccdr", metric="error", id="p", **select):
+def _part(predicate, along="", than=None, reducer="ccdr", metric="error", id="p", **select):
     return {
         "id": id,
         "what": "this",

@@ -29,11 +29,10 @@ def _entry(reducer, column, value, **more):
     }
 
 
-NMMP = {"reducer": "nmmp", "classifier": "knn"}
 PRINTED = [
     _entry("none", "baseline", None),
-    _entry("lmnn", "LMNN", "96.2 %", seconds={"value": 4.91, "than": NMMP}),
-    _entry("nmmp", "NMMP", "96.5 %", seconds={"value": 0.02}, remark="So it is."),
+    _entry("lmnn", "LMNN", "96.2 %", seconds=4.91, seconds_than="iris-nmmp"),
+    _entry("nmmp", "NMMP", "96.5 %", seconds=0.02, remark="So it is."),
 ]
 
 
