@@ -1,6 +1,6 @@
 """A sample of mutants of what computes, judges and keeps results: which do tests let pass.
 
-    python benchmarks/mutants.py [--count 300] [--seed 0] [--areas engine verdicts evaluation]
+    python benchmarks/mutants.py [--count 300] [--seed 0] [--areas engine papers evaluation]
 
 mutmut makes the mutants (every place, one change: an argument dropped, a comparison turned round, a
 value that is None). Each runs in a copy of the repository and of a process in which the tests were
