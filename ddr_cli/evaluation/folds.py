@@ -10,7 +10,7 @@ rounding differs between platforms.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
 import numpy as np
@@ -24,6 +24,7 @@ Draw = Callable[[int], Keys]
 """Gives the next so many random 64-bit keys of a stream."""
 
 _MOST_DRAWS = 1000
+_UNLABELLED = -1
 
 Drawn = TypeVar("Drawn", bound=np.generic)
 
@@ -142,3 +143,75 @@ class Groups:
                 "class. Leave the class out by the card's 'keep', or choose a split that divides "
                 "groups, such as kfold."
             )
+
+
+def inner_folds(
+    y: ArrayLike,
+    *,
+    folds: int,
+    repeats: int,
+    draw: Draw,
+    groups: ArrayLike | None = None,
+    class_names: Sequence[object] | None = None,
+    group_names: Sequence[object] | None = None,
+) -> list[tuple[Codes, Codes]]:
+    """Return stratified divisions of a training set, to choose settings without the test set.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_train,)
+        Class labels. A sample without a label, -1, is in every inner training set and in no inner
+        test set.
+    folds, repeats : int
+        Each labelled sample is tested once in each of `repeats` divisions into `folds`.
+    draw : callable
+        Returns the random keys of the next division.
+    groups : array-like of shape (n_train,), optional
+        Samples of a group are all in the training set or all in the test set, as in the split.
+    class_names, group_names : sequence, optional
+        Names for messages, if `y` and `groups` are indices into them.
+
+    Returns
+    -------
+    list of (ndarray, ndarray)
+        Row numbers of y, ascending.
+
+    Raises
+    ------
+    InputError
+        If a class would have no sample in a training set, or there are more folds than samples, or
+        the groups can't be divided.
+    """
+    labels = np.asarray(y)
+    labelled = np.flatnonzero(labels != _UNLABELLED)
+    classes, codes = np.unique(labels[labelled], return_inverse=True)
+    called = [str(class_names[c] if class_names else c) for c in classes.tolist()]
+    counts = np.bincount(codes, minlength=len(classes)).tolist()
+    if lack := too_few_for_folds(dict(zip(called, counts, strict=True)), folds):
+        raise InputError(lack[:1].upper() + lack[1:])
+    found = []
+    for _ in range(repeats):
+        if groups is None:
+            fold_of = stratified_folds(codes, folds, draw)
+        else:
+            whole = Groups(np.asarray(groups)[labelled], codes, group_names, called)
+            fold_of = whole.folds(folds, draw)[whole.of_point]
+        for fold in range(folds):
+            test = labelled[fold_of == fold]
+            trained = np.ones(len(labels), dtype=bool)
+            trained[test] = False
+            found.append((np.flatnonzero(trained), test))
+    return found
+
+
+def too_few_for_folds(class_sizes: Mapping[str, int], folds: int) -> str:
+    """Return why a training set can't be divided into inner folds, or an empty text."""
+    name, least = min(class_sizes.items(), key=lambda item: item[1])
+    if least < 2:
+        return (
+            f"the class '{name}' has {least} training point, so that an inner fold would leave "
+            "none to train on; train on more points, or drop tune."
+        )
+    if sum(class_sizes.values()) < folds:
+        return f"folds is {folds}, but there are {sum(class_sizes.values())} training points."
+    return ""

@@ -14,11 +14,11 @@ from ddr_cli.core.registry import Registry, components
 
 @dataclass(frozen=True)
 class EvaluatorTraits:
-    """What the engine may share between fits of a classifier, and what it needs to know of it.
+    """What the engine may share between fits of a classifier, and what else it must know about it.
 
-    A classifier states its traits in a method ``__ddr_traits__(self) -> EvaluatorTraits``; one
-    without the method gets the defaults. So does a measure, which has ``score_many(embedded,
-    settings)`` where a classifier has ``predict_many``.
+    A classifier declares its traits in a method ``__ddr_traits__(self) -> EvaluatorTraits``, or has
+    the default traits. The same holds for a measure, whose ``score_many(embedded, settings)`` takes
+    the role of a classifier's ``predict_many``.
 
     Parameters
     ----------
@@ -26,9 +26,9 @@ class EvaluatorTraits:
         Raised by hand whenever the classifier's numbers change; part of a trial's identity.
     shared : str or None
         The parameter over which the class method ``predict_many(X_train, y_train, X_test,
-        settings)`` shares its work: settings that differ in it cost about as much as one.
+        settings)`` shares its work: several values of it cost about as much as one.
     grids : mapping of str to tuple
-        The grid that ``ddr sweep --param`` uses when no values are given.
+        The default grid of each parameter, for ``ddr sweep --param`` without values.
     paper : str or None
         The reference, as shown by ``ddr describe``.
     """

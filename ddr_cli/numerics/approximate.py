@@ -1,4 +1,4 @@
-"""Nearest neighbours that are searched for approximately, by faiss (extra `approximate`)."""
+"""Approximate search for nearest neighbours, by faiss (extra `approximate`)."""
 
 from __future__ import annotations
 
@@ -17,32 +17,32 @@ Search = Literal["exact", "approximate", "auto"]
 
 LIBRARY = "faiss-cpu"
 MOST_EXACT = 50_000
-"""Up to this number of points "auto" searches exactly."""
+"""Up to this number of samples "auto" searches exactly."""
 
-# The points are parted into cells around means, and each one's neighbours looked for in the cells
-# nearest to it: in as few as hold enough of a sample's, or in as many as pays. Chosen on the points
-# of `benchmarks/bench_scale.py`.
+# The samples are divided into cells around means. The neighbours of each are searched for in the
+# cells nearest to it. Their number is the first of `_PROBES` that finds enough of the true
+# neighbours of some samples. All were chosen on the data of `benchmarks/bench_scale.py`.
 _PROBES = (16, 24, 32, 48, 64, 80)
 _ENOUGH = 0.99
-_PAYS = 8  # where one cell in so many is looked into, the exact search takes no longer
+_PAYS = 8  # if more than one cell in this many is searched, the exact search is as fast
 _STEPS, _POINTS_OF_A_MEAN = 4, 32  # of k-means
-_SPARE = 4  # candidates: the point itself, and what single precision may take for nearer
-_ASKED = 2**13  # points asked for at a time
-_SAMPLE = 1000  # points of which the recall is measured
+_SPARE = 4  # candidates more than k: the sample itself, and errors of single precision
+_ASKED = 2**13  # samples in one call of faiss
+_SAMPLE = 1000  # samples on which the recall is measured
 _LOW_RECALL = 0.9
 
 
 def search_library(search: Search) -> str | None:
-    """Return the distribution that a search may need, as the traits of a method name it."""
+    """Return the distribution that the traits of a method must name for this search."""
     return None if search == "exact" else LIBRARY
 
 
 def search_neighbors(
     X: Any, k: int, search: Literal["approximate", "auto"]
 ) -> tuple[Neighbors, float]:
-    """Return each point's `k` nearest, and which fraction of those of a sample was found.
+    """Return the `k` nearest neighbours of each sample, and the recall.
 
-    "auto" searches exactly up to `MOST_EXACT` points. A recall below 90 % gives a warning.
+    "auto" searches exactly up to `MOST_EXACT` samples. A recall below 90 % gives a warning.
     """
     is_sparse = bool(sp.issparse(X))
     if search == "approximate" and is_sparse:
@@ -64,11 +64,11 @@ def search_neighbors(
 
 
 def approximate_neighbors(X: Floats, k: int) -> tuple[Neighbors, float]:
-    """Return each point's `k` nearest as far as faiss finds them in the cells near it.
+    """Return the `k` nearest neighbours that faiss finds in nearby cells, and the recall.
 
-    Those found are told apart by their exact distances, ties as in `kneighbors`. The second number
-    is the recall: which share of the nearest neighbours of a sample were found. One thread, so that
-    the same points give the same neighbours.
+    The recall is the fraction of true neighbours found, measured on up to 1000 samples. Neighbours
+    are ordered by their exact distances, ties as in `kneighbors`. One thread is used, so that the
+    same data give the same neighbours.
     """
     n = len(X)
     n_cells = round(n**0.7 / 3)
@@ -94,13 +94,13 @@ def approximate_neighbors(X: Floats, k: int) -> tuple[Neighbors, float]:
                 break
         if n_cells < _PAYS * probes:
             return kneighbors(X, k), 1.0
-        # The points of a cell, one after the other, read the same memory.
+        # Samples of the same cell read the same memory, so they are searched together.
         together = np.argsort(cell, kind="stable")
         for start in range(0, n, _ASKED):
             rows = together[start : start + _ASKED]
             found = search(rows)
             indices[rows], distances[rows] = found.indices, found.distances
-    # Where the cells near a point hold too few.
+    # Samples whose nearby cells hold fewer than k others.
     (lost,) = np.nonzero(~np.isfinite(distances[:, -1]))
     if len(lost):
         found = _exact(X, lost, k)
@@ -111,7 +111,7 @@ def approximate_neighbors(X: Floats, k: int) -> tuple[Neighbors, float]:
 
 
 def _cells(points: Any, n_cells: int) -> tuple[Any, Any]:
-    """Return faiss's index of the points by cells, and the cell of each."""
+    """Return faiss's index of the samples by cells, and the cell of each sample."""
     faiss = load_library(LIBRARY)
     n, d = points.shape
     means = faiss.IndexFlatL2(d)
@@ -125,5 +125,5 @@ def _cells(points: Any, n_cells: int) -> tuple[Any, Any]:
 
 
 def _exact(X: Floats, rows: Any, k: int) -> Neighbors:
-    """Return the `k` nearest of some of the points, none of which is its own."""
+    """Return the exact `k` nearest neighbours of some rows; no row is its own neighbour."""
     return nearest_among(X, rows, kneighbors(X, k + 1, queries=X[rows]).indices, k)

@@ -1,8 +1,8 @@
-"""What several fits of the same points need is computed once.
+"""Intermediate results that several fits of the same data share.
 
-A method that is fitted with many settings would find the span of the points, or the neighbours
-inside classes, each time anew. Only who makes these fits knows that the points are not changed in
-between, so nothing is kept except under `sharing`.
+Without sharing, a method that is fitted with many settings computes the span of the data, or the
+neighbours inside classes, for each of them. Only the caller knows that the data do not change
+between fits, so results are kept only within a `sharing` block.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Result = TypeVar("Result")
 
 
 class Shared:
-    """What has been computed of one set of points, which must not be changed."""
+    """The results computed from one data matrix, which must not be changed."""
 
     def __init__(self, points: Any) -> None:
         self.points = points
@@ -28,7 +28,7 @@ _shared: ContextVar[Shared | None] = ContextVar("shared", default=None)
 
 @contextmanager
 def sharing(shared: Shared) -> Iterator[None]:
-    """Let the fits within the block use, and add to, what has been computed of their points."""
+    """Let the fits within the block use and extend these results."""
     token = _shared.set(shared)
     try:
         yield
@@ -37,9 +37,10 @@ def sharing(shared: Shared) -> Iterator[None]:
 
 
 def computed_once(compute: Callable[[], Result], points: Any, *key: Hashable) -> Result:
-    """Return ``compute()``, or what it gave before with this key, which must tell all but `points`.
+    """Return ``compute()``, or its earlier result for the same `points` and key.
 
-    Nothing may be written to the result.
+    The key must contain everything except `points` that the result depends on. Nobody may write to
+    the result.
     """
     shared = _shared.get()
     if shared is None or points is not shared.points:

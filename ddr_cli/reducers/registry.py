@@ -16,30 +16,30 @@ MaxComponents = Callable[[int, int, int], int]
 
 
 def rank_of_centred(n_train: int, n_features: int, n_classes: int) -> int:  # noqa: ARG001
-    """Return how many dimensions centred points span at most."""
+    """Return the largest rank of centred data."""
     return min(n_features, n_train - 1)
 
 
 def one_less_than_classes(n_train: int, n_features: int, n_classes: int) -> int:
-    """Return how many dimensions the classes' means span at most."""
+    """Return the largest rank of the class means."""
     return min(n_classes - 1, n_features, n_train - 1)
 
 
 def one_less_than_points(n_train: int, n_features: int, n_classes: int) -> int:  # noqa: ARG001
-    """Return how many dimensions the distances of points span at most."""
+    """Return the largest rank of a centred distance matrix."""
     return n_train - 1
 
 
 @cache
 def equal_ratios(first: float, last: float, n: int) -> tuple[float, ...]:
-    """Return so many values of a grid, each as much times the one before."""
+    """Return a geometric grid of n values."""
     import numpy as np
 
     return tuple(np.geomspace(first, last, n).tolist())
 
 
 class AuthorCheck(NamedTuple):
-    """What a method's authors have looked at: who, when, what, and at which version."""
+    """What a method's authors have checked: who, when, what, and at which version."""
 
     by: str
     date: str
@@ -49,46 +49,45 @@ class AuthorCheck(NamedTuple):
 
 @dataclass(frozen=True)
 class Traits:
-    """What the engine may share between fits of a reducer, and what it needs to know of it.
+    """What the engine may share between fits of a reducer, and what else it must know about it.
 
-    A reducer states its traits in a method ``__ddr_traits__(self) -> Traits``, so they may depend
-    on its parameters; one without the method gets the defaults.
+    A reducer declares its traits in a method ``__ddr_traits__(self) -> Traits``, so they may depend
+    on its parameters. A reducer without the method has the default traits.
 
     Parameters
     ----------
     version : int
         Raised by hand whenever the reducer's numbers change; part of a trial's identity.
     nested : bool
-        The first m columns of a wider fit are the m-dimensional fit.
+        The first m columns of a fit with more components are the fit with m components.
     shares_widths : bool
-        They are not, but ``with_width(m)`` of a wider fit is the m-dimensional one, to the last
-        bit, at less than its cost. Used where tuning compares widths.
+        They are not, but ``with_width(m)`` of a fit with more components equals the fit with m
+        components to the last bit and costs less. Tuning over n_components uses it.
     transductive : bool
-        ``fit_transform(X, y)`` places points with ``y == -1`` along with the labelled ones. A
-        supervised method that does is semi-supervised: ``fit`` learns from such points.
+        ``fit_transform(X, y)`` embeds samples with ``y == -1`` together with the labelled ones. A
+        supervised method that does so is semi-supervised: ``fit`` learns from such samples.
     out_of_sample : bool
-        ``transform`` places points that ``fit`` has not seen.
+        ``transform`` embeds samples that ``fit`` has not seen.
     neighbors : bool
         ``fit`` takes ``neighbors=``, a `ddr_cli.numerics.neighbors.Neighbors` of X for at least
-        `n_neighbors` neighbours, so that the search is done once for all fits of a split.
+        `n_neighbors` neighbours, so that one search serves all fits of a split.
     supervised : bool
         ``fit`` uses y.
     grids : mapping of str to sequence
-        The grid that ``ddr sweep --param`` uses when no values are given.
+        The default grid of each parameter, for ``ddr sweep --param`` without values.
     preprocess : tuple of str
-        Steps before it that its paper takes, or that it does badly without, as in a spec.
+        Preprocessing steps that its paper uses or that it needs, as in a spec.
     max_components : callable or None
-        ``max_components(n_train, n_features, n_classes)`` is the largest `n_components` that can be
-        fitted to so many points; to points with fewer different directions it may be less. None
-        says that it isn't known, or that there is no `n_components`. A transductive fit counts the
-        test points in `n_train`.
+        ``max_components(n_train, n_features, n_classes)`` is the largest possible `n_components`;
+        data of lower rank may allow fewer. None means that it is unknown, or that the method has no
+        `n_components`. For a transductive fit `n_train` includes the test samples.
     library : str or None
-        A distribution beside ours that does the work: a spec that needs it is refused where it
-        isn't installed, and its version is kept in the manifest.
+        An optional distribution that the method needs: a spec is rejected if it is not installed,
+        and its version is kept in the manifest.
     paper : str or None
         The reference, as shown by ``ddr describe``.
     checked : AuthorCheck or None
-        What the method's authors have checked; None says that they have not.
+        What the method's authors have checked; None if they have checked nothing.
     """
 
     version: int = 1

@@ -12,7 +12,7 @@ from annotated_types import Ge, Le
 
 from ddr_cli.core.errors import did_you_mean
 from ddr_cli.core.validation import problem_at, refuse
-from ddr_cli.evaluation.inner_folds import too_few_for_folds
+from ddr_cli.evaluation.folds import too_few_for_folds
 from ddr_cli.evaluation.metrics import TRAINING_ERROR, get_scale, measured
 from ddr_cli.spec.pieces import Context, StrictFrozen, Text
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ddr_cli.core.errors import InputError
 from ddr_cli.engine.work.jobs import Division
-from ddr_cli.evaluation.inner_folds import inner_folds
+from ddr_cli.evaluation.folds import inner_folds
 from ddr_cli.evaluation.split_file import read_split_file
 from ddr_cli.evaluation.splits import Split, inner_keys, label_places, method_seed, split_labelled
 from ddr_cli.reducers.partial_labels import UNLABELLED
