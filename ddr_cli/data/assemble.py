@@ -226,12 +226,19 @@ def _remedy(card: Card) -> str:
 
 def differences(dataset: Dataset, expect: Expect) -> list[str]:
     """Return how a data set differs from what its card says, as clauses of a sentence."""
-    found = []
-    if expect.samples not in (None, dataset.n_samples):
-        found.append(f"it has {dataset.n_samples} samples, not {expect.samples}")
-    if expect.features not in (None, dataset.n_features):
-        found.append(f"it has {dataset.n_features} features, not {expect.features}")
-    counts = dataset.class_counts
+    counts, split = dataset.class_counts, dataset.split
+    groups = 0 if dataset.groups is None else int(dataset.groups.max()) + 1
+    found = [
+        f"it has {actual} {what}, not {expected}"
+        for actual, what, expected in (
+            (dataset.n_samples, "samples", expect.samples),
+            (dataset.n_features, "features", expect.features),
+            (groups, "groups", expect.groups),
+            (dataset.n_unlabelled, "rows without a label", expect.unlabelled),
+            (dataset.n_missing, "missing values", expect.missing),
+        )
+        if expected not in (None, actual)
+    ]
     if expect.classes is not None and list(counts) != list(expect.classes):
         found.append(f"its classes are {', '.join(counts)}, not {', '.join(expect.classes)}")
     elif expect.classes is not None:
@@ -241,20 +248,10 @@ def differences(dataset: Dataset, expect: Expect) -> list[str]:
             if counts[name] != count
         ]
     if expect.split is not None:
-        sizes = (expect.split.train, expect.split.test)
-        there = (len(dataset.split.train), len(dataset.split.test)) if dataset.split else (0, 0)
-        if there != sizes:
-            found.append(
-                f"its split is {there[0]} to {there[1]} rows, not {sizes[0]} to {sizes[1]}"
-            )
-    if expect.groups is not None:
-        groups = 0 if dataset.groups is None else int(dataset.groups.max()) + 1
-        if groups != expect.groups:
-            found.append(f"it has {groups} groups, not {expect.groups}")
-    if expect.unlabelled not in (None, dataset.n_unlabelled):
-        found.append(f"{dataset.n_unlabelled} rows have no label, not {expect.unlabelled}")
-    if expect.missing not in (None, dataset.n_missing):
-        found.append(f"{dataset.n_missing} of its values are missing, not {expect.missing}")
+        n, m = (len(split.train), len(split.test)) if split else (0, 0)
+        if (n, m) != (expect.split.train, expect.split.test):
+            wanted = f"{expect.split.train} to {expect.split.test}"
+            found.append(f"its split is {n} to {m} rows, not {wanted}")
     if not found and expect.fingerprint not in (None, dataset.fingerprint):
         found.append(
             f"the counts are right but the values differ (fingerprint {dataset.fingerprint}, "

@@ -28,14 +28,12 @@ def dataset_status(card: Card, sources: Sources) -> dict[str, Any]:
         size = sum(stated) if stated and len(stated) == len(card.files) else None
     return {
         "name": f"openml:{card.openml}" if card.openml else card.name,
-        "title": card.title,
         "samples": card.expect.samples,
         "features": card.expect.features,
         "classes": len(card.expect.classes or ()) or None,
         "bytes": size,
         "place": "embedded" if card.embedded else found.kind if found else "missing",
         "folder": str(found.folders[0].path) if found else "",
-        "paths": list(map(str, found.paths)) if found else [],
         "missing": [file.path for file in absent],
         "download": all(file.urls for file in absent),
         "licence": card.licence,
