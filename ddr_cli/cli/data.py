@@ -192,7 +192,7 @@ def new(
         str | None,
         typer.Option(
             "--groups",
-            help="The column (or array) that says what belongs together, such as a subject.",
+            help="The column (or array) of the groups, such as subjects.",
         ),
     ] = None,
     categorical: Annotated[
@@ -212,7 +212,7 @@ def new(
         bool | None,
         typer.Option(
             "--unlabelled/--no-unlabelled",
-            help="Rows without a label, or with -1, are training points of unknown class.",
+            help="Rows without a label, or with -1, are training samples of unknown class.",
         ),
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Take what is proposed.")] = False,

@@ -71,7 +71,7 @@ def make_dataset(
     if missing.all() or (missing.any() and not unlabelled):
         raise InputError(
             "y has missing values; leave these rows out, or say unlabelled=True to keep them as "
-            "training points of unknown class."
+            "training samples of unknown class."
         )
     try:
         points = canonical(X)

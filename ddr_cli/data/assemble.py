@@ -84,7 +84,7 @@ def _check_shapes(card: Card, raw: RawData) -> None:
 
 
 def _class_names(card: Card, raw: RawData) -> NDArray[np.str_]:
-    """Return the class of each row, of one without a label `_NONE`."""
+    """Return the class of each sample, `_NONE` if it has no label."""
     names = label_names(raw.labels)
     unknown = np.zeros(len(names), dtype=bool) if raw.unlabelled is None else raw.unlabelled
     if raw.labels.dtype.kind == "f":
@@ -95,7 +95,7 @@ def _class_names(card: Card, raw: RawData) -> NDArray[np.str_]:
         place = raw.first_unlabelled or f"The data set '{card.name}'"
         raise InputError(
             f"{place}: the label is missing; `unlabelled: keep` in the card keeps such rows as "
-            "training points of unknown class."
+            "training samples of unknown class."
         )
     if unknown.all():
         raise InputError(f"The data set '{card.name}' has no row with a label.")

@@ -59,17 +59,17 @@ class CardFile(Frozen):
     """One raw file."""
 
     path: Annotated[str, MinLen(1)]
-    """Where it is in a mirror, ``<folder>/<file>``, or beside a user's own card."""
+    """Its path in a mirror, ``<folder>/<file>``, or next to a user's own card."""
     also: tuple[str, ...] = ()
-    """Other paths under which the same content comes, such as unpacked."""
+    """Other paths of the same content, such as the unpacked file."""
     role: Literal["train", "test"] | None = None
-    """Its part of a predefined split."""
+    """Its set in a predefined split."""
     urls: tuple[
         Annotated[Url, BeforeValidator(_as_url, json_schema_input_type=str | Url)], ...
     ] = ()
-    """Where it can be downloaded, the best first."""
+    """The addresses to download it from, the best first."""
     sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] | None = None
-    """The checksum of the file at `urls`, where the distributor's bytes are known."""
+    """The checksum of the file at `urls`, if the distributor's bytes are known."""
     bytes: Annotated[int, Gt(0)] | None = None
 
     @model_validator(mode="after")
@@ -106,7 +106,7 @@ class Layout(Frozen):
 
 
 class Option(Frozen):
-    """What a spec may choose about a data set: one of `choices`, or any value of that type."""
+    """A choice that a spec has: one of `choices`, or any value of the type of the default."""
 
     default: Scalar
     choices: tuple[Scalar, ...] | None = None
@@ -114,14 +114,14 @@ class Option(Frozen):
 
 
 class SplitSizes(Frozen):
-    """How many rows each part of the predefined split has."""
+    """The sizes of the training and the test set of the predefined split."""
 
     train: Annotated[int, Ge(1)]
     test: Annotated[int, Ge(1)]
 
 
 class Expect(Frozen):
-    """What the loaded arrays must be; what is left out is not checked."""
+    """What the loaded arrays must be; a key that is left out is not checked."""
 
     samples: Annotated[int, Ge(1)] | None = None
     features: Annotated[int, Ge(1)] | None = None
@@ -129,13 +129,13 @@ class Expect(Frozen):
     groups: Annotated[int, Ge(1)] | None = None
     unlabelled: Annotated[int, Ge(0)] | None = None
     missing: Annotated[int, Ge(0)] | None = None
-    """How many values of the features are missing."""
+    """The number of missing values among the features."""
     split: SplitSizes | None = None
     fingerprint: Fingerprint | None = None
 
 
 class Variant(Frozen):
-    """What the arrays must be when other options than the default are chosen."""
+    """What the arrays must be with other options than the defaults."""
 
     options: dict[str, Scalar]
     expect: Expect
@@ -156,7 +156,7 @@ class Card(Frozen):
     files: tuple[CardFile, ...] = ()
     format: AsCall | None = None
     alternatives: tuple[Layout, ...] = ()
-    """Other files, and formats, that hold the same data; looked for after `files`."""
+    """Other files and formats of the same data; they are looked for after `files`."""
     generate: AsCall | None = None
     """The generator that makes the data set; it then has no files."""
     options: dict[str, Option] = Field(default_factory=dict)
@@ -166,16 +166,16 @@ class Card(Frozen):
     merge: dict[Label, tuple[Label, ...]] | None = None
     """New classes, each with the classes it is made of; other rows are left out."""
     unlabelled: Literal["keep"] | None = None
-    """Rows without a label, or with the label -1, are training points of unknown class."""
+    """Rows without a label, or with the label -1, are training samples of unknown class."""
     names: dict[Label, Label] | None = None
     """The classes' names for the labels of the files, in the order of the classes."""
     image_shape: tuple[Annotated[int, Ge(1)], Annotated[int, Ge(1)]] | None = None
-    """Height and width, where the files don't say."""
+    """Height and width, if the files don't state them."""
     decimals: Annotated[int, Ge(0)] | None = None
-    """X is rounded to so many decimals: the last bits of a platform's logarithm or sine must not
+    """X is rounded to that many decimals: the last bits of a platform's logarithm or sine must not
     change the fingerprint."""
     split: Literal["by_file"] | None = None
-    """The predefined split: each file's role says in which part its rows are."""
+    """The predefined split: the role of each file says in which set its rows are."""
     expect: Expect = Expect()
     """What the arrays must be."""
     variants: tuple[Variant, ...] = ()
@@ -274,7 +274,7 @@ class Card(Frozen):
         return tuple(found) if all(isinstance(column, str) for column in found) else None
 
     def choose(self, options: Options | None) -> dict[str, Scalar]:
-        """Return the value of every option, the default where `options` says nothing."""
+        """Return the value of every option: that in `options`, or the default."""
         given = dict(options or {})
         for name in given.keys() - self.options.keys():
             hint = did_you_mean(name, self.options)
@@ -307,7 +307,7 @@ class Card(Frozen):
         return value
 
     def expected(self, options: Options | None = None) -> Expect:
-        """Return what the arrays must be with these options; empty where the card doesn't say."""
+        """Return what the arrays must be with these options; empty if the card doesn't state it."""
         chosen = self.choose(options)
         if chosen == self.choose(None):
             return self.expect

@@ -46,29 +46,29 @@ def read_table(
 ) -> RawData:
     """Read Excel (.xlsx), Parquet (.parquet), Feather (.feather) and ARFF (.arff) files.
 
-    Files are told apart by their endings. A column is named by its name or by its index; indices
-    count from 0, negative ones from the end. Excel needs the extra ``excel``, Parquet and Feather
-    need the extra ``parquet``.
+    The ending of a file says of which kind it is. A column is named by its name or by its index;
+    indices count from 0, negative ones from the end. Excel needs the extra ``excel``, Parquet and
+    Feather need the extra ``parquet``.
 
     Options
     -------
     sheet: The sheet of an Excel file, by its name or by its number from 0.
-    header: The first row of an Excel sheet holds the column names. If not said, it does when
+    header: The first row of an Excel sheet holds the column names. By default, it does when
         `label`, `groups`, `parts`, `ignore` or `categorical` names a column. The other kinds of
         file always have names.
     label: The column of the class. When every label is a number, labels are compared as numbers.
-    groups: The column that says what belongs together, such as a subject; no feature.
-    parts: Columns that say of each row whether it is to ``train`` or ``test``, or is left out
-        (empty); no features. A spec's ``split: {kind: given, column: NAME}`` takes one.
-    ignore: Columns that are not read at all.
+    groups: The column of the groups, such as subjects; it is no feature.
+    parts: Columns that hold a given split: each cell is ``train``, ``test`` or, for neither, empty;
+        they are no features. A spec's ``split: {kind: given, column: NAME}`` takes one.
+    ignore: Columns that are not read.
     categorical: Columns of text, whose values are categories.
     categories: What a categorical column becomes: ``columns``, one 0/1 column per value; or
-        ``codes``, one column of numbers, for the step ``one_hot`` of a spec. Both are in the sorted
-        order (by code point) of the values found in all files.
-    missing: What a missing value does. ``keep``: it stays missing, for the step ``impute`` of a
-        spec; among 0/1 columns it is a value of its own. ``drop_rows``, ``drop_columns``: rows or
-        columns with one are left out. ``category``: a value of its own in a categorical column, an
-        error in a numeric one.
+        ``codes``, one column of numbers, for the step ``one_hot`` of a spec. Both follow the order
+        (by code point) of the values in all files.
+    missing: What happens to a missing value. ``keep``: it stays missing, for the step ``impute`` of
+        a spec; among 0/1 columns it is a value of its own. ``drop_rows``, ``drop_columns``: rows or
+        columns with one are left out. ``category``: it is a value of its own in a categorical
+        column, an error in a numeric one.
     missing_values: Cells that mean a missing value.
     """
     columns = Columns(

@@ -68,7 +68,7 @@ def read_csv(
     -------
     separator: ``comma``, ``tab``, ``semicolon``, ``whitespace`` (any run of blanks and tabs), or
         the one sign itself.
-    header: The first line that is not skipped holds the column names. If not said, it does when
+    header: The first line that is not skipped holds the column names. By default, it does when
         `label`, `groups`, `parts`, `ignore` or `categorical` names a column and `names` is not
         given.
     names: The column names, the label's included, when the file doesn't state them.
@@ -77,21 +77,21 @@ def read_csv(
     encoding: The text encoding.
     decimal: The sign before the decimals of numbers.
     label: The column of the class. When every label is a number, labels are compared as numbers.
-    groups: The column that says what belongs together, such as a subject; no feature.
-    group_pattern: A regular expression whose one group, found in the cell of `groups`, is what
-        belongs together, such as the speaker in the name of a recording.
-    parts: Columns that say of each row whether it is to ``train`` or ``test``, or is left out
-        (empty); no features. A spec's ``split: {kind: given, column: NAME}`` takes one.
-    part_values: What other cells mean there, such as ``{'0': train, '1': test}``.
-    ignore: Columns that are not read at all.
+    groups: The column of the groups, such as subjects; it is no feature.
+    group_pattern: A regular expression whose one group, found in the cell of `groups`, names the
+        group, such as the speaker in the name of a recording.
+    parts: Columns that hold a given split: each cell is ``train``, ``test`` or, for neither, empty;
+        they are no features. A spec's ``split: {kind: given, column: NAME}`` takes one.
+    part_values: The meaning of other cells there, such as ``{'0': train, '1': test}``.
+    ignore: Columns that are not read.
     categorical: Columns of text, whose values are categories.
     categories: What a categorical column becomes: ``columns``, one 0/1 column per value; or
-        ``codes``, one column of numbers, for the step ``one_hot`` of a spec. Both are in the sorted
-        order (by code point) of the values found in all files.
-    missing: What a missing value does. ``keep``: it stays missing, for the step ``impute`` of a
-        spec; among 0/1 columns it is a value of its own. ``drop_rows``, ``drop_columns``: rows or
-        columns with one are left out. ``category``: a value of its own in a categorical column, an
-        error in a numeric one.
+        ``codes``, one column of numbers, for the step ``one_hot`` of a spec. Both follow the order
+        (by code point) of the values in all files.
+    missing: What happens to a missing value. ``keep``: it stays missing, for the step ``impute`` of
+        a spec; among 0/1 columns it is a value of its own. ``drop_rows``, ``drop_columns``: rows or
+        columns with one are left out. ``category``: it is a value of its own in a categorical
+        column, an error in a numeric one.
     missing_values: Cells that mean a missing value.
     """
     columns = Columns(
@@ -205,7 +205,7 @@ def read_sample_columns(
     -------
     label: A regular expression with one group that is searched for in a sample's title; the group
         is its class.
-    groups: The same for what belongs together, such as the measurements of one subject.
+    groups: The same for its group, such as the subject that was measured.
     names: How many columns at the start are no samples; the last of them names the features.
     ignore: Columns whose title matches this regular expression as a whole are no samples.
     separator: ``comma``, ``tab``, ``semicolon``, ``whitespace``, or the one sign itself.

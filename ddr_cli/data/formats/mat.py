@@ -40,7 +40,7 @@ def read_mat(
     data: The variable that holds the features, a row per sample.
     label: The variable that holds the classes, or the column of `data` that does (from 0, negative
         ones from the end).
-    groups: The variable that says what belongs together, such as a subject.
+    groups: The variable of the groups, such as subjects.
     ignore: Columns of `data` that are no features (from 0, negative ones from the end).
     samples_in_columns: `data` has a column per sample; it is transposed first.
     columnwise_image: Each row is an image of this height and width with its pixels column by

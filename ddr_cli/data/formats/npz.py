@@ -37,7 +37,7 @@ def read_npz(
     Options
     -------
     data, label: The names of the arrays with the features and the classes.
-    groups: The name of an array that says what belongs together.
+    groups: The name of the array of the groups.
     """
     return concatenate_rows([_read_one(Path(path), data, label, groups) for path in paths])
 

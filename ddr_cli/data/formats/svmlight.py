@@ -32,7 +32,7 @@ def read_libsvm(
     Options
     -------
     n_features: The number of features, when the largest index of the files is not the last one.
-    first_index: The index of the first feature: if not said, 0 if a file has one of it, else 1.
+    first_index: The index of the first feature; by default 0 if it occurs in a file, else 1.
     dense: Return an ordinary array instead of a sparse one.
     """
     blocks = _read_pairs(paths, n_features, first_index)
