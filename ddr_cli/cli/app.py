@@ -31,10 +31,8 @@ from ddr_cli.cli import (
     validate,
 )
 from ddr_cli.cli.streams import lasting_streams
-from ddr_cli.core.errors import DdrError, printable
+from ddr_cli.core.errors import EXIT_INTERRUPTED, DdrError, printable
 from ddr_cli.core.lazy import load_when_used
-
-EXIT_INTERRUPTED = 130
 
 
 class _Group(TyperGroup):

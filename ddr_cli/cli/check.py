@@ -8,14 +8,12 @@ import typer
 
 from ddr_cli.cli import completion
 from ddr_cli.cli.options import AsJson, Trust, allowed, console, print_table
-from ddr_cli.core.errors import InputError
+from ddr_cli.core.errors import EXIT_FAILED, InputError
 from ddr_cli.core.own_code import located
 
 if TYPE_CHECKING:
     from ddr_cli.engine.contracts import Checked
     from ddr_cli.report.table import Table
-
-_EXIT_CHECK_SAID_NO = 1
 
 
 def check(
@@ -56,7 +54,7 @@ def check(
         for checked in found:
             _show(checked)
     if any(checked.failing for checked in found):
-        raise typer.Exit(_EXIT_CHECK_SAID_NO)
+        raise typer.Exit(EXIT_FAILED)
 
 
 def _show(checked: Checked) -> None:

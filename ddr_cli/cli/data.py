@@ -11,7 +11,7 @@ import typer
 
 from ddr_cli.cli import completion
 from ddr_cli.cli.options import Offline, console, in_width, print_table, sources
-from ddr_cli.core.errors import DataUnavailableError, InputError
+from ddr_cli.core.errors import EXIT_FAILED, DataUnavailableError, InputError
 
 if TYPE_CHECKING:
     from ddr_cli.data.card import Card
@@ -32,8 +32,6 @@ Names = Annotated[
     ),
 ]
 All = Annotated[bool, typer.Option("--all", help="All data sets that ddr knows.")]
-
-_EXIT_CHECK_SAID_NO = 1
 
 
 def _cards(names: list[str] | None, *, everything: bool) -> list[Card]:
@@ -135,7 +133,7 @@ def verify(
             typer.echo(f"{check.outcome:<7} {check.label}: {check.detail} ({check.seconds:.2f} s)")
             outcomes.append(check.outcome)
     if "differs" in outcomes:
-        raise typer.Exit(_EXIT_CHECK_SAID_NO)
+        raise typer.Exit(EXIT_FAILED)
     if "missing" in outcomes:
         raise typer.Exit(DataUnavailableError.exit_code)
 

@@ -11,15 +11,12 @@ from typing import TYPE_CHECKING
 import typer
 
 from ddr_cli.cli.options import RunOptions, SpecNames, console, load, print_table, takes_run_options
-from ddr_cli.core.errors import DdrError
+from ddr_cli.core.errors import EXIT_FAILED, EXIT_INTERRUPTED, DdrError
 
 if TYPE_CHECKING:
     from ddr_cli.comparison.summary import Summary
     from ddr_cli.engine import RunOutcome
     from ddr_cli.spec import Spec
-
-EXIT_SOME_FAILED = 1
-EXIT_INTERRUPTED = 130
 
 _CHECKOUT_SECONDS = 60.0
 
@@ -72,7 +69,7 @@ def run_and_show(specs: Sequence[Spec], options: RunOptions) -> None:
     if errors:
         raise typer.Exit(next(iter(errors.values())).exit_code)
     if any(outcome.failed for outcome in outcomes):
-        raise typer.Exit(EXIT_SOME_FAILED)
+        raise typer.Exit(EXIT_FAILED)
 
 
 def _show(outcome: RunOutcome, options: RunOptions, *, one_of_several: bool) -> None:

@@ -23,17 +23,14 @@ from ddr_cli.cli.options import (
     in_width,
     print_table,
 )
+from ddr_cli.core.errors import EXIT_FAILED, EXIT_INTERRUPTED, DdrError, InputError
 
 if TYPE_CHECKING:
-    from ddr_cli.core.errors import DdrError
     from ddr_cli.engine import RunOutcome
     from ddr_cli.suite.definition import Suite
     from ddr_cli.suite.remaining import Part
 
 app = typer.Typer(help="Many methods on many data sets under one protocol.", no_args_is_help=True)
-
-EXIT_SOME_FAILED = 1
-EXIT_INTERRUPTED = 130
 
 SuiteName = Annotated[
     str,
@@ -73,7 +70,6 @@ def _parts(
     tracks: list[str] | None,
     only: list[str] | None,
 ) -> list[Part]:
-    from ddr_cli.core.errors import InputError
     from ddr_cli.engine import Datasets
     from ddr_cli.suite.remaining import folder_of, parts_of
 
@@ -182,8 +178,6 @@ def _run(
 
 def _end(endings: Mapping[str, RunOutcome | DdrError]) -> None:
     """Exit as `ddr run` does where not all is done."""
-    from ddr_cli.core.errors import DdrError
-
     errors = [each for each in endings.values() if isinstance(each, DdrError)]
     outcomes = [each for each in endings.values() if not isinstance(each, DdrError)]
     if any(each.interrupted for each in outcomes):
@@ -192,7 +186,7 @@ def _end(endings: Mapping[str, RunOutcome | DdrError]) -> None:
     if errors:
         raise typer.Exit(errors[0].exit_code)
     if any(each.failed for each in outcomes):
-        raise typer.Exit(EXIT_SOME_FAILED)
+        raise typer.Exit(EXIT_FAILED)
 
 
 @app.command("status")

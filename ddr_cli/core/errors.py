@@ -6,6 +6,8 @@ import difflib
 import re
 from collections.abc import Iterable
 
+EXIT_FAILED, EXIT_INTERRUPTED = 1, 130
+
 _UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
@@ -21,7 +23,7 @@ class DdrError(Exception):
     `exit_code`; a message says what is wrong and what to do next.
     """
 
-    exit_code = 1
+    exit_code = EXIT_FAILED
 
 
 class InputError(DdrError):

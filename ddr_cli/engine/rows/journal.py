@@ -26,7 +26,7 @@ IDENTITY_COLUMNS = ("trial_id", "dataset", "split", "split_hash", "reducer", "cl
 # A journal has those of these that its spec uses.
 OPTIONAL_COLUMNS = ("split.train", "labels", "control", "tuned", "inner_score", "tune_seconds")
 OUTCOME_COLUMNS = ("status", "reason", "fit_seconds", "eval_seconds")
-OK, FAILED, TIMEOUT, KILLED = "ok", "failed", "timeout", "killed"
+OK, FAILED, TIMEOUT = "ok", "failed", "timeout"
 
 Row = Mapping[str, object]
 
