@@ -1,31 +1,28 @@
-"""scikit-learn's kernel PCA, with what it leaves to chance or version pinned.
+"""scikit-learn's kernel PCA with fixed solver, start, defaults and signs.
 
-LLE stands in `lle.py`.
-
-Added to it: numbers that no start, solver or new default of its changes; the same signs
-everywhere; refusals that name the parameter at fault.
+Its numbers do not depend on a random start or on the version of scikit-learn, and error messages
+name the parameter at fault.
 """
 
 from __future__ import annotations
 
-from abc import ABC
 from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
 import numpy as np
 from annotated_types import Ge, Gt
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn import decomposition
 from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.preprocessing import KernelCenterer
 
 from ddr_cli.core.registry import registered
-from ddr_cli.numerics.eigen import deterministic_signs, eigenpairs
+from ddr_cli.numerics.eigen import eigenpairs
 from ddr_cli.numerics.threads import one_thread
-from ddr_cli.reducers.reducer import Embedding, Floats
+from ddr_cli.reducers.reducer import Floats, SklearnEmbedding
 from ddr_cli.reducers.registry import Traits, equal_ratios, one_less_than_points
 
-# What decides numbers: scikit-learn 1.9's defaults, which a later version may change, and ours.
+# These decide the numbers: scikit-learn 1.9's defaults, which may change later, and our own.
 _KERNEL_PCA: dict[str, Any] = {
     "tol": 0,
     "max_iter": None,
@@ -39,34 +36,6 @@ Kernel = (
     Literal["linear", "rbf", "poly", "sigmoid", "cosine", "precomputed"]
     | Callable[[Any, Any], float]
 )
-
-
-class WrappedEmbedding(Embedding, ABC):
-    """A transformer around a fitted one of scikit-learn's; `fit` ends with `_keep`.
-
-    Numbers are computed in float64 and have the type of the data in the end.
-    """
-
-    model_: Any
-
-    def _checked(self, X: ArrayLike) -> Any:
-        """Return the checked training points."""
-        points = self._points(X, reset=True)
-        self._check_dimensions(points.shape[0])
-        return points
-
-    def _keep(self, model: Any, embedding: Floats, dtype: Any) -> None:
-        """Store a fitted model, and the embedding of the training points with its signs set."""
-        self.model_ = model
-        turned = deterministic_signs(embedding)
-        self._signs = np.where((turned == embedding).all(axis=0), 1.0, -1.0)
-        self.embedding_ = turned.astype(dtype)
-
-    def transform(self, X: ArrayLike) -> NDArray[Any]:
-        """Place points, or rows of a precomputed kernel, as scikit-learn does."""
-        points = self._points(X)
-        placed = self.model_.transform(points.astype(np.float64)) * self._signs
-        return np.asarray(placed.astype(points.dtype))
 
 
 def _with_ties(model: decomposition.KernelPCA, points: Any, K: Floats) -> Floats:
@@ -83,7 +52,7 @@ def _with_ties(model: decomposition.KernelPCA, points: Any, K: Floats) -> Floats
     label="kernel PCA",
     look=("pink", "o"),
 )
-class KernelPCA(WrappedEmbedding):
+class KernelPCA(SklearnEmbedding):
     r"""Project on the directions of largest variance in the feature space of a kernel.
 
     With K the centred kernel matrix, the columns of the embedding are :math:`\sqrt{\lambda_l} v_l`

@@ -1,6 +1,6 @@
-"""scikit-learn's locally linear embedding (Roweis and Saul, 2000), with what chance it has pinned.
+"""scikit-learn's locally linear embedding (Roweis and Saul, 2000), made deterministic.
 
-Added to it: the same numbers from any start, exact duplicates, several groups of points.
+It also handles exact duplicates, and neighbour graphs of several components.
 """
 
 from __future__ import annotations
@@ -17,11 +17,10 @@ from ddr_cli.core.registry import registered
 from ddr_cli.numerics.neighbor_graphs import closed_groups
 from ddr_cli.numerics.neighbors import kneighbors
 from ddr_cli.numerics.threads import one_thread
-from ddr_cli.reducers.kernel_pca import WrappedEmbedding
-from ddr_cli.reducers.reducer import Codes, Floats
+from ddr_cli.reducers.reducer import Codes, Floats, SklearnEmbedding
 from ddr_cli.reducers.registry import Traits, rank_of_centred
 
-# What decides numbers: scikit-learn 1.9's defaults, which a later version may change, and ours.
+# These decide the numbers: scikit-learn 1.9's defaults, which may change later, and our own.
 _LLE: dict[str, Any] = {
     "tol": 0.0,
     "max_iter": 1000,
@@ -39,7 +38,7 @@ _DENSE = 2000  # up to this order a complete decomposition is fast and misses no
     label="LLE",
     look=("vermilion", "o"),
 )
-class LLE(WrappedEmbedding):
+class LLE(SklearnEmbedding):
     r"""Place each point by the weights with which its neighbours make it up.
 
     Each point is written as a weighted sum of its neighbours,
