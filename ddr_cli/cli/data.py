@@ -45,16 +45,31 @@ def _cards(names: list[str] | None, *, everything: bool) -> list[Card]:
 
 
 @app.command("status")
-def status(names: Names = None) -> None:
-    """Show every data set: its size, its licence, where it is found, what is missing."""
+def status(
+    names: Names = None,
+    verify: Annotated[
+        bool,
+        typer.Option(
+            "--verify", help="Read the files and check counts and fingerprints against the cards."
+        ),
+    ] = False,
+) -> None:
+    """Show data sets, all by default: size, licence, where each is found, what is missing.
+
+    With --verify the exit code is 1 if one is not what its card says, and 3 if one is not here.
+    """
     import pandas as pd
     from rich.filesize import decimal
 
     from ddr_cli.data.status import dataset_status
     from ddr_cli.report.table import Table
 
+    cards = _cards(names, everything=not names)
+    if verify:
+        _verify(cards)
+        return
     places = sources(None, offline=True)
-    rows = [dataset_status(card, places) for card in _cards(names, everything=not names)]
+    rows = [dataset_status(card, places) for card in cards]
     counts = ("samples", "features", "classes")
     records = [
         {
@@ -88,6 +103,22 @@ def status(names: Names = None) -> None:
         typer.echo(in_width(line, indent=2))
 
 
+def _verify(cards: Sequence[Card]) -> None:
+    """Check what the files hold; exit with 1 if one differs from its card, with 3 if one lacks."""
+    from ddr_cli.data.status import check_dataset
+
+    places = sources(None, offline=True)
+    outcomes = []
+    for card in cards:
+        for check in check_dataset(card, places):
+            typer.echo(f"{check.outcome:<7} {check.label}: {check.detail} ({check.seconds:.2f} s)")
+            outcomes.append(check.outcome)
+    if "differs" in outcomes:
+        raise typer.Exit(EXIT_FAILED)
+    if "missing" in outcomes:
+        raise typer.Exit(DataUnavailableError.exit_code)
+
+
 @app.command("fetch")
 def fetch(
     names: Names = None,
@@ -113,29 +144,6 @@ def fetch(
         raise DataUnavailableError(
             "\n".join([f"Unavailable data sets: {', '.join(failed)}.", *what_to_do])
         )
-
-
-@app.command("verify")
-def verify(
-    names: Names = None,
-    everything: All = False,
-) -> None:
-    """Read data sets from their files and check counts and fingerprints against their cards.
-
-    Exits with 1 if one is not what its card says, with 3 if one is not here.
-    """
-    from ddr_cli.data.status import check_dataset
-
-    places = sources(None, offline=True)
-    outcomes = []
-    for card in _cards(names, everything=everything):
-        for check in check_dataset(card, places):
-            typer.echo(f"{check.outcome:<7} {check.label}: {check.detail} ({check.seconds:.2f} s)")
-            outcomes.append(check.outcome)
-    if "differs" in outcomes:
-        raise typer.Exit(EXIT_FAILED)
-    if "missing" in outcomes:
-        raise typer.Exit(DataUnavailableError.exit_code)
 
 
 @app.command("import")

@@ -66,7 +66,7 @@ def test_fetch_then_status_and_verify(ddr: Callable[..., Result], toy: Path) -> 
     assert "downloaded" in result.output
     assert "available (cache)" in ddr("fetch", toy).output
     assert "cache" in ddr("status", toy).output
-    verified = ddr("verify", toy)
+    verified = ddr("status", "--verify", toy)
     assert verified.exit_code == 0
     assert verified.output.startswith("ok")
     assert "300 x 2, 2 classes, cache" in verified.output
@@ -109,13 +109,13 @@ def test_verify_tells_right_wrong_and_missing_apart(
     )
     (tmp_path / "cards" / "right.csv").write_bytes(TABLE)
     (tmp_path / "cards" / "wrong.csv").write_bytes(TABLE + b"1,2,left\n")
-    result = ddr("verify", right, wrong, gone)
+    result = ddr("status", "--verify", right, wrong, gone)
     assert result.exit_code == 1
     lines = result.output.splitlines()
     assert [line.split()[0] for line in lines] == ["ok", "differs", "missing"]
     assert "it has 301 samples, not 300" in lines[1]
-    assert ddr("verify", right).exit_code == 0
-    assert ddr("verify", right, gone).exit_code == 3
+    assert ddr("status", "--verify", right).exit_code == 0
+    assert ddr("status", "--verify", right, gone).exit_code == 3
 
 
 def test_verify_reads_the_files_and_not_the_cached_arrays(
@@ -123,8 +123,12 @@ def test_verify_reads_the_files_and_not_the_cached_arrays(
 ) -> None:
     card = write_card(files=[{"path": "toy.csv"}])
     (tmp_path / "cards" / "toy.csv").write_bytes(TABLE)
-    assert ddr("verify", card).exit_code == 0
-    assert ddr("verify", "iris").output.splitlines()[1].startswith("ok      iris (source=fisher)")
+    assert ddr("status", "--verify", card).exit_code == 0
+    assert (
+        ddr("status", "--verify", "iris")
+        .output.splitlines()[1]
+        .startswith("ok      iris (source=fisher)")
+    )
 
 
 def test_import(ddr: Callable[..., Result], toy: Path, tmp_path: Path) -> None:
@@ -140,7 +144,7 @@ def test_import(ddr: Callable[..., Result], toy: Path, tmp_path: Path) -> None:
     ("arguments", "what"),
     [
         (["status", "landsta"], "Did you mean 'landsat'"),
-        (["verify"], "Name a data set"),
+        (["fetch"], "Name a data set"),
         (["fetch", "iris", "--all"], "not both"),
         (["import", "iris", "."], "needs no files"),
         (["new", "x", "--format", "csv", "--path", "nothing.csv"], "no file or folder nothing.csv"),
@@ -180,7 +184,7 @@ def test_new_writes_a_card_that_loads(ddr: Callable[..., Result], tmp_path: Path
     assert "--option names=[a: this is not valid YAML" in result.output
     assert ddr("new", "own", "--format", "csv", "--path", "files/own.csv").exit_code == 2
     (tmp_path / "files" / "own.csv").write_text("size,colour,kind\n1,r,no\n")
-    assert ddr("verify", "./own.yaml").exit_code == 1
+    assert ddr("status", "--verify", "./own.yaml").exit_code == 1
 
 
 def test_new_replaces_a_card_only_when_forced(ddr: Callable[..., Result], tmp_path: Path) -> None:

@@ -54,7 +54,7 @@ def test_the_files_of_large_sets_are_those_of_the_card(name: str, mirrored: Sour
 
 @pytest.mark.parametrize("name", sorted({*card_names()} - {*LARGE}))
 def test_every_card_and_its_first_variant_is_what_it_says(name: str, mirrored: Sources) -> None:
-    # `ddr data verify --all` checks the other variants too, which takes longer.
+    # `ddr data status --verify` checks the other variants too, which takes longer.
     card = load_card(name)
     variants = () if name == "newsgroups_rec" else card.variants[:1]
     for options in ({}, *(variant.options for variant in variants)):
