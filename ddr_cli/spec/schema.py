@@ -68,10 +68,13 @@ def write_schema(folder: Path) -> None:
 
 
 class _Generator(GenerateJsonSchema):
-    """Leaves out of a choice what no file can hold, such as a function or a random state."""
+    """Leaves out what no file can hold, such as a function, and titles that repeat the keys."""
 
     def handle_invalid_for_json_schema(self, schema: Any, error_info: str) -> NoReturn:  # noqa: ARG002
         raise PydanticOmit
+
+    def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002
+        return False
 
 
 def described(model: type[BaseModel]) -> dict[str, str]:
@@ -88,7 +91,8 @@ def described(model: type[BaseModel]) -> dict[str, str]:
 
 
 def _model(model: type[BaseModel], *, optional: tuple[str, ...] = ()) -> Schema:
-    schema: Schema = _without_titles(model.model_json_schema(schema_generator=_Generator))
+    schema: Schema = model.model_json_schema(schema_generator=_Generator)
+    del schema["title"]
     schema["required"] = [name for name in schema.get("required", ()) if name not in optional]
     return schema
 
@@ -100,18 +104,6 @@ def section_of(model: type[BaseModel], *, optional: tuple[str, ...] = ()) -> Sch
         if name in schema["properties"]:
             schema["properties"][name]["description"] = text
     return schema
-
-
-def _without_titles(schema: Any) -> Any:
-    if isinstance(schema, list):
-        return [_without_titles(item) for item in schema]
-    if not isinstance(schema, dict):
-        return schema
-    return {
-        key: _without_titles(value)
-        for key, value in schema.items()
-        if not (key == "title" and isinstance(value, str))
-    }
 
 
 def _spec(installed: bool) -> Schema:
