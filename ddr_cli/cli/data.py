@@ -339,7 +339,7 @@ def _print_card(card: Path, dataset: Dataset) -> None:
 
     steps = needed_steps(load_card(card))
     path = card if card.is_absolute() else f"./{card}"
-    typer.echo(f"In a spec beside it: 'dataset: ./{card.name}'.")
+    typer.echo(f"In a spec next to it: 'dataset: ./{card.name}'.")
     if steps:
         typer.echo(f"It needs the steps {' and '.join(steps)}: 'preprocess: [{', '.join(steps)}]'.")
     words = "".join(f" --preprocess {step}" for step in steps)

@@ -283,8 +283,11 @@ def _look_at_table(
             raise InputError(f"{path}: there is no column called '{key}'.{hint}")
     taken = named(said.get("groups"), *listed(said, *_ROLES))
     rest = [column for column in columns if column not in taken]
-    given = next(iter(named(said["label"])), None) if "label" in said else None
-    label = given if "label" in said else _find_label(rest, seen)
+    for topic, option in (("classes", "label"), ("groups", "groups")):
+        if option in said:
+            seen.note(topic, _titles(named(said[option])))
+    chosen = next(iter(named(said["label"])), None) if "label" in said else None
+    label = chosen if "label" in said else _find_label(rest, seen)
     rest = [column for column in rest if column is not label]
     if "groups" not in said:
         rest = _find_groups(rest, seen, settled)
