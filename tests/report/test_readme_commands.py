@@ -36,7 +36,6 @@ FILES = {
         f"{['ill', 'well'][n % 2]}\n"
         for n in range(60)
     ),
-    "new.csv": "sepal length (cm),sepal width (cm),petal length (cm),petal width (cm)\n5,3,1,0.2\n",
 }
 # By the command's beginning: what is appended to it, so that it takes seconds and writes nothing
 # among the committed results.
@@ -49,7 +48,6 @@ NOT_RUN = {
     "make ": "sets up an environment; continuous integration runs it",
     "pip install": "an environment's; continuous integration installs all of it",
     "source .venv": "changes the reader's shell",
-    "ddr doctor": "looks at the machine for seconds; tests/cli/test_doctor.py runs it",
     "ddr data fetch": "downloads",
     "ddr run landsat": "needs a data set that is downloaded",
     "ddr run configs/fair_landsat": "needs a data set that is downloaded",
@@ -63,7 +61,6 @@ NOT_RUN = {
     "suite status lite": "rests on data sets that are downloaded",
     "ddr sweep --param": "sweeps on Landsat, which is downloaded",
     "ddr report": "takes a minute for all results; tests/report/test_report.py runs it on a few",
-    "my_run": "stands for a run of the reader's; tests/cli/test_score.py scores one",
     "SLURMCluster": "needs Slurm; tests/engine/test_dask.py has a cluster of this machine",
     "weights: Literal": "shows a line of a class",
 }
