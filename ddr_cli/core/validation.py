@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError
 
 from ddr_cli.core.errors import InputError, did_you_mean
-from ddr_cli.core.places import (
+from ddr_cli.core.positions import (
     MOST_PROBLEMS,
     Document,
     DocumentError,

@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 import yaml
 
 from ddr_cli.core.errors import InputError
-from ddr_cli.core.places import (
+from ddr_cli.core.positions import (
     MOST_PROBLEMS,
     Document,
     DocumentError,

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ddr_cli.core.errors import InputError
-from ddr_cli.core.places import Document
+from ddr_cli.core.positions import Document
 from ddr_cli.core.registry import Entry, Registry, shipped_yaml
 from ddr_cli.core.validation import validated
 from ddr_cli.core.yaml_loader import parse, read_text

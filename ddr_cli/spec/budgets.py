@@ -9,7 +9,7 @@ import numpy as np
 from pydantic_core import InitErrorDetails
 
 from ddr_cli.core.errors import InputError, did_you_mean
-from ddr_cli.core.places import as_clause, value_text
+from ddr_cli.core.positions import as_clause, value_text
 from ddr_cli.core.validation import problem_at, refuse
 from ddr_cli.data.card import Expect
 from ddr_cli.evaluation.folds import training_groups

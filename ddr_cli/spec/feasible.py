@@ -12,7 +12,7 @@ from pydantic import JsonValue, ValidationError
 
 from ddr_cli.core.errors import InputError
 from ddr_cli.core.own_code import is_code
-from ddr_cli.core.places import KeyPath
+from ddr_cli.core.positions import KeyPath
 from ddr_cli.data.card import Card
 from ddr_cli.data.cards import load_card
 from ddr_cli.spec.budgets import note_train_sizes

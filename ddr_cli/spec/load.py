@@ -11,7 +11,7 @@ import numpy as np
 
 from ddr_cli.core.errors import InputError, did_you_mean, nearest
 from ddr_cli.core.own_code import class_name, is_code, located, require_trust
-from ddr_cli.core.places import Document, Place, value_text
+from ddr_cli.core.positions import Document, Place, value_text
 from ddr_cli.core.registry import shipped_yaml
 from ddr_cli.core.validation import not_a_mapping, unknown_key, validated
 from ddr_cli.core.yaml_loader import read_document

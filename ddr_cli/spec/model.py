@@ -27,7 +27,7 @@ from pydantic import (
 )
 
 from ddr_cli.core.errors import InputError, did_you_mean, printable
-from ddr_cli.core.places import as_clause, value_text
+from ddr_cli.core.positions import as_clause, value_text
 from ddr_cli.core.registry import paper_files
 from ddr_cli.core.validation import as_problem, problem_at, refuse
 from ddr_cli.core.yaml_loader import read_document

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from ddr_cli.core.errors import InputError
-from ddr_cli.core.places import Document, Place, Problem
+from ddr_cli.core.positions import Document, Place, Problem
 from ddr_cli.core.yaml_loader import parse_value
 from ddr_cli.spec.budgets import LABELS
 from ddr_cli.spec.estimators import (

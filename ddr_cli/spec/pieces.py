@@ -26,7 +26,7 @@ from pydantic import (
 from ddr_cli.core.errors import InputError, printable
 from ddr_cli.core.own_code import class_name, is_code, located, shown
 from ddr_cli.core.parameters import parameter_model
-from ddr_cli.core.places import value_text
+from ddr_cli.core.positions import value_text
 from ddr_cli.core.validation import (
     Frozen,
     as_problem,

@@ -9,7 +9,7 @@ from annotated_types import Ge, Le
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from ddr_cli.core.errors import InputError, did_you_mean
-from ddr_cli.core.places import as_clause
+from ddr_cli.core.positions import as_clause
 from ddr_cli.core.validation import as_problem, problem_at, refuse
 from ddr_cli.data.card import Card, Expect
 from ddr_cli.evaluation.split_file import read_split_file

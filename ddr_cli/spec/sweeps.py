@@ -11,7 +11,7 @@ from pydantic import JsonValue, ValidationError
 from pydantic_core import InitErrorDetails
 
 from ddr_cli.core.errors import InputError, did_you_mean
-from ddr_cli.core.places import KeyPath, as_clause, value_text
+from ddr_cli.core.positions import KeyPath, as_clause, value_text
 from ddr_cli.core.validation import field_problems, problem_at, refuse
 from ddr_cli.core.yaml_loader import parse_value
 from ddr_cli.spec.estimators import (

@@ -21,7 +21,7 @@ from pydantic_core import InitErrorDetails
 from ddr_cli.core.errors import InputError, did_you_mean
 from ddr_cli.core.own_code import class_name, is_code, located, require_trust
 from ddr_cli.core.parameters import parameter_model
-from ddr_cli.core.places import Document, DocumentError, KeyPath, as_clause
+from ddr_cli.core.positions import Document, DocumentError, KeyPath, as_clause
 from ddr_cli.core.validation import field_problems, problem_at, refuse, validated
 from ddr_cli.core.yaml_loader import read_document
 from ddr_cli.data.cards import load_card

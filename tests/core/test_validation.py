@@ -8,7 +8,7 @@ import pytest
 from annotated_types import Ge, MinLen
 from pydantic import Field, model_validator
 
-from ddr_cli.core.places import Document, DocumentError
+from ddr_cli.core.positions import Document, DocumentError
 from ddr_cli.core.validation import Frozen, validated
 from ddr_cli.core.yaml_loader import parse
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ddr_cli.core.errors import InputError
-from ddr_cli.core.places import DocumentError
+from ddr_cli.core.positions import DocumentError
 from ddr_cli.core.yaml_loader import dump, parse, parse_value, read_document
 
 

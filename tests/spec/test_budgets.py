@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from ddr_cli.core.places import DocumentError
+from ddr_cli.core.positions import DocumentError
 from ddr_cli.spec import expand, load_spec, with_sweep
 
 SPEC = """\

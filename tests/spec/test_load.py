@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ddr_cli.core.errors import InputError
-from ddr_cli.core.places import DocumentError
+from ddr_cli.core.positions import DocumentError
 from ddr_cli.core.registry import shipped_yaml
 from ddr_cli.spec import Spec, load_spec, make_spec
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ddr_cli.core.places import DocumentError
+from ddr_cli.core.positions import DocumentError
 from ddr_cli.spec import Spec, load_spec
 
 

@@ -12,7 +12,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from ddr_cli.core.errors import InputError
-from ddr_cli.core.places import DocumentError
+from ddr_cli.core.positions import DocumentError
 from ddr_cli.core.registry import shipped_yaml
 from ddr_cli.spec import Spec, expand, load_spec, make_spec
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from ddr_cli.core.errors import InputError
-from ddr_cli.core.places import DocumentError
+from ddr_cli.core.positions import DocumentError
 from ddr_cli.spec import Spec, expand, load_spec, make_spec, with_sweep
 from ddr_cli.spec.tune import drawn, thinned
 

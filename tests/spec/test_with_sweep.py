@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ddr_cli.core.errors import InputError
-from ddr_cli.core.places import DocumentError
+from ddr_cli.core.positions import DocumentError
 from ddr_cli.reducers.registry import Traits
 from ddr_cli.spec import expand, load_spec, make_spec, parse_values, with_sweep
 

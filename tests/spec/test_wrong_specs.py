@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from ddr_cli.core.errors import InputError
-from ddr_cli.core.places import DocumentError
+from ddr_cli.core.positions import DocumentError
 from ddr_cli.spec import load_spec
 
 CCDR = "{name: ccdr, n_components: 9, n_neighbors: 4, mode: transductive}"
