@@ -6,27 +6,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ddr_cli.comparison.names import method_name, metric_name, number
+from ddr_cli.papers import cells, sentences
 from ddr_cli.papers.assess import Assessment
-from ddr_cli.papers.cells import (
-    SIGN_LEGEND,
-    described,
-    fixed_text,
-    notes_of,
-    ours_text,
-    printed_text,
-    reason_text,
-    shown_views,
-    threshold_text,
-    time_text,
-    verdict_text,
-)
 from ddr_cli.papers.claim_tables import glossary_table, reading_table
 from ddr_cli.papers.claims import ClaimResult
 from ddr_cli.papers.marks import MarkResult
 from ddr_cli.papers.numbers import NumberResult, time_ratios
 from ddr_cli.papers.rows import VIEWS, Judged
 from ddr_cli.papers.schema import MethodSelector, Part
-from ddr_cli.papers.sentences import both_verdicts, differences, glance, outcome, shares
 from ddr_cli.papers.tables import matrix_of
 from ddr_cli.report.chart import Chart, colour_rules
 from ddr_cli.report.own_runs import OwnRun
@@ -84,28 +71,14 @@ def render_page(
             colour_rules=colour_rules(charts.values()),
             points=page_points,
             counts=assessment.counts(),
-            described=described,
-            printed_text=printed_text,
-            ours_text=ours_text,
-            shown_views=shown_views,
             matrix_of=matrix_of,
-            sign_legend=SIGN_LEGEND,
+            cells=cells,
+            sentences=sentences,
             time_ratios=time_ratios,
-            time_text=time_text,
-            verdict_text=verdict_text,
-            notes_of=notes_of,
-            reason_text=reason_text,
-            threshold_text=threshold_text,
-            fixed_text=fixed_text,
-            both_verdicts=both_verdicts,
             glossary=Table(glossary_table(), "What the papers' words mean in numbers"),
             readings=lambda result: Table(
                 reading_table(result), f"{result.paper.short}: readings and verdicts"
             ),
-            shares=shares,
-            glance=glance,
-            outcome=outcome,
-            differences=differences,
             summary_rows=summary_rows,
             metric_name=metric_name,
             number=number,
