@@ -6,13 +6,14 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ddr_cli.comparison.summary import Summary
+from ddr_cli.comparison.names import is_rate
+from ddr_cli.comparison.summary import Summary, swept_columns
 from ddr_cli.figures.picture import Notes, QuotedNumber
 from ddr_cli.papers.claims import ClaimResult
 from ddr_cli.papers.marks import MarkResult, judge_marks
-from ddr_cli.papers.numbers import NumberResult, judge_numbers, quoted_numbers
+from ddr_cli.papers.numbers import NumberResult, judge_numbers
 from ddr_cli.papers.rows import VIEWS, View
-from ddr_cli.papers.schema import Kept, Paper, load_paper, papers_naming
+from ddr_cli.papers.schema import Kept, Near, Paper, load_paper, papers_naming
 
 _KEPT: dict[Kept, str] = {
     "both": "classes and parts",
@@ -57,6 +58,26 @@ def notes_on(summary: Summary, claims: Mapping[str, Sequence[ClaimResult]] | Non
         {each.entry.row: _mark_text(each) for each in marks if _judged(each)},
         _with_remark(text, sum(used for _, used in parts)),
     )
+
+
+def quoted_numbers(results: Sequence[NumberResult], summary: Summary) -> list[QuotedNumber]:
+    """Return the stars of one run's figure, next to every row that a number is compared with."""
+    found = []
+    swept = swept_columns(summary.run)
+    for result in results:
+        quantity = result.entry.value
+        if quantity is None:
+            continue
+        places = [value for name, value in result.entry.select.params.items() if name in swept]
+        at = places[0].near if places and isinstance(places[0], Near) else None
+        value = quantity.value
+        text = f"{100 * value:.3g} %" if is_rate(result.entry.metric) else f"{value:g}"
+        found += [
+            QuotedNumber(row.index, value, f"paper: {text}", at)
+            for row in (result.own.row, result.resplits.row)
+            if row is not None and row.summary is summary
+        ]
+    return list(dict.fromkeys(found))
 
 
 def _runs_of(paper: Paper, result: ClaimResult) -> set[str]:

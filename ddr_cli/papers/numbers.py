@@ -15,13 +15,12 @@ from ddr_cli.comparison.names import (
     method_name,
     number,
 )
-from ddr_cli.comparison.summary import Row, Summary, swept_columns
+from ddr_cli.comparison.summary import Row, Summary
 from ddr_cli.core.errors import InputError
 from ddr_cli.data.cards import load_card
-from ddr_cli.figures.picture import QuotedNumber
 from ddr_cli.papers.predicates import EXACT, NotApplicableError, UnansweredError
 from ddr_cli.papers.rows import VIEWS, Judged, Lookup, View
-from ddr_cli.papers.schema import Artefact, Near, PrintedNumber, glossary
+from ddr_cli.papers.schema import Artefact, PrintedNumber, glossary
 
 Verdict = Literal[
     "reproduced",
@@ -199,26 +198,6 @@ def _trivial(rows: Sequence[Row]) -> str:
         return ""
     level = number(1 - largest if metric == "error" else largest, metric)
     return f"always naming the largest class gives {level}, as much as any method of the row"
-
-
-def quoted_numbers(results: Sequence[NumberResult], summary: Summary) -> list[QuotedNumber]:
-    """Return the stars of one run's figure, next to every row that a number is compared with."""
-    found = []
-    swept = swept_columns(summary.run)
-    for result in results:
-        quantity = result.entry.value
-        if quantity is None:
-            continue
-        places = [value for name, value in result.entry.select.params.items() if name in swept]
-        at = places[0].near if places and isinstance(places[0], Near) else None
-        value = quantity.value
-        text = f"{100 * value:.3g} %" if is_rate(result.entry.metric) else f"{value:g}"
-        found += [
-            QuotedNumber(row.index, value, f"paper: {text}", at)
-            for row in (result.own.row, result.resplits.row)
-            if row is not None and row.summary is summary
-        ]
-    return list(dict.fromkeys(found))
 
 
 # -- training times, as ratios: machines differ, ratios less so -----------------------------------
