@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 from ddr_cli.cli.app import app
 from ddr_cli.core import own_code
 from ddr_cli.core.extras import missing_library
+from ddr_cli.papers.schema import describe_paper, paper_names
 from ddr_cli.reducers.registry import get_traits
 from ddr_cli.report.descriptions import describe
 from ddr_cli.spec import load_spec
@@ -57,7 +58,7 @@ def test_a_line_that_describe_prints_can_be_pasted_into_a_spec(
     ],
 )
 def test_a_name_is_found_among_all_kinds(name: str, says: list[str]) -> None:
-    text = describe(name)
+    text = describe(name, (paper_names(), describe_paper))
     for part in says:
         assert part in text
 
