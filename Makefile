@@ -22,7 +22,7 @@ export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint typecheck unit smoke reproduce report bench docs faults same mutants compat format clean
+.PHONY: help run test lint typecheck unit extras smoke reproduce report bench docs faults same mutants compat format clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 12
@@ -78,6 +78,13 @@ $(RESULTS)/report/index.html: $(wildcard $(RESULTS)/*/trials.csv ddr_cli/papers/
 report: $(VENV)/.installed ## tables, figures, verdicts and index.html from the journals in results/
 	$(BIN)/ddr report $(RESULTS)
 	for run in $(PICTURES); do cp $(RESULTS)/$$run/figure.png docs/images/$$run.png; done
+
+$(VENV)/.installed-extras: pyproject.toml constraints.txt | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,umap,opentsne,pacmap,torch]'
+	@touch $@ $(VENV)/.installed $(VENV)/.installed-dev
+
+extras: $(VENV)/.installed-extras ## the tests of methods that need an optional library, with all of these
+	$(BIN)/pytest -n $(JOBS) tests/reducers/test_extras.py
 
 $(PEERS)/.installed: benchmarks/peers.txt
 	$(PYTHON) -m venv $(PEERS)
