@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-    from ddr_cli.comparison.methods import Comparison
+    from ddr_cli.comparison.compare import Comparison
     from ddr_cli.comparison.summary import Summary
     from ddr_cli.data import Sources
     from ddr_cli.engine import Progress
@@ -210,13 +210,13 @@ class Results:
 
 
 def compare(*runs: Results | str | Path, **options: Any) -> Comparison:
-    """Compare the methods of one or more runs; see `ddr_cli.comparison.methods.compare`."""
-    from ddr_cli.comparison import methods
+    """Compare the methods of one or more runs; see `ddr_cli.comparison.compare.compare`."""
+    from ddr_cli.comparison import compare as comparison
 
     folders = [run.folder if isinstance(run, Results) else Path(run) for run in runs]
     if not folders:
         raise InputError("Name a run to compare, such as compare('results/nmmp_iris').")
-    return methods.compare(folders, **options)
+    return comparison.compare(folders, **options)
 
 
 def leaderboard(

@@ -11,7 +11,7 @@ from ddr_cli.cli.options import AsJson, console, in_width, print_table
 from ddr_cli.core.errors import InputError
 
 if TYPE_CHECKING:
-    from ddr_cli.comparison.methods import Comparison
+    from ddr_cli.comparison.compare import Comparison
 
 _ENDINGS = (".md", ".tex", ".csv", ".json", ".png", ".svg")
 
@@ -79,7 +79,7 @@ def compare(
     Methods that saw the test points, unlabelled, have tables of their own. Swept methods are
     compared at their best setting, which favours methods with larger grids, or at that of --at.
     """
-    from ddr_cli.comparison.methods import compare as compare_runs
+    from ddr_cli.comparison.compare import compare as compare_runs
     from ddr_cli.core.atomic import atomic_write, clear_messages
     from ddr_cli.report.comparison import comparison_json, comparison_tables
 

@@ -10,8 +10,8 @@ from typing import Any, Literal
 
 import pandas as pd
 
+from ddr_cli.comparison.compared_runs import Place, Remarks, listed, load_places
 from ddr_cli.comparison.names import family_name, method_name, metric_name, parameter_name, plain
-from ddr_cli.comparison.places import Place, Remarks, listed, load_places
 from ddr_cli.comparison.summary import (
     AXES,
     PIECES,

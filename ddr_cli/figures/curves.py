@@ -10,7 +10,7 @@ import pandas as pd
 from matplotlib.colors import BoundaryNorm, ListedColormap
 from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter, NullLocator
 
-from ddr_cli.comparison.methods import EQUIVALENCE
+from ddr_cli.comparison.across_datasets import EQUIVALENCE
 from ddr_cli.comparison.names import is_rate, lower_is_better, plain
 from ddr_cli.comparison.summary import AXES
 from ddr_cli.figures.picture import Method, Picture

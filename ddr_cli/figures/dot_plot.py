@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from ddr_cli.comparison.controls import AgainstControls, largest_class_score
+from ddr_cli.comparison.against_controls import AgainstControls, largest_class_score
 from ddr_cli.comparison.names import plain
 from ddr_cli.comparison.runs import Run
 from ddr_cli.comparison.summary import best_index, swept_columns

@@ -10,7 +10,7 @@ import pandas as pd
 from matplotlib.colors import LinearSegmentedColormap, Normalize
 from matplotlib.patches import Rectangle
 
-from ddr_cli.comparison.methods import Comparison
+from ddr_cli.comparison.compare import Comparison
 from ddr_cli.comparison.names import (
     amount_text,
     difference_text,

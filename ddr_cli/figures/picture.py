@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pandas as pd
 from matplotlib.patches import Patch
 
-from ddr_cli.comparison.controls import largest_class_score
+from ddr_cli.comparison.against_controls import largest_class_score
 from ddr_cli.comparison.names import (
     family_name,
     is_rate,

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from ddr_cli.comparison.across import SIGNED_RANKS
-from ddr_cli.comparison.methods import Comparison
+from ddr_cli.comparison.across_datasets import SIGNED_RANKS
+from ddr_cli.comparison.compare import Comparison
 from ddr_cli.comparison.names import (
     amount_text,
     difference_text,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from ddr_cli.comparison.controls import against_controls
+from ddr_cli.comparison.against_controls import against_controls
 from ddr_cli.comparison.names import metric_axis, number
 from ddr_cli.comparison.summary import Summary
 from ddr_cli.report.table import Table

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from ddr_cli.comparison.methods import Comparison, compare
+from ddr_cli.comparison.compare import Comparison, compare
 from ddr_cli.comparison.names import metric_name, number
 from ddr_cli.comparison.runs import Run
 from ddr_cli.comparison.summary import Row, Summary, best_index

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ddr_cli.comparison.controls import against_controls
+from ddr_cli.comparison.against_controls import against_controls
 from ddr_cli.comparison.summary import Summary
 from ddr_cli.core.atomic import atomic_write, clear_messages, refuse_link
 from ddr_cli.figures import draw

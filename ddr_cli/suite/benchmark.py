@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ddr_cli.comparison.controls import AGREEMENTS
+from ddr_cli.comparison.against_controls import AGREEMENTS
 from ddr_cli.core.errors import InputError
 from ddr_cli.engine.rows.journal import OK
 from ddr_cli.spec.budgets import ALL, LABELS
@@ -26,8 +26,8 @@ from ddr_cli.suite.leaderboard import (
 from ddr_cli.suite.remaining import Part
 from ddr_cli.suite.rows import failures, shared_classifiers, suite_rows
 
-Key = tuple[str, str, str, bool]
-"""Track, classifier, metric, and whether the methods are tuned."""
+Key = tuple[str, str, str, bool, str]
+"""Track, classifier, metric, whether the methods are tuned, and the group of data sets or none."""
 
 
 @dataclass(frozen=True)
@@ -42,8 +42,14 @@ class Benchmark:
 
     @cached_property
     def boards(self) -> dict[Key, Leaderboard]:
-        """The leaderboards that there is at least one shared split for."""
+        """The leaderboards of all data sets that there is at least one shared split for."""
         return {key: board for key in self._keys if (board := self._board(key)) is not None}
+
+    @cached_property
+    def group_boards(self) -> dict[Key, Leaderboard]:
+        """The leaderboards of all data sets and of each group of them."""
+        keys = [(*key[:4], group) for key in self.boards for group in ("", *self.groups)]
+        return {key: board for key in keys if (board := self._board(key)) is not None}
 
     def board(self, *, tuned: bool | None = None, classifier: int = 0) -> Leaderboard | None:
         """Return a leaderboard of the inductive track: tuned, as far as there are such, by error.
@@ -52,7 +58,7 @@ class Benchmark:
         """
         for how in (True, False) if tuned is None else (tuned,):
             wanted = (INDUCTIVE, self.suite.metrics[0], how)
-            found = [key for key in self._keys if (key[0], *key[2:]) == wanted]
+            found = [key for key in self._keys if (key[0], *key[2:4]) == wanted]
             board = self._board(found[classifier]) if classifier < len(found) else None
             if board is not None:
                 return board
@@ -68,12 +74,12 @@ class Benchmark:
             own = self.rows[(self.rows["track"] == track) & (self.rows["control"] == "")]
             for tuned in (True, False):
                 for classifier in shared_classifiers(own[own["tuned"] == tuned]):
-                    found += [(track, classifier, each, tuned) for each in self.suite.metrics]
+                    found += [(track, classifier, each, tuned, "") for each in self.suite.metrics]
         return found
 
     def _board(self, key: Key) -> Leaderboard | None:
         if key not in self._made:
-            track, classifier, metric, tuned = key
+            track, classifier, metric, tuned, group = key
             self._made[key] = None
             with suppress(InputError):
                 self._made[key] = leaderboard(
@@ -82,6 +88,7 @@ class Benchmark:
                     metric=metric,
                     tuned=tuned,
                     track=track,
+                    datasets=self.groups[group] if group else (),
                     baseline=self.suite.baseline_of(track),
                 )
         return self._made[key]

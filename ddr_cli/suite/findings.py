@@ -1,7 +1,6 @@
-"""What can and what can't be concluded from a suite: sentences, each with a test on the rows.
+"""What can and what can't be concluded from a suite: a test on the rows for each finding.
 
-A sentence stands whether its test is met or not; what is asked was fixed before or after rows of
-its kind were there, and says which.
+The findings themselves are in findings.yaml; each names its test here.
 """
 
 from __future__ import annotations
@@ -9,11 +8,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
+import yaml
+from scipy import stats
 
+from ddr_cli.comparison.across_datasets import EQUIVALENCE, gains
 from ddr_cli.comparison.names import (
     amount_text,
     difference_text,
@@ -24,14 +27,12 @@ from ddr_cli.comparison.names import (
 )
 from ddr_cli.evaluation.statistics import signed_ranks
 from ddr_cli.suite.benchmark import Benchmark
-from ddr_cli.suite.leaderboard import EQUIVALENCE, Leaderboard
+from ddr_cli.suite.leaderboard import Leaderboard
 
 LEVEL = 0.05
 MOST_TRAINING = 1000
 CHANCE = 0.05
-"""How far above the share of the largest class right answers to permuted labels may be."""
-AFTER = "after one split of 24 data sets had been seen"
-BEFORE = "before there were rows"
+"""How far the accuracy on permuted labels may be above the largest class's share."""
 
 
 class Told(NamedTuple):
@@ -39,6 +40,9 @@ class Told(NamedTuple):
 
     holds: bool | None
     evidence: str
+
+
+_NO_ROWS = Told(None, "There are no such rows yet.")
 
 
 @dataclass(frozen=True)
@@ -50,33 +54,31 @@ class Finding:
     sentence: str
     asked: str
     fixed: str
-    test: Callable[[Benchmark, Leaderboard], Told]
 
     def told(self, bench: Benchmark) -> Told:
         """Return what a suite's rows say."""
         board = bench.board()
-        return _NO_ROWS if board is None else self.test(bench, board)
+        return _NO_ROWS if board is None else _TESTS[self.name](bench, board)
 
 
-_NO_ROWS = Told(None, "There are no such rows yet.")
+@cache
+def findings() -> tuple[Finding, ...]:
+    """Return the findings, those on what can be concluded first."""
+    text = files("ddr_cli.suite").joinpath("findings.yaml").read_text(encoding="utf-8")
+    return tuple(Finding(**entry) for entry in yaml.safe_load(text))
 
 
-def _gains(board: Leaderboard, of: Any, over: Any) -> pd.Series[Any]:
-    """Return by how much `of` is ahead of `over` on each data set, in the metric's direction."""
-    found: pd.Series[Any] = over - of if lower_is_better(board.metric) else of - over
-    return found.dropna()
-
-
-def _compared(board: Leaderboard, gains: pd.Series[Any]) -> tuple[str, float]:
-    """Say on how many data sets something is ahead, by how much, and with which p."""
-    p = signed_ranks(gains.to_numpy())
-    size = amount_text(round(abs(float(gains.median())), 4), board.metric)
-    side = "ahead" if gains.median() >= 0 else "behind"
+def _compared(board: Leaderboard, of: Any, over: Any) -> tuple[str, float, float]:
+    """Say on how many data sets `of` is ahead of `over`; return also p and the median gain."""
+    gain = gains(of, over, board.metric).dropna()
+    p, median = signed_ranks(gain.to_numpy()), float(gain.median())
+    size = amount_text(round(abs(median), 4), board.metric)
     text = (
-        f"ahead on {int((gains > 0).sum())} and behind on {int((gains < 0).sum())} of {len(gains)} "
-        f"data sets, at the median {size} {side} (Wilcoxon's p {p_text(p) or 'not defined'})"
+        f"ahead on {int((gain > 0).sum())} and behind on {int((gain < 0).sum())} of {len(gain)} "
+        f"data sets, at the median {size} {'ahead' if median >= 0 else 'behind'} (Wilcoxon's p "
+        f"{p_text(p) or 'not defined'})"
     )
-    return text, p
+    return text, p, median
 
 
 def _labels_help(bench: Benchmark, board: Leaderboard) -> Told:
@@ -84,10 +86,10 @@ def _labels_help(bench: Benchmark, board: Leaderboard) -> Told:
     rest = [name for name in board.means if name not in bench.users]
     if not using or not rest:
         return _NO_ROWS
-    gains = _gains(board, board.means[using].mean(axis=1), board.means[rest].mean(axis=1))
-    text, p = _compared(board, gains)
+    means = board.means
+    text, p, median = _compared(board, means[using].mean(axis=1), means[rest].mean(axis=1))
     words = f"The mean of the {len(using)} that use labels beside that of the {len(rest)} others: "
-    return Told(bool(p < LEVEL and gains.median() > 0), words + text + ".")
+    return Told(p < LEVEL and median > 0, words + text + ".")
 
 
 def _first_against_nothing(_: Benchmark, board: Leaderboard) -> Told:
@@ -110,10 +112,10 @@ def _tuning_pays(bench: Benchmark, board: Leaderboard) -> Told:
     if default is None or not board.tuned:
         return _NO_ROWS
     names: Any = [name for name in board.means if name in default.means]
-    gains = _gains(board, board.means[names].mean(axis=1), default.means[names].mean(axis=1))
     scores, before = (each.table.set_index("method")["score"] for each in (board, default))
     more = int((scores[names] > before[names]).sum())
-    text, p = _compared(board, gains)
+    means = (each.means[names].mean(axis=1) for each in (board, default))
+    text, p, _ = _compared(board, *means)
     return Told(
         p < LEVEL and 2 * more > len(names),
         f"{more} of {len(names)} methods score higher tuned; their mean, tuned, is {text}.",
@@ -123,10 +125,10 @@ def _tuning_pays(bench: Benchmark, board: Leaderboard) -> Told:
 def _ceiling(bench: Benchmark, board: Leaderboard) -> Told:
     if bench.ceiling.empty:
         return _NO_ROWS
-    gains = _gains(board, bench.ceiling, board.means[board.best].reindex(bench.ceiling.index))
-    text, p = _compared(board, gains)
+    best = board.means[board.best].reindex(bench.ceiling.index)
+    text, p, median = _compared(board, bench.ceiling, best)
     return Told(
-        bool(p < LEVEL and gains.median() > 0),
+        p < LEVEL and median > 0,
         "All features, prepared as for the methods, with a strong classifier, beside "
         f"{method_name(board.best)}, which the same rows have put first: {text}.",
     )
@@ -148,8 +150,6 @@ def _permuted(bench: Benchmark, _: Leaderboard) -> Told:
 
 
 def _time(_: Benchmark, board: Leaderboard) -> Told:
-    from scipy import stats
-
     if len(board.table) < 4:
         return Told(None, "There are too few methods.")
     found: Any = stats.spearmanr(board.table["seconds"], board.table["score"])
@@ -179,7 +179,7 @@ def _first_places(_: Benchmark, board: Leaderboard) -> Told:
 
 def _no_winner(_: Benchmark, board: Leaderboard) -> Told:
     best = board.means.min(axis=1) if lower_is_better(board.metric) else board.means.max(axis=1)
-    behind = _gains(board, best, board.means[board.best]).round(12)
+    behind = gains(best, board.means[board.best], board.metric)
     near = int((behind <= EQUIVALENCE).sum())
     near_text = amount_text(EQUIVALENCE, board.metric)
     furthest = amount_text(round(float(behind.max()), 4), board.metric)
@@ -192,8 +192,6 @@ def _no_winner(_: Benchmark, board: Leaderboard) -> Told:
 
 
 def _other_classifier(bench: Benchmark, board: Leaderboard) -> Told:
-    from scipy import stats
-
     other = bench.board(tuned=board.tuned, classifier=1)
     if other is None:
         return _NO_ROWS
@@ -222,91 +220,15 @@ def _small_training(bench: Benchmark, board: Leaderboard) -> Told:
     )
 
 
-FINDINGS = (
-    Finding(
-        "labels",
-        True,
-        "Methods that use the labels make fewer mistakes than methods that don't.",
-        "a lower mean over methods at the median data set, and Wilcoxon's p below 0.05",
-        AFTER,
-        _labels_help,
-    ),
-    Finding(
-        "first",
-        True,
-        "The method in first place makes fewer mistakes than no reduction at all.",
-        "a higher score, and Wilcoxon's p with Holm's correction below 0.05",
-        AFTER,
-        _first_against_nothing,
-    ),
-    Finding(
-        "tuning",
-        True,
-        "Choosing settings inside the training part pays.",
-        "more than half of the methods score higher tuned than at their defaults, and Wilcoxon's p "
-        "of their mean over data sets is below 0.05",
-        AFTER,
-        _tuning_pays,
-    ),
-    Finding(
-        "ceiling",
-        True,
-        "A strong classifier on all features makes fewer mistakes than the first method's "
-        "embedding with a simple one.",
-        "fewer at the median data set, and Wilcoxon's p below 0.05",
-        AFTER,
-        _ceiling,
-    ),
-    Finding(
-        "permuted",
-        True,
-        "No method finds labels where there are none.",
-        "of permuted labels, no method's mean share of right answers held out is more than 5 "
-        "points above that of the largest class",
-        BEFORE,
-        _permuted,
-    ),
-    Finding(
-        "places",
-        False,
-        "Which of the first few methods is ahead can't be concluded.",
-        "at least the second place can't be told from the first by Wilcoxon's test with Holm's "
-        "correction at 0.05",
-        AFTER,
-        _first_places,
-    ),
-    Finding(
-        "everywhere",
-        False,
-        "That one method serves all data can't be concluded.",
-        "the method in first place is within 0.01 of the least error on fewer than half of the "
-        "data sets",
-        AFTER,
-        _no_winner,
-    ),
-    Finding(
-        "classifier",
-        False,
-        "That the first method by one classifier is the first by another can't be concluded.",
-        "the suite's first two classifiers have another method in first place",
-        AFTER,
-        _other_classifier,
-    ),
-    Finding(
-        "time",
-        False,
-        "That what takes longer scores higher can't be concluded.",
-        "no positive rank correlation of CPU seconds and score over methods at p below 0.05",
-        AFTER,
-        _time,
-    ),
-    Finding(
-        "size",
-        False,
-        "Nothing can be concluded about many training points.",
-        "no training part has more than 1,000 points",
-        AFTER,
-        _small_training,
-    ),
-)
-"""The ten sentences, those on what can be concluded first."""
+_TESTS: dict[str, Callable[[Benchmark, Leaderboard], Told]] = {
+    "labels": _labels_help,
+    "first": _first_against_nothing,
+    "tuning": _tuning_pays,
+    "ceiling": _ceiling,
+    "permuted": _permuted,
+    "places": _first_places,
+    "everywhere": _no_winner,
+    "classifier": _other_classifier,
+    "time": _time,
+    "size": _small_training,
+}

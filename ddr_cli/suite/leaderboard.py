@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
-from ddr_cli.comparison.controls import scaled
-from ddr_cli.comparison.names import lower_is_better
-from ddr_cli.comparison.summary import MEAN_LEVEL
+from ddr_cli.comparison.across_datasets import (
+    EQUIVALENCE,
+    difference,
+    mean_score,
+    scaled_scores,
+)
 from ddr_cli.core.errors import InputError, did_you_mean
 from ddr_cli.engine.rows.journal import OK
-from ddr_cli.evaluation.statistics import bootstrap_interval, holm, signed_ranks
+from ddr_cli.evaluation.statistics import holm
 from ddr_cli.spec.budgets import ALL, LABELS
 from ddr_cli.suite.definition import INDUCTIVE
 from ddr_cli.suite.rows import seconds_of, shared_classifiers
-
-EQUIVALENCE = 0.01
 
 _SEVERAL = (
     "The track '{}' has each method at several numbers of {}, so there is no leaderboard of it; "
@@ -106,24 +105,18 @@ def leaderboard(
         raise InputError("There is no split yet on which all methods of the suite have ended.")
     by_cell = kept.groupby(["dataset", "method"], sort=False)
     means = by_cell[metric].mean().unstack().loc[counted, methods]
-    perfect = 0.0 if lower_is_better(metric) else 1.0
-    scores = pd.DataFrame(
-        {
-            name: [
-                scaled(float(value), floors[dataset], perfect)
-                for dataset, value in means[name].items()
-            ]
-            for name in methods
-        },
-        index=means.index,
-    ).dropna()
+    low = [[floors[name]] for name in means.index]
+    scaled = scaled_scores(means, low, metric)
+    scores = pd.DataFrame(scaled, means.index, means.columns).dropna()
+    found = pd.DataFrame([mean_score(scores[name]) for name in methods] if len(scores) else [])
+    found = found.reindex(range(len(methods)), columns=["score", "low", "high"])
     spent = seconds_of(kept)
     has_failed = kept["status"] != OK
     table = pd.DataFrame(
         {
             "method": methods,
             "datasets": len(counted),
-            "score": scores.mean().to_numpy(),
+            "score": found["score"].to_numpy(),
             "mean": means.mean().to_numpy(),
             "failed": has_failed.groupby(kept["method"]).mean().loc[methods].to_numpy(),
             "seconds": spent.groupby(kept["method"]).mean().loc[methods].to_numpy(),
@@ -131,12 +124,16 @@ def leaderboard(
     )
     # Twelve digits: what differs by rounding alone shares a place.
     table.insert(0, "place", (-table["score"].round(12)).rank(method="min").astype("Int64"))
-    intervals = [bootstrap_interval(scores[name], MEAN_LEVEL) for name in methods]
-    table[["low", "high"]] = np.array(intervals) if len(scores) else math.nan
+    table[["low", "high"]] = found[["low", "high"]]
     best = str(table.sort_values("place", kind="stable")["method"].iloc[0])
     for title, reference in (("best", best), ("baseline", baseline)):
-        found = [_against(means, name, reference, metric, equivalence) for name in methods]
-        columns = pd.DataFrame(found).add_prefix(f"{title}_")
+        columns = pd.DataFrame(
+            {}
+            if name == reference
+            else difference(means[name], means[reference], metric, equivalence)
+            for name in methods
+        ).reindex(columns=["difference", "wins", "equal", "losses", "p"])
+        columns = columns.add_prefix(f"{title}_")
         columns[f"{title}_p_holm"] = holm(columns[f"{title}_p"].to_numpy(dtype=float))
         table = pd.concat([table, columns], axis=1)
     return Leaderboard(
@@ -174,24 +171,3 @@ def _known(what: str, requested: str | None, names: Sequence[str]) -> str:
         hint = did_you_mean(requested, names) or f" There are {', '.join(names)}."
         raise InputError(f"The suite's rows have no {what} '{requested}'.{hint}")
     return requested
-
-
-def _against(
-    means: pd.DataFrame, method: str, reference: str, metric: str, equivalence: float
-) -> dict[str, float]:
-    if method == reference:
-        names = ("difference", "wins", "equal", "losses", "p")
-        return dict.fromkeys(names, math.nan)
-    differences = (means[method] - means[reference]).round(12)
-    gain = -differences if lower_is_better(metric) else differences
-    return {
-        "difference": float(differences.median()),
-        **dict(zip(("wins", "equal", "losses"), wins_and_losses(gain, equivalence), strict=True)),
-        "p": signed_ranks(differences),
-    }
-
-
-def wins_and_losses(gain: pd.Series[Any], equivalence: float) -> tuple[int, int, int]:
-    """Return on how many data sets a gain is a win, equal, and a loss."""
-    wins, losses = int((gain > equivalence).sum()), int((gain < -equivalence).sum())
-    return wins, int((gain.abs() <= equivalence).sum()), losses

@@ -7,10 +7,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
+from ddr_cli.comparison.across_datasets import gains, wins_and_losses
 from ddr_cli.comparison.names import (
-    is_rate,
     lower_is_better,
     method_name,
     metric_axis,
@@ -20,10 +19,8 @@ from ddr_cli.data.cards import load_card
 from ddr_cli.report.page import slug
 from ddr_cli.suite.benchmark import Benchmark
 from ddr_cli.suite.definition import INDUCTIVE
-from ddr_cli.suite.leaderboard import EQUIVALENCE, Leaderboard, wins_and_losses
+from ddr_cli.suite.leaderboard import Leaderboard
 from ddr_cli.suite.tables import board_cells
-
-_DIGITS = 14
 
 Rows = list[dict[str, Any]]
 
@@ -35,24 +32,14 @@ def offered(bench: Benchmark) -> dict[str, list[Any]]:
     return {name: list(dict.fromkeys(key[i] for key in keys)) for i, name in enumerate(names)}
 
 
-def board_rows(board: Leaderboard) -> Rows:
-    """Return a leaderboard's rows as texts."""
-    rows = board_cells(board, board.table)
-    return [
-        row | {name: row[name].replace("/", " / ") for name in ("best", "baseline")} for row in rows
-    ]
-
-
 def pair_rows(board: Leaderboard) -> list[tuple[str, list[tuple[int, int, int] | None]]]:
     """Return wins, equal and losses over data sets of each method against each other one."""
     names = list(board.table["method"])
-    sign = -1 if lower_is_better(board.metric) else 1
 
     def cell(row: str, column: str) -> tuple[int, int, int] | None:
         if row == column:
             return None
-        gain = (sign * (board.means[row] - board.means[column])).round(12)
-        return wins_and_losses(gain, EQUIVALENCE)
+        return wins_and_losses(gains(board.means[row], board.means[column], board.metric))
 
     return [(row, [cell(row, column) for column in names]) for row in names]
 
@@ -71,9 +58,8 @@ def dimension_rows(bench: Benchmark, baseline: str) -> list[tuple[str, list[str]
         if name in means.index
     ]
     if baseline in means.index:
-        sign = -1 if lower_is_better(metric) else 1
-        gains = (sign * (means - means.loc[baseline])).round(12)
-        rows.append(("", [str(n) for n in (gains > 0).sum()]))
+        ahead = gains(means, means.loc[baseline], metric) > 0
+        rows.append(("", [str(n) for n in ahead.sum()]))
     return rows
 
 
@@ -83,62 +69,49 @@ def pair_class(wins: int, equal: int, losses: int) -> str:
     return "w0" if wins == losses else f"{'w' if wins > losses else 'l'}{strong}"
 
 
-# -- what the script computes from ---------------------------------------------------------------
+# -- what the script shows ------------------------------------------------------------------------
 
 
 def page_data(bench: Benchmark) -> dict[str, Any]:
-    """Return the means that the page's script computes leaderboards from, short enough for it."""
-    methods, datasets = bench.methods, list(bench.specs)
-    boards: dict[tuple[str, str, bool], dict[str, Any]] = {}
-    for (track, classifier, metric, tuned), board in bench.boards.items():
-        own = boards.setdefault(
-            (track, classifier, tuned),
+    """Return the leaderboards that the page's script can show, as texts, and the methods' names.
+
+    There is one of all data sets and one of each group, for each track, classifier, metric, and for
+    tuned methods and defaults.
+    """
+    places = {name: i for i, name in enumerate(bench.methods)}
+    boards = []
+    for (track, classifier, metric, tuned, group), board in bench.group_boards.items():
+        boards.append(
             {
                 "track": track,
                 "classifier": classifier,
-                "tuned": tuned,
-                "baseline": methods.index(board.baseline),
-                "methods": [methods.index(str(name)) for name in board.means],
-                "datasets": [datasets.index(str(name)) for name in board.means.index],
-                "splits": list(board.splits.values()),
-                "seconds": _plain(board.seconds, 6),
-                "failed": _plain(board.failures, 6) if board.failures.to_numpy().any() else None,
-                "metrics": {},
-            },
+                "metric": metric,
+                "tuned": "1" if tuned else "",
+                "group": group,
+                "caption": caption(board),
+                "heads": {
+                    "metric": metric_axis(metric),
+                    "best": method_name(board.best),
+                    "baseline": method_name(board.baseline),
+                },
+                "rows": [
+                    [
+                        places[row["method"]],
+                        *(text for name, text in row.items() if name != "method"),
+                    ]
+                    for row in board_cells(board)
+                ],
+            }
         )
-        # What the script doesn't compute, as it is written.
-        given = {
-            row["method"]: [row["interval"], row["best_p"], row["baseline_p"]]
-            for row in board_rows(board)
-        }
-        floors = bench.rows.groupby("dataset")[f"floor_{metric}"].first()
-        own["metrics"][metric] = {
-            "means": _plain(board.means, _DIGITS),
-            "floors": [_value(floors[name], _DIGITS) for name in board.means.index],
-            "given": [given[name] for name in board.means],
-        }
-    return {
-        "methods": [[name, method_name(name), slug(name), name in bench.users] for name in methods],
-        "datasets": datasets,
-        "groups": {
-            group: [datasets.index(name) for name in members]
-            for group, members in bench.groups.items()
-        },
-        "metrics": {
-            name: {"axis": metric_axis(name), "lower": lower_is_better(name), "rate": is_rate(name)}
-            for name in bench.suite.metrics
-        },
-        "equivalence": EQUIVALENCE,
-        "boards": list(boards.values()),
-    }
+    methods = [[method_name(name), slug(name), name in bench.users] for name in bench.methods]
+    return {"methods": methods, "groups": list(bench.groups), "boards": boards}
 
 
-def _plain(table: pd.DataFrame, digits: int) -> list[list[float | None]]:
-    return [[_value(each, digits) for each in row] for row in table.to_numpy(dtype=float)]
-
-
-def _value(value: float, digits: int) -> float | None:
-    return None if math.isnan(value) else round(float(value), digits)
+def caption(board: Leaderboard) -> str:
+    """Say which leaderboard it is."""
+    how = "tuned" if board.tuned else "at their defaults"
+    n = len(board.means)
+    return f"{board.track}, {method_name(board.classifier)}, {how}: {n} data sets"
 
 
 # -- one method, one data set --------------------------------------------------------------------
@@ -169,10 +142,10 @@ def method_facts(bench: Benchmark, name: str) -> dict[str, Any]:
 
 def standings(bench: Benchmark, name: str) -> Iterator[tuple[str, str, str, dict[str, Any], int]]:
     """Yield a method's row of each leaderboard by the suite's first metric."""
-    for (track, classifier, metric, tuned), board in bench.boards.items():
+    for (track, classifier, metric, tuned, _), board in bench.boards.items():
         if metric != bench.suite.metrics[0] or name not in board.means:
             continue
-        row = next(row for row in board_rows(board) if row["method"] == name)
+        row = next(row for row in board_cells(board) if row["method"] == name)
         how = "tuned" if tuned else "default"
         yield track, classifier, how, row, len(board.table)
 

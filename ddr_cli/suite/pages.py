@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 import ddr_cli
+from ddr_cli.comparison.across_datasets import EQUIVALENCE
 from ddr_cli.comparison.names import (
     method_name,
     metric_axis,
@@ -25,10 +26,10 @@ from ddr_cli.report.table import Table
 from ddr_cli.suite.benchmark import Benchmark
 from ddr_cli.suite.definition import FOLDER, Suite
 from ddr_cli.suite.figures import draw_permuted, draw_time, draw_tuning
-from ddr_cli.suite.findings import FINDINGS
-from ddr_cli.suite.leaderboard import EQUIVALENCE, Leaderboard
+from ddr_cli.suite.findings import findings
+from ddr_cli.suite.leaderboard import Leaderboard
 from ddr_cli.suite.page_data import (
-    board_rows,
+    caption,
     dimension_rows,
     method_facts,
     method_rows,
@@ -45,6 +46,7 @@ from ddr_cli.suite.panels import (
     draw_labels,
     draw_method_dimensions,
 )
+from ddr_cli.suite.tables import board_cells
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -73,6 +75,7 @@ def write_benchmark(bench: Benchmark, results: Path) -> list[Path]:
         "number": number,
         "short": short,
         "pair_class": pair_class,
+        "caption": caption,
         "equivalence": EQUIVALENCE,
         "as_table": Table,
     }
@@ -93,8 +96,8 @@ def write_benchmark(bench: Benchmark, results: Path) -> list[Path]:
         PAGE: page(
             "suite.html.j2",
             boards=offered(bench),
-            findings=[(each, each.told(bench)) for each in FINDINGS],
-            rows=board_rows(board),
+            findings=[(each, each.told(bench)) for each in findings()],
+            rows=board_cells(board),
             pairs=pair_rows(board),
             dimensions=dimension_rows(bench, board.baseline),
             sets=[set_facts(bench, board, name) for name in bench.specs],

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.ticker import NullLocator
 
+from ddr_cli.comparison.across_datasets import EQUIVALENCE, gains
 from ddr_cli.comparison.names import (
     amount_text,
     is_rate,
@@ -30,7 +31,6 @@ from ddr_cli.figures.style import (
     value_axis,
 )
 from ddr_cli.suite.benchmark import Benchmark
-from ddr_cli.suite.leaderboard import EQUIVALENCE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -102,9 +102,10 @@ def _said(means: pd.DataFrame, bench: Benchmark) -> str:
 
 
 def _behind(means: pd.DataFrame, metric: str) -> pd.DataFrame:
-    """Return how far each number is from the least in its row, or the most."""
-    costs = means if lower_is_better(metric) else -means
-    return costs.sub(costs.min(axis=1), axis="index").round(12)
+    """Return how far each number is from the best in its row."""
+    best = means.min(axis=1) if lower_is_better(metric) else means.max(axis=1)
+    behind: pd.DataFrame = means.apply(lambda column: gains(best, column, metric))
+    return behind
 
 
 def draw_method_dimensions(bench: Benchmark, method: str) -> Figure:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from ddr_cli.comparison.controls import largest_class_score
+from ddr_cli.comparison.against_controls import largest_class_score
 from ddr_cli.comparison.names import setting_text
 from ddr_cli.core.errors import InputError
 from ddr_cli.engine.rows.journal import OK

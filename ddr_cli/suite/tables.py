@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from ddr_cli.comparison.across_datasets import EQUIVALENCE, gains
 from ddr_cli.comparison.names import (
     difference_text,
     interval_text,
-    lower_is_better,
     metric_axis,
     metric_name,
     number,
@@ -21,7 +21,7 @@ from ddr_cli.engine.rows.journal import OK
 from ddr_cli.report.page import short
 from ddr_cli.report.table import Table
 from ddr_cli.spec.budgets import ALL, LABELS
-from ddr_cli.suite.leaderboard import EQUIVALENCE, Leaderboard
+from ddr_cli.suite.leaderboard import Leaderboard
 from ddr_cli.suite.remaining import ESTIMATED, MEASURED, Cost, Part, Tally
 from ddr_cli.suite.rows import failures
 
@@ -46,10 +46,10 @@ def leaderboard_table(board: Leaderboard, *, most: int | None = None, own: str =
     return Table(frame, title, left=("method",), narrow=True)
 
 
-def board_cells(board: Leaderboard, rows: pd.DataFrame) -> list[dict[str, str]]:
-    """Return rows of a leaderboard as texts."""
+def board_cells(board: Leaderboard, rows: pd.DataFrame | None = None) -> list[dict[str, str]]:
+    """Return the rows of a leaderboard, or these of them, as texts."""
     found = []
-    for row in rows.to_dict("records"):
+    for row in (board.table if rows is None else rows).to_dict("records"):
         cells = {
             "place": str(row["place"]),
             "method": row["method"],
@@ -141,8 +141,7 @@ def own_method_lines(board: Leaderboard, rows: pd.DataFrame, method: str) -> lis
             f"{row[f'{title}_wins']:g}/{row[f'{title}_equal']:g}/{row[f'{title}_losses']:g}{test}"
         )
     means: Any = board.means
-    behind = means[method] - means[board.baseline]
-    behind = behind if lower_is_better(board.metric) else -behind
+    behind = gains(means[board.baseline], means[method], board.metric)
     behind = behind[behind > EQUIVALENCE].sort_values(ascending=False)
     if len(behind):
         told = ", ".join(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ddr_cli.comparison.controls import against_controls, scaled
+from ddr_cli.comparison.against_controls import against_controls, scaled
 from ddr_cli.comparison.runs import load_run
 from ddr_cli.comparison.summary import Row, summary_of
 from ddr_cli.engine import RunOutcome

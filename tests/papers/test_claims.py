@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
-from ddr_cli.comparison.pairing import paired
 from ddr_cli.comparison.runs import load_run
 from ddr_cli.comparison.summary import summarize, summary_of
+from ddr_cli.comparison.within_dataset import paired
 from ddr_cli.core.errors import InputError
 from ddr_cli.papers.claims import judge_claim, judge_claims
 from ddr_cli.papers.other_readings import judge_readings

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +12,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ddr_cli.comparison.controls import largest_class_score
+from ddr_cli.comparison.against_controls import largest_class_score
 from ddr_cli.suite.benchmark import Benchmark
 from ddr_cli.suite.definition import Suite, load_suite
-from ddr_cli.suite.findings import FINDINGS, Told
+from ddr_cli.suite.findings import Told, findings
 from ddr_cli.suite.leaderboard import leaderboard
-from ddr_cli.suite.page_data import board_rows, page_data, pair_rows
+from ddr_cli.suite.page_data import page_data
 from ddr_cli.suite.pages import write_benchmark
 from ddr_cli.suite.panels import draw_dimensions, draw_method_dimensions
+from ddr_cli.suite.tables import board_cells
 
 SUITE = """
 title: A <b>small</b> suite
@@ -176,12 +177,12 @@ def pages(bench: Benchmark, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def told(bench: Benchmark, name: str) -> Told:
-    return next(each for each in FINDINGS if each.name == name).told(bench)
+    return next(each for each in findings() if each.name == name).told(bench)
 
 
 def test_ten_sentences_each_say_what_is_asked() -> None:
-    assert len({each.name for each in FINDINGS}) == 10
-    assert all(each.sentence and each.asked and each.fixed for each in FINDINGS)
+    assert len({each.name for each in findings()}) == 10
+    assert all(each.sentence and each.asked and each.fixed for each in findings())
 
 
 def swapped(rows: pd.DataFrame, *pairs: tuple[str, str]) -> pd.DataFrame:
@@ -311,7 +312,7 @@ def test_a_method_that_a_control_adds_is_in_the_table(bench: Benchmark) -> None:
     methods = {name: how for name, how in bench.suite.methods.items() if name != "none"}
     suite = bench.suite.model_copy(update={"methods": methods})
     data = page_data(Benchmark(suite, bench.rows, bench.specs))
-    assert [each[0] for each in data["methods"]] == [*methods, "none"]
+    assert [each[1] for each in data["methods"]] == [*methods, "none"]
 
 
 # -- in a browser ----------------------------------------------------------------------------------
@@ -336,34 +337,22 @@ def browser() -> Iterator[Any]:
 def shown(page: Any) -> list[list[str]]:
     """Return the leaderboard's cells."""
     return page.eval_on_selector_all(
-        "#leaderboard tbody tr", "all => all.map(r => [...r.cells].map(c => c.textContent))"
+        "#leaderboard tbody tr",
+        "all => all.filter(r => !r.hidden).map(r => [...r.cells].map(c => c.textContent))",
     )
 
 
-def expected(rows: pd.DataFrame, choice: dict[str, Any], whole: bool) -> Any:
-    """Return what the page should show, by `leaderboard` on these rows."""
-    board = leaderboard(rows, **choice)
+def expected(rows: pd.DataFrame, methods: Sequence[str] = (), **choice: Any) -> list[list[str]]:
+    """Return what the page should show of these methods, by `leaderboard` on these rows."""
     names = {"none": "no reduction", "pca": "PCA", "lfda": "LFDA", "nmmp": "NMMP"}
-    found = []
-    for row in board_rows(board):
-        interval = row["interval"] if not choice.get("datasets") else "–"
-        p = [row["best_p"], row["baseline_p"]] if whole else ["", ""]
-        middle = [
-            row["mean"],
-            row["seconds"],
-            row["failed"],
-            row["best"],
-            p[0],
-            row["baseline"],
-            p[1],
-        ]
-        name = names.get(row["method"], row["method"])
-        found.append([name, row["place"], row["score"], interval, *middle])
-    cells = [["" if c is None else str(c[0]) for c in line] for _, line in pair_rows(board)]
-    return found, cells
+    return [
+        [names.get(name := row.pop("method"), name), *row.values()]
+        for row in board_cells(leaderboard(rows, **choice))
+        if not methods or row["method"] in methods
+    ]
 
 
-def test_the_browser_computes_the_numbers_of_the_leaderboard(
+def test_the_browser_shows_the_leaderboards_that_were_computed(
     bench: Benchmark, pages: Path, browser: Any
 ) -> None:
     said: list[str] = []
@@ -372,9 +361,8 @@ def test_the_browser_computes_the_numbers_of_the_leaderboard(
     page.on("pageerror", lambda error: said.append(str(error)))
     page.goto((pages / "index.html").as_uri())
     untouched = shown(page)
-    small, labelled = ["iris", "wine", "balance"], ["fisher", "lfda", "nmmp"]
-    few = bench.rows[bench.rows["method"].isin(labelled)]
-    chosen = {"small": small, "": []}
+    labelled = ["fisher", "lfda", "nmmp"]
+    chosen = {"small": ["iris", "wine", "balance"], "": []}
     for tuned, classifier, metric, group, kind in [
         ("", "knn", "error", "", ""),
         ("1", "linear", "error", "", ""),
@@ -382,29 +370,15 @@ def test_the_browser_computes_the_numbers_of_the_leaderboard(
         ("", "linear", "error", "small", "users"),
         ("1", "knn", "error", "", "users"),
     ]:
-        for name, value in (("tuned", tuned), ("classifier", classifier), ("metric", metric)):
+        asked = {"tuned": tuned, "classifier": classifier, "metric": metric}
+        for name, value in (asked | {"group": group, "kind": kind}).items():
             page.select_option(f"#show [name={name}]", value)
-        page.select_option("#show [name=group]", group)
-        page.select_option("#show [name=kind]", kind)
-        choice: dict[str, Any] = {"tuned": bool(tuned), "classifier": classifier, "metric": metric}
-        choice |= {"datasets": chosen[group], "baseline": "fisher" if kind else "none"}
-        rows, cells = expected(few if kind else bench.rows, choice, not group and not kind)
-        found = shown(page)
-        if kind:
-            # The baseline is not among those that use labels.
-            rows = [[*row[:9], "", ""] for row in rows]
-        assert found == rows
-        assert (
-            page.eval_on_selector_all(
-                "#matrix tbody tr",
-                "all => all.map(r => [...r.cells].slice(1).map(c => c.textContent))",
-            )
-            == cells
+        choice = {"tuned": bool(tuned), "classifier": classifier, "metric": metric}
+        wanted = expected(
+            bench.rows, labelled if kind else (), datasets=chosen[group], baseline="none", **choice
         )
-    # A choice is in the address, and one data set alone can be left out.
-    page.locator("#show details summary").first.click()
-    page.uncheck("#show [name=set] >> nth=1")
-    assert "9 of 10 data sets, 3 of 5 methods" in page.locator("#show output").inner_text()
+        assert shown(page) == wanted
+    # A choice is in the address.
     other = browser.new_page()
     other.goto(page.url)
     assert shown(other) == shown(page)
@@ -416,12 +390,25 @@ def test_the_browser_computes_the_numbers_of_the_leaderboard(
     assert said == []
 
 
+def test_the_page_has_a_leaderboard_for_each_group_of_data_sets(bench: Benchmark) -> None:
+    data = page_data(bench)
+    small = next(
+        each
+        for each in data["boards"]
+        if (each["group"], each["classifier"], each["metric"]) == ("small", "knn", "error")
+    )
+    wanted = expected(bench.rows, datasets=["iris", "wine", "balance"], baseline="none")
+    names = [method for method, *_ in data["methods"]]
+    assert [[names[place], *cells] for place, *cells in small["rows"]] == wanted
+    assert {each["group"] for each in data["boards"]} == {"", *bench.groups}
+
+
 def test_without_a_script_the_leaderboard_stands_there(
     bench: Benchmark, pages: Path, browser: Any
 ) -> None:
     page = browser.new_page(java_script_enabled=False)
     page.goto((pages / "index.html").as_uri())
-    rows, _ = expected(bench.rows, {"tuned": True}, True)
+    rows = expected(bench.rows, tuned=True)
     assert [row[1:] for row in shown(page)] == [row[1:] for row in rows]
     assert not page.locator("#show").is_visible()
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
+from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from ddr_cli.comparison.runs import Run
@@ -19,15 +20,16 @@ AGREEMENTS = {"error": -1, "accuracy": 1}
 """Metrics that give the share of right answers, and their sign in it."""
 
 
-def scaled(score: float, low: float, high: float) -> float:
-    """Return where a score stands between two others, 0 at `low` and 1 at `high`.
+def scaled(score: Any, low: Any, high: Any) -> Any:
+    """Return where scores are between two others, 0 at `low` and 1 at `high`.
 
-    It may be outside; nan if the two are equal. Which is better doesn't matter.
+    They may be outside; nan where the two are equal. Either end may be the better one.
 
-    >>> scaled(0.1, low=0.5, high=0.0)
+    >>> float(scaled(0.1, low=0.5, high=0.0))
     0.8
     """
-    return math.nan if math.isclose(high, low) else (score - low) / (high - low)
+    span = np.where(np.isclose(high, low, rtol=1e-9, atol=0), np.nan, np.subtract(high, low))
+    return np.subtract(score, low) / span
 
 
 def largest_class_score(spec: Spec, metric: str) -> float | None:

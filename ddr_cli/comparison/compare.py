@@ -15,13 +15,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from ddr_cli.comparison.across import scaled_scores, table_of_pairs
+from ddr_cli.comparison.across_datasets import EQUIVALENCE, table_of_pairs, table_of_scores
 from ddr_cli.comparison.names import is_rate
-from ddr_cli.comparison.pairing import (
-    difference_interval,
-    meetings,
-    paired,
-)
 from ddr_cli.comparison.selection import (
     TRACKS,
     Entry,
@@ -32,11 +27,13 @@ from ddr_cli.comparison.selection import (
     what_each_has,
 )
 from ddr_cli.comparison.summary import CHOSEN, Summary
+from ddr_cli.comparison.within_dataset import (
+    difference_interval,
+    meetings,
+    paired,
+)
 from ddr_cli.core.errors import InputError
 from ddr_cli.evaluation.statistics import holm
-
-EQUIVALENCE = 0.01
-"""The largest difference that counts as equal if nothing else is asked for: a point of a rate."""
 
 
 @dataclass(frozen=True)
@@ -146,7 +143,7 @@ def compare(
         methods=pd.DataFrame([_described(entry) for entry in selection.entries]),
         differences=differences,
         pairs=pairs,
-        scores=scaled_scores(selection),
+        scores=table_of_scores(selection),
         notes=selection.remarks.sentences(),
     )
 

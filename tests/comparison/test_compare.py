@@ -11,19 +11,23 @@ import pytest
 from scipy import stats
 
 import ddr_cli
-from ddr_cli.comparison.methods import compare
-from ddr_cli.comparison.pairing import difference_interval
+from ddr_cli.comparison.compare import compare
 from ddr_cli.comparison.summary import Row, summary_of
+from ddr_cli.comparison.within_dataset import difference_interval
 from ddr_cli.core.errors import InputError
 from ddr_cli.evaluation.statistics import NADEAU_BENGIO, SMALL_TRAINING
 from ddr_cli.figures.pair_matrix import draw_pairs
 from ddr_cli.figures.style import rendered
-from ddr_cli.report.comparison import comparison_markdown
+from ddr_cli.report.comparison import comparison_tables
 
 NAMES = ("none", "pca", "lda", "lfda")
 SHOWN = {"none": "no reduction", "pca": "PCA", "lda": "LDA", "lfda": "LFDA"}
 REDUCERS = [{"name": name} for name in NAMES]
 SETS = ("landsat", "iris", "balance", "digits", "usps", "orl", "coil20")
+
+
+def in_words(found):
+    return "\n".join(table.markdown() for table in comparison_tables(found))
 
 
 def on_dataset(folder, name):
@@ -144,10 +148,10 @@ def test_the_scaled_score_is_between_the_largest_class_and_no_mistake(folders):
 
 
 def test_too_few_data_sets_to_reject_are_said(folders):
-    assert "With 3 data sets this test can't reject at 5 %: it takes 6" in comparison_markdown(
+    assert "With 3 data sets this test can't reject at 5 %: it takes 6" in in_words(
         compare(folders[:3])
     )
-    assert "can't" not in comparison_markdown(compare(folders[:6]))
+    assert "can't" not in in_words(compare(folders[:6]))
 
 
 def _facts(found):
@@ -220,7 +224,7 @@ def test_transductive_and_inductive_methods_have_tables_of_their_own(make):
     # A reference that is asked for answers for both, and the table says what the methods saw.
     asked = compare([folder], against="none")
     assert list(asked.differences["against"]) == ["no reduction"] * 3
-    words = comparison_markdown(asked)
+    words = in_words(asked)
     assert "Only these methods were fitted with the test points" in words
     assert "no reduction was not" in words
     assert len(draw_pairs(found).axes) == 2
@@ -422,4 +426,4 @@ def test_failed_splits_are_counted(make):
     found = compare([folder])
     assert list(found.methods["failed"]) == [1, 0]
     assert found.methods["mean"].iloc[0] > 0.25
-    assert " †1 " in comparison_markdown(found)
+    assert " †1 " in in_words(found)

@@ -1,0 +1,156 @@
+"""Methods across data sets: every statistic that compares them, each computed here alone.
+
+Runs and suites both come here, with their means by data set. A data set counts once, and what is
+said of two methods depends on no third one; only Holm's correction depends on how many comparisons
+are made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from ddr_cli.comparison.against_controls import largest_class_score, scaled
+from ddr_cli.comparison.names import lower_is_better
+from ddr_cli.comparison.selection import TRACKS, Entry, Selection
+from ddr_cli.comparison.summary import MEAN_LEVEL
+from ddr_cli.comparison.within_dataset import difference_interval, meetings, paired
+from ddr_cli.core.errors import InputError
+from ddr_cli.evaluation.statistics import bootstrap_interval, holm, signed_ranks
+
+EQUIVALENCE = 0.01
+"""The largest difference that counts as equal if nothing else is requested: a percentage point."""
+
+SIGNED_RANKS, T_TEST = "Wilcoxon's signed ranks", "corrected t"
+_PAIR_COLUMNS = [
+    *("track", "first", "second", "datasets", "wins", "equal", "losses"),
+    *("median_difference", "low", "high", "test", "p_value", "p_holm"),
+]
+
+
+def gains(first: Any, second: Any, metric: str) -> Any:
+    """Return by how much `first` is better than `second`, in the metric's direction.
+
+    To twelve digits, so that a difference by rounding alone is none.
+    """
+    return ((second - first) if lower_is_better(metric) else (first - second)).round(12)
+
+
+def wins_and_losses(gain: ArrayLike, equivalence: float = EQUIVALENCE) -> tuple[int, int, int]:
+    """Return on how many data sets a gain is a win, equal, and a loss."""
+    values = np.asarray(gain, dtype=float)
+    wins, losses = int((values > equivalence).sum()), int((values < -equivalence).sum())
+    return wins, int((np.abs(values) <= equivalence).sum()), losses
+
+
+def difference(first: Any, second: Any, metric: str, equivalence: float) -> dict[str, float]:
+    """Return the median of first minus second over data sets, wins, equal, losses and p."""
+    values = (first - second).round(12)
+    gain = -values if lower_is_better(metric) else values
+    counts = dict(zip(("wins", "equal", "losses"), wins_and_losses(gain, equivalence), strict=True))
+    return counts | {"difference": float(np.median(values)), "p": signed_ranks(values)}
+
+
+def scaled_scores(means: ArrayLike, floors: ArrayLike, metric: str) -> NDArray[np.float64]:
+    """Return means on a scale from the largest class (0), at these floors, to no mistake (1).
+
+    The scale belongs to the data set, so a score does not depend on the other methods.
+    """
+    perfect = 0.0 if lower_is_better(metric) else 1.0
+    found = scaled(np.asarray(means, dtype=float), np.asarray(floors, dtype=float), perfect)
+    return np.asarray(found)
+
+
+def mean_score(scores: ArrayLike) -> dict[str, float]:
+    """Return the mean of a method's scores by data set, with its bootstrap interval."""
+    values = np.asarray(scores, dtype=float)
+    low, high = bootstrap_interval(values, MEAN_LEVEL)
+    return {"score": float(values.mean()), "low": low, "high": high}
+
+
+# -- runs -----------------------------------------------------------------------------------------
+
+
+def table_of_pairs(selection: Selection, equivalence: float) -> pd.DataFrame:
+    """Return a row per two methods of a track that met on a data set."""
+    records = []
+    for track in TRACKS:
+        entries = [entry for entry in selection.entries if entry.track == track]
+        names = dict.fromkeys(entry.name for entry in entries)
+        for first, second in combinations(names, 2):
+            met = _by_dataset(entries, first, second)
+            if not met:
+                continue
+            means = np.array([_mean_difference(found) for found in met.values()])
+            found = difference(means, np.zeros(len(means)), selection.metric, equivalence)
+            p = found.pop("p")
+            record: dict[str, object] = {
+                "track": track,
+                "first": first,
+                "second": second,
+                "datasets": len(met),
+                "median_difference": found.pop("difference"),
+                **found,
+            }
+            if len(met) > 1:
+                record |= {"test": SIGNED_RANKS, "p_value": p}
+            else:
+                record |= _within(next(iter(met.values())))
+            records.append(record)
+    table = pd.DataFrame(records).reindex(columns=_PAIR_COLUMNS)
+    for test in (SIGNED_RANKS, T_TEST):
+        same = table["test"] == test
+        table.loc[same, "p_holm"] = holm(table.loc[same, "p_value"].to_numpy(dtype=float))
+    return table
+
+
+def _by_dataset(
+    entries: Sequence[Entry], first: str, second: str
+) -> dict[str, list[tuple[Entry, Entry]]]:
+    """Return where two methods met, by data set."""
+    found = {}
+    for dataset in dict.fromkeys(entry.place.dataset for entry in entries):
+        here = [entry for entry in entries if entry.place.dataset == dataset]
+        met = meetings(*([e for e in here if e.name == name] for name in (first, second)))
+        if met:
+            found[dataset] = met
+    return found
+
+
+def _mean_difference(met: Sequence[tuple[Entry, Entry]]) -> float:
+    """Return a data set's difference: the mean over the runs in which the two met."""
+    return float(np.mean([paired(a.row, b.row).values.mean() for a, b in met]))
+
+
+def _within(met: Sequence[tuple[Entry, Entry]]) -> dict[str, object]:
+    try:
+        found = difference_interval(*((a.row, b.row) for a, b in met))
+    except InputError:
+        return {}
+    if found is None:
+        return {}
+    return {"low": found.low, "high": found.high, "test": T_TEST, "p_value": found.p_value}
+
+
+def table_of_scores(selection: Selection) -> pd.DataFrame:
+    """Return each method's mean scaled score with its bootstrap interval over data sets."""
+    metric = selection.metric
+    rows = pd.DataFrame(
+        [(e.track, e.name, e.place.dataset, e.row["mean"]) for e in selection.entries],
+        columns=["track", "method", "dataset", "mean"],
+    )
+    floors = [largest_class_score(e.place.run.spec, metric) for e in selection.entries]
+    rows["score"] = scaled_scores(rows["mean"], pd.Series(floors, dtype=float), metric)
+    records = []
+    for track in TRACKS:
+        own = rows[rows["track"] == track].dropna(subset="score")
+        for name, found in own.groupby("method", sort=False):
+            scores = found.groupby("dataset", sort=False)["score"].mean()
+            what = {"track": track, "method": name, "datasets": len(scores)}
+            records.append(what | mean_score(scores))
+    return pd.DataFrame(records, columns=["track", "method", "datasets", "score", "low", "high"])
