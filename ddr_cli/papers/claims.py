@@ -27,8 +27,8 @@ from ddr_cli.comparison.names import (
     parameter_name,
     plain,
 )
-from ddr_cli.comparison.within_dataset import difference_interval, paired
 from ddr_cli.comparison.summary import MEAN_LEVEL, Row, Summary
+from ddr_cli.comparison.within_dataset import difference_interval, paired
 from ddr_cli.core.errors import InputError
 from ddr_cli.evaluation.statistics import t_above, t_quantile
 from ddr_cli.papers.predicates import (
