@@ -371,12 +371,13 @@ def find_item(run: Run, piece: str, setting: Mapping[str, Any]) -> tuple[int, It
         for place, item in enumerate(items)
         if item.name == setting[piece]
         and all(
-            any(same_value(setting.get(f"{piece}.{name}"), value) for value in values)
+            any(same_value(setting[column], value) for value in values)
             for name, values in _fixed(run, item, is_tuned=bool(setting.get(TUNED))).items()
+            # A parameter that was added later has no column: every row has its default.
+            if (column := f"{piece}.{name}") in setting
         )
     ]
-    # One that leaves out a newer parameter, its default, fits those that state another value too.
-    return max(found, key=lambda each: len(each[1].params), default=None)
+    return found[0] if found else None
 
 
 def _fixed(run: Run, item: Item, *, is_tuned: bool) -> dict[str, Sequence[Any]]:

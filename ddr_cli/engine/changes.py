@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from ddr_cli.core.errors import InputError
 from ddr_cli.core.own_code import class_name
 from ddr_cli.engine.rows.journal import IDENTITY_COLUMNS
 
@@ -26,7 +28,7 @@ def differences(
         found.append("the data's fingerprint")
     elif manifest.data and manifest.data.version != plan.data.version:
         found.append("the data set's version")
-    before, now = _flat(manifest.spec), _flat(plan.spec.resolved())
+    before, now = _flat(_completed(manifest.spec)), _flat(plan.spec.resolved())
     found += [
         f"{key}: {before.get(key, 'nothing')} -> {now.get(key, 'nothing')}"
         for key in dict.fromkeys([*now, *before])
@@ -39,6 +41,24 @@ def differences(
     # Where no row counts any more, any component may be the one that changed.
     names = sorted(class_name(name) for name in old - same) if same else []
     return [f"the version of {', '.join(names) or 'a reducer, classifier or data set'}"]
+
+
+def _completed(spec: dict[str, Any]) -> dict[str, Any]:
+    """Return a resolved spec with the keys and parameters added since, at their defaults."""
+    from ddr_cli.spec.estimators import load_factory, usual
+    from ddr_cli.spec.model import Spec
+
+    with suppress(InputError):
+        spec = Spec.from_resolved(spec).resolved()
+    completed = dict(spec)
+    for key in ("preprocess", "reducers", "classifiers", "measures"):
+        completed[key] = []
+        for one in spec.get(key) or ():
+            params = dict(one.get("params", {}))
+            with suppress(InputError):
+                params = usual(load_factory(key, str(one.get("name")))) | params
+            completed[key].append({**one, "params": params})
+    return completed
 
 
 def _flat(value: Any, prefix: str = "") -> dict[str, str]:

@@ -14,8 +14,6 @@ from ddr_cli.core.own_code import is_code, located, shown
 from ddr_cli.engine.rows.journal import FILE_NAME, OK, parameter_text, read_rows
 from ddr_cli.evaluation.metrics import get_scale
 from ddr_cli.evaluation.registry import MEASURES
-from ddr_cli.reducers.registry import REDUCERS
-from ddr_cli.spec.estimators import with_newer
 
 if TYPE_CHECKING:
     from ddr_cli.engine.plan.plan import Plan
@@ -187,7 +185,4 @@ def _is_taken(cells: Mapping[str, str], row: Mapping[str, str]) -> bool:
 
 
 def _cells(kind: str, setting: Setting) -> dict[str, str]:
-    params: Mapping[str, Any] = setting.params
-    if kind == "reducer":
-        params = with_newer(REDUCERS.load(setting.name), params)
-    return {f"{kind}.{name}": parameter_text(value) for name, value in params.items()}
+    return {f"{kind}.{name}": parameter_text(value) for name, value in setting.params.items()}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -126,7 +126,6 @@ class CCDR(Embedding):
     eigenvalues_: Floats
     _keeps_float32 = False
     _needs_labels = True
-    newer_parameters: ClassVar[tuple[str, ...]] = ("neighbors",)
 
     def __init__(
         self,

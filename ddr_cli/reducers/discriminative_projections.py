@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from annotated_types import Ge, Gt
@@ -141,7 +141,6 @@ class DiscriminativeProjections(LinearReducer):
     """
 
     _needs_labels = True
-    newer_parameters: ClassVar[tuple[str, ...]] = ("neighbors",)
 
     def __init__(
         self,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -119,7 +119,6 @@ class LaplacianEigenmaps(Embedding):
     """
 
     bridges_: NDArray[np.intp]
-    newer_parameters: ClassVar[tuple[str, ...]] = ("neighbors",)
 
     def __init__(
         self,

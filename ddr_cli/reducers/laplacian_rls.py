@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -130,7 +130,6 @@ class LaplacianRLS(ClassifierMixin, Reducer):
     intercept_: NDArray[Any]
     _fitted = "intercept_"
     _needs_labels = True
-    newer_parameters: ClassVar[tuple[str, ...]] = ("neighbors",)
 
     def __init__(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from annotated_types import Ge, Gt
@@ -94,8 +94,6 @@ class LPP(LinearReducer):
     >>> LPP(n_components=2).fit_transform(X).shape
     (150, 2)
     """
-
-    newer_parameters: ClassVar[tuple[str, ...]] = ("neighbors",)
 
     def __init__(
         self,

@@ -150,8 +150,7 @@ def complete(factory: Factory, given: Mapping[str, Any]) -> dict[str, JsonValue]
     """Return all parameters of an estimator, checked, in the one form that identity rests on.
 
     A parameter that is a number with decimals is a float whether it was written ``1`` or ``1.0``,
-    and so is its default. A default that JSON can't hold is left out, so the estimator fills it in,
-    and so is that of a class's `newer_parameters`: what was done before they were there.
+    and so is its default. A default that JSON can't hold is left out; the estimator fills it in.
     Raises pydantic.ValidationError if a parameter is unknown, missing or wrong.
     """
     model = parameter_model(factory)
@@ -161,21 +160,13 @@ def complete(factory: Factory, given: Mapping[str, Any]) -> dict[str, JsonValue]
     except ValidationError:
         # Only a third party's default can break its own annotation; it is then used as it is.
         values = dict(model(**given))
-    newer = getattr(factory, "newer_parameters", ())
     plain: dict[str, JsonValue] = {}
     for name, value in values.items():
         if isinstance(defaults.get(name), float) and type(value) is int:
             value = float(value)
-        is_as_before = name in newer and value == defaults[name]
-        if is_plain(value) and not is_as_before:
+        if is_plain(value):
             plain[name] = list(value) if isinstance(value, tuple) else value
     return plain
-
-
-def with_newer(factory: Factory, params: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
-    """Return complete parameters, with those that `complete` leaves out of them."""
-    newer = getattr(factory, "newer_parameters", ())
-    return {name: usual(factory)[name] for name in newer if name not in params} | dict(params)
 
 
 def make(factory: Factory, params: Mapping[str, Any]) -> Any:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Self, get_args
+from typing import Annotated, Any, Self, get_args
 
 from annotated_types import Ge, Gt, Le, Lt, MinLen
 from pydantic import (
@@ -202,8 +202,6 @@ class Spec(StrictFrozen):
     card is relative, is not part of `resolved`. `sweep` has the values of each swept parameter,
     and `labels` the numbers of labelled training points per class, if they are not all labelled.
     """
-
-    newer: ClassVar[tuple[str, ...]] = ("controls", "labels", "suite", "tune")
 
     name: Text
     path: Annotated[Path | None, Field(exclude=True)] = None

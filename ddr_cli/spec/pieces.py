@@ -13,13 +13,11 @@ from pydantic import (
     ConfigDict,
     Field,
     JsonValue,
-    SerializerFunctionWrapHandler,
     StringConstraints,
     ValidationError,
     ValidationInfo,
     field_serializer,
     field_validator,
-    model_serializer,
     model_validator,
 )
 
@@ -100,23 +98,9 @@ def nested(value: Any, what: str, own: Collection[str], rest: str) -> Any:
 
 
 class StrictFrozen(Frozen):
-    """A record that also takes no text for a number.
-
-    Its `newer` fields are left out of what it resolves to while they have their defaults: a spec
-    that doesn't use them resolves to what it did before there were any.
-    """
+    """A record that also takes no text for a number."""
 
     model_config = ConfigDict(strict=True)
-    newer: ClassVar[tuple[str, ...]] = ()
-
-    @model_serializer(mode="wrap")
-    def _without_unused(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        fields = type(self).model_fields
-        dumped: dict[str, Any] = handler(self)
-        for name in self.newer:
-            if getattr(self, name) == fields[name].get_default(call_default_factory=True):
-                dumped.pop(name, None)
-        return dumped
 
 
 class Piece(StrictFrozen):
@@ -243,7 +227,6 @@ class Item(Piece):
 
     if TYPE_CHECKING:
         label: Label  # as the parameters are
-    newer: ClassVar[tuple[str, ...]] = ("grids",)
     is_tunable: ClassVar[bool] = True
     grids: dict[str, tuple[JsonValue, ...]] = Field(default_factory=dict)
 
@@ -325,7 +308,6 @@ class ClassifierSpec(Item):
     """
 
     section, prefix = "classifiers", "classifier"
-    newer = ("grids", "only_on")
     label: Label = ""
     """The name shown; needed where two items differ in nothing that is shown."""
     only_on: str = ""

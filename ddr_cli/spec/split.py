@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from annotated_types import Ge, Le
 from pydantic import Field, ValidationInfo, field_validator, model_validator
@@ -51,7 +51,6 @@ class SplitSpec(StrictFrozen):
     Where ``split.train`` is swept, `train` may be left out.
     """
 
-    newer: ClassVar = ("folds", "file", "column", "sha256", "test")
     kind: SplitKind
     """What a split is; `ddr describe KIND` has examples."""
     folds: Annotated[int, Ge(2)] | Literal["leave_one_out"] | None = Field(

@@ -184,9 +184,7 @@ def checked_value(
         try:
             params = complete(item.factory, {**item.params, parameter: value})
             forms.append(params.get(parameter, value))
-            if parameter in getattr(item.factory, "newer_parameters", ()) and (
-                how := missing_of(item.section, item.factory, params)
-            ):
+            if how := missing_of(item.section, item.factory, params):
                 found.append(f"{item.name} {how}")
             if not is_annotated(item.factory):
                 make_checked(item.factory, params)

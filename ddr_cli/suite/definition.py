@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, Self
 
 from annotated_types import Ge, Gt, MinLen
 from pydantic import (
@@ -60,8 +60,6 @@ class SuiteData(StrictFrozen):
 class Track(StrictFrozen):
     """Methods that see the same of the data, and are compared with each other alone."""
 
-    newer: ClassVar = ("dimensions",)
-
     methods: list[Text] = Field(default_factory=list)
     """Those of the suite, if not given."""
     datasets: list[Text] = Field(default_factory=list)
@@ -108,8 +106,6 @@ class Suite(StrictFrozen):
     A row of one version is never set beside one of another, so `version` is raised whenever what a
     row means changes; what is merely added leaves it alone.
     """
-
-    newer: ClassVar = ("errata",)
 
     name: Text
     path: Annotated[Path | None, Field(exclude=True)] = None

@@ -1,24 +1,29 @@
-"""What makes a trial the trial it is, its data above all.
+"""What makes a trial the trial it is: its data, its settings, and the code that computes it.
 
-A trial's id is a hash of its own settings and of the versions of what computes it. Two trials with
-one id have the same numbers to the last bit, so rows of earlier runs can be kept; nothing that
-leaves the numbers alone (names of files, labels, order, number of jobs) is part of it.
+A trial's id is a hash of its data, of the settings that differ from their declared defaults, and of
+the versions of what computes it. Two trials with one id have the same numbers to the last bit, so
+rows of earlier runs can be kept. What leaves the numbers alone (names of files, labels, order,
+number of jobs) is not part of the id. Nor is a default: a new parameter with a default changes no
+id, and whoever changes a default raises the version of what it belongs to.
 """
 
 from __future__ import annotations
 
 import json
 from collections import OrderedDict
-from collections.abc import Mapping
-from functools import cached_property
+from collections.abc import Callable, Mapping
+from functools import cache, cached_property
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict
 
+from ddr_cli.core.own_code import class_name
+
 if TYPE_CHECKING:
+    from ddr_cli.core.registry import Registry
     from ddr_cli.data import Dataset, Sources
-    from ddr_cli.spec import Spec
+    from ddr_cli.spec import Cell, Setting, Spec, SplitKey, Tuning
 
 _KEPT_BYTES = 500_000_000
 
@@ -34,7 +39,7 @@ def digest(text: str) -> str:
 
 
 class DataIdentity(BaseModel):
-    """Which data set a run is on; `options` are all of the card's, defaults included."""
+    """Which data set a run is on; `options` are those of the card's that are not its defaults."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -66,7 +71,8 @@ class Datasets:
 
         card = load_card(spec.card)
         given: Any = spec.dataset.options
-        options = card.choose(given)
+        usual = card.choose(None)
+        options = {key: each for key, each in card.choose(given).items() if each != usual[key]}
         fingerprint = card.expected(options).fingerprint or self.load(spec, options).fingerprint
         return DataIdentity(
             name=card.name, fingerprint=fingerprint, version=card.version, options=options
@@ -106,6 +112,133 @@ class Datasets:
         while len(self._kept) > 1 and sum(map(_n_bytes, self._kept.values())) > self._kept_bytes:
             self._kept.popitem(last=False)
         return found
+
+
+class TrialIds:
+    """Makes the ids of a plan's trials, writing the JSON of each distinct piece once.
+
+    `fitted_width` returns the ``n_components`` at which a reducer's setting is fitted (among the
+    candidates of the tuned setting whose text is given, if any), or None if it is the setting's
+    own. In every split a trial's text is the same but for the split's.
+    """
+
+    def __init__(
+        self,
+        spec: Spec,
+        data: DataIdentity,
+        fitted_width: Callable[[Setting, str], int | None],
+    ) -> None:
+        from ddr_cli.evaluation.registry import PREPROCESSORS
+
+        self._spec = spec
+        self._data = data
+        self._fitted_width = fitted_width
+        self._texts: dict[tuple[int, str, str], tuple[object, str]] = {}
+        self._around: dict[str, tuple[str, str]] = {}
+        versions = [getattr(step.factory, "version", 1) for step in spec.preprocess]
+        self._steps = canonical(
+            [
+                _piece(PREPROCESSORS, step.name, version, step.params)
+                for step, version in zip(spec.preprocess, versions, strict=True)
+            ]
+        )
+
+    def around_split(self, cell: Cell) -> tuple[str, str]:
+        """Return what stands before and after the split in a trial's text; its id is the digest."""
+        # Keys in alphabetical order: the text is the canonical JSON of the whole trial.
+        evaluator = self._text(cell.evaluator, _evaluator)
+        tuning = "" if cell.tuning is None else f',"tuning":{self._tuning(cell.tuning)}'
+        return f'{{"classifier":{evaluator},{self._before_split(cell)}', f"{tuning}}}"
+
+    def text_of(self, split: SplitKey) -> str:
+        """Return a split's text, in which splits of a family differ in a number alone."""
+        around = self._around.get(split.family)
+        if around is None:
+            before, _, after = canonical(self._split(split)).partition(f'"index":{split.index}')
+            around = self._around[split.family] = (before, after)
+        return f'{around[0]}"index":{split.index}{around[1]}'
+
+    def of_embedding(self, cell: Cell) -> str:
+        """Return the id of the embedding that a trial rests on."""
+        return digest(f"{{{self._before_split(cell)}{self.text_of(cell.split)}}}")
+
+    def _before_split(self, cell: Cell) -> str:
+        control = f'"control":{canonical(cell.control)},' if cell.control else ""
+        labels = "" if cell.labels is None else f'"labels":{cell.labels},'
+        # A tuned trial's fit is of the width that is chosen, whatever else the spec fits.
+        reducer = self._text(cell.reducer, self._reducer if cell.tuning is None else _alone)
+        return (
+            f'{control}"data":{self._data.text},{labels}"preprocess":{self._steps},'
+            f'"reducer":{reducer},"split":'
+        )
+
+    def _text(self, piece: Any, describe: Callable[..., dict[str, Any]], tuned: str = "") -> str:
+        key = id(piece), describe.__name__, tuned
+        known = self._texts.get(key)
+        if known is None:
+            described = describe(piece, tuned) if tuned else describe(piece)
+            known = self._texts[key] = (piece, canonical(described))
+        return known[1]
+
+    def _split(self, split: SplitKey) -> dict[str, Any]:
+        own = self._spec.split
+        # The seed also drives the methods' own randomness, so it counts for any kind of split.
+        described = {"kind": split.kind, "index": split.index, "seed": own.seed}
+        if split.kind == "predefined":
+            return described
+        # How many splits there are changes none of them. Of a file of splits the content counts.
+        left_out = {*described, "train", "repeats", "predefined", "file"}
+        more = own.model_dump(mode="json", exclude_defaults=True, exclude=left_out)
+        return {**described, "train": split.train or own.train, **more}
+
+    def _tuning(self, tuning: Tuning) -> str:
+        tuned = tuning.candidates[0][0].text
+        candidates = ",".join(
+            f"[{self._text(reducer, self._reducer, tuned)},{self._text(other, _evaluator)}]"
+            for reducer, other in tuning.candidates
+        )
+        inner = {"folds": tuning.folds, "metric": tuning.metric, "repeats": tuning.repeats}
+        return f'{{"candidates":[{candidates}],{canonical(inner)[1:]}'
+
+    def _reducer(self, setting: Setting, tuned: str = "") -> dict[str, Any]:
+        width = self._fitted_width(setting, tuned)
+        return _alone(setting) | ({} if width is None else {"fitted_width": width})
+
+
+def _evaluator(setting: Setting) -> dict[str, Any]:
+    from ddr_cli.evaluation.registry import evaluator_registry
+
+    registry = evaluator_registry(setting.name)
+    return _piece(registry, setting.name, setting.version, setting.params)
+
+
+def _alone(setting: Setting) -> dict[str, Any]:
+    from ddr_cli.reducers.registry import REDUCERS
+
+    piece = _piece(REDUCERS, setting.name, setting.version, setting.params)
+    return piece | {"mode": setting.mode}
+
+
+def _piece(
+    registry: Registry, name: str, version: int, params: Mapping[str, Any]
+) -> dict[str, Any]:
+    stated = differing(registry.load(name), params)
+    described = {"name": class_name(name), "version": version, "params": stated}
+    source = registry.get(name).source
+    return {**described, "source": source} if source else described
+
+
+def differing(factory: Callable[..., Any], params: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters that differ from an estimator's defaults."""
+    defaults = _usual(factory)
+    return {key: value for key, value in params.items() if canonical(value) != defaults.get(key)}
+
+
+@cache
+def _usual(factory: Callable[..., Any]) -> dict[str, str]:
+    from ddr_cli.spec.estimators import usual
+
+    return {name: canonical(value) for name, value in usual(factory).items()}
 
 
 def _n_bytes(dataset: Dataset) -> int:

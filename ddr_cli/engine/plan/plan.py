@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property, partial
 from inspect import signature
-from itertools import groupby
+from itertools import chain, groupby
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ddr_cli.core.own_code import class_name
-from ddr_cli.engine.plan.identity import DataIdentity, Datasets, canonical, digest
+from ddr_cli.engine.plan.identity import (
+    DataIdentity,
+    Datasets,
+    TrialIds,
+    canonical,
+    differing,
+    digest,
+)
 from ddr_cli.engine.plan.names import OUT_OF_SAMPLE, QUERIES, candidate_id
 
 if TYPE_CHECKING:
-    from ddr_cli.core.registry import Registry
     from ddr_cli.reducers.registry import Traits
     from ddr_cli.spec import Cell, Setting, Spec, SplitKey, Tuning
 
+PIECES = ("reducer", "classifier")
 _WIDTH = "n_components"
 
 
@@ -103,13 +109,34 @@ class Plan:
         """The dotted names of all parameters that the trials have, sorted."""
         names = set()
         for fit in next(iter(self.fits.values()), ()):
-            tuning = fit.tuning
-            for reducer, _ in () if tuning is None else tuning.candidates:
-                names |= {f"reducer.{name}" for name in reducer.params}
-            for trial in fit.trials.values():
-                names |= {f"reducer.{name}" for name in (*trial.reducer.params, "mode")}
-                names |= {f"classifier.{name}" for name in trial.evaluator.params}
+            for reducer, evaluator in chain(*map(_settings_of, fit.trials.values())):
+                names |= {f"reducer.{name}" for name in (*reducer.params, "mode")}
+                names |= {f"classifier.{name}" for name in evaluator.params}
         return tuple(sorted(names))
+
+    @cached_property
+    def unstated(self) -> frozenset[str]:
+        """The parameters that every trial has at its default."""
+        from ddr_cli.evaluation.registry import evaluator_registry
+        from ddr_cli.reducers.registry import REDUCERS
+
+        stated: set[str] = set()
+        for fit in next(iter(self.fits.values()), ()):
+            for trial in fit.trials.values():
+                for reducer, evaluator in _settings_of(trial):
+                    own = differing(REDUCERS.load(reducer.name), reducer.params)
+                    registry = evaluator_registry(evaluator.name)
+                    others = differing(registry.load(evaluator.name), evaluator.params)
+                    stated |= {"reducer.mode", *(f"reducer.{name}" for name in own)}
+                    stated |= {f"classifier.{name}" for name in others}
+        return frozenset(self.parameters) - stated
+
+    def values_of(self, trial_id: str, column: str) -> list[object]:
+        """Return the values that a trial may have in a parameter's column: several if tuned."""
+        kind, _, name = column.partition(".")
+        pairs = _settings_of(self.trials[trial_id]) if trial_id in self.trials else ()
+        pieces = [pair[PIECES.index(kind)].params for pair in pairs if kind in PIECES]
+        return [params[name] for params in pieces if name in params]
 
     @cached_property
     def optional_columns(self) -> tuple[str, ...]:
@@ -164,7 +191,12 @@ def make_plan(
                 found.setdefault(whole, set()).add(width)
     widths = {whole: tuple(sorted(values, reverse=True)) for whole, values in found.items()}
 
-    ids = _TrialIds(spec, data, sketches, widths)
+    def fitted_width(setting: Setting, tuned: str) -> int | None:
+        sketch = sketches.of(setting)
+        widest = widths.get(_Whole(sketch.fit, tuned), (sketch.width,))[0]
+        return None if widest == sketch.width else widest
+
+    ids = TrialIds(spec, data, fitted_width)
     kinds: dict[_Kind, tuple[_SharedFit, str, str]] = {}
     splits: dict[SplitKey, dict[_SharedFit, dict[str, Cell]]] = {}
     kept: dict[str, str] = {}
@@ -192,6 +224,11 @@ def make_plan(
         for split, fits in splits.items()
     }
     return Plan(spec, data, planned, sketches.searches(), kept)
+
+
+def _settings_of(cell: Cell) -> Sequence[tuple[Setting, Setting]]:
+    """Return the reducer and the evaluator of a trial, or all that it is tuned among."""
+    return ((cell.reducer, cell.evaluator),) if cell.tuning is None else cell.tuning.candidates
 
 
 class _Whole(NamedTuple):
@@ -329,121 +366,6 @@ class _Sketches:
         alone = fit(shares=traits.nested)
         among = fit(shares=True) if narrows and not traits.nested else alone
         return _Sketch(setting, traits, *alone, *among, places_by_neighbors(reducer))
-
-
-class _TrialIds:
-    """Computes trial ids, writing the JSON of each distinct piece once.
-
-    All of a trial's but its split is the same in every split: the text around the split's.
-    """
-
-    def __init__(
-        self,
-        spec: Spec,
-        data: DataIdentity,
-        sketches: _Sketches,
-        widths: Mapping[_Whole, tuple[int, ...]],
-    ) -> None:
-        self._spec = spec
-        self._data = data
-        self._sketches = sketches
-        self._widths = widths
-        self._steps = canonical([_step(step.name, step.params) for step in spec.preprocess])
-        self._texts: dict[tuple[int, str, str], tuple[object, str]] = {}
-        self._around: dict[str, tuple[str, str]] = {}
-
-    def around_split(self, cell: Cell) -> tuple[str, str]:
-        """Return what stands before and after the split in a trial's text; its id is the digest."""
-        # Keys in alphabetical order: the text is the canonical JSON of the whole trial.
-        evaluator = self._text(cell.evaluator, self._evaluator)
-        tuning = "" if cell.tuning is None else self._of_tuning(cell.tuning)
-        before = f'{{"classifier":{evaluator},{self._before_split(cell)}'
-        return before, f',"tuning":{tuning}}}' if tuning else "}"
-
-    def text_of(self, split: SplitKey) -> str:
-        """Return a split's text, in which splits of a family differ in a number alone."""
-        around = self._around.get(split.family)
-        if around is None:
-            before, _, after = canonical(self._split(split)).partition(f'"index":{split.index}')
-            around = self._around[split.family] = (before, after)
-        return f'{around[0]}"index":{split.index}{around[1]}'
-
-    def of_embedding(self, cell: Cell) -> str:
-        """Return the id of the embedding that a trial rests on."""
-        return digest(f"{{{self._before_split(cell)}{self.text_of(cell.split)}}}")
-
-    def _before_split(self, cell: Cell) -> str:
-        # What a trial does not use is not part of it.
-        control = f'"control":{canonical(cell.control)},' if cell.control else ""
-        labels = "" if cell.labels is None else f'"labels":{cell.labels},'
-        # A tuned trial's fit is of the width that is chosen, whatever else the spec fits.
-        reducer = self._text(cell.reducer, self._reducer if cell.tuning is None else self._mapping)
-        return (
-            f'{control}"data":{self._data.text},{labels}"preprocess":{self._steps},'
-            f'"reducer":{reducer},"split":'
-        )
-
-    def _text(self, piece: Any, describe: Callable[..., dict[str, Any]], tuned: str = "") -> str:
-        key = id(piece), describe.__name__, tuned
-        known = self._texts.get(key)
-        if known is None:
-            described = describe(piece, tuned) if tuned else describe(piece)
-            known = self._texts[key] = (piece, canonical(described))
-        return known[1]
-
-    def _split(self, split: SplitKey) -> dict[str, Any]:
-        train = None if split.kind == "predefined" else split.train or self._spec.split.train
-        # The seed also drives the methods' own randomness, so it counts for any kind of split.
-        seed = self._spec.split.seed
-        described = {"kind": split.kind, "index": split.index, "seed": seed, "train": train}
-        if split.kind != "predefined":
-            # What a kind does not have is not part of it. Of given splits the content counts.
-            own = self._spec.split
-            more = {"folds": own.folds, "column": own.column, "sha256": own.sha256}
-            more["test"] = own.test
-            described |= {name: value for name, value in more.items() if value is not None}
-        return described
-
-    def _evaluator(self, setting: Setting) -> dict[str, Any]:
-        from ddr_cli.evaluation.registry import evaluator_registry
-        from ddr_cli.reducers.registry import REDUCERS
-
-        registry = evaluator_registry(setting.name) if setting.mode is None else REDUCERS
-        return _piece(registry, setting.name, setting.version, setting.params)
-
-    def _of_tuning(self, tuning: Tuning) -> str:
-        tuned = tuning.candidates[0][0].text
-        candidates = ",".join(
-            f"[{self._text(reducer, self._reducer, tuned)},{self._text(other, self._evaluator)}]"
-            for reducer, other in tuning.candidates
-        )
-        inner = {"folds": tuning.folds, "metric": tuning.metric, "repeats": tuning.repeats}
-        return f'{{"candidates":[{candidates}],{canonical(inner)[1:]}'
-
-    def _mapping(self, setting: Setting) -> dict[str, Any]:
-        return self._evaluator(setting) | {"mode": setting.mode}
-
-    def _reducer(self, setting: Setting, tuned: str = "") -> dict[str, Any]:
-        sketch = self._sketches.of(setting)
-        described = self._mapping(setting)
-        widest = self._widths.get(_Whole(sketch.fit, tuned), (sketch.width,))[0]
-        if widest != sketch.width:
-            described["fitted_width"] = widest
-        return described
-
-
-def _step(name: str, params: Mapping[str, Any]) -> dict[str, Any]:
-    from ddr_cli.evaluation.registry import PREPROCESSORS
-
-    return _piece(PREPROCESSORS, name, getattr(PREPROCESSORS.load(name), "version", 1), params)
-
-
-def _piece(
-    registry: Registry, name: str, version: int, params: Mapping[str, Any]
-) -> dict[str, Any]:
-    described = {"name": class_name(name), "version": version, "params": params}
-    source = registry.get(name).source
-    return {**described, "source": source} if source else described
 
 
 def places_by_neighbors(reducer: Any) -> bool:

@@ -63,7 +63,7 @@ def is_running(folder: Path) -> bool:
 def journal_of(folder: Path, plan: Plan) -> Journal:
     """Return the journal of a plan's runs, which need not be there yet."""
     columns = journal_columns(plan.parameters, plan.spec.metrics, plan.optional_columns)
-    return Journal(folder / FILE_NAME, columns)
+    return Journal(folder / FILE_NAME, columns, unstated=plan.unstated, added=plan.values_of)
 
 
 def set_aside(folder: Path) -> Path | None:

@@ -11,7 +11,8 @@ import csv
 import io
 import json
 import os
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -82,14 +83,23 @@ class Journal:
     """The journal of a run: read when it is made, and open for more rows inside a ``with`` block.
 
     Only one process may have it open: its owner holds the folder's lock. `columns` is the header
-    that the run needs. A file with other columns is then rewritten: its rows keep what they have in
-    columns of the same name. An `InputError` says if the file is damaged in its middle or can't be
-    read or written, an `UnreadableJournalError` that it isn't a journal at all.
+    that the run needs. A file with other columns is then rewritten: its rows keep the cells of
+    columns with the same name, and get in a new one the value of `added`, if it gives one. The columns in
+    `unstated`, parameters that every trial has at its default, are not added to a file without
+    them. An `InputError` says if the file is damaged in its middle or can't be read or written, an
+    `UnreadableJournalError` that it isn't a journal at all.
     """
 
-    def __init__(self, path: Path, columns: Sequence[str]) -> None:
+    def __init__(
+        self,
+        path: Path,
+        columns: Sequence[str],
+        *,
+        unstated: Collection[str] = (),
+        added: Callable[[str, str], Collection[object]] = lambda *_: (),
+    ) -> None:
         self.path = path
-        self.columns = tuple(columns)
+        self._wanted, self._unstated, self._added = tuple(columns), unstated, added
         self._file = -1
         self._status: dict[str, str] | None = None
         self._read()
@@ -174,7 +184,7 @@ class Journal:
             self.refresh()
             if self.header != self.columns:
                 rows = [dict(zip(self.header, _cells_of(x), strict=True)) for x in self._lines]
-                self._rewrite([_line([row.get(c, "") for c in self.columns]) for row in rows])
+                self._rewrite([_line([*map(partial(self._in, row), self.columns)]) for row in rows])
             self._file = os.open(self.path, os.O_RDWR | os.O_APPEND)
             os.ftruncate(self._file, self._end)
         return self
@@ -189,6 +199,14 @@ class Journal:
             self._stamp = _stamp(self.path)
             self.header, self._lines, self._end = _read(self.path)
             self._status = None
+        hidden = set(self._unstated).difference(self.header) if self.header else ()
+        self.columns = tuple(column for column in self._wanted if column not in hidden)
+
+    def _in(self, row: Mapping[str, str], column: str) -> str:
+        if column in row:
+            return row[column]
+        texts = set(map(parameter_text, self._added(row["trial_id"], column)))
+        return texts.pop() if len(texts) == 1 else ""
 
     def _replace(self, lines: list[str]) -> None:
         with clear_messages(self.path):

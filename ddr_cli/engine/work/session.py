@@ -184,14 +184,11 @@ class Session:
         )
 
     def _cells(self, kind: str, setting: Setting) -> dict[str, str]:
-        from ddr_cli.reducers.registry import REDUCERS
-        from ddr_cli.spec.estimators import with_newer
-
         cells = self._parameter_cells.get(id(setting))
         if cells is None:
             values = dict(setting.params)
             if kind == "reducer":
-                values = with_newer(REDUCERS.load(setting.name), values) | {"mode": setting.mode}
+                values["mode"] = setting.mode
             cells = {f"{kind}.{name}": parameter_text(value) for name, value in values.items()}
             cells = {name: text for name, text in cells.items() if name in self._plan.parameters}
             self._parameter_cells[id(setting)] = cells
