@@ -84,10 +84,10 @@ class Journal:
 
     Only one process may have it open: its owner holds the folder's lock. `columns` is the header
     that the run needs. A file with other columns is then rewritten: its rows keep the cells of
-    columns with the same name, and get in a new one the value of `added`, if it gives one. The columns in
-    `unstated`, parameters that every trial has at its default, are not added to a file without
-    them. An `InputError` says if the file is damaged in its middle or can't be read or written, an
-    `UnreadableJournalError` that it isn't a journal at all.
+    columns with the same name; in a new one they get the value that `added` gives for their trial.
+    The columns in `unstated`, parameters that every trial has at its default, are not added to a
+    file without them. An `InputError` says if the file is damaged in its middle or can't be read or
+    written, an `UnreadableJournalError` that it isn't a journal at all.
     """
 
     def __init__(
