@@ -34,7 +34,7 @@ def test_an_id_never_changes(make_spec: MakeSpec) -> None:
     assert list(make_plan(theirs, data).trials) == [
         "a57c9ba77f73604f",
         "6719985aa8be5ab7",
-        "de81b7b16ed40fcc",
+        "021f5d4de0c6e099",
     ]
 
 
