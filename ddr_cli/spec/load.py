@@ -260,9 +260,8 @@ def _as_document(spec: Spec, sweep: dict[str, Any]) -> dict[str, Any]:
         if resolved[section]
     }
     dataset = {**resolved["dataset"]["options"], "name": spec.dataset.name}
-    kept: dict[str, Any] = {
-        key: resolved[key] for key in ("split", "labels", "embeddings", "tune") if key in resolved
-    }
+    kept = {key: resolved[key] for key in ("split", "labels", "embeddings", "tune")}
+    kept = {key: value for key, value in kept.items() if value}
     kept["controls"] = list(spec.controls)
     if TRAIN in sweep:
         kept["split"] = {key: value for key, value in kept["split"].items() if key != "train"}
@@ -286,4 +285,5 @@ def _as_item(item: dict[str, Any], sweep: Mapping[str, Any], prefix: str) -> dic
         for name, values in item.pop("grids", {}).items()
         if f"{prefix}.{name}" not in sweep
     }
-    return {**item.pop("params"), **item, **grids}
+    params = item.pop("params")
+    return {**params, **{key: value for key, value in item.items() if value}, **grids}

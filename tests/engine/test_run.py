@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from ddr_cli.comparison.summary import summary_of
 from ddr_cli.core.errors import InputError
 from ddr_cli.data import load_dataset
 from ddr_cli.engine import describe_plan, read_manifest, read_trials, run_spec, run_status
@@ -329,3 +330,23 @@ def test_no_card_fingerprint_is_no_obstacle(make_spec: MakeSpec, run: Run, tmp_p
     table.to_csv(tmp_path / "specs" / "mine.csv", index=False)
     with pytest.raises(InputError, match="the data's fingerprint"):
         run(spec)
+
+
+def test_a_parameter_that_was_added_keeps_the_rows_of_before(make_spec: MakeSpec, run: Run) -> None:
+    lpp = {"name": "lpp", "n_components": 2}
+    folder = run(make_spec(reducers=[lpp])).folder
+    path = folder / "trials.csv"
+    now = pd.read_csv(path, dtype=str, keep_default_na=False)
+    # So the journal was while lpp had no parameter epsilon.
+    now.drop(columns="reducer.epsilon").to_csv(path, index=False, lineterminator="\n")
+    before = path.read_bytes()
+    assert run(make_spec(reducers=[lpp])).done == 0
+    assert path.read_bytes() == before
+    wider = make_spec(reducers=[lpp, {**lpp, "epsilon": 0.5}])
+    assert describe_plan(wider, out=folder.parent).done == len(now)
+    run(wider)
+    table = pd.read_csv(path, dtype=str)
+    assert sorted(table["reducer.epsilon"]) == ["0.5"] * len(now) + ["mean"] * len(now)
+    assert list(table["trial_id"][table["reducer.epsilon"] == "mean"]) == list(now["trial_id"])
+    labels = summary_of(folder).rows["reducer_label"].unique()
+    assert sorted(label.lower() for label in labels) == ["lpp (epsilon=0.5)", "lpp (mean)"]

@@ -15,7 +15,7 @@ SPLIT = "{kind: fraction, train: 0.5, repeats: 10, seed: 0}"
 GRID = "{log: [0.01, 10, 7]}"
 KEYS = (
     "title, description, paper, dataset, split, preprocess, controls, reducers, classifiers, "
-    "measures, sweep, labels, metrics, tune, plot, embeddings, keep"
+    "measures, sweep, labels, metrics, tune, plot, embeddings"
 )
 
 

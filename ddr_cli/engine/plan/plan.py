@@ -10,6 +10,7 @@ from itertools import chain, groupby
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ddr_cli.core.own_code import shown
 from ddr_cli.engine.plan.identity import (
     DataIdentity,
     Datasets,
@@ -115,21 +116,23 @@ class Plan:
         return tuple(sorted(names))
 
     @cached_property
-    def unstated(self) -> frozenset[str]:
-        """The parameters that every trial has at its default."""
+    def unstated(self) -> dict[str, set[str]]:
+        """The parameters that every trial has at its default, and the pieces that have them."""
         from ddr_cli.evaluation.registry import evaluator_registry
         from ddr_cli.reducers.registry import REDUCERS
 
         stated: set[str] = set()
+        having: dict[str, set[str]] = {}
         for fit in next(iter(self.fits.values()), ()):
-            for trial in fit.trials.values():
-                for reducer, evaluator in _settings_of(trial):
-                    own = differing(REDUCERS.load(reducer.name), reducer.params)
-                    registry = evaluator_registry(evaluator.name)
-                    others = differing(registry.load(evaluator.name), evaluator.params)
-                    stated |= {"reducer.mode", *(f"reducer.{name}" for name in own)}
-                    stated |= {f"classifier.{name}" for name in others}
-        return frozenset(self.parameters) - stated
+            for reducer, evaluator in chain(*map(_settings_of, fit.trials.values())):
+                evaluators = evaluator_registry(evaluator.name)
+                registered = (reducer, REDUCERS), (evaluator, evaluators)
+                for kind, (setting, registry) in zip(PIECES, registered, strict=True):
+                    own = differing(registry.load(setting.name), setting.params)
+                    stated |= {f"{kind}.{name}" for name in own}
+                    for name in setting.params:
+                        having.setdefault(f"{kind}.{name}", set()).add(shown(setting.name))
+        return {column: names for column, names in having.items() if column not in stated}
 
     def values_of(self, trial_id: str, column: str) -> list[object]:
         """Return the values that a trial may have in a parameter's column: several if tuned."""

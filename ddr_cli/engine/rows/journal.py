@@ -14,6 +14,7 @@ import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
 
 from ddr_cli.core.atomic import atomic_write, clear_messages, require_file
@@ -85,9 +86,10 @@ class Journal:
     Only one process may have it open: its owner holds the folder's lock. `columns` is the header
     that the run needs. A file with other columns is then rewritten: its rows keep the cells of
     columns with the same name; in a new one they get the value that `added` gives for their trial.
-    The columns in `unstated`, parameters that every trial has at its default, are not added to a
-    file without them. An `InputError` says if the file is damaged in its middle or can't be read or
-    written, an `UnreadableJournalError` that it isn't a journal at all.
+    `unstated` are the parameters that every trial has at its default, each with the names of the
+    pieces that have it: a file with rows of these pieces, but no such column, is left without it.
+    An `InputError` says if the file is damaged in its middle or can't be read or written, an
+    `UnreadableJournalError` that it isn't a journal at all.
     """
 
     def __init__(
@@ -95,7 +97,7 @@ class Journal:
         path: Path,
         columns: Sequence[str],
         *,
-        unstated: Collection[str] = (),
+        unstated: Mapping[str, Collection[str]] = MappingProxyType({}),
         added: Callable[[str, str], Collection[object]] = lambda *_: (),
     ) -> None:
         self.path = path
@@ -199,8 +201,14 @@ class Journal:
             self._stamp = _stamp(self.path)
             self.header, self._lines, self._end = _read(self.path)
             self._status = None
-        hidden = set(self._unstated).difference(self.header) if self.header else ()
-        self.columns = tuple(column for column in self._wanted if column not in hidden)
+        self.columns = tuple(c for c in self._wanted if c in self.header or not self._is_newer(c))
+
+    def _is_newer(self, column: str) -> bool:
+        """Return whether rows of all that has a parameter were made before it was there."""
+        if column not in self._unstated or not self._lines:
+            return False
+        place = IDENTITY_COLUMNS.index(column.partition(".")[0])
+        return {_cells_of(line)[place] for line in self._lines} >= set(self._unstated[column])
 
     def _in(self, row: Mapping[str, str], column: str) -> str:
         if column in row:
