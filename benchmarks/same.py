@@ -56,7 +56,11 @@ def specs_of(path: Path) -> Iterator[tuple[str, Any]]:
 def plan_of(spec: Any) -> tuple[Item, list[tuple[str, Item]]]:
     """Return what holds for a spec's whole plan, and each trial's id with all of its settings."""
     from ddr_cli.core.extras import nothing_fitted
+    from ddr_cli.data import load_card
     from ddr_cli.engine import make_plan
+    from ddr_cli.evaluation.registry import evaluator_registry
+    from ddr_cli.reducers.registry import REDUCERS
+    from ddr_cli.spec.estimators import usual
 
     with nothing_fitted():
         plan = make_plan(spec)
@@ -64,7 +68,7 @@ def plan_of(spec: Any) -> tuple[Item, list[tuple[str, Item]]]:
         n_inner_fits = plan.n_inner_fits
     data = {name: getattr(plan.data, name) for name in ("name", "fingerprint", "version")}
     whole = {
-        "data": {**data, "options": plan.data.options},
+        "data": {**data, "options": load_card(spec.card).choose(plan.data.options)},
         "preprocess": [[step.name, step.params] for step in spec.preprocess],
         "metrics": list(spec.metrics),
         "fits": [plan.n_fits, n_inner_fits],
@@ -75,8 +79,9 @@ def plan_of(spec: Any) -> tuple[Item, list[tuple[str, Item]]]:
     names: dict[int, tuple[object, str]] = {}
 
     def piece(setting: Any) -> Item:
-        told = ("name", "label", "mode", "version")
-        return {**{name: getattr(setting, name) for name in told}, "params": setting.params}
+        told = {name: getattr(setting, name) for name in ("name", "label", "mode", "version")}
+        registry = evaluator_registry(setting.name) if setting.mode is None else REDUCERS
+        return {**told, "params": usual(registry.load(setting.name)) | setting.params}
 
     def tuning(chosen: Any) -> Item:
         among = [[piece(reducer), piece(other)] for reducer, other in chosen.candidates]
