@@ -42,7 +42,7 @@ def _lines(path: str) -> list[str]:
             "dataset: digits",
             "dataset: digit",
             "2:10: dataset: there is no data set called 'digit'. Did you mean 'digits'? "
-            "'ddr list datasets' shows all; a card of your own is named by its path, ./NAME.yaml.",
+            "'ddr list datasets' shows all; name a card of your own by its path, ./NAME.yaml.",
         ),
         (
             "dataset: digits",
