@@ -39,14 +39,15 @@ class SDE(MappedEmbedding):
         Dimensions of the embedding.
     n_neighbors : int, default=4
         The distance of two points is kept if either is among the other's `n_neighbors` nearest.
-    solver : {"auto", "interior", "low_rank"}, default="auto"
+    solver : {"auto", "interior", "low_rank", "cvxpy"}, default="auto"
         "interior" is exact; its time grows with the cube of the edges: seconds for 400 points of 6
         neighbours, minutes for 1000. "low_rank" seeks a factor of K of few columns by sparse
         matrices: seconds for 1000 points of a sheet, but more than "interior" for points that fill
-        many dimensions; it goes to `tol` and no further. If it can't prove its solution to be
-        within `tol`, "interior" solves the problem again. "auto" is "low_rank" for a graph of more
-        than 1,300 edges whose sparse matrices are cheap, else "interior". A graph of more than
-        10,000 edges is refused if it would take an hour.
+        many dimensions; it goes to `tol` and no further. "cvxpy" is a general solver, the reference
+        for up to 100 points. What the latter two can't prove to be within `tol` is solved again by
+        "interior". "auto" is "low_rank" for a graph of more than 1,300 edges whose sparse
+        matrices are cheap, else "interior". A graph of more than 10,000 edges is refused where that
+        would take an hour.
     tol : float, default=1e-3
         The largest duality gap, and the largest relative error of a distance, that is accepted.
     disconnected : {"connect", "raise"}, default="connect"

@@ -47,7 +47,7 @@ class SSDE(MappedEmbedding):
         `n_neighbors` nearest of the class.
     centroid_scale : float, default=16.0
         The factor s. The paper has no such bound and gives no number.
-    solver : {"auto", "interior", "low_rank"}, default="auto"
+    solver : {"auto", "interior", "low_rank", "cvxpy"}, default="auto"
         As for `ddr_cli.reducers.SDE`, for the classes; "auto" stays "interior".
     tol : float, default=1e-3
         The largest duality gap of a class, and the largest relative error of a distance, that is

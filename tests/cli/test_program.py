@@ -85,7 +85,7 @@ def test_help_loads_nothing_heavy():
 
 
 def test_planning_and_the_files_of_a_run_load_no_more_than_they_need(tmp_path):
-    heavy = ["sklearn.metrics", "scipy.stats._stats_py", "jinja2"]
+    heavy = ["sklearn.metrics", "scipy.stats._stats_py", "cvxpy", "jinja2"]
     for_files = ["pandas.core", "matplotlib"]
     code = (
         "import sys; from ddr_cli.cli.app import main\n"

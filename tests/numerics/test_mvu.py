@@ -17,7 +17,7 @@ from ddr_cli.numerics.mvu.low_rank import solve_low_rank
 from ddr_cli.numerics.neighbor_graphs import knn_graph
 from ddr_cli.numerics.neighbors import kneighbors
 
-SOLVERS = ["interior", "low_rank"]
+SOLVERS = ["interior", "low_rank", "cvxpy"]
 
 
 def cloud(n, d=5, seed=0):
@@ -78,6 +78,15 @@ def test_exact_solution_of_a_swiss_roll_is_proven(n, k):
     assert found.gap == pytest.approx(abs(found.bound - trace) / found.bound, abs=1e-4)
     assert strain_of(found.embedding, X, graph).max() < 1e-3
     np.testing.assert_allclose(found.embedding.sum(axis=0), 0, atol=1e-8 * np.sqrt(trace * n))
+
+
+def test_reference_solver_agrees_on_a_swiss_roll():
+    X = roll(36)
+    exact, general = (unfold(X, graph_of(X, 4), solver=solver) for solver in ("interior", "cvxpy"))
+    assert general.solver == "cvxpy"
+    assert general.eigenvalues.sum() == pytest.approx(exact.eigenvalues.sum(), rel=1e-3)
+    shares = [u.eigenvalues[:2] / u.eigenvalues.sum() for u in (exact, general)]
+    np.testing.assert_allclose(shares[0], shares[1], atol=0.01)
 
 
 @pytest.mark.parametrize(("n", "k", "seed"), [(50, 8, 5), (100, 12, 4), (50, 6, 0)])
@@ -230,6 +239,20 @@ def test_a_graph_that_would_take_an_hour_is_refused(monkeypatch):
     with pytest.raises(ValueError, match=r"more than 30 can take.*solver='interior'"):
         unfold(X, graph_of(X, 4))
     assert unfold(X, graph_of(X, 4), solver="interior").gap < 1e-3
+
+
+def test_the_reference_solver_says_that_a_problem_is_too_large_for_it():
+    X = cloud(120)
+    with pytest.raises(ValueError, match=r"at most 100 distinct points, these are 120"):
+        unfold(X, graph_of(X, 4), solver="cvxpy")
+
+
+def test_what_the_reference_solver_misses_is_solved_again():
+    X = cloud(14)
+    found = unfold(X, graph_of(X, 3), solver="cvxpy", tol=1e-6)
+    exact = unfold(X, graph_of(X, 3), solver="interior", tol=1e-6)
+    assert max(found.gap, exact.gap) < 1e-6
+    assert found.eigenvalues.sum() == pytest.approx(exact.eigenvalues.sum(), rel=1e-6)
 
 
 def test_a_graph_on_which_one_way_of_centring_stalls_is_unfolded_by_the_other() -> None:

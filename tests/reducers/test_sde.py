@@ -92,6 +92,7 @@ def test_labels_are_ignored():
         (SDE(tol=0.0), "SDE: tol=0.0"),
         (SDE(n_components=120), "n_samples = 120 centred points span at most 119"),
         (SDE(n_neighbors=120), "120 nearest neighbours are asked for"),
+        (SDE(solver="cvxpy"), "at most 100 distinct points, these are 120"),
     ],
     ids=repr,
 )

@@ -1,4 +1,4 @@
-"""Maximum variance unfolding: the programme and its two solvers."""
+"""Maximum variance unfolding: the programme, our solver and the reference it is held to."""
 
 from ddr_cli.numerics.mvu.unfolding import Solver, Unfolding, unfold
 

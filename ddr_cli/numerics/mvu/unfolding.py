@@ -9,6 +9,7 @@ Programming", CVPR 2004.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -18,13 +19,14 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
 from ddr_cli.numerics.eigen import deterministic_signs
-from ddr_cli.numerics.mvu.framework import Framework, on_smallest_face
+from ddr_cli.numerics.mvu.framework import Framework, dual_bound, on_smallest_face
 from ddr_cli.numerics.mvu.interior import solve_interior
 from ddr_cli.numerics.mvu.low_rank import share_of_dense, solve_low_rank
+from ddr_cli.numerics.mvu.reference import solve_cvxpy
 from ddr_cli.numerics.neighbor_graphs import shortest_bridges
 from ddr_cli.numerics.neighbors import Floats, Indices
 
-Solver = Literal["auto", "interior", "low_rank"]
+Solver = Literal["auto", "interior", "low_rank", "cvxpy"]
 
 # Beyond so many bars "auto" tries "low_rank" first, where its sparse factorisation takes at most
 # `_SPARSE` of the dense one's work: it takes some ten times as many. In the fits of every published
@@ -71,10 +73,10 @@ def unfold(
 ) -> Unfolding:
     """Return the maximum variance unfolding of a symmetric graph of points.
 
-    "interior" is exact. "low_rank" is faster on large graphs of few dimensions; if it does not
-    bring gap and strain within `tol`, "interior" solves the problem again. "auto" chooses
-    "low_rank" for such graphs, unless `low_rank` is false, and "interior" otherwise. A graph in
-    several components has no largest trace: `shortest_bridges` connect them, or it is refused.
+    "auto" is "interior", our own solver, which is exact, and unless `low_rank` is false "low_rank"
+    on large graphs of few dimensions; "cvxpy" is the slow reference. What the latter two can't
+    bring within `tol`, the largest gap and strain accepted, is solved again by "interior". A graph
+    in several parts has no largest trace: `shortest_bridges` connect them, or it is refused.
 
     Equal points are one node of the programme with their number as its mass: their distance 0
     would leave no room for a strictly feasible K. Likewise what cliques of neighbours imply is
@@ -160,17 +162,14 @@ def _solve(
         for by_reach in (True, False)
         for compliance in _COMPLIANCES
     ]
-    if solver == "low_rank" or cheap:
+    if solver == "cvxpy":
+        attempts.insert(0, ("cvxpy", {}))
+    elif solver == "low_rank" or cheap:
         attempts.insert(0, ("low_rank", {"places": places, "tol": _MARGIN * tol}))
         attempts = attempts[:1] if too_many else attempts
     misses = []
     for name, options in attempts:
-        if name == "low_rank":
-            Z, bound, n_iter = solve_low_rank(reduced, **options)
-        else:
-            Z, weights, n_iter = solve_interior(reduced, **options)
-            # The slack was factorised at every step, so the weights are feasible as they are.
-            bound = float(weights.sum())
+        Z, bound, n_iter = _one_solver(reduced, name, options)
         gap, strain = abs(1.0 - float(np.sum(Z**2)) / bound), framework.strain(Z)
         if max(gap, strain) <= tol:
             return Z, bound, name, n_iter
@@ -181,3 +180,19 @@ def _solve(
         f"{gap:.1e}, and the largest relative error of a distance is {strain:.1e}. Accept it by a "
         f"larger tol, or change n_neighbors."
     )
+
+
+def _one_solver(
+    framework: Framework, name: str, options: Mapping[str, Any]
+) -> tuple[Floats, float, int]:
+    if name == "low_rank":
+        return solve_low_rank(framework, **options)
+    if name == "interior":
+        factor, weights, n_iter = solve_interior(framework, **options)
+        # The slack was factorised at every step, so the weights are feasible as they are.
+        return factor, float(weights.sum()), n_iter
+    gram, weights = solve_cvxpy(framework)
+    values, vectors = np.linalg.eigh(gram)
+    positive = values > 0
+    factor = vectors[:, positive] * np.sqrt(values[positive])
+    return factor, dual_bound(framework, weights), 0
