@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import ddr_cli
-from ddr_cli.comparison.controls import against_controls, largest_class_score
+from ddr_cli.comparison.against_controls import against_controls, largest_class_score
 from ddr_cli.comparison.summary import summary_of
 from ddr_cli.data import load_dataset
 from ddr_cli.engine import Datasets, read_trials, run_spec

@@ -222,6 +222,16 @@ def test_changed_card_is_parsed_anew(
     assert len(calls) == 1
 
 
+def test_another_version_of_ddr_parses_anew(
+    toy: Callable[..., Path], sources: Sources, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    load_dataset(toy(), sources=sources)
+    calls = count_parses(monkeypatch)
+    monkeypatch.setattr(cache, "__version__", "0.0.1")
+    load_dataset(toy(), sources=sources)
+    assert len(calls) == 1
+
+
 def test_options_and_the_version_of_the_format_are_in_the_key(
     tmp_path: Path, sources: Sources, write_card: Callable[..., Path]
 ) -> None:
