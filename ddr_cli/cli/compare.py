@@ -81,7 +81,7 @@ def compare(
     """
     from ddr_cli.comparison.compare import compare as compare_runs
     from ddr_cli.core.atomic import atomic_write, clear_messages
-    from ddr_cli.report.comparison import comparison_json, comparison_tables
+    from ddr_cli.report.comparison_tables import comparison_json, comparison_tables
 
     for path in save or ():
         if path.suffix not in _ENDINGS:
@@ -112,7 +112,7 @@ def compare(
 
 def _content(path: Path, found: Comparison) -> str | bytes:
     """Return what a file of that ending holds of a comparison."""
-    from ddr_cli.report.comparison import comparison_json, comparison_tables
+    from ddr_cli.report.comparison_tables import comparison_json, comparison_tables
     from ddr_cli.report.table import Table
 
     tables = comparison_tables(found)

@@ -59,7 +59,7 @@ def _print_dimensions(name: str) -> None:
     from ddr_cli.data import load_dataset
     from ddr_cli.engine import make_progress
     from ddr_cli.evaluation.intrinsic_dimension import estimate_class_dimensions
-    from ddr_cli.report.terminal import dimension_notes, dimension_table
+    from ddr_cli.report.descriptions import dimension_notes, dimension_table
 
     dataset = load_dataset(name)
     progress = make_progress(unit="classes")

@@ -74,7 +74,7 @@ def _conclude(outcome: ReportOutcome, results: Path) -> None:
 
 def _show(outcome: ReportOutcome, *, full: bool) -> None:
     from ddr_cli.papers.terminal import count_tables, paper_tables
-    from ddr_cli.report.terminal import own_run_tables, totals_table
+    from ddr_cli.report.own_runs import own_run_tables, totals_table
 
     screen = console()
     papers, own = outcome.assessment.papers, outcome.assessment.others

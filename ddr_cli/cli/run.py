@@ -50,7 +50,7 @@ def run_and_show(specs: Sequence[Spec], options: RunOptions) -> None:
         import ddr_cli.report.run_files
 
         if not options.quiet:
-            import ddr_cli.report.terminal  # noqa: F401
+            import ddr_cli.report.run_tables  # noqa: F401
 
     endings = run_specs(
         specs,

@@ -22,8 +22,8 @@ class Format(StrEnum):
 
 
 if TYPE_CHECKING:
-    from ddr_cli.report.controls import control_table as control_table
     from ddr_cli.report.run_files import write_run as write_run
-    from ddr_cli.report.terminal import run_table as run_table
+    from ddr_cli.report.run_tables import control_table as control_table
+    from ddr_cli.report.run_tables import run_table as run_table
 else:
     __getattr__, __dir__ = lazy_names(__name__, __file__)

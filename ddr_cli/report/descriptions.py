@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ddr_cli.core.errors import InputError, did_you_mean
 from ddr_cli.core.own_code import is_code, shown
@@ -22,6 +22,10 @@ from ddr_cli.evaluation.registry import get_evaluator_traits
 from ddr_cli.evaluation.splits import SPLITS
 from ddr_cli.reducers.registry import get_traits
 from ddr_cli.spec.estimators import PREFIXES, load_factory, registry_of, sections_of, usual
+
+if TYPE_CHECKING:
+    from ddr_cli.evaluation.intrinsic_dimension import ClassDimension, DimensionEstimate
+    from ddr_cli.report.table import Table
 
 _SPLIT_EXAMPLES = {
     "predefined": ("",),
@@ -44,10 +48,10 @@ _SPLIT_NOTES = {
 }
 
 
-Table = tuple[Iterable[str], Callable[[str], str]]
+Kind = tuple[Iterable[str], Callable[[str], str]]
 
 
-def describe(name: str, *more: Table) -> str:
+def describe(name: str, *more: Kind) -> str:
     """Return what a name or a path stands for; all of it, if it is the name of several things.
 
     `more` are further names, each table with the function that describes one of them.
@@ -59,7 +63,7 @@ def describe(name: str, *more: Table) -> str:
     if name.endswith((".yaml", ".yml")):
         data = read_document(Path(name)).data if Path(name).is_file() else None
         return _spec(name) if isinstance(data, dict) and "reducers" in data else _dataset(name)
-    tables = [*_tables(), *more]
+    tables = [*_kinds(), *more]
     found = [described(name) for names, described in tables if name in names]
     if not found:
         known = list(dict.fromkeys(each for names, _ in tables for each in names))
@@ -70,7 +74,7 @@ def describe(name: str, *more: Table) -> str:
     return "\n\n\n".join(found)
 
 
-def _tables() -> list[Table]:
+def _kinds() -> list[Kind]:
     return [
         (card_names(), _dataset),
         *((registry_of(section).names(), partial(_piece, section)) for section in PREFIXES),
@@ -201,3 +205,47 @@ def _dataset(name: str) -> str:
 def _with_facts(head: str, facts: dict[str, Any]) -> str:
     lines = [f"{label}: {value}" for label, value in facts.items() if value not in (None, "")]
     return "\n".join([head, *(["", *lines] if lines else [])])
+
+
+# -- intrinsic dimensions -------------------------------------------------------------------------
+
+
+def dimension_table(dataset: str, classes: Sequence[ClassDimension]) -> Table:
+    """Return the estimates for the classes of a data set."""
+    import pandas as pd
+
+    from ddr_cli.report.table import Table
+
+    parts = [group.estimates["gmst"].components if group.estimates else 0 for group in classes]
+    rows = [
+        {
+            "class": group.name,
+            "samples": str(group.samples),
+            "GMST": _range(group.estimates.get("gmst")),
+            "k-NN graph": _range(group.estimates.get("knn")),
+        }
+        | ({"parts": str(n or "")} if any(n > 1 for n in parts) else {})
+        for group, n in zip(classes, parts, strict=True)
+    ]
+    return Table(pd.DataFrame(rows), f"{dataset}: intrinsic dimension")
+
+
+def _range(estimate: DimensionEstimate | None) -> str:
+    if estimate is None:
+        return "-"
+    low, high = estimate.dimensions.min(), estimate.dimensions.max()
+    return f"{estimate.dimension:.1f} ({low:.1f} to {high:.1f})"
+
+
+def dimension_notes(classes: Sequence[ClassDimension]) -> list[str]:
+    """Return how the dimensions were estimated, and why some are missing, as sentences."""
+    from ddr_cli.evaluation.intrinsic_dimension import DEFAULT_NEIGHBORS, DEFAULT_SIZES
+
+    first, last = DEFAULT_SIZES[0], DEFAULT_SIZES[-1]
+    return [
+        "random_state 0; median (and range) of the repetitions, each over subsamples of "
+        f"{len(DEFAULT_SIZES)} sizes from {first:.0%} to {last:.0%} of the distinct samples.",
+        f"GMST: minimal spanning tree of geodesic distances over {DEFAULT_NEIGHBORS['gmst']} "
+        f"neighbours; k-NN graph: {DEFAULT_NEIGHBORS['knn']} nearest neighbours.",
+        *(f"{group.name}: {group.reason}" for group in classes if group.reason is not None),
+    ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
@@ -15,7 +15,8 @@ from ddr_cli.comparison.summary import Row, Summary, best_index
 from ddr_cli.core.errors import InputError
 from ddr_cli.core.own_code import class_name
 from ddr_cli.engine.rows.journal import OK
-from ddr_cli.report.comparison import comparison_tables
+from ddr_cli.report.comparison_tables import comparison_tables
+from ddr_cli.report.run_tables import control_table, run_table
 from ddr_cli.report.table import Table
 
 _MOST_REASONS = 20
@@ -75,8 +76,20 @@ def _failures(run: Run) -> Table | None:
     return Table(pd.DataFrame(records), title, tuple(below), left=("reason",))
 
 
-def totals(summary: Summary) -> dict[str, str]:
-    """Return a run in a line: how far it is, and its best method."""
+def own_run_tables(own: OwnRun) -> Iterable[Table]:
+    """Yield a run's table, its methods against its controls and each other, and what failed."""
+    yield run_table(own.summary)
+    if (controls := control_table(own.summary)) is not None:
+        yield controls
+    yield from own.tables
+
+
+def totals_table(summaries: Sequence[Summary]) -> Table:
+    """Return a row per run: how far it is, and its best method."""
+    return Table(pd.DataFrame([_totals(each) for each in summaries]), "Other runs", left=("best",))
+
+
+def _totals(summary: Summary) -> dict[str, str]:
     run, metric = summary.run, summary.run.spec.metrics[0]
     cells = summary.methods[summary.methods["metric"] == metric].dropna(subset="mean")
     best = Row(summary, best_index(cells["mean"], metric)) if len(cells) else None

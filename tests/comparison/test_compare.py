@@ -18,7 +18,7 @@ from ddr_cli.core.errors import InputError
 from ddr_cli.evaluation.statistics import NADEAU_BENGIO, SMALL_TRAINING
 from ddr_cli.figures.pair_matrix import draw_pairs
 from ddr_cli.figures.style import rendered
-from ddr_cli.report.comparison import comparison_tables
+from ddr_cli.report.comparison_tables import comparison_tables
 
 NAMES = ("none", "pca", "lda", "lfda")
 SHOWN = {"none": "no reduction", "pca": "PCA", "lda": "LDA", "lfda": "LFDA"}

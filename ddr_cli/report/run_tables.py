@@ -1,12 +1,13 @@
-"""What a terminal shows of runs, comparisons and dimensions: rich tables."""
+"""A run as a table: its methods against each other, and against its controls."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from ddr_cli.comparison.against_controls import against_controls
 from ddr_cli.comparison.names import (
     family_name,
     method_name,
@@ -26,14 +27,12 @@ from ddr_cli.comparison.summary import (
 )
 from ddr_cli.core.own_code import class_name
 from ddr_cli.engine.rows.journal import OK
-from ddr_cli.report.controls import control_table
-from ddr_cli.report.own_runs import OwnRun, totals
 from ddr_cli.report.table import Table
 from ddr_cli.spec.budgets import LABELS
 from ddr_cli.spec.sweeps import TRAIN
 
 if TYPE_CHECKING:
-    from ddr_cli.evaluation.intrinsic_dimension import ClassDimension, DimensionEstimate
+    pass
 
 FAILED_MARK = "†"
 """Stands at a mean in which a split counts on which the method failed."""
@@ -217,55 +216,39 @@ def _cell(row: Mapping[str, Any], metric: str) -> str:
     return number(row["mean"], metric, unit=False) + spread + FAILED_MARK * bool(failed)
 
 
-def own_run_tables(own: OwnRun) -> Iterable[Table]:
-    """Yield a run's table, its methods against its controls and each other, and what failed."""
-    yield run_table(own.summary)
-    if (controls := control_table(own.summary)) is not None:
-        yield controls
-    yield from own.tables
+# -- its methods against its controls -----------------------------------------------------------
 
 
-def totals_table(summaries: Sequence[Summary]) -> Table:
-    """Return runs in a line each."""
-    frame = pd.DataFrame([totals(summary) for summary in summaries])
-    return Table(frame, "Other runs", left=("best",))
-
-
-# -- intrinsic dimensions -------------------------------------------------------------------------
-
-
-def dimension_table(dataset: str, classes: Sequence[ClassDimension]) -> Table:
-    """Return the estimates for the classes of a data set."""
-    parts = [group.estimates["gmst"].components if group.estimates else 0 for group in classes]
-    rows = [
-        {
-            "class": group.name,
-            "samples": str(group.samples),
-            "GMST": _range(group.estimates.get("gmst")),
-            "k-NN graph": _range(group.estimates.get("knn")),
-        }
-        | ({"parts": str(n or "")} if any(n > 1 for n in parts) else {})
-        for group, n in zip(classes, parts, strict=True)
-    ]
-    return Table(pd.DataFrame(rows), f"{dataset}: intrinsic dimension")
-
-
-def _range(estimate: DimensionEstimate | None) -> str:
-    if estimate is None:
-        return "-"
-    low, high = estimate.dimensions.min(), estimate.dimensions.max()
-    return f"{estimate.dimension:.1f} ({low:.1f} to {high:.1f})"
-
-
-def dimension_notes(classes: Sequence[ClassDimension]) -> list[str]:
-    """Return how the dimensions were estimated, and why some are missing, as sentences."""
-    from ddr_cli.evaluation.intrinsic_dimension import DEFAULT_NEIGHBORS, DEFAULT_SIZES
-
-    first, last = DEFAULT_SIZES[0], DEFAULT_SIZES[-1]
-    return [
-        "random_state 0; median (and range) of the repetitions, each over subsamples of "
-        f"{len(DEFAULT_SIZES)} sizes from {first:.0%} to {last:.0%} of the distinct samples.",
-        f"GMST: minimal spanning tree of geodesic distances over {DEFAULT_NEIGHBORS['gmst']} "
-        f"neighbours; k-NN graph: {DEFAULT_NEIGHBORS['knn']} nearest neighbours.",
-        *(f"{group.name}: {group.reason}" for group in classes if group.reason is not None),
-    ]
+def control_table(summary: Summary) -> Table | None:
+    """Return a run's methods against its controls, None if it has none."""
+    found = against_controls(summary)
+    if found is None or not {"scaled", "seen"} & set(found.rows):
+        return None
+    rows, notes = found.rows, []
+    if "scaled" in rows:
+        notes.append(
+            f"Scaled: 0 is always naming the largest class "
+            f"({number(found.low or 0.0, found.metric)}), 1 is {found.strongest} on all features."
+        )
+    if "seen" in rows:
+        notes.append(
+            "Shuffled: the share of labels named rightly after fitting to permuted ones, on the "
+            "points fitted to and on the others (%)."
+        )
+    # A sentence in place of a single row would save nothing.
+    shown_rows = _MOST_ROWS if len(rows) > _MOST_ROWS + 1 else len(rows)
+    if shown_rows < len(rows):
+        notes.insert(0, f"{len(rows) - shown_rows} more rows are in summary.csv.")
+    records = []
+    for row in rows.head(shown_rows).to_dict("records"):
+        record = {"method": f"{row['reducer']}, {row['classifier']}"}
+        if rows["setting"].astype(bool).any():
+            record["at"] = row["setting"]
+        record[metric_axis(found.metric)] = number(row["mean"], found.metric, unit=False)
+        if "scaled" in rows:
+            record["scaled"] = "" if pd.isna(row["scaled"]) else f"{row['scaled']:.2f}"
+        for name, head in (("seen", "shuffled: seen"), ("held_out", "held out")):
+            if name in rows:
+                record[head] = "" if pd.isna(row[name]) else f"{100 * row[name]:.1f}"
+        records.append(record)
+    return Table(pd.DataFrame(records), "Against the controls", tuple(notes), left=("at",))
