@@ -32,7 +32,7 @@ Run = Callable[..., RunOutcome]
 SPEC = """
 title: A test
 dataset: iris
-split: {kind: fraction, train: 0.5, repeats: 40}
+split: {kind: fraction, train: 0.5, repeats: 16}
 preprocess: [standardize]
 reducers: [none, {name: pca}, {name: ccdr, mode: transductive}]
 classifiers: [{name: knn}, linear]
@@ -71,7 +71,7 @@ class Killing(Progress):
 run_spec(load_spec("small.yaml"), out=sys.argv[1], jobs=1, progress=Killing())
 """
 
-PLANNED = 40 * 3 * (1 + 2 + 2)
+PLANNED = 16 * 3 * (1 + 2 + 2)
 
 
 def lines_of(path: Path) -> list[str]:
