@@ -52,12 +52,12 @@ Only = Annotated[
     list[str] | None,
     typer.Option("--only", metavar="NAME", help="This data set or group alone. May be repeated."),
 ]
-Hours = Annotated[
-    float | None, typer.Option("--hours", min=0.0, help="A budget of so many CPU hours.")
-]
+Hours = Annotated[float | None, typer.Option("--hours", min=0.0, help="A budget of CPU hours.")]
 Classifier = Annotated[
     str | None,
-    typer.Option("--classifier", metavar="NAME", help="Compare by this one (default: the first)."),
+    typer.Option(
+        "--classifier", metavar="NAME", help="The classifier to compare by (default: the first)."
+    ),
 ]
 Metric = Annotated[
     str | None, typer.Option("--metric", help="Metric to compare by (default: the first).")
@@ -76,7 +76,7 @@ def _parts(
     folder = folder_of(suite, out)
     found = parts_of(suite, folder, datasets=Datasets(), tracks=tracks or (), only=only or ())
     if not found:
-        raise InputError("No data set is in this track; 'ddr suite status' lists what there is.")
+        raise InputError("No data set is in this track; 'ddr suite status' lists the data sets.")
     return found
 
 
@@ -131,10 +131,10 @@ def run(
     trust: Trust = False,
     quiet: Quiet = False,
 ) -> None:
-    """Run what is missing of a suite, and anew what is stale; the same command goes on.
+    """Run the missing and stale trials of a suite; the same command resumes an interrupted run.
 
-    A split of every data set comes before the next of any, so that a run that is stopped has seen
-    all of them. With --hours, no data set's split is begun once so many CPU hours are spent.
+    One split of every data set is run before the next split of any, so an interrupted run covers
+    all of them. After --hours CPU hours, no further split is started.
     """
     suite = _load(name, trust)
     options = RunOptions(
@@ -155,7 +155,7 @@ def _run(
     only: list[str] | None = None,
     hours: float | None = None,
 ) -> None:
-    """Run a suite and say what came of it."""
+    """Run a suite and print its progress."""
     from dataclasses import replace
 
     from ddr_cli.suite.remaining import folder_of, run_suite, seen_again
@@ -181,7 +181,7 @@ def _end(endings: Mapping[str, RunOutcome | DdrError]) -> None:
     errors = [each for each in endings.values() if isinstance(each, DdrError)]
     outcomes = [each for each in endings.values() if not isinstance(each, DdrError)]
     if any(each.interrupted for each in outcomes):
-        typer.echo("Interrupted; the same command goes on.", err=True)
+        typer.echo("Interrupted; the same command resumes.", err=True)
         raise typer.Exit(EXIT_INTERRUPTED)
     if errors:
         raise typer.Exit(errors[0].exit_code)
@@ -198,10 +198,10 @@ def status(
     as_json: AsJson = False,
     trust: Trust = False,
 ) -> None:
-    """Show what of a suite is done, stale or missing, by data set and by method.
+    """Show which trials of a suite are done, stale or missing, by data set and by method.
 
-    Stale are rows of another version of the suite, the data, a method or a setting. They count
-    nowhere, and a run makes them again.
+    Rows of another version of the suite, the data, a method or a setting are stale: they are not
+    used, and `ddr suite run` replaces them.
     """
     import json
 
@@ -242,7 +242,7 @@ def table(
     ] = False,
     trust: Trust = False,
 ) -> None:
-    """Show the leaderboard of a suite's rows: what each method comes to over the data sets."""
+    """Show the leaderboard of a suite's rows: the results of each method over the data sets."""
     from ddr_cli.suite.leaderboard import leaderboard
     from ddr_cli.suite.rows import suite_rows
     from ddr_cli.suite.tables import leaderboard_notes, leaderboard_table, trust_notes
@@ -270,9 +270,9 @@ def page(
     out: Out = Path("results"),
     trust: Trust = False,
 ) -> None:
-    """Write the pages of a suite's rows: the leaderboard with filters, each method, each data set.
+    """Write a suite's pages: the leaderboard, and one page per method and per data set.
 
-    They are files that need no network, below report/suite_<name>/.
+    The files are in report/suite_<name>/ and need no network.
     """
     from ddr_cli.suite.benchmark import benchmark_of
     from ddr_cli.suite.pages import write_benchmark
@@ -340,10 +340,10 @@ def add(
     trust: Trust = False,
     quiet: Quiet = False,
 ) -> None:
-    """Run a method of your own on the splits that a suite's methods have ended on; say its place.
+    """Run your own method on the splits that a suite's methods have finished; show its rank.
 
-    It is tuned among the grids that it declares, or else among the suite's widths. Its rows go to
-    suite_<suite>_<method>/, and the same command goes on.
+    It is tuned over the grids that it declares, or over the suite's numbers of dimensions. Its rows
+    are in suite_<suite>_<method>/, and the same command resumes an interrupted run.
     """
     from ddr_cli.suite.own_method import join
     from ddr_cli.suite.tables import leaderboard_notes, leaderboard_table, own_method_lines

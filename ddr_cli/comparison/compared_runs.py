@@ -1,4 +1,4 @@
-"""The runs that are compared, told apart by name or folder, and remarks on them."""
+"""The runs that are compared, each with a unique label, and remarks on them."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ _MOST_NAMED = 4
 
 
 @dataclass(frozen=True)
-class Place:
-    """A run, what it is called among those compared, and its data set."""
+class ComparedRun:
+    """A compared run: its unique label, summary and data set."""
 
     label: str
     tag: str
@@ -29,12 +29,12 @@ class Place:
 
 @dataclass
 class Remarks:
-    """Sentences about what is compared, each with the runs that it is true of."""
+    """Sentences about the comparison, each with the runs that it applies to."""
 
     runs: int
     found: dict[str, list[str]] = field(default_factory=dict)
 
-    def add(self, sentence: str, place: Place) -> None:
+    def add(self, sentence: str, place: ComparedRun) -> None:
         """Add a sentence on a run."""
         labels = self.found.setdefault(sentence, [])
         if place.label not in labels:
@@ -45,7 +45,7 @@ class Remarks:
         self.found[sentence] = [""] * self.runs
 
     def sentences(self) -> tuple[str, ...]:
-        """Return the sentences, with the runs' names where not all are meant."""
+        """Return the sentences; those that do not apply to all runs name theirs."""
         return tuple(
             f"{sentence}."
             if len(labels) == self.runs
@@ -54,8 +54,8 @@ class Remarks:
         )
 
 
-def load_places(runs: Sequence[Path | Summary]) -> tuple[Place, ...]:
-    """Read the runs that are not yet; those of one name are told apart by where they are."""
+def load_compared(runs: Sequence[Path | Summary]) -> tuple[ComparedRun, ...]:
+    """Read the runs given as folders; runs of the same name are labelled with their folder."""
     given = {(run if isinstance(run, Path) else run.run.folder).resolve(): run for run in runs}
     names = [folder.name for folder in given]
     twice = len(set(names)) < len(names)
@@ -70,7 +70,9 @@ def load_places(runs: Sequence[Path | Summary]) -> tuple[Place, ...]:
         if len(run.trials):
             dataset = str(run.trials["dataset"].iloc[0])
         tag = parents.get(folder.parent, "")
-        found.append(Place(f"{folder.name} ({tag})" if tag else run.name, tag, summary, dataset))
+        found.append(
+            ComparedRun(f"{folder.name} ({tag})" if tag else run.name, tag, summary, dataset)
+        )
     return tuple(found)
 
 

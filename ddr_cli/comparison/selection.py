@@ -1,4 +1,4 @@
-"""Which methods are compared: of each run one row per method, under a name that tells it apart."""
+"""Which methods are compared: one row per run and method, each with a unique name."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from ddr_cli.comparison.compared_runs import Place, Remarks, listed, load_places
+from ddr_cli.comparison.compared_runs import ComparedRun, Remarks, listed, load_compared
 from ddr_cli.comparison.names import family_name, method_name, metric_name, parameter_name, plain
 from ddr_cli.comparison.summary import (
     AXES,
@@ -36,9 +36,9 @@ _MOST_NAMED = 4
 
 @dataclass(frozen=True, eq=False)
 class Entry:
-    """A method of a run at the setting that is compared, the best of `settings`."""
+    """A method of a run at the compared setting, the best of `settings` many."""
 
-    place: Place
+    place: ComparedRun
     row: Row
     settings: int
     tuned: bool
@@ -46,7 +46,7 @@ class Entry:
 
     @property
     def track(self) -> Track:
-        """Whether it has seen the test points, unlabelled, when it was fitted."""
+        """Whether the unlabelled test set was part of its training data."""
         has_mode = "reducer.mode" in self.place.summary.rows
         transductive = has_mode and self.row["reducer.mode"] == "transductive"
         return "transductive" if transductive else "inductive"
@@ -54,10 +54,10 @@ class Entry:
 
 @dataclass(frozen=True)
 class Selection:
-    """What is compared, and what a reader needs to know of how it was chosen."""
+    """What is compared, and remarks on how it was chosen."""
 
     metric: str
-    places: tuple[Place, ...]
+    places: tuple[ComparedRun, ...]
     entries: tuple[Entry, ...]
     remarks: Remarks
 
@@ -71,7 +71,7 @@ def select(
     at: Sequence[str],
 ) -> Selection:
     """Return one row per run and method; an `InputError` says why there is none."""
-    places = load_places(runs)
+    places = load_compared(runs)
     metric = _metric(metric, places)
     settings = _settings(at, places)
     remarks = Remarks(len(places))
@@ -98,7 +98,7 @@ def find_method(requested: str, names: Sequence[str]) -> str:
     return _matching(requested, names)[0]
 
 
-def _metric(requested: str | None, places: Sequence[Place]) -> str:
+def _metric(requested: str | None, places: Sequence[ComparedRun]) -> str:
     metric = requested or places[0].run.spec.metrics[0]
     known = list(dict.fromkeys(name for place in places for name in place.run.spec.metrics))
     if metric not in known:
@@ -115,7 +115,7 @@ def _metric(requested: str | None, places: Sequence[Place]) -> str:
 # -- rows -----------------------------------------------------------------------------------------
 
 
-def _repeated(place: Place, metric: str, remarks: Remarks) -> pd.DataFrame:
+def _repeated(place: ComparedRun, metric: str, remarks: Remarks) -> pd.DataFrame:
     """Return the rows of a metric over all of a run's repeated splits."""
     run, rows = place.run, place.summary.rows
     if metric not in run.spec.metrics:
@@ -153,10 +153,10 @@ def _repeated(place: Place, metric: str, remarks: Remarks) -> pd.DataFrame:
 
 
 def _one_classifier_setting(
-    place: Place,
+    place: ComparedRun,
     rows: pd.DataFrame,
     requested: str | None,
-    places: Sequence[Place],
+    places: Sequence[ComparedRun],
     remarks: Remarks,
 ) -> pd.DataFrame:
     """Return the rows of one setting of each classifier: that requested, or the spec's first.
@@ -203,7 +203,7 @@ def _one_classifier_setting(
     return rows[rows["classifier_label"].isin(kept.values())]
 
 
-def _settings(at: Sequence[str], places: Sequence[Place]) -> dict[str, Any]:
+def _settings(at: Sequence[str], places: Sequence[ComparedRun]) -> dict[str, Any]:
     """Return the columns and values that ``NAME=VALUE`` texts ask for."""
     columns = list(dict.fromkeys(str(name) for place in places for name in place.summary.rows))
     parameters = [name for name in columns if name.partition(".")[0] in PIECES and "." in name]
@@ -229,7 +229,7 @@ def _settings(at: Sequence[str], places: Sequence[Place]) -> dict[str, Any]:
 
 
 def _one_budget(
-    place: Place, rows: pd.DataFrame, settings: Mapping[str, Any], remarks: Remarks
+    place: ComparedRun, rows: pd.DataFrame, settings: Mapping[str, Any], remarks: Remarks
 ) -> pd.DataFrame:
     """Return the rows of the largest budget of labels and of training points.
 
@@ -248,7 +248,7 @@ def _one_budget(
 
 
 def _best(
-    place: Place,
+    place: ComparedRun,
     rows: pd.DataFrame,
     metric: str,
     settings: Mapping[str, Any],
@@ -276,7 +276,7 @@ def _best(
 
 
 def _with_value(
-    place: Place,
+    place: ComparedRun,
     group: pd.DataFrame,
     column: str,
     value: Any,
@@ -313,7 +313,7 @@ def _with_value(
 # -- names ----------------------------------------------------------------------------------------
 
 
-def _named(entries: Sequence[Entry], places: Sequence[Place]) -> list[Entry]:
+def _named(entries: Sequence[Entry], places: Sequence[ComparedRun]) -> list[Entry]:
     """Return the entries under their names.
 
     The classifier is named where a run has several. Where runs are called alike, every method has

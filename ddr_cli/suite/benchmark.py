@@ -1,4 +1,4 @@
-"""All that a suite's rows are looked at for: its leaderboards, and what single tracks ask."""
+"""A suite's results: its leaderboards, and the summaries of its other tracks."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ Key = tuple[str, str, str, bool, str]
 
 @dataclass(frozen=True)
 class Benchmark:
-    """A suite's rows, as `suite_rows` has them, and what they come to."""
+    """A suite's rows, as returned by `suite_rows`, and the results computed from them."""
 
     suite: Suite
     rows: pd.DataFrame
     specs: dict[str, Spec]
-    """By data set, as the inductive track has it."""
+    """By data set, of the inductive track."""
     _made: dict[Key, Leaderboard | None] = field(default_factory=dict, repr=False)
 
     @cached_property
     def boards(self) -> dict[Key, Leaderboard]:
-        """The leaderboards of all data sets that there is at least one shared split for."""
+        """The leaderboards over all data sets that have a shared split."""
         return {key: board for key in self._keys if (board := self._board(key)) is not None}
 
     @cached_property
@@ -52,9 +52,9 @@ class Benchmark:
         return {key: board for key in keys if (board := self._board(key)) is not None}
 
     def board(self, *, tuned: bool | None = None, classifier: int = 0) -> Leaderboard | None:
-        """Return a leaderboard of the inductive track: tuned, as far as there are such, by error.
+        """Return a leaderboard of the inductive track: tuned if there are tuned rows.
 
-        More exactly, by the suite's first metric and its classifier of this number.
+        It uses the suite's first metric and the classifier with this index.
         """
         for how in (True, False) if tuned is None else (tuned,):
             wanted = (INDUCTIVE, self.suite.metrics[0], how)
@@ -95,18 +95,18 @@ class Benchmark:
 
     @cached_property
     def n_train(self) -> dict[str, int]:
-        """How many points train at most, by data set, where its split says so beforehand."""
+        """The largest training set by data set, if the split determines it in advance."""
         sizes = {name: limits_of(spec).n_train for name, spec in self.specs.items()}
         return {name: size for name, size in sizes.items() if size is not None}
 
     @cached_property
     def methods(self) -> list[str]:
-        """The suite's methods, then what its controls add to them."""
+        """The suite's methods, then those that its controls add."""
         return list(dict.fromkeys([*self.suite.methods, *self.rows["method"]]))
 
     @cached_property
     def users(self) -> set[str]:
-        """The methods that use labels; one that can't be loaded counts as doing so."""
+        """The methods that use labels, including those that can't be loaded."""
         items = {item.label: item for spec in self.specs.values() for item in spec.reducers}
 
         def uses_labels(label: str) -> bool:
@@ -129,7 +129,7 @@ class Benchmark:
 
     @cached_property
     def ceiling(self) -> pd.Series[Any]:
-        """By data set: the mean error of a strong classifier on all features, on counted splits."""
+        """The mean error of the strong classifier on all features, by data set."""
         board = self.board()
         rows = self.rows[(self.rows["track"] == INDUCTIVE) & (self.rows["method"] == NOTHING)]
         rows = rows[
@@ -142,14 +142,14 @@ class Benchmark:
 
     @cached_property
     def widths(self) -> pd.DataFrame:
-        """The share of tuned rows by method and chosen width, on splits of the leaderboard."""
+        """The fraction of tuned rows by method and selected n_components."""
         rows = self._tuned_rows.dropna(subset=["width"])
         shares = pd.crosstab(rows["method"], rows["width"].astype(int), normalize="index")
         return shares.loc[[name for name in self.order if name in shares.index]]
 
     @cached_property
     def width_changes(self) -> pd.DataFrame:
-        """Tuned rows whose width is below, at and above the default: share, and error beside it."""
+        """Tuned rows below, at and above the default n_components: fraction, change in error."""
         keys = ["dataset", "split", "method"]
         board = self.board()
         tuned = self._tuned_rows.dropna(subset=["width"])
@@ -169,7 +169,7 @@ class Benchmark:
 
     @cached_property
     def by_labels(self) -> pd.DataFrame:
-        """The mean over data sets by method and number of labels per class, of a track of these."""
+        """The mean by method, data set and number of labels per class."""
         track = next((name for name, each in self.suite.tracks.items() if each.labels), "")
         rows = self.rows[(self.rows["track"] == track) & (self.rows["control"] == "")]
         rows = rows[(rows[LABELS] != ALL) & ~rows["tuned"]]
@@ -189,10 +189,10 @@ class Benchmark:
 
     @cached_property
     def by_dimension(self) -> pd.DataFrame:
-        """The mean by method, data set and number of dimensions, or of the most that are offered.
+        """The mean by method, data set and n_components.
 
-        So a mean over data sets is of the same ones all along. On a split where a method fails at
-        so many dimensions, and not at fewer, those count that it offers there.
+        A method that has fewer dimensions, or fails at this number of them, counts with its largest
+        number that succeeded, so that a mean over data sets always covers the same data sets.
         """
         asked = [n for each in self.suite.tracks.values() for n in each.dimensions]
         values, ended = self._by_width
@@ -206,17 +206,17 @@ class Benchmark:
 
     @cached_property
     def dimensions_offered(self) -> pd.DataFrame:
-        """Whether a method has each number of dimensions on each split of a data set."""
+        """Whether a method succeeded at each n_components on every split of a data set."""
         ended: Any = self._by_width[1].reindex(columns=self.by_dimension.columns, fill_value=False)
         whole: pd.DataFrame = ended.groupby(level=["method", "dataset"], sort=False).all()
         return whole
 
     @cached_property
     def _by_width(self) -> tuple[pd.DataFrame, pd.DataFrame]:
-        """The metric of a track of dimensions by method, split and width, and where none failed.
+        """The metric by method, split and n_components, and whether the trial succeeded.
 
-        A method without a width to choose has its own at 0. Only data sets that all methods have
-        count, and of these the splits that are whole.
+        A method without n_components is at 0. Only data sets that all methods have count, and of
+        these only complete splits.
         """
         track = next((name for name, each in self.suite.tracks.items() if each.dimensions), "")
         rows = self.rows[(self.rows["track"] == track) & (self.rows["control"] == "")]
@@ -235,7 +235,7 @@ class Benchmark:
 
     @cached_property
     def permuted(self) -> pd.DataFrame:
-        """By method and data set: right answers to permuted labels, seen and held out."""
+        """Accuracy on permuted labels by method and data set: seen in training, and held out."""
         metric = self.suite.metrics[0]
         rows = self.rows[self.rows["control"] == SHUFFLED_LABELS]
         if SEEN not in rows or metric not in AGREEMENTS or rows.empty:
@@ -262,7 +262,7 @@ class Benchmark:
 
     @property
     def order(self) -> list[str]:
-        """The methods by their places on the leaderboard."""
+        """The methods in the leaderboard's order."""
         board = self.board()
         return [] if board is None else list(board.table["method"])
 
@@ -280,6 +280,6 @@ class Benchmark:
 
 
 def benchmark_of(suite: Suite, parts: Sequence[Part]) -> Benchmark:
-    """Return what the rows of a suite's parts come to; an InputError says that there are none."""
+    """Return the results of a suite's parts; an InputError if they have no rows."""
     specs = {part.dataset: part.spec for part in parts if part.track == INDUCTIVE}
     return Benchmark(suite, suite_rows(parts), specs)

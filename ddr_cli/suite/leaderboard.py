@@ -1,4 +1,4 @@
-"""The leaderboard of a suite's rows: what each method comes to over data sets."""
+"""The leaderboard of a suite's rows: each method's results over data sets."""
 
 from __future__ import annotations
 
@@ -31,15 +31,14 @@ _SEVERAL = (
 class Leaderboard:
     """Methods of one track with one classifier, each tuned or each at its defaults.
 
-    `table` has a row per method, by `place`: `score`, the mean over data sets of the score between
-    always naming the largest class (0) and no mistake (1), with its bootstrap interval `low` to
-    `high`; `mean` of the metric; `failed`, the share of its splits; the `seconds` of a fit, its
-    tuning included, on average; and for `best` and `baseline` the median difference of the metric
-    (`*_difference`), wins, equal and losses over data sets, and Wilcoxon's p with Holm's
-    correction. `means` has the metric by data set and method, `scores` the same between largest
-    class and no mistake, `seconds` and `failures` the mean time and the share of splits; `splits`
-    how many splits, those that all methods have, each data set counts by. Those without any are
-    `left_out`.
+    `table` has a row per method, by rank (`place`): the scaled `score` (0: majority-class baseline,
+    1: no mistake), a mean over data sets, with its bootstrap interval `low` to `high`; the `mean`
+    of the metric; the fraction of `failed` splits; the mean CPU `seconds` of a fit with its tuning;
+    and, compared with `best` and `baseline`, the median difference of the metric, wins, equal and
+    losses over data sets, and Wilcoxon's p with and without Holm's correction. By data set and
+    method, `means` has the metric, `scores` the scaled score, `seconds` and `failures` the mean
+    time and the fraction of failed splits. `splits` is the number of shared splits of each data
+    set; data sets without any are `left_out`.
     """
 
     track: str
@@ -77,9 +76,9 @@ def leaderboard(
 ) -> Leaderboard:
     """Return the leaderboard of rows as `suite_rows` has them, on these data sets or all.
 
-    Only rows on splits that all methods have count, so every difference is of the same splits; a
-    trial that failed counts as always naming the training part's largest class. A method's score
-    doesn't depend on which others there are, but for these splits.
+    Only the splits that all methods have count, so every difference is on the same splits. A failed
+    trial counts as the majority-class baseline of its training set. Except for the choice of
+    splits, a method's score does not depend on the other methods.
     """
     chosen = rows[(rows["track"] == track) & (rows["control"] == "") & (rows["tuned"] == tuned)]
     if len(chosen) and (chosen[LABELS] != ALL).all():
@@ -157,7 +156,7 @@ def leaderboard(
 
 
 def _on_shared_splits(rows: pd.DataFrame, n_methods: int) -> pd.DataFrame:
-    """Return the rows on the splits that all methods have; a split is told by its hash."""
+    """Return the rows on the splits that all methods have; splits are identified by their hash."""
     keys = [rows["dataset"], rows["split"], rows["split_hash"]]
     return rows[rows.groupby(keys)["method"].transform("nunique") == n_methods]
 

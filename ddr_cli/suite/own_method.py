@@ -1,4 +1,4 @@
-"""A method of one's own on the splits that a suite's methods have ended on, and among them."""
+"""Your own method on the splits that a suite's methods have finished, and on its leaderboard."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Joined:
-    """A method in a suite: the suite's rows, what it has done itself, and how its runs ended."""
+    """Your own method in a suite: the suite's rows, its own parts, and the outcomes of its runs."""
 
     suite: Suite
     label: str
@@ -36,7 +36,7 @@ class Joined:
 
     @property
     def rows(self) -> pd.DataFrame:
-        """The rows of the suite's methods and of the one that joins, see `suite_rows`."""
+        """The rows of the suite's methods and of your own, as returned by `suite_rows`."""
         if not self.ours:
             refused = (each for each in self.endings.values() if isinstance(each, DdrError))
             said = f"{self.label} has not ended on any split yet; the same call goes on."
@@ -45,7 +45,7 @@ class Joined:
 
     @property
     def is_tuned(self) -> bool:
-        """Whether there is anything to choose for it: a width, or grids of its own."""
+        """Whether it has parameters to tune: n_components, or grids of its own."""
         trials = (trial for part in self.ours for trial in part.plan.trials.values())
         return any(each.tuning is not None and len(each.tuning.candidates) > 1 for each in trials)
 
@@ -72,10 +72,10 @@ def join(
     metric: str | None = None,
     told: Callable[[str], None] = lambda _: None,
 ) -> Joined:
-    """Run a method where a suite's have ended on a split, below `settings.out`, or what is left.
+    """Run a method on the splits that all of a suite's methods have finished.
 
-    Its rows stay apart, in ``suite_<suite>_<method>``. Raises InputError if the suite has no split
-    yet on which all methods have ended.
+    Its rows are in ``suite_<suite>_<method>``; the same call resumes it. Raises InputError if the
+    suite has no such split.
     """
     own = suite.with_method(located(method, Path()))
     datasets = Datasets(sources)

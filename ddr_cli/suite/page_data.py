@@ -1,4 +1,4 @@
-"""What a suite's pages show, as texts and as the numbers that their script computes from."""
+"""What a suite's pages show, as texts and numbers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Rows = list[dict[str, Any]]
 
 
 def offered(bench: Benchmark) -> dict[str, list[Any]]:
-    """Return what the filter offers, each once."""
+    """Return the choices of the filter."""
     keys = list(bench.boards)
     names = ("track", "classifier", "metric", "tuned")
     return {name: list(dict.fromkeys(key[i] for key in keys)) for i, name in enumerate(names)}
@@ -64,7 +64,7 @@ def dimension_rows(bench: Benchmark, baseline: str) -> list[tuple[str, list[str]
 
 
 def pair_class(wins: int, equal: int, losses: int) -> str:
-    """Return which way a cell of the matrix of pairs leans, and whether by more than half."""
+    """Return the CSS class of a cell of the matrix of pairs: the side, and whether it is clear."""
     strong = 2 if 2 * abs(wins - losses) > wins + equal + losses else 1
     return "w0" if wins == losses else f"{'w' if wins > losses else 'l'}{strong}"
 
@@ -108,7 +108,7 @@ def page_data(bench: Benchmark) -> dict[str, Any]:
 
 
 def caption(board: Leaderboard) -> str:
-    """Say which leaderboard it is."""
+    """Return a leaderboard's caption."""
     how = "tuned" if board.tuned else "at their defaults"
     n = len(board.means)
     return f"{board.track}, {method_name(board.classifier)}, {how}: {n} data sets"
@@ -118,7 +118,7 @@ def caption(board: Leaderboard) -> str:
 
 
 def method_facts(bench: Benchmark, name: str) -> dict[str, Any]:
-    """Return what a method is, what it was tuned among, and how it failed."""
+    """Return a method's facts, failures, and results of other tracks."""
     item = next(
         (item for spec in bench.specs.values() for item in spec.reducers if item.label == name),
         None,
@@ -151,13 +151,13 @@ def standings(bench: Benchmark, name: str) -> Iterator[tuple[str, str, str, dict
 
 
 def method_rows(by_set: Mapping[Any, Rows], name: str) -> Rows:
-    """Return how a method does on each data set, first where it is furthest ahead of the median."""
+    """Return a method's rows by data set, sorted by its lead over the median."""
     found = [row for rows in by_set.values() for row in rows if row["method"] == name]
     return sorted(found, key=lambda row: float(row["to_median"]))
 
 
 def set_rows(bench: Benchmark, board: Leaderboard, dataset: str) -> Rows:
-    """Return the methods on one data set, by the metric; `to_…` are how far behind something."""
+    """Return the methods on one data set, ranked; `to_best` and `to_median` are differences."""
     default = bench.board(tuned=False)
     other = bench.board(classifier=1)
     sign = 1 if lower_is_better(board.metric) else -1
@@ -208,7 +208,7 @@ def _chosen(bench: Benchmark, board: Leaderboard, dataset: str, name: str) -> st
 
 
 def set_facts(bench: Benchmark, board: Leaderboard, name: str) -> dict[str, Any]:
-    """Return a data set's card, how it is split, its floor and ceiling, and who is first there."""
+    """Return a data set's card, split, floor, ceiling and best method."""
     spec = bench.specs[name]
     card = load_card(spec.card)
     options: Any = spec.dataset.options

@@ -1,4 +1,4 @@
-"""A suite's runs: which rows there are, which are stale or missing, and what the rest costs."""
+"""What is left of a suite: finished, stale and missing trials, their cost, and running them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _REDUCER = IDENTITY_COLUMNS.index("reducer")
 
 
 class Tally(NamedTuple):
-    """How many trials there are to be, have a row of now, of these failed, have one of before."""
+    """How many trials are planned, done, failed (among those done), and stale."""
 
     planned: int
     done: int
@@ -45,12 +45,12 @@ class Tally(NamedTuple):
 
     @property
     def missing(self) -> int:
-        """How many have no row, or a stale one."""
+        """How many trials have no current row."""
         return self.planned - self.done
 
 
 class Cost(NamedTuple):
-    """CPU seconds of a method on one split, and where they come from."""
+    """CPU seconds of a method on one split, and their source."""
 
     seconds: float
     source: str
@@ -58,7 +58,7 @@ class Cost(NamedTuple):
 
 @dataclass(frozen=True)
 class Part:
-    """One data set of a track, and what its folder holds: rows by trial, and stale ones."""
+    """One data set of a track: its plan, the status of its trials, and stale rows by method."""
 
     spec: Spec
     plan: Plan
@@ -79,7 +79,7 @@ class Part:
 
     @cached_property
     def tallies(self) -> dict[str, Tally]:
-        """How far each method is."""
+        """The tally of each method."""
         planned: Counter[str] = Counter()
         done: Counter[str] = Counter()
         failed: Counter[str] = Counter()
@@ -96,13 +96,13 @@ class Part:
         }
 
     def to_do(self, key: SplitKey) -> list[str]:
-        """Return the methods that have not ended on a split."""
+        """Return the methods that are not finished on a split."""
         left = (fit for fit in self.plan.fits[key] if not fit.trials.keys() <= self.status.keys())
         return list(dict.fromkeys(method_of(fit) for fit in left))
 
     @property
     def ended(self) -> int:
-        """On how many splits, from the first on, all methods that have any row have ended."""
+        """The number of leading splits on which all started methods are finished."""
         begun = {name for name, tally in self.tallies.items() if tally.done}
         keys = list(self.plan.fits) if begun else []
         left = (i for i, key in enumerate(keys) if begun.intersection(self.to_do(key)))
@@ -110,16 +110,16 @@ class Part:
 
     @cached_property
     def trials(self) -> pd.DataFrame:
-        """The rows that count, by trial."""
+        """The current rows, by trial id."""
         rows = read_trials(self.folder).set_index("trial_id")
         return rows[rows.index.isin(self.status.keys())]
 
     @cached_property
     def seconds(self) -> dict[str, float]:
-        """The CPU seconds of a split that each method took, on average.
+        """The mean CPU seconds per split of each method.
 
-        Rows that share a fit each have its time, and none has that of preparing a split: where all
-        rows are of the sessions that the manifest tells of, their sum is made these sessions'.
+        Rows that share a fit each record its full time, and none records the preparation of a
+        split. If the manifest's sessions made all rows, the sum is scaled to the sessions' time.
         """
         totals: dict[str, list[float]] = {}
         told = 0.0
@@ -141,7 +141,7 @@ def method_of(fit: Fit) -> str:
 
 
 def method_seconds(fits: Iterable[Fit], trials: pd.DataFrame) -> dict[str, float]:
-    """Return the CPU seconds of each method, from trials by their id."""
+    """Return the CPU seconds of each method; `trials` is indexed by trial id."""
     spent: dict[str, float] = {}
     owners = list(fits)
     owner = {trial_id: i for i, fit in enumerate(owners) for trial_id in fit.trials}
@@ -172,7 +172,7 @@ def parts_of(
     tracks: Sequence[str] = (),
     only: Sequence[str] = (),
 ) -> list[Part]:
-    """Return every data set of every track, or of these, and what there is of it in `out`."""
+    """Return the parts of these tracks and data sets, or of all, with their state in `out`."""
     datasets = datasets or Datasets()
     return [
         _part(spec, make_plan(spec, datasets=datasets), out / spec.name)
@@ -181,7 +181,7 @@ def parts_of(
 
 
 def seen_again(parts: Sequence[Part]) -> list[Part]:
-    """Return parts with what their folders hold now."""
+    """Return the parts with their state read again."""
     return [_part(part.spec, part.plan, part.folder) for part in parts]
 
 
@@ -205,10 +205,10 @@ def run_suite(
     splits: int | None = None,
     told: Callable[[str], None] = lambda _: None,
 ) -> dict[str, RunOutcome | DdrError]:
-    """Run what is missing or stale, a split of every data set before the next of any.
+    """Run missing and stale trials: one split of every data set, then the next split of each.
 
-    With `hours`, no data set's split is begun once so many CPU hours are spent; with `splits`, so
-    many splits of each are all. The timeout is the suite's own.
+    After `hours` CPU hours, no further split is started; `splits` limits the splits of each data
+    set. The timeout is the suite's.
     """
     spent = 0.0
 
@@ -234,7 +234,7 @@ def run_suite(
 
 
 def write_manifest(suite: Suite, out: Path) -> None:
-    """Write which suite the folders hold, and what each has: data, code, how many rows."""
+    """Write suite.json: the suite, versions, and the data and trials of each folder."""
     runs = {}
     for path in sorted(out.glob("*/manifest.json")):
         manifest = read_manifest(path.parent)
@@ -257,10 +257,10 @@ def write_manifest(suite: Suite, out: Path) -> None:
 
 
 def costs_of(parts: Sequence[Part]) -> dict[tuple[str, str, str], Cost]:
-    """Return what a split costs, by track, data set and method, as far as the rows show it.
+    """Return the cost of a split by track, data set and method, where the rows allow an estimate.
 
-    A method without rows on a data set has the product of a factor of the method and one of the
-    data set, fitted to the track's other rows. A data set without any rows has the mean factor.
+    For a method without rows on a data set, a log-additive model (method plus data set), fitted to
+    the track's other rows, predicts it. A data set without rows has the mean effect.
     """
     found: dict[tuple[str, str, str], Cost] = {}
     for track in dict.fromkeys(part.track for part in parts):
@@ -280,7 +280,7 @@ def costs_of(parts: Sequence[Part]) -> dict[tuple[str, str, str], Cost]:
 def _fitted(
     measured: Mapping[tuple[str, str], float],
 ) -> Callable[[str, str], float | None]:
-    """Return a function of data set and method: the product that fits what was measured."""
+    """Return a log-additive model of the measured seconds, as a function of data set and method."""
     import numpy as np
 
     datasets = list(dict.fromkeys(dataset for dataset, _ in measured))

@@ -22,12 +22,11 @@ _SOMETIMES = ("tune_seconds", "inner_score", SEEN)
 
 
 def suite_rows(parts: Sequence[Part]) -> pd.DataFrame:
-    """Return every row of now, one for each method, classifier, split and way of setting it.
+    """Return all current rows: one per method, classifier, split, and tuned or default setting.
 
-    Beside the journal's columns stand `track`, `method` and `classifier` (their labels), whether
-    the setting is `tuned`, what it is (`setting`: a tuned one's chosen values) and its `width`,
-    `labels` and `control`; `floor_<metric>` is the score of always naming the data set's largest
-    class.
+    Added to the journal's columns are `track`, the labels of `method` and `classifier`, `tuned`,
+    `setting` (the selected values of a tuned method), `width` (n_components), `labels`, `control`,
+    and `floor_<metric>`, the score of the majority-class baseline.
     """
     tables = [_rows_of(part) for part in parts if part.status]
     if not tables:
@@ -61,7 +60,7 @@ def _rows_of(part: Part) -> pd.DataFrame:
 
 
 def _settings(part: Part, trials: pd.DataFrame, methods: Sequence[str]) -> list[str]:
-    """Return the values of what a method is tuned among, and its width."""
+    """Return the values of each method's tuned parameters and of n_components, as text."""
     open_ones = {
         item.label: [f"reducer.{name}" for name in dict.fromkeys([WIDTH, *item.grids])]
         for item in part.spec.reducers
@@ -84,25 +83,25 @@ def _settings(part: Part, trials: pd.DataFrame, methods: Sequence[str]) -> list[
 
 
 def failures(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return how many rows ended badly, by method, track, data set and reason."""
+    """Return the number of failed rows by method, track, data set and reason."""
     bad = rows[rows["status"] != OK]
     by = ["method", "track", "dataset", "status", "reason"]
     return bad.groupby(by, sort=False).size().rename("rows").reset_index()
 
 
 def seconds_of(rows: pd.DataFrame) -> pd.Series[float]:
-    """Return the CPU seconds of each row's fit, with its tuning."""
+    """Return the CPU seconds of each row's fit, including tuning."""
     return rows["fit_seconds"].fillna(0) + pd.to_numeric(rows["tune_seconds"]).fillna(0)
 
 
 def shared_classifiers(rows: pd.DataFrame) -> list[str]:
-    """Return the classifiers that all methods are scored by, and not one of them alone."""
+    """Return the classifiers that score all methods."""
     counts = rows.groupby("classifier", sort=False)["method"].nunique()
     return [str(name) for name, n in counts.items() if n == counts.max()]
 
 
 def long_rows(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return a row per trial and metric, under names that need no knowledge of journals."""
+    """Return a row per trial and metric, with self-explanatory column names."""
     metrics = [name[6:] for name in map(str, rows.columns) if name.startswith("floor_")]
     spent = seconds_of(rows)
     kept = ["suite", "version", "track", "dataset", "fingerprint", "method", "method_version"]

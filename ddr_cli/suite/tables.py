@@ -1,4 +1,4 @@
-"""A suite's leaderboard and the place of one method in it, and its rows as others read them."""
+"""A suite's tables and notes in the terminal: leaderboard, your own method, plan and status."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def leaderboard_table(board: Leaderboard, *, most: int | None = None, own: str = "") -> Table:
-    """Return a leaderboard, of which the first so many rows, and that of a method of one's own."""
+    """Return a leaderboard: its first `most` rows, the baseline, and your `own` method."""
     shown = board.table
     if most is not None:
         shown = shown[(shown["place"] <= most) | (shown["method"].isin([own, board.baseline]))]
@@ -69,7 +69,7 @@ def board_cells(board: Leaderboard, rows: pd.DataFrame | None = None) -> list[di
 
 
 def leaderboard_notes(board: Leaderboard, methods: Sequence[str]) -> list[str]:
-    """Say what the numbers are, and which of the suite's methods are not among them."""
+    """Explain the numbers, and name the suite's methods that are missing."""
     splits = sorted(set(board.splits.values()))
     ranged = f"{splits[0]}" if len(splits) == 1 else f"{splits[0]} to {splits[-1]}"
     lines = [
@@ -91,7 +91,7 @@ def leaderboard_notes(board: Leaderboard, methods: Sequence[str]) -> list[str]:
 def trust_notes(
     board: Leaderboard, rows: pd.DataFrame, spec: Spec, errata: Sequence[Erratum]
 ) -> list[str]:
-    """Say what failed and how that was scored, what the authors have checked, and what was wrong.
+    """Report failures, which methods their authors have checked, and errata.
 
     `spec` is one of the track's, for its methods.
     """
@@ -122,7 +122,7 @@ def trust_notes(
 
 
 def own_method_lines(board: Leaderboard, rows: pd.DataFrame, method: str) -> list[str]:
-    """Say where a method stands: its place, its differences, and where it fails."""
+    """Report a method's rank, its differences from the best and the baseline, and its failures."""
     row = board.row(method)
     how = "tuned" if board.tuned else "at its defaults"
     lines = [
@@ -191,7 +191,7 @@ def cost_table(parts: Sequence[Part], costs: Costs) -> pd.DataFrame:
 
 
 def plan_tables(table: pd.DataFrame) -> list[Table]:
-    """Return the CPU time of a plan by method and by data set, the dearest first."""
+    """Return the CPU time of a plan by method and by data set, the most expensive first."""
     whole = table.assign(whole=table["seconds"] * table["splits"])
     found = []
     for by in (["method"], ["track", "dataset"]):
@@ -221,7 +221,7 @@ def plan_tables(table: pd.DataFrame) -> list[Table]:
 
 
 def plan_notes(table: pd.DataFrame) -> list[str]:
-    """Say where the times come from, and what is not known."""
+    """Report the sources of the times, and which are unknown."""
     counts = table["source"].value_counts()
     total = table["seconds"].sum()
     lines = [
@@ -239,7 +239,7 @@ def plan_notes(table: pd.DataFrame) -> list[str]:
 
 
 def covered(parts: Sequence[Part], costs: Costs, hours: float) -> str:
-    """Say what so many CPU hours would cover of what is to do, in the order of a run."""
+    """Report how much of the remaining work this number of CPU hours covers."""
     left = hours * 3600
     most = max(len(part.plan.fits) for part in parts)
     for n in range(most):
@@ -264,7 +264,7 @@ def covered(parts: Sequence[Part], costs: Costs, hours: float) -> str:
 
 
 def status_tables(parts: Sequence[Part]) -> list[Table]:
-    """Return how far a suite is, by data set and by method."""
+    """Return the progress of a suite by data set and by method."""
     by_method: dict[str, list[Tally]] = {}
     for part in parts:
         for name, tally in part.tallies.items():
@@ -292,7 +292,7 @@ def total(tallies: Sequence[Tally]) -> Tally:
 
 
 def one_line(suite: Suite, parts: Sequence[Part]) -> str:
-    """Say how far a suite is."""
+    """Report the progress of a suite in one line."""
     counted = total([tally for part in parts for tally in part.tallies.values()])
     text = (
         f"{suite.name}, version {suite.version}: {counted.done} of {counted.planned} trials of "
