@@ -52,7 +52,7 @@ def control_reducers(
             found.append(_reducer(name, {WIDTH: widths[0]}))
         elif tuned:
             grid = _clipped(_tuned_widths(items), most)
-            found.append(_reducer(name, {WIDTH: widths[0]}, {WIDTH: grid} if grid else {}))
+            found.append(_reducer(name, {WIDTH: widths[0]}, {WIDTH: tuple(grid)} if grid else {}))
         else:
             found += [_reducer(name, {WIDTH: width}) for width in widths]
     return found

@@ -18,6 +18,7 @@ from ddr_cli.data.cards import load_card
 from ddr_cli.spec.budgets import note_train_sizes
 from ddr_cli.spec.estimators import make
 from ddr_cli.spec.pieces import Context, Item, ReducerSpec, StepSpec
+from ddr_cli.spec.read_split import ReadSplit
 from ddr_cli.spec.sweeps import TRAIN, combinations
 
 if TYPE_CHECKING:
@@ -107,7 +108,7 @@ def limits_of(spec: Spec) -> Limits:
         base = spec.path.parent if spec.path else None
         context = Context(base=base, card=card, expect=expect, swept=frozenset(spec.sweep))
         # The check of a split notes how many points train.
-        type(spec.split).model_validate(spec.split.model_dump(), context=context)
+        ReadSplit.model_validate(spec.split.model_dump(), context=context)
         if TRAIN in spec.sweep:
             note_train_sizes(context, spec.split.kind, spec.sweep[TRAIN])
         return known_limits(context, spec.preprocess)

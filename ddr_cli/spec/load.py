@@ -22,6 +22,8 @@ from ddr_cli.spec.estimators import PREFIXES, did_you_mean_setting, setting
 from ddr_cli.spec.model import KEYS, Spec
 from ddr_cli.spec.overrides import apply_overrides
 from ddr_cli.spec.pieces import Context, Piece
+from ddr_cli.spec.read_pieces import record_of
+from ddr_cli.spec.read_spec import ReadSpec
 from ddr_cli.spec.sweeps import SWEPT, TRAIN, Grid, rounded
 
 Item = str | Mapping[str, Any]
@@ -175,7 +177,8 @@ def _build(
     tuned = given.get("tune", "none") != "none"
     budgets = LABELS in given or TRAIN in swept
     context = Context(base=base, swept=swept, tuned=tuned, budgets=budgets)
-    return validated(document, Spec, "a spec", context)
+    spec: Spec = record_of(validated(document, ReadSpec, "a spec", context))
+    return spec
 
 
 def _require_trust(data: Mapping[str, Any], base: Path | None) -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from annotated_types import MinLen
 from pydantic import (
@@ -14,42 +14,23 @@ from pydantic import (
     Field,
     JsonValue,
     StringConstraints,
-    ValidationError,
     ValidationInfo,
     field_serializer,
-    field_validator,
-    model_validator,
 )
 
-from ddr_cli.core.errors import InputError, printable
-from ddr_cli.core.own_code import class_name, is_code, located, shown
-from ddr_cli.core.parameters import parameter_model
-from ddr_cli.core.positions import value_text
+from ddr_cli.core.errors import printable
+from ddr_cli.core.own_code import is_code, shown
 from ddr_cli.core.validation import (
     Frozen,
-    as_problem,
-    field_problems,
-    problem_at,
-    refuse,
-    unknown_key,
 )
 from ddr_cli.data.card import Card, Expect
 from ddr_cli.spec.estimators import (
-    MODES,
     Factory,
     Mode,
-    complete,
-    has_default,
-    is_annotated,
     load_factory,
-    make_checked,
-    missing_of,
-    own_keys,
-    registry_of,
     settable_names,
     traits_of,
 )
-from ddr_cli.spec.sweeps import GridError, checked_value, grid_values, is_grid, rounded
 
 Text = Annotated[str, MinLen(1), AfterValidator(printable)]
 Label = Annotated[
@@ -82,19 +63,11 @@ class Context:
     class_sizes: Mapping[str, int] | None = None
 
 
-def context_of(info: ValidationInfo) -> Context | None:
-    """Return what is known of the document being read; None when a resolved spec is."""
-    return info.context if isinstance(info.context, Context) else None
-
-
-def nested(value: Any, what: str, own: Collection[str], rest: str) -> Any:
-    """Return what a document gives as a name or a flat mapping; all but `own` goes below `rest`."""
-    if isinstance(value, str):
-        return {"name": value, rest: {}}
-    if not isinstance(value, dict):
-        raise ValueError(f"{what} or a mapping with a name, but this is {value_text(value)}")
-    known = {key: item for key, item in value.items() if key in own}
-    return {**known, rest: {key: item for key, item in value.items() if key not in own}}
+if TYPE_CHECKING:
+    Info = ValidationInfo[Context]
+else:
+    Info = ValidationInfo
+"""What a validator of a document is given: the values before its own, and the `Context`."""
 
 
 class StrictFrozen(Frozen):
@@ -133,83 +106,9 @@ class Piece(StrictFrozen):
         """Return the traits that the estimator has with other parameters, or with its own."""
         return traits_of(self.section, self.factory, self.params if params is None else params)
 
-    @model_validator(mode="before")
-    @classmethod
-    def _name_and_params(cls, value: Any, info: ValidationInfo) -> Any:
-        if (context := context_of(info)) is None:
-            return value
-        what, keys = f"a {registry_of(cls.section).kind} is a name", own_keys(cls.section)
-        piece = nested(value, what, ("name", *keys), "params")
-        if "grids" in cls.model_fields:
-            given = piece["params"]
-            own = {name: rule for name, rule in given.items() if is_grid(rule)}
-            piece["params"] = {name: given[name] for name in given if name not in own}
-            piece["grids"] = own or cls._declared_grids(piece, context)
-        return piece
-
-    @classmethod
-    def _declared_grids(cls, piece: Mapping[str, Any], context: Context) -> dict[str, Any]:
-        """Return what tuning chooses among where the spec states no grid: what the method declares.
-
-        A parameter that the spec gives a value or sweeps is not among it.
-        """
-        name, given = piece.get("name"), piece["params"]
-        if not (context.tuned and getattr(cls, "is_tunable", False) and isinstance(name, str)):
-            return {}
-        try:
-            factory = load_factory(cls.section, located(name, context.base))
-            declared = traits_of(cls.section, factory, given).grids
-        except InputError:
-            # What is wrong with it is said by the validators of its name and parameters.
-            return {}
-        # As a rule's values are, so that 0.1 is the 0.1 of a text.
-        return {
-            parameter: {"grid": [rounded(value) for value in values]}
-            for parameter, values in declared.items()
-            if parameter not in given and f"{cls.prefix}.{parameter}" not in context.swept
-        }
-
-    @field_validator("name")
-    @classmethod
-    def _known(cls, name: str, info: ValidationInfo) -> str:
-        if context := context_of(info):
-            name = located(name, context.base)
-            with as_problem():
-                load_factory(cls.section, name)
-        return name
-
     @field_serializer("name")
     def _without_folder(self, name: str) -> str:
         return shown(name)
-
-    @field_validator("params", check_fields=False)
-    @classmethod
-    def _complete(cls, params: Params, info: ValidationInfo) -> Params:
-        if context_of(info) is None or "name" not in info.data:
-            return params
-        name = info.data["name"]
-        factory = load_factory(cls.section, name)
-        try:
-            # What has no default, and what has no choice, stands at the first value of its grid.
-            first = {
-                parameter: values[0]
-                for parameter, values in info.data.get("grids", {}).items()
-                if len(values) == 1 or not has_default(factory, parameter)
-            }
-            params = complete(factory, {**first, **params})
-        except ValidationError as error:
-            known = [*parameter_model(factory).model_fields, *own_keys(cls.section)]
-            found = field_problems(error, name, known)
-            refuse(problem_at(path, text, key=is_key) for path, text, is_key in found)
-        return params
-
-    @model_validator(mode="after")
-    def _can_be_made(self, info: ValidationInfo) -> Self:
-        """Make a third party's estimator whose signature doesn't say what it takes."""
-        if context_of(info) and not is_annotated(self.factory):
-            with as_problem():
-                make_checked(self.factory, self.params)
-        return self
 
 
 class StepSpec(Piece):
@@ -230,48 +129,6 @@ class Item(Piece):
     is_tunable: ClassVar[bool] = True
     grids: dict[str, tuple[JsonValue, ...]] = Field(default_factory=dict)
 
-    @field_validator("grids", mode="before")
-    @classmethod
-    def _as_values(cls, grids: Any, info: ValidationInfo) -> Any:
-        if not isinstance(grids, dict) or context_of(info) is None:
-            return {k: tuple(v) for k, v in grids.items()} if isinstance(grids, dict) else grids
-        values, problems = {}, []
-        for name, rule in grids.items():
-            try:
-                values[name] = tuple(grid_values(rule.get("grid", rule), "grid"))
-            except GridError as error:
-                problems.append(problem_at((name,), str(error)))
-        refuse(problems)
-        return values
-
-    @model_validator(mode="after")
-    def _checked_grids(self, info: ValidationInfo) -> Self:
-        """Check each value of a grid as if it were given for the parameter."""
-        context = context_of(info)
-        if context is None or not self.grids:
-            return self
-        grids: dict[str, tuple[JsonValue, ...]] = {}
-        problems = []
-        known = parameter_model(self.factory).model_fields
-        for name, values in self.grids.items():
-            forms = []
-            if name not in known:
-                message = unknown_key(name, self.name, known)
-                problems.append(problem_at((name,), message, key=True))
-                continue
-            for value in values:
-                form, found = checked_value(name, value, [self])
-                problems += [problem_at((name,), message) for message in found[:1]]
-                if found:
-                    break
-                forms.append(form)
-            grids[name] = tuple(forms)
-        refuse(problems)
-        if context.tuned:
-            # A grid of the one value that the item has anyway leaves nothing to choose.
-            grids = {name: each for name, each in grids.items() if each != (self.params.get(name),)}
-        return self.model_copy(update={"grids": grids})
-
 
 class ReducerSpec(Item):
     """A reducer with all its parameters, the label shown, and how it embeds test points.
@@ -285,20 +142,6 @@ class ReducerSpec(Item):
     label: Label = ""
     """The name shown; needed where two items differ in nothing that is shown."""
     params: Params = Field(default_factory=dict)
-
-    @model_validator(mode="after")
-    def _possible_mode(self, info: ValidationInfo) -> Self:
-        if context_of(info) is None:
-            return self
-        with as_problem():
-            traits = self.traits()
-        if how := missing_of(self.section, self.factory, self.params):
-            refuse([problem_at(("name",), f"{self.name} {how}")])
-        if "mode" not in self.model_fields_set and not traits.out_of_sample:
-            return self.model_copy(update={"mode": "transductive"})
-        if not getattr(traits, self.mode):
-            refuse([problem_at(("mode",), unsupported_mode(self.name, self.mode))])
-        return self
 
 
 class ClassifierSpec(Item):
@@ -315,118 +158,11 @@ class ClassifierSpec(Item):
     params: Params = Field(default_factory=dict)
 
 
-class MeasureSpec(ClassifierSpec):
+class MeasureSpec(Item):
     """A measure with all its parameters; it stands in the classifier's place of a trial."""
 
-    section = "measures"
+    section, prefix = "measures", "classifier"
     is_tunable = False
-
-
-Labelled = TypeVar("Labelled", ReducerSpec, ClassifierSpec, MeasureSpec)
-
-
-def labelled(
-    items: Sequence[Labelled], taken: Sequence[str], swept: Collection[str], *, tuned: bool = False
-) -> tuple[Labelled, ...]:
-    """Return the items of a list, each with a label that tells it from the others and `taken`.
-
-    Raises pydantic.ValidationError if one is listed twice, or a label is given twice, or if two
-    differ in nothing but what is swept or `tuned`, since a tuned trial's values can't tell which of
-    them it is of.
-    """
-    problems = []
-    labels = list(taken)
-    open_ones = [_open_parameters(item, swept) for item in items]
-    for i, item in enumerate(items):
-        for j, other in enumerate(items[:i]):
-            if item.name != other.name:
-                continue
-            if _identity(item) == _identity(other):
-                message = f"{item.name} is listed twice with the same parameters; drop one."
-                problems.append(problem_at((i,), message))
-                break
-            unfixed = open_ones[i] | open_ones[j]
-            if tuned and item.is_tunable and _identity(item, unfixed) == _identity(other, unfixed):
-                names = ", ".join(sorted(unfixed & item.params.keys())) or "nothing"
-                message = (
-                    f"{item.name} is listed twice, and the two differ in what is tuned or swept "
-                    f"only ({names}); list it once with a grid, or have them differ in a "
-                    "parameter that is not tuned."
-                )
-                problems.append(problem_at((i,), message))
-                break
-        if item.label and item.label in labels:
-            problems.append(problem_at((i, "label"), f"the label '{item.label}' is used twice."))
-        labels.append(item.label or _default_label(item, items, open_ones[i]))
-    refuse(problems)
-    for i in range(len(taken), len(labels)):
-        if labels[i] in labels[:i]:
-            numbered = (f"{labels[i]} #{n}" for n in range(2, len(labels) + 2))
-            labels[i] = next(label for label in numbered if label not in labels)
-    named = zip(items, labels[len(taken) :], strict=True)
-    return tuple(item.model_copy(update={"label": label}) for item, label in named)
-
-
-def unsupported_mode(name: str, mode: str) -> str:
-    """Say that a reducer can't embed test points in this way, and in which it can."""
-    other = next(known for known in MODES if known != mode)
-    return f"{name} can't be used with mode: {mode}; use mode: {other}."
-
-
-def too_many_neighbors(
-    context: Context, item: Piece, name: str, values: Sequence[JsonValue]
-) -> str:
-    """Say that an estimator is to look for more neighbours than there are points, if it is.
-
-    A point is not a neighbour of itself in a reducer's graph; a transductive one has the test
-    points too.
-    """
-    mode = getattr(item, "mode", None)
-    samples = context.expect.samples if context.expect else None
-    points = samples if mode == "transductive" else context.n_train
-    numbers = [value for value in values if isinstance(value, int)]
-    if context.n_train is None or points is None or not name.startswith("n_neighbors"):
-        return ""
-    if max(numbers, default=0) <= points - (item.section == "reducers"):
-        return ""
-    return f"{name} is {max(numbers)}, but {item.name} has only {points} points to look among."
-
-
-def _open_parameters(item: Item, swept: Collection[str]) -> set[str]:
-    """Return the parameters of an item that have several values: swept, its own grids, tuned."""
-    swept_here = {name for name in item.settable if f"{item.prefix}.{name}" in swept}
-    return swept_here | item.grids.keys()
-
-
-def _identity(item: Item, without: Collection[str] = ()) -> tuple[Any, ...]:
-    facts = {**item.params, "mode": getattr(item, "mode", None)}
-    fixed = {name: value for name, value in facts.items() if name not in without}
-    return item.name, fixed, None if without else item.grids
-
-
-def _default_label(item: Labelled, items: Sequence[Labelled], unfixed: Collection[str]) -> str:
-    """Return the name with the parameters that tell the item from its namesakes: ``ccdr (heat)``.
-
-    Those with several values (`unfixed`) tell none apart.
-    """
-
-    def facts(piece: Labelled) -> dict[str, Any]:
-        return {**piece.params, "mode": getattr(piece, "mode", None)}
-
-    own = facts(item)
-    others = [facts(other) for other in items if other.name == item.name]
-    telling = [
-        _fact(name, own[name])
-        for name in own
-        if name not in unfixed and any(other.get(name) != own[name] for other in others)
-    ]
-    name = class_name(item.name)
-    return f"{name} ({', '.join(telling)})" if telling else name
-
-
-def _fact(name: str, value: object) -> str:
-    if isinstance(value, str):
-        return value
-    if value is None or isinstance(value, bool):
-        return name if value else f"no {name}"
-    return f"{name}={value:g}" if isinstance(value, int | float) else f"{name}={value}"
+    label: Label = ""
+    """The name shown; needed where two items differ in nothing that is shown."""
+    params: Params = Field(default_factory=dict)

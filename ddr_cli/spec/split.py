@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal
 
 from annotated_types import Ge, Le
-from pydantic import Field, ValidationInfo, field_validator, model_validator
+from pydantic import Field
 
-from ddr_cli.core.errors import InputError, did_you_mean
-from ddr_cli.core.positions import as_clause
-from ddr_cli.core.validation import as_problem, problem_at, refuse
-from ddr_cli.data.card import Card, Expect
-from ddr_cli.evaluation.split_file import read_split_file
-from ddr_cli.evaluation.splits import LEAVE_ONE_OUT, check_folds, check_train, no_groups
-from ddr_cli.spec.budgets import training_classes
-from ddr_cli.spec.pieces import Context, StrictFrozen, Text, context_of
-from ddr_cli.spec.sweeps import TRAIN
+from ddr_cli.spec.pieces import StrictFrozen, Text
 
 SplitKind = Literal[
     "predefined",
@@ -29,9 +20,6 @@ SplitKind = Literal[
     "given",
     "whole",
 ]
-
-# What they don't train on is the test part, however much it is.
-_WITH_REST = ("per_class", "fraction", "labelled")
 
 MAX_REPEATS = 100_000
 DEFAULT_REPEATS = 10
@@ -75,130 +63,6 @@ class SplitSpec(StrictFrozen):
     """Of resample: the data set's own split too, as a line of its own."""
     test: Annotated[int, Ge(1)] | None = None
     """Of per_class, fraction and labelled: the most test points; of more so many are drawn."""
-
-    @field_validator("folds", "repeats", "train", "predefined", "test")
-    @classmethod
-    def _of_the_kind(cls, value: Any, info: ValidationInfo) -> Any:
-        kind = info.data.get("kind")
-        if info.field_name == "folds" and kind is not None:
-            with as_problem():
-                check_folds(kind, value)
-        if info.field_name == "train" and kind is not None and "folds" in info.data:
-            context = context_of(info)
-            swept = context is None or TRAIN in context.swept
-            with as_problem():
-                if value is not None or not swept:
-                    check_train(kind, value, info.data["folds"])
-        if info.field_name == "repeats" and kind == "predefined" and value != 1:
-            raise ValueError(
-                f"there is one predefined split, so repeats must be 1 or left out, but is {value}"
-            )
-        if info.field_name == "test" and value is not None and kind not in (*_WITH_REST, None):
-            raise ValueError(f"test goes with {' or '.join(_WITH_REST)}, but the kind is {kind}")
-        if info.field_name == "predefined" and value and kind not in ("resample", None):
-            raise ValueError(f"predefined: true goes with kind: resample, but the kind is {kind}")
-        return value
-
-    @model_validator(mode="after")
-    def _of_the_data_set(self, info: ValidationInfo) -> Self:
-        """Note how many points train, as far as the card tells before any data is loaded."""
-        context = context_of(info)
-        if context is None:
-            return self
-        self._check_source()
-        if context.card is None or context.expect is None:
-            return self
-        card, expect = context.card, context.expect
-        if self.kind in ("predefined", "resample"):
-            if expect.split is None and card.split is None:
-                message = (
-                    f"{card.name} has no predefined split, which the kind {self.kind} needs; "
-                    "use fraction, per_class or labelled."
-                )
-                refuse([problem_at(("kind",), message)])
-            context.n_train = expect.split.train if expect.split else None
-        elif self.kind == "whole":
-            context.n_train = expect.samples
-        elif self.kind == "given":
-            return self._given(context, card, expect)
-        split = self._grouped(context, card, expect) if self.kind == "grouped" else self
-        if self.kind not in ("predefined", "whole") and TRAIN not in context.swept:
-            try:
-                sizes = training_classes(self.kind, expect, card.name, self.train, self.folds)
-                context.class_sizes = sizes
-            except InputError as error:
-                key = "train" if self.folds is None else "folds"
-                refuse([problem_at((key,), as_clause(error))])
-            if context.class_sizes:
-                context.n_train = sum(context.class_sizes.values())
-        return split
-
-    def _check_source(self) -> None:
-        """Refuse a source of given splits that is not there, or not wanted."""
-        for name in ("file", "column", "sha256"):
-            if self.kind != "given" and getattr(self, name) is not None:
-                message = f"{name} goes with kind: given, but the kind is {self.kind}."
-                refuse([problem_at((name,), message)])
-        if self.kind == "given" and (self.file is None) == (self.column is None):
-            message = (
-                "the split kind 'given' needs either 'file', a CSV table of train and test beside "
-                "the spec, or 'column', one that the card's format names in 'parts'."
-            )
-            refuse([problem_at((), message)])
-
-    def _given(self, context: Context, card: Card, expect: Expect) -> Self:
-        if self.column is not None:
-            if card.parts is not None and self.column not in card.parts:
-                there = f"It has {', '.join(card.parts)}." if card.parts else "It has none."
-                message = (
-                    f"{card.name} has no column '{self.column}' of splits; name it in 'parts' of "
-                    f"its card's format.{did_you_mean(self.column, card.parts) or ' ' + there}"
-                )
-                refuse([problem_at(("column",), message)])
-            return self._with_repeats(1, "a column is one split")
-        assert self.file is not None
-        try:
-            given = read_split_file((context.base or Path()) / Path(self.file).expanduser())
-            if expect.samples is not None:
-                given.check_rows(expect.samples, self.file, card.name)
-        except InputError as error:
-            refuse([problem_at(("file",), as_clause(error))])
-            raise
-        if self.sha256 not in (None, given.sha256):
-            message = f"{self.file} has another content, of the SHA-256 {given.sha256}."
-            refuse([problem_at(("sha256",), message)])
-        context.n_train = given.fewest_train
-        split = self.model_copy(update={"sha256": given.sha256})
-        return split._with_repeats(len(given.splits), f"the number of splits in {self.file}")
-
-    def _grouped(self, context: Context, card: Card, expect: Expect) -> Self:
-        if TRAIN in context.swept and self.folds is not None:
-            message = "split.train is swept, and there are folds instead of a share; drop one."
-            refuse([problem_at(("folds",), message)])
-        if card.has_groups is False:
-            refuse([problem_at(("kind",), as_clause(InputError(no_groups(card.name))))])
-        n = expect.groups
-        if n is not None and isinstance(self.folds, int) and n < self.folds:
-            message = f"{card.name} has {n} groups, too few for {self.folds} folds."
-            refuse([problem_at(("folds",), message)])
-        if self.folds != LEAVE_ONE_OUT:
-            return self
-        if n is None:
-            message = (
-                f"the card of {card.name} doesn't say how many groups there are to leave out; add "
-                "'groups: N' below its 'expect'."
-            )
-            refuse([problem_at(("folds",), message)])
-            raise AssertionError
-        if n < 2:
-            refuse([problem_at(("folds",), f"{card.name} has one group only.")])
-        return self._with_repeats(n, f"the number of groups of {card.name}")
-
-    def _with_repeats(self, n: int, what: str) -> Self:
-        if "repeats" in self.model_fields_set and self.repeats != n:
-            message = f"repeats must be {n}, {what}, or left out, but is {self.repeats}."
-            refuse([problem_at(("repeats",), message)])
-        return self.model_copy(update={"repeats": n})
 
     @property
     def drawn(self) -> int:
