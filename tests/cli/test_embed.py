@@ -93,7 +93,7 @@ def test_unlabelled_samples_are_refused(ddr_here, work):
         (
             ("t.csv", "--reducer", "lda"),
             2,
-            "t.csv is a table, not a card: 'ddr data new t.csv' makes",
+            "'ddr data new t.csv' makes",
         ),
         (("./t.csv", "--reducer", "lda"), 2, "'ddr data new t.csv' makes"),
         (("./u.csv", "--reducer", "lda"), 2, "There is no file at u.csv"),

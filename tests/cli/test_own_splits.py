@@ -149,54 +149,27 @@ def test_a_column_and_a_file_of_the_same_rows_are_one_split(
 IMPOSSIBLE = [
     (
         "{kind: kfold, folds: 25}",
-        "x.yaml:3:29: split.folds: the split kind 'kfold' can't have a point of every class in "
-        "each of 25 folds: class a has 24 points; choose 24 folds, or leave the class out by "
-        "the card's 'keep'.",
+        "3:29: split.folds: ... class a has 24 ... choose 24 folds ... keep",
     ),
-    ("{kind: kfold}", "x.yaml:3:8: split.folds: the split kind 'kfold' needs 'folds', a whole"),
-    (
-        "{kind: kfold, folds: 3, train: 0.5}",
-        "x.yaml:3:39: split.train: the split kind 'kfold' takes its sizes from 'folds'; leave",
-    ),
-    (
-        "{kind: grouped, folds: 6}",
-        "x.yaml:3:31: split.folds: mine has 5 groups, too few for 6 folds.",
-    ),
-    ("{kind: grouped}", "x.yaml:3:8: split.train: the split kind 'grouped' needs either"),
-    (
-        "{kind: grouped, train: 0.99}",
-        "x.yaml:3:31: split.train: the share 0.99 would put 5 of 5 groups into the training",
-    ),
+    ("{kind: kfold}", "3:8: split.folds: ... needs 'folds'"),
+    ("{kind: kfold, folds: 3, train: 0.5}", "3:39: split.train: ... from 'folds'"),
+    ("{kind: grouped, folds: 6}", "3:31: split.folds: mine has 5 groups ... 6 folds"),
+    ("{kind: grouped}", "3:8: split.train: ... 'grouped' needs either"),
+    ("{kind: grouped, train: 0.99}", "3:31: split.train: ... 0.99 ... 5 of 5 groups"),
     (
         "{kind: grouped, folds: leave_one_out, repeats: 2}",
-        "x.yaml:3:55: split.repeats: repeats must be 5, the number of groups of mine, or left",
+        "3:55: split.repeats: ... 5 ... left out",
     ),
-    (
-        "{kind: grouped, folds: leave_one}",
-        "x.yaml:3:31: split.folds: folds must be a whole number or 'leave_one_out', but is",
-    ),
-    ("{kind: given}", "x.yaml:3:8: split: the split kind 'given' needs either 'file'"),
-    (
-        "{kind: given, file: no.csv}",
-        "x.yaml:3:28: split.file: no.csv: can't be read: No such file or directory.",
-    ),
-    (
-        "{kind: given, file: short.csv}",
-        "x.yaml:3:28: split.file: short.csv has 2 lines below the first, but mine has 50 rows;",
-    ),
+    ("{kind: grouped, folds: leave_one}", "3:31: split.folds: ... or 'leave_one_out'"),
+    ("{kind: given}", "3:8: split: ... needs either 'file'"),
+    ("{kind: given, file: no.csv}", "3:28: split.file: no.csv ... No such file"),
+    ("{kind: given, file: short.csv}", "3:28: split.file: short.csv has 2 ... mine has 50 rows"),
     (
         "{kind: given, file: wrong.csv}",
-        "x.yaml:3:28: split.file: wrong.csv, line 3, column 'a': 'tset' is neither train nor",
+        "3:28: split.file: wrong.csv, line 3, column 'a' ... 'tset'",
     ),
-    (
-        "{kind: given, column: prat}",
-        "x.yaml:3:30: split.column: mine has no column 'prat' of splits; name it in 'parts' of "
-        "its card's format. Did you mean 'part'?",
-    ),
-    (
-        "{kind: kfold, folds: 3, column: part}",
-        "x.yaml:3:40: split.column: column goes with kind: given, but the kind is kfold.",
-    ),
+    ("{kind: given, column: prat}", "3:30: split.column: ... 'prat' ... 'parts' ... mean 'part'"),
+    ("{kind: kfold, folds: 3, column: part}", "3:40: split.column: ... kind: given"),
 ]
 
 
@@ -206,10 +179,11 @@ def test_what_is_impossible_is_refused_before_anything_runs(
 ) -> None:
     (work / "short.csv").write_text("a\ntrain\ntest\n")
     (work / "wrong.csv").write_text("a\ntrain\ntset\n")
-    for split, message in IMPOSSIBLE:
+    for split, told in IMPOSSIBLE:
         done = ddr_here("validate", write(split))
         assert done.returncode == 2
-        assert done.stderr.startswith(f"Error: 1 problem in x.yaml:\n  {message}")
+        (line,) = done.stderr.rstrip().split("\n  ")[1:]
+        assert [part for part in f"x.yaml:{told}".split(" ... ") if part not in line] == []
 
 
 @pytest.mark.usefixtures("table")
@@ -223,7 +197,7 @@ def test_a_class_of_one_subject_is_refused_before_the_first_trial(
     spec = write("{kind: grouped, folds: 3}")
     assert ddr_here("validate", spec).returncode == 0  # the card does not tell
     run = SpecRun(load_spec(spec), RunSettings(out=work / "results"), Datasets())
-    with pytest.raises(InputError, match="All points of class c are of group s0: where that"):
+    with pytest.raises(InputError, match="class c are of group s0"):
         run.run(Mock(), Progress())
     assert not (work / "results").exists()
 
@@ -231,7 +205,7 @@ def test_a_class_of_one_subject_is_refused_before_the_first_trial(
 def test_groups_are_needed(write: Callable[..., str], ddr_here: Ddr) -> None:
     done = ddr_here("validate", write("{kind: grouped, folds: 3}", "./mine.yaml", "iris"))
     assert done.returncode == 2
-    assert "x.yaml:3:15: split.kind: the data set 'iris' has no groups" in done.stderr
+    assert "x.yaml:3:15: split.kind: the data set 'iris'" in done.stderr
 
 
 @pytest.mark.usefixtures("card")
@@ -239,14 +213,12 @@ def test_a_metric_needs_what_a_classifier_gives(write: Callable[..., str], ddr_h
     spec = write("{kind: kfold, folds: 2}", "[error]", "[error, f1_macro, neg_log_loss]")
     done = ddr_here("validate", spec)
     assert done.returncode == 2
-    assert (
-        "x.yaml:6:28: metrics: neg_log_loss needs predict_proba, which the classifier linear does "
-        "not have" in done.stderr
-    )
+    assert "x.yaml:6:28: metrics: neg_log_loss needs predict_proba" in done.stderr
+    assert "classifier linear" in done.stderr
     spec = write("{kind: kfold, folds: 2}", "[error]", "[error, roc_au]")
     refused = ddr_here("validate", spec).stderr
-    assert "no metric called 'roc_au'. Did you mean 'roc_auc'?" in refused
-    with pytest.raises(InputError, match="roc_auc can't score the data set's 3 classes"):
+    assert "Did you mean 'roc_auc'?" in refused
+    with pytest.raises(InputError, match=r"roc_auc .* 3 classes"):
         make_spec(
             dataset="iris",
             classifiers=["linear"],

@@ -99,7 +99,8 @@ def test_a_read_only_folder_is_said_and_nothing_is_begun(ddr_here, work):
     with bound_by_permissions():
         code, message = said(ddr_here("run", "small.yaml"))
     assert code == 2
-    assert "results/small can't be read or written: Permission denied" in message
+    assert "results/small" in message
+    assert "Permission denied" in message
     assert "--out" in message
     (work / "results").chmod(0o755)
     assert not list((work / "results").iterdir())
@@ -110,7 +111,7 @@ def test_a_read_only_folder_is_said_and_nothing_is_begun(ddr_here, work):
     ("words", "expected"),
     [
         (["small.yaml", "other.yaml"], (0, "")),
-        (["small.yaml", "--repeats", "4"], (2, "can't be read or written: Permission")),
+        (["small.yaml", "--repeats", "4"], (2, "Permission denied")),
     ],
 )
 def test_only_what_is_still_to_do_needs_a_folder_to_write_to(
@@ -156,7 +157,7 @@ def test_a_second_run_on_the_same_folder_is_kept_out(ddr_here, work):
     with locked(work / "results" / "small"):
         code, message = said(ddr_here("run", "small.yaml", "--quiet"))
     assert code == 2
-    assert "Another run is writing to results/small" in message
+    assert "writing to results/small" in message
     assert "--out" in message
 
 
@@ -166,7 +167,7 @@ def test_a_changed_spec_leaves_the_old_rows_alone(ddr_here, work, complete):
     (work / "small.yaml").write_text(SPEC.replace("train: 0.5", "train: 0.6"))
     code, message = said(ddr_here("run", "small.yaml"))
     assert code == 2
-    assert "another version of this spec (changed: split.train: 0.5 -> 0.6)" in message
+    assert "(changed: split.train: 0.5 -> 0.6)" in message
     assert "--redo changed" in message
     assert content(folder) == before
 

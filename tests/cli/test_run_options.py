@@ -81,10 +81,11 @@ def test_a_piece_is_run_again_and_what_is_no_journal_is_set_aside(ddr_here, smal
     whole = (small / "trials.csv").read_bytes()
     (small / "trials.csv").write_bytes(whole.decode().encode("utf-16"))
     for command in (["plan", "small.yaml"], ["report", "results", "--check"]):
-        assert "is not a journal" in "".join(ddr_here(*command).stdout + ddr_here(*command).stderr)
+        done = ddr_here(*command)
+        assert "not a journal" in done.stdout + done.stderr
     done = ddr_here("run", "small.yaml", "--quiet")
     assert done.returncode == 0
-    assert "is not a journal: its first line is not text. It is in" in done.stderr
+    assert "not a journal" in done.stderr
     assert len((small / "trials.csv").read_bytes().splitlines()) == len(whole.splitlines())
 
 
@@ -146,7 +147,7 @@ def test_plan_and_status_estimate_the_same_time(ddr_here, small):
 def test_a_plan_says_what_data_is_missing(ddr_here, small):
     done = ddr_here("plan", "landsat_ccdr")
     assert done.returncode == 0
-    assert "not here: landsat/sat.trn, landsat/sat.tst; 'ddr data fetch landsat'" in done.stdout
+    assert "landsat/sat.tst; 'ddr data fetch landsat'" in done.stdout
     assert "not here" not in ddr_here("plan", "small.yaml").stdout
     several = ddr_here("plan", "landsat_ccdr", "small.yaml").stdout
     assert several.count("landsat is not here") == 1
@@ -234,4 +235,4 @@ def test_a_raised_version_is_named_and_another_changed_piece_is_refused(
     monkeypatch.setattr(knn, "__ddr_traits__", lambda _: EvaluatorTraits(version=99), raising=False)
     refused = ddr_here("run", "small.yaml", "--redo", "pca")
     assert refused.returncode == 2
-    assert "the version of a reducer, classifier or data set" in refused.stderr
+    assert "a reducer, classifier or data set" in refused.stderr

@@ -33,11 +33,11 @@ def test_right_values_pass(params):
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"n": 0}, r"Example: n=0 is not valid: .*greater than or equal to 1"),
-        ({"n": 2.0}, "n=2.0 is not valid: .*integer"),
-        ({"n": "2"}, "n='2' is not valid"),
-        ({"n": True}, "n=True is not valid"),
-        ({"width": "mode"}, "width='mode' is not valid: .*'mean'.*; or .*number"),
+        ({"n": 0}, "Example: n=0 .*equal to 1"),
+        ({"n": 2.0}, "n=2.0 .*integer"),
+        ({"n": "2"}, "n='2'"),
+        ({"n": True}, "n=True"),
+        ({"width": "mode"}, "width='mode' .*'mean'.*number"),
     ],
 )
 def test_wrong_values_are_explained(params, message):

@@ -61,50 +61,29 @@ def test_a_document_that_is_right_becomes_a_model() -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "line"),
+    ("old", "new", "told"),
     [
-        ("title", "titel", "x:1:1: titel: a box has no 'titel'. Did you mean 'title'?"),
-        ("A box", "[a]", "x:1:8: title: title must be text, but is a list."),
-        ("name: pen, ", "", "x:3:5: items.name: an item of items needs name."),
-        ("pen", "''", "x:3:12: items.name: name must be text, and not empty, but is ''."),
-        ("pen", "stone", "x:3:5: items: a stone is no item."),
-        ("{near: 2}", "{near: x}", "x:3:32: items.weight.near: near must be a number, but is 'x'."),
-        ("near: 2", "near: 2, a: 1", "x:3:35: items.weight.a: weight has no 'a'; it takes near."),
-        ("items:", "size: [1]\nitems:", "x:2:7: size: size has too few values."),
-        (
-            "items:",
-            "size: [1, 2, 3]\nitems:",
-            "x:2:7: size: size has 3 values, but at most 2 are allowed.",
-        ),
-        (
-            "items:",
-            "size: [1, 2.5]\nitems:",
-            "x:2:11: size: size must be a whole number, but is 2.5.",
-        ),
-        (
-            "items:",
-            "counts: {a: 0}\nitems:",
-            "x:2:13: counts.a: a must be greater than or equal to 1, but is 0.",
-        ),
-        (
-            "items:",
-            "form: {shape: dis}\nitems:",
-            "x:2:7: form: the shape of form must be one of 'disc', 'square', but is 'dis'. "
-            "Did you mean 'disc'?",
-        ),
-        ("items:", "form: {side: 1}\nitems:", "x:2:7: form: form needs the key 'shape'."),
-        (
-            "items:",
-            "form: {shape: disc, radius: -1}\nitems:",
-            "x:2:29: form.radius: radius must be greater than or equal to 0, but is -1.",
-        ),
-        ("items:\n  - {name: pen, weight: {near: 2}}", "items: []", "x:2:8: items: items needs 1 "
-         "or more values, but has 0."),
+        ("title", "titel", "1:1: titel: ... mean 'title'"),
+        ("A box", "[a]", "1:8: title: ... text ... a list"),
+        ("name: pen, ", "", "3:5: items.name: ... needs name"),
+        ("pen", "''", "3:12: items.name: ... not empty"),
+        ("pen", "stone", "3:5: items: a stone is no item"),
+        ("{near: 2}", "{near: x}", "3:32: items.weight.near: ... number ... 'x'"),
+        ("near: 2", "near: 2, a: 1", "3:35: items.weight.a: ... takes near"),
+        ("items:", "size: [1]\nitems:", "2:7: size: ... too few"),
+        ("items:", "size: [1, 2, 3]\nitems:", "2:7: size: ... 3 values ... at most 2"),
+        ("items:", "size: [1, 2.5]\nitems:", "2:11: size: ... whole number ... 2.5"),
+        ("items:", "counts: {a: 0}\nitems:", "2:13: counts.a: ... equal to 1 ... 0"),
+        ("items:", "form: {shape: dis}\nitems:", "2:7: form: ... 'square' ... mean 'disc'"),
+        ("items:", "form: {side: 1}\nitems:", "2:7: form: ... key 'shape'"),
+        ("items:", "form: {shape: disc, radius: -1}\nitems:", "2:29: form.radius: ... -1"),
+        ("items:\n  - {name: pen, weight: {near: 2}}", "items: []", "2:8: items: ... 1 or more"),
     ],
-)  # fmt: skip
-def test_a_mistake_has_its_place_and_a_sentence(old: str, new: str, line: str) -> None:
+)
+def test_a_mistake_has_its_place_and_a_remedy(old: str, new: str, told: str) -> None:
     assert RIGHT.count(old) == 1
-    assert line in problems(RIGHT.replace(old, new))
+    lines = "\n".join(problems(RIGHT.replace(old, new)))
+    assert [part for part in f"x:{told}".split(" ... ") if part not in lines] == []
 
 
 def test_all_mistakes_are_reported_once_and_in_order() -> None:
@@ -125,13 +104,14 @@ def test_all_mistakes_are_reported_once_and_in_order() -> None:
 )
 def test_a_document_that_is_not_a_mapping_is_refused(text: str, what: str) -> None:
     (line,) = problems(text)
-    assert line.endswith(f"expected a mapping with the keys title, items; the file {what}.")
+    assert "title, items" in line
+    assert what in line
 
 
 def test_a_document_from_no_file_names_the_keys() -> None:
     document = Document("the box", {"title": "A box", "items": [{"name": 3}]})
     with pytest.raises(DocumentError) as caught:
         validated(document, Box, "a box")
-    assert str(caught.value) == (
-        "1 problem in the box:\n  items.name: name must be text, but is 3."
-    )
+    head, line = str(caught.value).splitlines()
+    assert "the box" in head
+    assert line.startswith("  items.name: ")

@@ -20,7 +20,6 @@ controls: []
 SWEPT = SPEC.replace("train: 20, ", "").replace(
     "labels: [1, 5, all]", "sweep: {split.train: [10, 40]}"
 )
-OF_A_CLASS = "the labelled points per class are a whole number of 1 or more, or all, but this is"
 
 
 def _problem(path: str) -> str:
@@ -32,48 +31,42 @@ def _problem(path: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("labels", "problem"),
+    ("labels", "told"),
     [
-        ("[0, 5]", f"5:10: labels: {OF_A_CLASS} 0."),
-        ("[1, -5]", f"5:13: labels: {OF_A_CLASS} -5."),
-        ("[1, al]", f"5:13: labels: {OF_A_CLASS} 'al'. Did you mean 'all'?"),
-        ("[2.5]", f"5:10: labels: {OF_A_CLASS} 2.5."),
-        ("[]", "5:9: labels: labels needs one number of labelled points per class, such as "),
-        ("5", "5:9: labels: labels is a list, such as [1, 2, 5, 10, all], but is 5."),
-        (
-            "[1, 21]",
-            "5:13: labels: 21 labelled points per class are more than there are: class 'setosa' "
-            "has 20 in the training part.",
-        ),
-        ("[1]\nmeasures: [topology]", "5:9: labels: measures look at the classes of all points, "),
-        (
-            "[1, 2]\nembeddings: {points: 50}",
-            "6:13: embeddings: embeddings are kept of methods that have all labels; leave out "
-            "labels.",
-        ),
-        ("[1, 2]\nplot: {x: reducer}", "6:11: plot.x: x must be a parameter that the spec sweeps"),
+        ("[0, 5]", "5:10: labels: ... 1 or more ... is 0"),
+        ("[1, -5]", "5:13: labels: ... 1 or more ... is -5"),
+        ("[1, al]", "5:13: labels: ... 'al' ... mean 'all'"),
+        ("[2.5]", "5:10: labels: ... whole number ... 2.5"),
+        ("[]", "5:9: labels: ... per class"),
+        ("5", "5:9: labels: ... list ... [1, 2, 5, 10, all]"),
+        ("[1, 21]", "5:13: labels: 21 ... 'setosa' has 20"),
+        ("[1]\nmeasures: [topology]", "5:9: labels: measures"),
+        ("[1, 2]\nembeddings: {points: 50}", "6:13: embeddings: ... leave out labels"),
+        ("[1, 2]\nplot: {x: reducer}", "6:11: plot.x: x must be"),
     ],
 )
-def test_wrong_labels(edit: Callable[..., str], labels: str, problem: str) -> None:
-    path = edit(text=SPEC.replace("[1, 5, all]", labels))
-    assert _problem(path).startswith(f"x.yaml:{problem}")
+def test_wrong_labels(edit: Callable[..., str], labels: str, told: str) -> None:
+    line = _problem(edit(text=SPEC.replace("[1, 5, all]", labels)))
+    assert [part for part in f"x.yaml:{told}".split(" ... ") if part not in line] == []
 
 
 @pytest.mark.parametrize(
-    ("split", "sizes", "problem"),
+    ("split", "sizes", "told"),
     [
-        ("kind: per_class", "[10, 50]", "the split kind 'per_class' can't take 50 training points"),
-        ("kind: per_class", "[0.5, 10]", "the split kind 'per_class' needs 'train', the number of"),
-        ("kind: fraction", "[0.5, 1.5]", "the split kind 'fraction' needs 'train', the share of"),
-        ("kind: fraction", "[a]", "a size of the training part is a number, but this is 'a'."),
-        ("kind: fraction", "[]", "this sweep has no values."),
+        ("kind: per_class", "[10, 50]", "'per_class' ... take 50 training points"),
+        ("kind: per_class", "[0.5, 10]", "'per_class' needs 'train' ... of each class"),
+        ("kind: fraction", "[0.5, 1.5]", "'fraction' needs 'train' ... between 0 and 1"),
+        ("kind: fraction", "[a]", "number ... is 'a'"),
+        ("kind: fraction", "[]", "no values"),
     ],
 )
-def test_wrong_sizes(edit: Callable[..., str], split: str, sizes: str, problem: str) -> None:
+def test_wrong_sizes(edit: Callable[..., str], split: str, sizes: str, told: str) -> None:
     text = SWEPT.replace("kind: per_class", split).replace("[10, 40]", sizes)
     line = _problem(edit(text=text))
     assert line.startswith("x.yaml:5:")
-    assert f"sweep.split.train: {problem}" in line
+    assert [
+        part for part in f"sweep.split.train: ... {told}".split(" ... ") if part not in line
+    ] == []
 
 
 def test_a_size_is_needed_where_none_is_swept(edit: Callable[..., str]) -> None:

@@ -156,30 +156,26 @@ def test_sparse_texts_get_a_classifier_that_takes_them(edit: Edit) -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "line"),
+    ("changes", "told"),
     [
-        (
-            [("full_features", "full_feature")],
-            "3:42: controls: controls must be 'none', 'pca', 'random_projection', "
-            "'full_features' or 'shuffled_labels', but is 'full_feature'. Did you mean "
-            "'full_features'?",
-        ),
+        ([("full_features", "full_feature")], "3:42: controls: ... mean 'full_features'"),
         (
             [
                 ("classifiers: [{name: knn, n_neighbors: 3}]", "measures: [separability]"),
                 ("metrics: [error]\n", ""),
             ],
-            "3:42: controls: full_features is read from classifiers, and the spec has none.",
+            "3:42: controls: full_features ... classifiers",
         ),
         (
             [("n_neighbors: 3}", "n_neighbors: 3, only_on: lsa}")],
-            "5:52: classifier.only_on: the spec has no reducer 'lsa'. Did you mean 'lda'?",
+            "5:52: classifier.only_on: ... mean 'lda'",
         ),
     ],
 )
 def test_a_wrong_control_has_its_place(
-    edit: Edit, changes: list[tuple[str, str]], line: str
+    edit: Edit, changes: list[tuple[str, str]], told: str
 ) -> None:
     with pytest.raises(DocumentError) as caught:
         load_spec(edit(*changes, text=SPEC))
-    assert str(caught.value).splitlines()[1].strip() == f"x.yaml:{line}"
+    line = str(caught.value).splitlines()[1]
+    assert [part for part in f"x.yaml:{told}".split(" ... ") if part not in line] == []

@@ -38,11 +38,9 @@ def _widths(path: str) -> dict[str, set[object]]:
 def test_a_shared_sweep_is_clipped_to_what_each_reducer_offers(edit: Edit) -> None:
     path = edit(_sweep("{range: [1, 6, 1]}"), text=SPEC)
     assert _widths(path) == {"lda": {1, 2}, "pca": {1, 2, 3, 4}}
-    assert left_out(load_spec(path)) == [
-        "lda offers at most 2 dimensions here (3 classes): n_components 3 to 6 are left out for it",
-        "pca offers at most 4 dimensions here (4 features): n_components 5 and 6 are left out for "
-        "it",
-    ]
+    lda, pca = left_out(load_spec(path))
+    assert all(words in lda for words in ("lda", "at most 2", "3 classes", "n_components 3 to 6"))
+    assert all(words in pca for words in ("pca", "at most 4", "4 features", "5 and 6"))
 
 
 def test_nothing_is_said_where_nothing_is_left_out(edit: Edit) -> None:
@@ -52,47 +50,41 @@ def test_nothing_is_said_where_nothing_is_left_out(edit: Edit) -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "line"),
+    ("changes", "told"),
     [
         (
             [("n_components: 2", "n_components: 3")],
-            "5:31: reducer.n_components: n_components is 3, but lda offers at most "
-            "2 dimensions here (3 classes).",
+            "5:31: reducer.n_components: ... is 3 ... lda ... at most 2 ... 3 classes",
         ),
         (
             [("n_components: 2", "n_components: {grid: [1, 2, 3, 5]}")],
-            "5:31: reducer.n_components: the grid of n_components has 3 and 5, but lda offers at "
-            "most 2 dimensions here (3 classes).",
+            "5:31: reducer.n_components: ... has 3 and 5 ... lda ... at most 2",
         ),
         (
             [_sweep("[3, 4]")],
-            "8:31: sweep.reducer.n_components: n_components is at least 3, but lda offers at most "
-            "2 dimensions here (3 classes).",
+            "8:31: sweep.reducer.n_components: ... at least 3 ... lda ... at most 2",
         ),
         (
             [("preprocess: []", "preprocess: [{name: pca, n_components: 2}]"), _sweep("[3]")],
-            "8:31: sweep.reducer.n_components: n_components is 3, but lda offers at most "
-            "2 dimensions here (2 features, 3 classes).",
+            "8:31: sweep.reducer.n_components: ... is 3 ... at most 2 ... (2 features, 3 classes)",
         ),
         (
             [("pca", "{name: mds, n_components: 40}"), ("lda, n_components: 2", "none")],
-            "6:31: reducer.n_components: n_components is 40, but mds offers at most "
-            "29 dimensions here (30 training points).",
+            "6:31: reducer.n_components: ... is 40 ... mds ... at most 29 ... 30 training points",
         ),
         (
             [("{name: lda, n_components: 2}", "{name: ccdr, n_components: 9, beta: 0}")],
-            "5:32: reducer.n_components: n_components is 9, but ccdr offers at most "
-            "2 dimensions here (3 classes).",
+            "5:32: reducer.n_components: ... is 9 ... ccdr ... at most 2",
         ),
     ],
 )
 def test_what_can_never_be_fitted_is_refused(
-    edit: Edit, changes: list[tuple[str, str]], line: str
+    edit: Edit, changes: list[tuple[str, str]], told: str
 ) -> None:
     with pytest.raises(DocumentError) as caught:
         load_spec(edit(*changes, text=SPEC))
     first = str(caught.value).splitlines()[1]
-    assert first.strip() == f"x.yaml:{line}"
+    assert [part for part in f"x.yaml:{told}".split(" ... ") if part not in first] == []
     assert caught.value.exit_code == 2
 
 
@@ -103,7 +95,7 @@ def test_a_transductive_reducer_has_the_test_points_too(edit: Edit) -> None:
 
 def test_a_default_that_is_too_wide_is_refused_where_the_reducer_stands(edit: Edit) -> None:
     text = SPEC.replace("{name: lda, n_components: 2}", "lda").replace("iris", "mushroom")
-    with pytest.raises(DocumentError, match=r"5:5: .* is 2, but lda offers at most 1 dimension h"):
+    with pytest.raises(DocumentError, match=r"5:5: .* is 2.* lda .* at most 1 "):
         load_spec(edit(text=text))
 
 
@@ -113,8 +105,8 @@ def test_what_takes_no_sparse_points_gets_none(edit: Edit) -> None:
     with pytest.raises(DocumentError) as caught:
         load_spec(path)
     mds, boosting = (line.strip() for line in str(caught.value).splitlines()[1:])
-    assert mds.startswith("x.yaml:7:5: reducers: mds takes no sparse points, as newsgroups_rec")
-    assert boosting.startswith("x.yaml:8:20: classifiers: gradient_boosting takes no sparse points")
+    assert mds.startswith("x.yaml:7:5: reducers: mds takes no sparse")
+    assert boosting.startswith("x.yaml:8:20: classifiers: gradient_boosting takes no sparse")
     dense = texts.replace("preprocess: []", "preprocess: [{name: svd, n_components: 50}]")
     load_spec(edit(("[knn]", "[knn, gradient_boosting]"), text=dense))
 
@@ -125,6 +117,5 @@ def test_other_swept_parameters_decide_too(edit: Edit) -> None:
     path = edit(("{name: lda, n_components: 2}", "{name: ccdr, n_components: 9}"), sweep, text=SPEC)
     cells = [cell for cell in expand(load_spec(path)) if cell.reducer.name == "ccdr"]
     assert {cell.reducer.params["beta"] for cell in cells} == {1.0}
-    assert left_out(load_spec(path)) == [
-        "ccdr offers at most 2 dimensions here (3 classes): n_components 9 is left out for it"
-    ]
+    (line,) = left_out(load_spec(path))
+    assert all(words in line for words in ("ccdr", "at most 2", "n_components 9"))

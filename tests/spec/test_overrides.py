@@ -99,64 +99,35 @@ def test_repeats_stand_for_split_repeats(edit: Callable[..., str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("override", "line"),
+    ("override", "told"),
     [
-        ("reducer.beta=x", "reducer.beta: beta must be a number, but is 'x'."),
-        (
-            "reducer.beta=-1",
-            "reducer.beta: beta must be greater than or equal to 0, but is -1.",
-        ),
-        ("reducer.beta=", "reducer.beta: beta must be a number, but is empty."),
-        (
-            "reducer.betta=1",
-            "reducer.betta: no reducer of this spec has a parameter 'betta'. Did you mean 'beta'?",
-        ),
-        (
-            "classifier.k=1",
-            "classifier.k: no classifier of this spec has a parameter 'k'. "
-            "Known: n_neighbors, ties, fit_intercept, alpha.",
-        ),
-        (
-            "preprocess.n_components=1",
-            "preprocess.n_components: no preprocess of this spec has a parameter 'n_components'. "
-            "Known: none.",
-        ),
-        ("beta=1", "beta: there is no setting called 'beta'. Did you mean 'reducer.beta'?"),
-        ("tilte=x", "tilte: there is no setting called 'tilte'. Did you mean 'title'?"),
-        (
-            "qqqq=x",
-            "qqqq: there is no setting called 'qqqq'. Names are such as reducer.beta.",
-        ),
-        ("reducer.beta", "write it as name=value, such as reducer.beta=0.1."),
-        ("=1", "write it as name=value, such as reducer.beta=0.1."),
-        (
-            "split.repeats=many",
-            "split.repeats: repeats must be a whole number, but is 'many'.",
-        ),
-        ("split.sed=1", "split.sed: split has no 'sed'. Did you mean 'seed'?"),
-        (
-            "sweep.reducer.beta=[1, -1]",
-            "sweep.reducer.beta: beta must be greater than or equal to 0, but is -1.",
-        ),
-        (
-            "reducer.n_components=[1",
-            "reducer.n_components: this is not valid YAML: while parsing a flow sequence: "
-            "expected ',' or ']', but got '<stream end>'.",
-        ),
-        (
-            "split={seed: 1, seed: 2}",
-            "split: the key 'seed' is given twice; the first is at line 1, column 2.",
-        ),
-        ("reducer.mode=both", "reducer.mode: mode must be 'transductive' or 'out_of_sample', but "
-         "is 'both'."),
-        ("dataset.every=8", "dataset.every: the data set 'digits' has no option 'every'. It has "
-         "none."),
+        ("reducer.beta=x", "reducer.beta: ... number ... 'x'"),
+        ("reducer.beta=-1", "reducer.beta: ... equal to 0 ... -1"),
+        ("reducer.beta=", "reducer.beta: ... number ... empty"),
+        ("reducer.betta=1", "reducer.betta: ... mean 'beta'"),
+        ("classifier.k=1", "classifier.k: ... n_neighbors, ties, fit_intercept, alpha"),
+        ("preprocess.n_components=1", "preprocess.n_components: ... none"),
+        ("beta=1", "beta: ... mean 'reducer.beta'"),
+        ("tilte=x", "tilte: ... mean 'title'"),
+        ("qqqq=x", "qqqq: ... reducer.beta"),
+        ("reducer.beta", "name=value ... reducer.beta=0.1"),
+        ("=1", "name=value ... reducer.beta=0.1"),
+        ("split.repeats=many", "split.repeats: ... whole number ... 'many'"),
+        ("split.sed=1", "split.sed: ... mean 'seed'"),
+        ("sweep.reducer.beta=[1, -1]", "sweep.reducer.beta: ... equal to 0 ... -1"),
+        ("reducer.n_components=[1", "reducer.n_components: ... YAML ... ',' or ']'"),
+        ("split={seed: 1, seed: 2}", "split: ... 'seed' ... twice ... column 2"),
+        ("reducer.mode=both", "reducer.mode: ... 'transductive' ... 'out_of_sample' ... 'both'"),
+        ("dataset.every=8", "dataset.every: ... 'digits' ... 'every'"),
     ],
-)  # fmt: skip
-def test_a_wrong_override_names_itself(edit: Callable[..., str], override: str, line: str) -> None:
+)
+def test_a_wrong_override_names_itself(edit: Callable[..., str], override: str, told: str) -> None:
     with pytest.raises(DocumentError) as caught:
         load_spec(edit(), overrides=[override])
-    assert str(caught.value).splitlines()[1:] == [f"  --set {override}: {line}"]
+    (line,) = str(caught.value).splitlines()[1:]
+    assert line.startswith(f"  --set {override}: ")
+    said = line.removeprefix(f"  --set {override}: ")
+    assert [part for part in told.split(" ... ") if part not in said] == []
 
 
 def test_problems_of_options_come_after_those_of_the_file(edit: Callable[..., str]) -> None:

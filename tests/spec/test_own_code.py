@@ -127,12 +127,12 @@ def test_a_run_shows_no_folder_of_this_machine(spec: Path, tmp_path: Path) -> No
     ("old", "new", "says"),
     [
         ("mine.py:Leading", "mine.py:Leader", r"spec\.yaml:6.*no class 'Leader'.*'Leading'"),
-        ("mine.py:Leading", "gone.py:Leading", r"gone\.py can't be read: it is not there"),
+        ("mine.py:Leading", "gone.py:Leading", r"gone\.py .*not there"),
         ("n_components: 3", "n_component: 3", r"spec\.yaml:6.*'n_component'.*'n_components'"),
         ("n_neighbors: 3", "n_neighbors: 0", r"spec\.yaml:8.*n_neighbors.*Got 0"),
         ("n_neighbors: 3", "n_neighbors: {grid: [3, 0]}", r"spec\.yaml:8:.*n_neighbors.*Got 0"),
         ("n_neighbors: 3", "weights: {grid: [even]}", r"spec\.yaml:8:.*weights.*Got 'even'"),
-        ("KNeighborsClassifier", "KNeighborsTransformer", r"spec\.yaml:8.*it has no predict"),
+        ("KNeighborsClassifier", "KNeighborsTransformer", r"spec\.yaml:8.*no predict"),
     ],
 )
 def test_what_is_wrong_is_said_with_its_line(spec: Path, old: str, new: str, says: str) -> None:

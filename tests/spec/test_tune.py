@@ -125,82 +125,43 @@ def test_tune_none_is_as_good_as_absent(right: Callable[..., str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "line"),
+    ("old", "new", "told"),
     [
+        ("budget: 16", "budget: 0", "8:26: tune.budget: ... equal to 1 ... 0"),
+        ("folds: 3", "folds: 1", "8:15: tune.folds: ... equal to 2 ... 1"),
+        ("budget: 16", "search: gird", "8:26: tune.search: ... 'random' ... mean 'grid'"),
+        ("budget: 16", "bugdet: 16", "8:18: tune.bugdet: ... mean 'budget'"),
+        ("{folds: 3, budget: 16}", "grid", "8:7: tune: ... mapping ... 'grid'"),
+        ("budget: 16", "metric: acuracy", "8:26: tune.metric: ... 'acuracy' ... It has error"),
+        ("grid: [1, 5]", "grid: []", "7:30: classifier.n_neighbors: ... no values"),
         (
-            "budget: 16",
-            "budget: 0",
-            "8:26: tune.budget: budget must be greater than or equal to 1, but is 0.",
+            *("grid: [1, 2, 3]", "grid: 3"),
+            "4:32: reducer.n_components: ... {log: [ ... {linear: [ ... {range: [ ... is 3",
+        ),
+        ("grid: [1, 2, 3]", "grid: [1, 0, -1]", "4:32: reducer.n_components: ... equal to 1 ... 0"),
+        ("beta: {log", "betta: {log", "4:51: reducer.betta: ... mean 'beta'"),
+        (
+            *("controls: []", "controls: []\nsweep: {reducer.beta: [1, 2]}"),
+            "4:57: reducer.beta: ... tuned ... swept ... drop one",
         ),
         (
-            "folds: 3",
-            "folds: 1",
-            "8:15: tune.folds: folds must be greater than or equal to 2, but is 1.",
+            *("  - none", "  - {name: ccdr, n_components: {grid: [1, 3]}, beta: 2.0}"),
+            "5:5: reducers: ccdr ... twice ... (beta, n_components) ... with a grid",
         ),
         (
-            "budget: 16",
-            "search: gird",
-            "8:26: tune.search: search must be 'grid' or 'random', but is 'gird'. "
-            "Did you mean 'grid'?",
-        ),
-        (
-            "budget: 16",
-            "bugdet: 16",
-            "8:18: tune.bugdet: tune has no 'bugdet'. Did you mean 'budget'?",
-        ),
-        ("{folds: 3, budget: 16}", "grid", "8:7: tune: tune must be a mapping, but is 'grid'."),
-        (
-            "budget: 16",
-            "metric: acuracy",
-            "8:26: tune.metric: settings are chosen by a metric by which the spec scores "
-            "classifiers on test points, and 'acuracy' is none of them. It has error.",
-        ),
-        (
-            "grid: [1, 5]",
-            "grid: []",
-            "7:30: classifier.n_neighbors: this grid has no values.",
-        ),
-        (
-            "grid: [1, 2, 3]",
-            "grid: 3",
-            "4:32: reducer.n_components: a grid takes a list of values, {log: [from, to, how "
-            "many]}, {linear: [from, to, how many]} or {range: [from, to, step]}, but this is 3.",
-        ),
-        (
-            "grid: [1, 2, 3]",
-            "grid: [1, 0, -1]",
-            "4:32: reducer.n_components: n_components must be greater than or equal to 1, but is "
-            "0.",
-        ),
-        (
-            "beta: {log",
-            "betta: {log",
-            "4:51: reducer.betta: ccdr has no 'betta'. Did you mean 'beta'?",
-        ),
-        (
-            "controls: []",
-            "controls: []\nsweep: {reducer.beta: [1, 2]}",
-            "4:57: reducer.beta: beta is tuned here and swept by the spec; drop one of the two.",
-        ),
-        (
-            "  - none",
-            "  - {name: ccdr, n_components: {grid: [1, 3]}, beta: 2.0}",
-            "5:5: reducers: ccdr is listed twice, and the two differ in what is tuned or swept "
-            "only (beta, n_components); list it once with a grid, or have them differ in a "
-            "parameter that is not tuned.",
-        ),
-        (
-            "classifiers:\n  - {name: knn, n_neighbors: {grid: [1, 5]}}",
-            "measures: [same_class]",
-            "7:7: tune: settings are chosen by a classifier's score, and the spec has no "
-            "classifiers.",
+            *(
+                "classifiers:\n  - {name: knn, n_neighbors: {grid: [1, 5]}}",
+                "measures: [same_class]",
+            ),
+            "7:7: tune: ... no classifiers",
         ),
     ],
 )
-def test_one_mistake(right: Callable[..., str], old: str, new: str, line: str) -> None:
+def test_one_mistake(right: Callable[..., str], old: str, new: str, told: str) -> None:
     with pytest.raises(DocumentError) as caught:
         load_spec(right((old, new)))
-    assert str(caught.value).split("\n  ")[1:] == [f"x.yaml:{line}"]
+    (line,) = str(caught.value).split("\n  ")[1:]
+    assert [part for part in f"x.yaml:{told}".split(" ... ") if part not in line] == []
     assert caught.value.exit_code == 2
 
 
@@ -211,7 +172,7 @@ def test_items_may_differ_in_what_is_not_tuned(right: Callable[..., str]) -> Non
 
 
 def test_a_metric_that_no_classifier_is_scored_by_is_refused_in_python() -> None:
-    with pytest.raises(InputError, match="settings are chosen by a metric"):
+    with pytest.raises(InputError, match="training_error"):
         make_spec(
             dataset="iris",
             reducers=["lda"],
@@ -231,7 +192,7 @@ tune: {folds: 2}
 """
     with pytest.raises(DocumentError) as caught:
         load_spec(edit(text=text))
-    assert str(caught.value).split("\n  ")[1:] == [
-        "x.yaml:5:15: tune.folds: the class 'setosa' has 1 training point, so that an inner fold "
-        "would leave none to train on; train on more points, or drop tune."
-    ]
+    (line,) = str(caught.value).split("\n  ")[1:]
+    assert line.startswith("x.yaml:5:15: tune.folds: ")
+    assert "'setosa' has 1" in line
+    assert "drop tune" in line

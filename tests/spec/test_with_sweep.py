@@ -44,7 +44,7 @@ def test_the_default_grid_is_the_one_that_the_reducer_declares(
     offer("REDUCERS", declares=_Declares)
     base = load_spec(edit(("- none", "- declares")))
     assert with_sweep(base, {"depth": None}).sweep == {"reducer.depth": (0.5, 5.0, 50.0)}
-    with pytest.raises(InputError, match=r"declares no grid for reducer\.width.*--values"):
+    with pytest.raises(InputError, match=r"reducer\.width.*--values"):
         with_sweep(base, {"width": None})
 
 
@@ -111,11 +111,11 @@ def test_a_spec_without_a_file_can_be_swept() -> None:
         ({"betta": [1]}, r"x has no parameter 'betta'\. Did you mean 'reducer\.beta'\?"),
         ({"classifier.beta": [1]}, r"x has no parameter 'classifier\.beta'"),
         ({"split.seed": [1]}, r"x has no parameter 'split\.seed'.*It has reducer\.n_components"),
-        ({"beta": [-1]}, r"--values of beta: sweep\.reducer\.beta: beta must be greater than or"),
-        ({"beta": ["a"]}, r"--values of beta: sweep\.reducer\.beta: beta must be a number"),
-        ({"n_components": [0.5]}, "n_components must be a whole number, but is 0.5"),
+        ({"beta": [-1]}, r"--values of beta: sweep\.reducer\.beta: .*equal to 0"),
+        ({"beta": ["a"]}, r"--values of beta: sweep\.reducer\.beta: .*a number"),
+        ({"n_components": [0.5]}, "n_components .*whole number.* 0.5"),
         ({"beta": {"lag": [1, 2, 3]}}, "Did you mean 'log'"),
-        ({"n_neighbors": [5000]}, "n_neighbors is 5000, but ccdr has only 1797 points"),
+        ({"n_neighbors": [5000]}, "n_neighbors is 5000.*only 1797 points"),
     ],
 )
 def test_what_can_not_be_swept(
@@ -128,12 +128,11 @@ def test_what_can_not_be_swept(
 def test_problems_of_a_sweep_name_the_option(edit: Callable[..., str]) -> None:
     with pytest.raises(DocumentError) as caught:
         with_sweep(load_spec(edit()), {"beta": [1, -1, "x"]})
-    assert str(caught.value).splitlines() == [
-        "2 problems in the sweep of x:",
-        "  --values of beta: sweep.reducer.beta: beta must be a number, but is 'x'.",
-        "  --values of beta: sweep.reducer.beta: beta must be greater than or equal to 0, "
-        "but is -1.",
-    ]
+    head, text, negative = str(caught.value).splitlines()
+    assert "sweep of x" in head
+    for line, value in ((text, "'x'"), (negative, "-1")):
+        assert line.startswith("  --values of beta: sweep.reducer.beta: ")
+        assert value in line
 
 
 @pytest.mark.parametrize(
@@ -152,5 +151,5 @@ def test_values_of_the_command_line(text: str, grid: Any) -> None:
 
 @pytest.mark.parametrize("text", ["", "1,,2", "[1", "{", "{a: 1, a: 2}", "\udcff,&", "1]["])
 def test_values_that_are_not_a_grid(text: str) -> None:
-    with pytest.raises(InputError, match="is not a grid; write values as"):
+    with pytest.raises(InputError, match="is not a grid"):
         parse_values(text)
