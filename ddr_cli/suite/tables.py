@@ -275,13 +275,12 @@ def status_tables(parts: Sequence[Part]) -> list[Table]:
 
 def _tallied(title: str, groups: Mapping[str, Sequence[Tally]]) -> Table:
     sums = {name: total(tallies) for name, tallies in groups.items()}
-    sums["all"] = total(list(sums.values()))
+    whole = total(list(sums.values()))
     counts = ("planned", "done", "failed", "stale", "missing")
     rows = [(name, *(str(getattr(each, of) or "") for of in counts)) for name, each in sums.items()]
-    *rows, (_, *totals) = rows
     return Table(
         pd.DataFrame(rows, columns=[title, *counts]),
-        total=(f"{len(rows)} in all", *totals),
+        total=(f"{len(rows)} in all", *(str(getattr(whole, of)) for of in counts)),
         narrow=True,
     )
 

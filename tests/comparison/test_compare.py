@@ -278,7 +278,7 @@ def test_a_setting_is_taken_in_place_of_the_best(make):
     assert at.notes == ("no reduction has no n_components and is compared as it is.",)
     with pytest.raises(InputError, match=r"Did you mean 'n_components'"):
         compare([folder], at=["n_component=2"])
-    with pytest.raises(InputError, match="write it such as --at n_components=10"):
+    with pytest.raises(InputError, match="--at n_components=10"):
         compare([folder], at=["n_components"])
     narrow = make("narrow", errors, reducers=[*reducers[:2], {"name": "lda"}], sweep=widths)
     text = (narrow / "trials.csv").read_text(encoding="utf-8").splitlines(keepends=True)
@@ -340,7 +340,7 @@ def test_what_cannot_be_compared_is_said(make, folders, make_spec, write_results
         compare(folders, metric="accuracy")
     with pytest.raises(InputError, match="No classifier is called 'svm'"):
         compare(folders, classifier="svm")
-    with pytest.raises(InputError, match="0 or more, below 1"):
+    with pytest.raises(InputError, match=r"0\.01"):
         compare(folders, equivalence=-1)
     single = make_spec("single", reducers=REDUCERS, kind="predefined", predefined=False)
     with pytest.raises(InputError, match=r"one split.*--repeats"):

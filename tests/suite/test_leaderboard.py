@@ -126,7 +126,7 @@ def test_only_splits_that_all_methods_have_count(rows):
     assert board.splits == {"iris": 1, "wine": 2}
     assert board.left_out == ("balance",)
     apart = rows["split"].str.endswith("-0") == (rows["method"] == "pca")
-    with pytest.raises(InputError, match="no split yet on which all methods"):
+    with pytest.raises(InputError, match="no split"):
         leaderboard(rows[apart])
 
 
@@ -172,7 +172,7 @@ def test_each_method_stands_at_every_dimension_it_offers(run):
         assert found.to_dict() == pytest.approx(dict(zip(counts, expected, strict=True)))
     assert all(len(found) == suite.repeats for found in errors.values())
     assert "dimension" not in {key[0] for key in bench.boards}
-    with pytest.raises(InputError, match="'dimension' has each method at several numbers"):
+    with pytest.raises(InputError, match=r"'dimension'.*'ddr suite page'"):
         leaderboard(bench.rows, track="dimension", tuned=False)
 
 
