@@ -6,6 +6,8 @@ are validated against it before anything runs, `fit` checks the same, and
 
     def __init__(self, n_components: Annotated[int, Ge(1)] = 2): ...
 
+or, in a dataclass, a field ``n_components: Annotated[int, Ge(1)] = 2``.
+
 Estimators without annotations (third parties') have their names checked only.
 """
 

@@ -5,6 +5,7 @@ A class lies at the mean of its points, or where the method itself puts its labe
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import combinations, permutations
 from typing import Any, ClassVar, Literal
 
@@ -21,14 +22,14 @@ from ddr_cli.evaluation.metrics import Scale, measured
 PlaceOf = Literal["points", "labels"]
 
 
+@dataclass(eq=False, repr=False)
 class _ClassPlaces(Measure):
     """Something about the distances between classes, each of which lies at one place."""
 
     scale: ClassVar[Scale]
 
-    def __init__(self, of: PlaceOf = "points", part: Part = "all") -> None:
-        self.of = of
-        self.part = part
+    of: PlaceOf = "points"
+    part: Part = "all"
 
     def _distances(self, embedded: Embedded) -> NDArray[np.float64]:
         """Return the matrix of distances between the places of the classes."""
@@ -53,6 +54,7 @@ class _ClassPlaces(Measure):
         return usual
 
 
+@dataclass(eq=False, repr=False)
 @registered(
     "measure",
     "class_distance",
@@ -77,11 +79,7 @@ class ClassDistance(_ClassPlaces):
 
     scale = measured()["class_distance"]
 
-    def __init__(
-        self, classes: str | None = None, of: PlaceOf = "points", part: Part = "all"
-    ) -> None:
-        super().__init__(of, part)
-        self.classes = classes
+    classes: str | None = None
 
     def score(self, embedded: Embedded) -> float:
         """Return the ratio, 0 or more."""

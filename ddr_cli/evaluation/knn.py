@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Self
 
 import numpy as np
@@ -20,6 +21,7 @@ from ddr_cli.numerics.neighbors import kneighbors
 Ties = Literal["nearest", "smallest_label"]
 
 
+@dataclass(eq=False, repr=False)
 @registered(
     "classifier",
     "knn",
@@ -62,13 +64,8 @@ class KNNClassifier(ClassifierMixin, BaseEstimator):
     ['b']
     """
 
-    def __init__(
-        self,
-        n_neighbors: Annotated[int, Ge(1)] = 5,
-        ties: Ties = "nearest",
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.ties = ties
+    n_neighbors: Annotated[int, Ge(1)] = 5
+    ties: Ties = "nearest"
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Remember the training points, dense or sparse, and their labels.

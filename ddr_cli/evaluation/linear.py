@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Annotated, Any, Self
 
 import numpy as np
@@ -21,6 +22,7 @@ from ddr_cli.evaluation.registry import EvaluatorTraits
 from ddr_cli.numerics.neighbors import CsrArray, Floats
 
 
+@dataclass(eq=False, repr=False)
 @registered(
     "classifier",
     "linear",
@@ -71,9 +73,8 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
     dimensionality reduction", section V-A.
     """
 
-    def __init__(self, fit_intercept: bool = True, alpha: Annotated[float, Ge(0)] = 0.0) -> None:
-        self.fit_intercept = fit_intercept
-        self.alpha = alpha
+    fit_intercept: bool = True
+    alpha: Annotated[float, Ge(0)] = 0.0
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Fit the coefficients to training points, dense or sparse, and their labels.

@@ -110,6 +110,7 @@ class Measure(BaseEstimator, ABC):
         return EvaluatorTraits(version=1)
 
 
+@dataclass(eq=False, repr=False)
 class _Neighborhood(Measure, ABC):
     """The share of points for which something is among the `n_neighbors` nearest others.
 
@@ -117,9 +118,8 @@ class _Neighborhood(Measure, ABC):
     and 4.2, Figs. 3, 6 and 7.
     """
 
-    def __init__(self, n_neighbors: Annotated[int, Ge(1)] = 1, part: Part = "all") -> None:
-        self.n_neighbors = n_neighbors
-        self.part = part
+    n_neighbors: Annotated[int, Ge(1)] = 1
+    part: Part = "all"
 
     def score(self, embedded: Embedded) -> float:
         """Return the share, in 0..1."""
@@ -205,6 +205,7 @@ class Topology(_Neighborhood):
         return np.asarray(kneighbors(embedded.points, k).indices == before)
 
 
+@dataclass(eq=False, repr=False)
 class _LeaveOneOut(Measure, ABC):
     """Recognition by nearest neighbours.
 
@@ -213,9 +214,8 @@ class _LeaveOneOut(Measure, ABC):
     `SubclassAccuracy` are the two in numbers.
     """
 
-    def __init__(self, n_neighbors: Annotated[int, Ge(1)] = 9, part: Part = "all") -> None:
-        self.n_neighbors = n_neighbors
-        self.part = part
+    n_neighbors: Annotated[int, Ge(1)] = 9
+    part: Part = "all"
 
     def _accuracy(self, X: Any, y: Codes) -> float:
         """Return the share of points whose nearest others vote for their class."""
@@ -286,6 +286,7 @@ class SubclassAccuracy(_LeaveOneOut):
         return right / total
 
 
+@dataclass(eq=False, repr=False)
 @registered(
     "measure",
     "subclass_silhouette",
@@ -312,8 +313,7 @@ class SubclassSilhouette(Measure):
 
     scale = measured()["silhouette"]
 
-    def __init__(self, part: Part = "all") -> None:
-        self.part = part
+    part: Part = "all"
 
     def score(self, embedded: Embedded) -> float:
         """Return the mean over all points of merged classes, in -1..1."""
@@ -339,6 +339,7 @@ def _merged(embedded: Embedded) -> list[tuple[Any, Codes]]:
     return merged
 
 
+@dataclass(eq=False, repr=False)
 @registered(
     "measure",
     "intrinsic_dimension",
@@ -368,25 +369,14 @@ class IntrinsicDimension(Measure):
 
     scale = measured()["dimension"]
 
-    def __init__(
-        self,
-        method: Literal["gmst", "knn"] = "gmst",
-        of_class: str | None = None,
-        part: Part = "all",
-        n_neighbors: Annotated[int, Ge(1)] | None = None,
-        gamma: Annotated[float, Gt(0)] = 1.0,
-        n_subsamples: Annotated[int, Ge(1)] = 5,
-        n_bootstraps: Annotated[int, Ge(1)] = 5,
-        random_state: int | None = None,
-    ) -> None:
-        self.method = method
-        self.of_class = of_class
-        self.part = part
-        self.n_neighbors = n_neighbors
-        self.gamma = gamma
-        self.n_subsamples = n_subsamples
-        self.n_bootstraps = n_bootstraps
-        self.random_state = random_state
+    method: Literal["gmst", "knn"] = "gmst"
+    of_class: str | None = None
+    part: Part = "all"
+    n_neighbors: Annotated[int, Ge(1)] | None = None
+    gamma: Annotated[float, Gt(0)] = 1.0
+    n_subsamples: Annotated[int, Ge(1)] = 5
+    n_bootstraps: Annotated[int, Ge(1)] = 5
+    random_state: int | None = None
 
     def score(self, embedded: Embedded) -> float:
         """Return the estimate."""

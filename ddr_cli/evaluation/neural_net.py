@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Self
 
 import numpy as np
@@ -22,6 +23,7 @@ from ddr_cli.evaluation.registry import EvaluatorTraits
 _MOMENTUM = 0.9
 
 
+@dataclass(eq=False, repr=False)
 @registered(
     "classifier",
     "neural_net",
@@ -72,23 +74,13 @@ class NeuralNetClassifier(ClassifierMixin, BaseEstimator):
     dimensionality reduction", section V-A.
     """
 
-    def __init__(
-        self,
-        hidden: Literal["double"] | Annotated[int, Ge(1)] = "double",
-        activation: Literal["tanh", "logistic", "relu"] = "tanh",
-        solver: Literal["gradient", "adam"] = "gradient",
-        learning_rate: Annotated[float, Gt(0)] = 0.1,
-        max_iter: Annotated[int, Ge(1)] = 2000,
-        scale: bool = True,
-        random_state: Annotated[int, Ge(0)] | None = None,
-    ) -> None:
-        self.hidden = hidden
-        self.activation = activation
-        self.solver = solver
-        self.learning_rate = learning_rate
-        self.max_iter = max_iter
-        self.scale = scale
-        self.random_state = random_state
+    hidden: Literal["double"] | Annotated[int, Ge(1)] = "double"
+    activation: Literal["tanh", "logistic", "relu"] = "tanh"
+    solver: Literal["gradient", "adam"] = "gradient"
+    learning_rate: Annotated[float, Gt(0)] = 0.1
+    max_iter: Annotated[int, Ge(1)] = 2000
+    scale: bool = True
+    random_state: Annotated[int, Ge(0)] | None = None
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Train the network on dense points and their labels.

@@ -136,6 +136,7 @@ def fit_pca(points: Any, n_components: int | float | str, *, whiten: bool = Fals
     return fitted
 
 
+@dataclass(eq=False, repr=False)
 @registered(
     "preprocessor",
     "pca",
@@ -161,15 +162,8 @@ class PrincipalComponents(_Projection):
 
     version = 1
 
-    def __init__(
-        self,
-        n_components: Literal["full"]
-        | Annotated[int, Ge(1)]
-        | Annotated[float, Gt(0), Lt(1)] = "full",
-        whiten: bool = False,
-    ) -> None:
-        self.n_components = n_components
-        self.whiten = whiten
+    n_components: Literal["full"] | Annotated[int, Ge(1)] | Annotated[float, Gt(0), Lt(1)] = "full"
+    whiten: bool = False
 
     def _fitted(self, points: Any) -> Any:
         if _is_sparse(points):
@@ -181,6 +175,7 @@ class PrincipalComponents(_Projection):
         return fit_pca(points, self.n_components, whiten=self.whiten)
 
 
+@dataclass(eq=False, repr=False)
 @registered("preprocessor", "svd", "leading singular vectors, not centred; sparse")
 class SingularVectors(_Projection):
     """Project on the leading right singular vectors of the training part, for sparse data.
@@ -196,8 +191,7 @@ class SingularVectors(_Projection):
 
     version = 1
 
-    def __init__(self, n_components: Annotated[int, Ge(1)] = 100) -> None:
-        self.n_components = n_components
+    n_components: Annotated[int, Ge(1)] = 100
 
     def _fitted(self, points: Any) -> Any:
         if self.n_components >= min(points.shape):
@@ -212,6 +206,7 @@ class SingularVectors(_Projection):
         return TruncatedSVD(self.n_components, algorithm="arpack", random_state=0).fit(points)
 
 
+@dataclass(eq=False, repr=False)
 @registered("preprocessor", "impute", "missing values: mean, median or most frequent value")
 class Impute(OneToOneFeatureMixin, _OfColumns):
     """Put the training part's value of a feature in the place of its missing ones.
@@ -227,8 +222,7 @@ class Impute(OneToOneFeatureMixin, _OfColumns):
 
     version = 1
 
-    def __init__(self, strategy: Literal["mean", "median", "most_frequent"] = "mean") -> None:
-        self.strategy = strategy
+    strategy: Literal["mean", "median", "most_frequent"] = "mean"
 
     def _fitted(self, points: Any) -> Any:
         from sklearn.impute import SimpleImputer
@@ -265,6 +259,7 @@ class OneHot(_OfColumns):
         return columns.fit(points)
 
 
+@dataclass(eq=False, repr=False)
 @registered(
     "preprocessor", "variance_threshold", "drop features that don't vary in the training part"
 )
@@ -279,8 +274,7 @@ class LowVariance(_Projection):
 
     version = 1
 
-    def __init__(self, threshold: Annotated[float, Ge(0)] = 0.0) -> None:
-        self.threshold = threshold
+    threshold: Annotated[float, Ge(0)] = 0.0
 
     def _fitted(self, points: Any) -> Any:
         from sklearn.feature_selection import VarianceThreshold
@@ -333,6 +327,7 @@ class Standardize(OneToOneFeatureMixin, _Step):
         return StandardScaler(with_mean=not _is_sparse(points)).fit(points)
 
 
+@dataclass(eq=False, repr=False)
 @registered("preprocessor", "rescale", "the training part's range to [0, 1]")
 class Rescale(OneToOneFeatureMixin, _Step):
     """Map the training part's range to [0, 1]; other points may fall outside.
@@ -347,8 +342,7 @@ class Rescale(OneToOneFeatureMixin, _Step):
     version = 1
     _accepts_sparse = False
 
-    def __init__(self, by: Literal["feature", "all"] = "feature") -> None:
-        self.by = by
+    by: Literal["feature", "all"] = "feature"
 
     def _fitted(self, points: Any) -> Any:
         axis = 0 if self.by == "feature" else None
@@ -378,6 +372,7 @@ class UnitLength(OneToOneFeatureMixin, _Step):
         return Normalizer().fit(points)
 
 
+@dataclass(eq=False, repr=False)
 @registered("preprocessor", "tfidf", "word counts times the words' rarity")
 class Tfidf(OneToOneFeatureMixin, _Step):
     """Weigh word counts by how rare the word is in the training part.
@@ -394,8 +389,7 @@ class Tfidf(OneToOneFeatureMixin, _Step):
 
     version = 1
 
-    def __init__(self, norm: Literal["none", "l2"] = "none") -> None:
-        self.norm = norm
+    norm: Literal["none", "l2"] = "none"
 
     def _fitted(self, points: Any) -> Any:
         _refuse_negative(points, "tfidf")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from annotated_types import Ge, Gt, Lt
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import OneToOneFeatureMixin
 from sklearn.utils.validation import validate_data
 
@@ -52,6 +53,7 @@ class Identity(OneToOneFeatureMixin, Reducer):
         return Traits(version=1, supervised=False)
 
 
+@dataclass(eq=False, repr=False)
 @registered("reducer", "pca", "principal component analysis", label="PCA", look=("pink", "P"))
 class PCA(LinearReducer):
     r"""Project on the directions of largest variance.
@@ -92,14 +94,7 @@ class PCA(LinearReducer):
     [[-1.0], [1.0]]
     """
 
-    explained_variance_: NDArray[Any]
-    explained_variance_ratio_: NDArray[Any]
-
-    def __init__(
-        self,
-        n_components: Annotated[int, Ge(1)] | Annotated[float, Gt(0), Lt(1)] | Literal["full"] = 2,
-    ) -> None:
-        self.n_components = n_components
+    n_components: Annotated[int, Ge(1)] | Annotated[float, Gt(0), Lt(1)] | Literal["full"] = 2
 
     def fit(self, X: ArrayLike, y: Any = None) -> PCA:  # noqa: ARG002 (scikit-learn's signature)
         """Find the directions."""

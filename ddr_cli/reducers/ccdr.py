@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -24,6 +25,7 @@ from ddr_cli.reducers.reducer import Codes, Embedding, Floats
 from ddr_cli.reducers.registry import Traits, equal_ratios
 
 
+@dataclass(eq=False, repr=False)
 @registered(
     "reducer",
     "ccdr",
@@ -121,33 +123,18 @@ class CCDR(Embedding):
     (150, 2)
     """
 
-    embedding_: Floats
-    class_centers_: Floats
-    eigenvalues_: Floats
     _keeps_float32 = False
     _needs_labels = True
 
-    def __init__(
-        self,
-        n_components: Annotated[int, Ge(1)] = 2,
-        beta: Annotated[float, Ge(0)] = 0.5,
-        n_neighbors: Annotated[int, Ge(1)] = 4,
-        weights: Literal["binary", "heat"] = "binary",
-        epsilon: Literal["mean"] | Annotated[float, Gt(0)] = "mean",
-        subsample: Annotated[int, Ge(2)] | Annotated[float, Gt(0), Lt(1)] | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        n_subsamples: Annotated[int, Ge(1)] = 5,
-        neighbors: Search = "exact",
-    ) -> None:
-        self.n_components = n_components
-        self.beta = beta
-        self.n_neighbors = n_neighbors
-        self.weights = weights
-        self.epsilon = epsilon
-        self.subsample = subsample
-        self.random_state = random_state
-        self.n_subsamples = n_subsamples
-        self.neighbors = neighbors
+    n_components: Annotated[int, Ge(1)] = 2
+    beta: Annotated[float, Ge(0)] = 0.5
+    n_neighbors: Annotated[int, Ge(1)] = 4
+    weights: Literal["binary", "heat"] = "binary"
+    epsilon: Literal["mean"] | Annotated[float, Gt(0)] = "mean"
+    subsample: Annotated[int, Ge(2)] | Annotated[float, Gt(0), Lt(1)] | None = None
+    random_state: int | np.random.RandomState | None = None
+    n_subsamples: Annotated[int, Ge(1)] = 5
+    neighbors: Search = "exact"
 
     def fit(self, X: ArrayLike, y: ArrayLike, *, neighbors: Neighbors | None = None) -> CCDR:
         """Embed the rows of `X`, of classes `y` (-1: unlabelled), and the class centres.
@@ -203,7 +190,7 @@ class CCDR(Embedding):
         self.affinity_ = W
         self.connected_ = kept[L:]
         self.class_centers_ = U[:L]
-        self.embedding_ = np.zeros((n, m))
+        self.embedding_: Floats = np.zeros((n, m))
         self.embedding_[self.connected_] = U[L:]
         self._X = X
         if not self.connected_.all():

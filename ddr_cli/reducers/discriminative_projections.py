@@ -26,6 +26,7 @@ _LEADING = 300  # and in so many leading directions of larger data
 _EQUAL = 1e-12  # relative size of a difference between points that is rounding
 
 
+@dataclass(eq=False, repr=False)
 @registered(
     "reducer",
     "discriminative_projections",
@@ -142,31 +143,17 @@ class DiscriminativeProjections(LinearReducer):
 
     _needs_labels = True
 
-    def __init__(
-        self,
-        n_components: Annotated[int, Ge(1)] = 2,
-        mu: Literal["auto"] | Annotated[float, Ge(0)] = "auto",
-        n_neighbors: Annotated[int, Ge(1)] = 10,
-        labels: Literal["discrete", "continuous"] = "discrete",
-        weights: Literal["binary", "heat"] = "heat",
-        epsilon: Literal["mean"] | Annotated[float, Gt(0)] = "mean",
-        rank: Literal["auto", "full"] | Annotated[int, Ge(1)] = "auto",
-        normalize: Literal["constraint", "unit_length"] = "constraint",
-        unlabelled: Unlabelled = -1,
-        label_values: list[float] | None = None,
-        neighbors: Search = "exact",
-    ) -> None:
-        self.n_components = n_components
-        self.mu = mu
-        self.n_neighbors = n_neighbors
-        self.labels = labels
-        self.weights = weights
-        self.epsilon = epsilon
-        self.rank = rank
-        self.normalize = normalize
-        self.unlabelled = unlabelled
-        self.label_values = label_values
-        self.neighbors = neighbors
+    n_components: Annotated[int, Ge(1)] = 2
+    mu: Literal["auto"] | Annotated[float, Ge(0)] = "auto"
+    n_neighbors: Annotated[int, Ge(1)] = 10
+    labels: Literal["discrete", "continuous"] = "discrete"
+    weights: Literal["binary", "heat"] = "heat"
+    epsilon: Literal["mean"] | Annotated[float, Gt(0)] = "mean"
+    rank: Literal["auto", "full"] | Annotated[int, Ge(1)] = "auto"
+    normalize: Literal["constraint", "unit_length"] = "constraint"
+    unlabelled: Unlabelled = -1
+    label_values: list[float] | None = None
+    neighbors: Search = "exact"
 
     def fit(
         self, X: ArrayLike, y: ArrayLike, *, neighbors: Neighbors | None = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -20,6 +21,7 @@ from ddr_cli.reducers.reducer import Embedding, drawn_landmarks
 from ddr_cli.reducers.registry import Traits, one_less_than_points
 
 
+@dataclass(eq=False, repr=False)
 @registered(
     "reducer",
     "isomap",
@@ -95,19 +97,11 @@ class Isomap(Embedding):
     3.14
     """
 
-    def __init__(
-        self,
-        n_components: Annotated[int, Ge(1)] = 2,
-        n_neighbors: Annotated[int, Ge(1)] = 5,
-        disconnected: Literal["connect", "raise"] = "connect",
-        n_landmarks: Annotated[int, Ge(2)] | None = None,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.n_neighbors = n_neighbors
-        self.disconnected = disconnected
-        self.n_landmarks = n_landmarks
-        self.random_state = random_state
+    n_components: Annotated[int, Ge(1)] = 2
+    n_neighbors: Annotated[int, Ge(1)] = 5
+    disconnected: Literal["connect", "raise"] = "connect"
+    n_landmarks: Annotated[int, Ge(2)] | None = None
+    random_state: int | np.random.RandomState | None = None
 
     @one_thread()
     def fit(self, X: ArrayLike, y: Any = None) -> Isomap:  # noqa: ARG002 (scikit-learn's signature)

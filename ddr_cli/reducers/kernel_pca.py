@@ -7,6 +7,7 @@ name the parameter at fault.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -45,6 +46,7 @@ def _with_ties(model: decomposition.KernelPCA, points: Any, K: Floats) -> Floats
     return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
 
 
+@dataclass(eq=False, repr=False)
 @registered(
     "reducer",
     "kernel_pca",
@@ -110,19 +112,11 @@ default="linear"
     [[1.0], [-1.0]]
     """
 
-    def __init__(
-        self,
-        n_components: Annotated[int, Ge(1)] = 2,
-        kernel: Kernel = "linear",
-        gamma: Annotated[float, Gt(0)] | None = None,
-        degree: Annotated[int, Ge(1)] = 3,
-        coef0: float = 1.0,
-    ) -> None:
-        self.n_components = n_components
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
+    n_components: Annotated[int, Ge(1)] = 2
+    kernel: Kernel = "linear"
+    gamma: Annotated[float, Gt(0)] | None = None
+    degree: Annotated[int, Ge(1)] = 3
+    coef0: float = 1.0
 
     @one_thread()
     def fit(self, X: ArrayLike, y: Any = None) -> KernelPCA:  # noqa: ARG002 (scikit-learn's signature)

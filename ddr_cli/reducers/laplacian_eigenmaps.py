@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -27,6 +28,7 @@ from ddr_cli.reducers.registry import Traits, one_less_than_points
 _NEGLIGIBLE = 1e-8  # an edge of less than this share of the mean weight connects nothing
 
 
+@dataclass(eq=False, repr=False)
 @registered(
     "reducer",
     "laplacian_eigenmaps",
@@ -118,23 +120,12 @@ class LaplacianEigenmaps(Embedding):
     True
     """
 
-    bridges_: NDArray[np.intp]
-
-    def __init__(
-        self,
-        n_components: Annotated[int, Ge(1)] = 2,
-        n_neighbors: Annotated[int, Ge(1)] = 10,
-        weights: Literal["binary", "heat"] = "heat",
-        epsilon: Literal["mean"] | Annotated[float, Gt(0)] = "mean",
-        disconnected: Literal["connect", "raise"] = "connect",
-        neighbors: Search = "exact",
-    ) -> None:
-        self.n_components = n_components
-        self.n_neighbors = n_neighbors
-        self.weights = weights
-        self.epsilon = epsilon
-        self.disconnected = disconnected
-        self.neighbors = neighbors
+    n_components: Annotated[int, Ge(1)] = 2
+    n_neighbors: Annotated[int, Ge(1)] = 10
+    weights: Literal["binary", "heat"] = "heat"
+    epsilon: Literal["mean"] | Annotated[float, Gt(0)] = "mean"
+    disconnected: Literal["connect", "raise"] = "connect"
+    neighbors: Search = "exact"
 
     def fit(
         self,
@@ -168,7 +159,7 @@ class LaplacianEigenmaps(Embedding):
             significant.data[significant.data < _NEGLIGIBLE * significant.data.mean()] = 0
             significant.eliminate_zeros()
         n_parts, part = connected_components(significant, directed=False)
-        self.bridges_ = np.empty((0, 2), dtype=np.intp)
+        self.bridges_: NDArray[np.intp] = np.empty((0, 2), dtype=np.intp)
         if n_parts == 1:
             return W
         what = f"The graph of {self.n_neighbors} neighbours is in {n_parts} parts"

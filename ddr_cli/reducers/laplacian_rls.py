@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -30,6 +31,7 @@ Kernel = Literal["linear", "rbf", "poly", "laplacian", "cosine"] | Callable[[Any
 _RANK_TOL = 1e-12  # relative size at which an eigenvalue of the normal equations counts as zero
 
 
+@dataclass(eq=False, repr=False)
 @registered(
     "reducer",
     "laplacian_rls",
@@ -125,37 +127,20 @@ class LaplacianRLS(ClassifierMixin, Reducer):
     [0, 1, 2]
     """
 
-    coef_: NDArray[Any]
-    dual_coef_: Floats
-    intercept_: NDArray[Any]
     _fitted = "intercept_"
     _needs_labels = True
 
-    def __init__(
-        self,
-        mu: Literal["auto"] | Annotated[float, Ge(0)] = "auto",
-        alpha: Annotated[float, Ge(0)] = 1.0,
-        n_neighbors: Annotated[int, Ge(1)] = 10,
-        kernel: Kernel = "linear",
-        gamma: Literal["scale"] | Annotated[float, Gt(0)] = "scale",
-        degree: Annotated[int, Ge(1)] = 3,
-        coef0: float = 1.0,
-        weights: Literal["binary", "heat"] = "heat",
-        epsilon: Literal["mean"] | Annotated[float, Gt(0)] = "mean",
-        fit_intercept: bool = True,
-        neighbors: Search = "exact",
-    ) -> None:
-        self.mu = mu
-        self.alpha = alpha
-        self.n_neighbors = n_neighbors
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.weights = weights
-        self.epsilon = epsilon
-        self.fit_intercept = fit_intercept
-        self.neighbors = neighbors
+    mu: Literal["auto"] | Annotated[float, Ge(0)] = "auto"
+    alpha: Annotated[float, Ge(0)] = 1.0
+    n_neighbors: Annotated[int, Ge(1)] = 10
+    kernel: Kernel = "linear"
+    gamma: Literal["scale"] | Annotated[float, Gt(0)] = "scale"
+    degree: Annotated[int, Ge(1)] = 3
+    coef0: float = 1.0
+    weights: Literal["binary", "heat"] = "heat"
+    epsilon: Literal["mean"] | Annotated[float, Gt(0)] = "mean"
+    fit_intercept: bool = True
+    neighbors: Search = "exact"
 
     def fit(
         self, X: ArrayLike, y: ArrayLike, *, neighbors: Neighbors | None = None
@@ -205,7 +190,7 @@ class LaplacianRLS(ClassifierMixin, Reducer):
             coef = safe_sparse_dot(points.T, a) if self.kernel == "linear" else a
         self.intercept_ = offset - shift if self.fit_intercept else offset
         if self.kernel == "linear":
-            self.coef_ = np.asarray(coef).T.astype(points.dtype)
+            self.coef_: NDArray[Any] = np.asarray(coef).T.astype(points.dtype)
         else:
             self.dual_coef_, self.X_fit_ = coef, points
 

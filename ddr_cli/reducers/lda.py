@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -19,6 +20,7 @@ from ddr_cli.reducers.reducer import Codes, Floats
 from ddr_cli.reducers.registry import Traits, one_less_than_classes
 
 
+@dataclass(eq=False, repr=False)
 @registered(
     "reducer", "lda", "Fisher's linear discriminant analysis", label="LDA", look=("orange", "D")
 )
@@ -79,15 +81,9 @@ class LDA(LinearDiscriminant):
     (2, 4)
     """
 
-    def __init__(
-        self,
-        n_components: Annotated[int, Ge(1)] = 2,
-        max_condition: Annotated[float, Gt(1)] | Literal["rank"] = MAX_CONDITION,
-        scaling: Literal["within", "unit"] = "within",
-    ) -> None:
-        self.n_components = n_components
-        self.max_condition = max_condition
-        self.scaling = scaling
+    n_components: Annotated[int, Ge(1)] = 2
+    max_condition: Annotated[float, Gt(1)] | Literal["rank"] = MAX_CONDITION
+    scaling: Literal["within", "unit"] = "within"
 
     def _directions(self, points: Any, Z: Floats, code: Codes) -> Floats:  # noqa: ARG002
         n_classes = len(self.classes_)

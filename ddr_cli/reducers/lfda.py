@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -49,6 +50,7 @@ class _LocalFisher(Discriminant):
         return T
 
 
+@dataclass(eq=False, repr=False)
 @registered(
     "reducer",
     "lfda",
@@ -123,17 +125,10 @@ class LFDA(_LocalFisher, LinearDiscriminant):
     (150, 2)
     """
 
-    def __init__(
-        self,
-        n_components: Annotated[int, Ge(1)] = 2,
-        n_neighbors: Annotated[int, Ge(1)] = 7,
-        embedding_type: EmbeddingType = "plain",
-        reg: Annotated[float, Ge(0)] = 0.0,
-    ) -> None:
-        self.n_components = n_components
-        self.n_neighbors = n_neighbors
-        self.embedding_type = embedding_type
-        self.reg = reg
+    n_components: Annotated[int, Ge(1)] = 2
+    n_neighbors: Annotated[int, Ge(1)] = 7
+    embedding_type: EmbeddingType = "plain"
+    reg: Annotated[float, Ge(0)] = 0.0
 
     def _span_of(self, points: Any) -> Span:
         return computed_once(lambda: quick_span(points), points, "quick span")
@@ -153,6 +148,7 @@ class LFDA(_LocalFisher, LinearDiscriminant):
         )
 
 
+@dataclass(eq=False, repr=False)
 @registered(
     "reducer",
     "kernel_lfda",
@@ -236,29 +232,16 @@ class KernelLFDA(_LocalFisher, KernelDiscriminant):
     (150, 2)
     """
 
-    def __init__(
-        self,
-        n_components: Annotated[int, Ge(1)] = 2,
-        kernel: Kernel = "rbf",
-        gamma: Literal["scale"] | Annotated[float, Gt(0)] = "scale",
-        degree: Annotated[int, Ge(1)] = 3,
-        coef0: float = 1.0,
-        n_neighbors: Annotated[int, Ge(1)] = 7,
-        embedding_type: EmbeddingType = "plain",
-        reg: Annotated[float, Gt(0)] = 1e-3,
-        n_landmarks: Annotated[int, Ge(2)] | None = None,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.n_neighbors = n_neighbors
-        self.embedding_type = embedding_type
-        self.reg = reg
-        self.n_landmarks = n_landmarks
-        self.random_state = random_state
+    n_components: Annotated[int, Ge(1)] = 2
+    kernel: Kernel = "rbf"
+    gamma: Literal["scale"] | Annotated[float, Gt(0)] = "scale"
+    degree: Annotated[int, Ge(1)] = 3
+    coef0: float = 1.0
+    n_neighbors: Annotated[int, Ge(1)] = 7
+    embedding_type: EmbeddingType = "plain"
+    reg: Annotated[float, Gt(0)] = 1e-3
+    n_landmarks: Annotated[int, Ge(2)] | None = None
+    random_state: int | np.random.RandomState | None = None
 
     def __ddr_traits__(self) -> Traits:
         return Traits(

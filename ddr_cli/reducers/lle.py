@@ -6,6 +6,7 @@ It also handles exact duplicates, and neighbour graphs of several components.
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -31,6 +32,7 @@ _LLE: dict[str, Any] = {
 _DENSE = 2000  # up to this order a complete decomposition is fast and misses nothing
 
 
+@dataclass(eq=False, repr=False)
 @registered(
     "reducer",
     "lle",
@@ -108,17 +110,10 @@ class LLE(SklearnEmbedding):
 
     _takes_sparse = False
 
-    def __init__(
-        self,
-        n_components: Annotated[int, Ge(1)] = 2,
-        n_neighbors: Annotated[int, Ge(1)] = 5,
-        reg: Annotated[float, Gt(0)] = 1e-3,
-        disconnected: Literal["connect", "raise"] = "connect",
-    ) -> None:
-        self.n_components = n_components
-        self.n_neighbors = n_neighbors
-        self.reg = reg
-        self.disconnected = disconnected
+    n_components: Annotated[int, Ge(1)] = 2
+    n_neighbors: Annotated[int, Ge(1)] = 5
+    reg: Annotated[float, Gt(0)] = 1e-3
+    disconnected: Literal["connect", "raise"] = "connect"
 
     @one_thread()
     def fit(self, X: ArrayLike, y: Any = None) -> LLE:  # noqa: ARG002 (scikit-learn's signature)

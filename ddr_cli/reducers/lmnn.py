@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Literal
 
 import numpy as np
@@ -16,6 +17,7 @@ from ddr_cli.reducers.reducer import Codes, Floats
 from ddr_cli.reducers.registry import Traits, rank_of_centred
 
 
+@dataclass(eq=False, repr=False)
 @registered(
     "reducer",
     "lmnn",
@@ -114,21 +116,12 @@ class LMNN(MetricLearner):
     (150, 2)
     """
 
-    def __init__(
-        self,
-        n_components: Annotated[int, Ge(1)] | Literal["full"] = 2,
-        n_neighbors: Annotated[int, Ge(1)] = 3,
-        push_weight: Annotated[float, Gt(0), Lt(1)] = 0.5,
-        directions: Directions = "variance",
-        tol: Annotated[float, Gt(0)] = 1e-4,
-        max_iter: Annotated[int, Ge(1)] = 100,
-    ) -> None:
-        self.n_components = n_components
-        self.n_neighbors = n_neighbors
-        self.push_weight = push_weight
-        self.directions = directions
-        self.tol = tol
-        self.max_iter = max_iter
+    n_components: Annotated[int, Ge(1)] | Literal["full"] = 2
+    n_neighbors: Annotated[int, Ge(1)] = 3
+    push_weight: Annotated[float, Gt(0), Lt(1)] = 0.5
+    directions: Directions = "variance"
+    tol: Annotated[float, Gt(0)] = 1e-4
+    max_iter: Annotated[int, Ge(1)] = 100
 
     def _learn(self, X: Floats, code: Codes) -> MetricFit:
         smallest = int(np.bincount(code).min())

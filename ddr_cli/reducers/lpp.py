@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -21,6 +22,7 @@ from ddr_cli.reducers.registry import Traits, rank_of_centred
 _CONSTANT = 1e-7  # largest distance, per point, at which the span is taken to hold the constant
 
 
+@dataclass(eq=False, repr=False)
 @registered(
     "reducer",
     "lpp",
@@ -95,19 +97,11 @@ class LPP(LinearReducer):
     (150, 2)
     """
 
-    def __init__(
-        self,
-        n_components: Annotated[int, Ge(1)] = 2,
-        n_neighbors: Annotated[int, Ge(1)] = 10,
-        weights: Literal["heat", "binary", "local_scaling"] = "heat",
-        epsilon: Literal["mean"] | Annotated[float, Gt(0)] = "mean",
-        neighbors: Search = "exact",
-    ) -> None:
-        self.n_components = n_components
-        self.n_neighbors = n_neighbors
-        self.weights = weights
-        self.epsilon = epsilon
-        self.neighbors = neighbors
+    n_components: Annotated[int, Ge(1)] = 2
+    n_neighbors: Annotated[int, Ge(1)] = 10
+    weights: Literal["heat", "binary", "local_scaling"] = "heat"
+    epsilon: Literal["mean"] | Annotated[float, Gt(0)] = "mean"
+    neighbors: Search = "exact"
 
     def fit(
         self,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from annotated_types import Ge, Gt
@@ -14,6 +15,7 @@ from ddr_cli.reducers.reducer import Codes, Floats
 from ddr_cli.reducers.registry import Traits, rank_of_centred
 
 
+@dataclass(eq=False, repr=False)
 @registered(
     "reducer",
     "mcml",
@@ -88,17 +90,10 @@ class MCML(MetricLearner):
     (150, 2)
     """
 
-    def __init__(
-        self,
-        n_components: Annotated[int, Ge(1)] | Literal["full"] = 2,
-        directions: Directions = "variance",
-        tol: Annotated[float, Gt(0)] = 1e-5,
-        max_iter: Annotated[int, Ge(1)] = 1000,
-    ) -> None:
-        self.n_components = n_components
-        self.directions = directions
-        self.tol = tol
-        self.max_iter = max_iter
+    n_components: Annotated[int, Ge(1)] | Literal["full"] = 2
+    directions: Directions = "variance"
+    tol: Annotated[float, Gt(0)] = 1e-5
+    max_iter: Annotated[int, Ge(1)] = 1000
 
     def _learn(self, X: Floats, code: Codes) -> MetricFit:
         return collapsing_metric(X, code, tol=self.tol, max_iter=self.max_iter)

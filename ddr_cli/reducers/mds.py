@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -18,6 +19,7 @@ from ddr_cli.reducers.registry import Traits, one_less_than_points
 _ASYMMETRY = 1e-8  # relative difference of two given distances that is more than rounding
 
 
+@dataclass(eq=False, repr=False)
 @registered(
     "reducer",
     "mds",
@@ -85,15 +87,8 @@ class MDS(Embedding):
 
     _takes_sparse = False
 
-    def __init__(
-        self,
-        n_components: Annotated[int, Ge(1)] = 2,
-        metric: Literal[
-            "euclidean", "cityblock", "chebyshev", "cosine", "precomputed"
-        ] = "euclidean",
-    ) -> None:
-        self.n_components = n_components
-        self.metric = metric
+    n_components: Annotated[int, Ge(1)] = 2
+    metric: Literal["euclidean", "cityblock", "chebyshev", "cosine", "precomputed"] = "euclidean"
 
     @one_thread()
     def fit(self, X: ArrayLike, y: Any = None) -> MDS:  # noqa: ARG002 (scikit-learn's signature)

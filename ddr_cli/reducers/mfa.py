@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -52,6 +53,7 @@ class _MarginalFisher(Discriminant):
         return W
 
 
+@dataclass(eq=False, repr=False)
 @registered(
     "reducer", "mfa", "marginal Fisher analysis (Yan et al.)", label="MFA", look=("pink", "s")
 )
@@ -121,19 +123,11 @@ class MFA(_MarginalFisher, LinearDiscriminant):
     (150, 2)
     """
 
-    def __init__(
-        self,
-        n_components: Annotated[int, Ge(1)] = 2,
-        n_neighbors_within: Annotated[int, Ge(1)] = 5,
-        n_neighbors_between: Annotated[int, Ge(1)] = 20,
-        margin: Margin = "pairs",
-        reg: Annotated[float, Ge(0)] = 0.0,
-    ) -> None:
-        self.n_components = n_components
-        self.n_neighbors_within = n_neighbors_within
-        self.n_neighbors_between = n_neighbors_between
-        self.margin = margin
-        self.reg = reg
+    n_components: Annotated[int, Ge(1)] = 2
+    n_neighbors_within: Annotated[int, Ge(1)] = 5
+    n_neighbors_between: Annotated[int, Ge(1)] = 20
+    margin: Margin = "pairs"
+    reg: Annotated[float, Ge(0)] = 0.0
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
@@ -151,6 +145,7 @@ class MFA(_MarginalFisher, LinearDiscriminant):
         )
 
 
+@dataclass(eq=False, repr=False)
 @registered(
     "reducer",
     "kernel_mfa",
@@ -208,31 +203,17 @@ class KernelMFA(_MarginalFisher, KernelDiscriminant):
     (150, 2)
     """
 
-    def __init__(
-        self,
-        n_components: Annotated[int, Ge(1)] = 2,
-        kernel: Kernel = "rbf",
-        gamma: Literal["scale"] | Annotated[float, Gt(0)] = "scale",
-        degree: Annotated[int, Ge(1)] = 3,
-        coef0: float = 1.0,
-        n_neighbors_within: Annotated[int, Ge(1)] = 5,
-        n_neighbors_between: Annotated[int, Ge(1)] = 20,
-        margin: Margin = "pairs",
-        reg: Annotated[float, Gt(0)] = 1e-3,
-        n_landmarks: Annotated[int, Ge(2)] | None = None,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.n_neighbors_within = n_neighbors_within
-        self.n_neighbors_between = n_neighbors_between
-        self.margin = margin
-        self.reg = reg
-        self.n_landmarks = n_landmarks
-        self.random_state = random_state
+    n_components: Annotated[int, Ge(1)] = 2
+    kernel: Kernel = "rbf"
+    gamma: Literal["scale"] | Annotated[float, Gt(0)] = "scale"
+    degree: Annotated[int, Ge(1)] = 3
+    coef0: float = 1.0
+    n_neighbors_within: Annotated[int, Ge(1)] = 5
+    n_neighbors_between: Annotated[int, Ge(1)] = 20
+    margin: Margin = "pairs"
+    reg: Annotated[float, Gt(0)] = 1e-3
+    n_landmarks: Annotated[int, Ge(2)] | None = None
+    random_state: int | np.random.RandomState | None = None
 
     def __ddr_traits__(self) -> Traits:
         return Traits(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from typing import Annotated, Literal
 
 import numpy as np
@@ -21,6 +22,7 @@ from ddr_cli.reducers.reducer import Codes, Floats
 from ddr_cli.reducers.registry import Traits, rank_of_centred
 
 
+@dataclass(eq=False, repr=False)
 @registered(
     "reducer",
     "nca",
@@ -103,19 +105,11 @@ class NCA(OrderedReducer):
     (150, 2)
     """
 
-    def __init__(
-        self,
-        n_components: Annotated[int, Ge(1)] = 2,
-        init: Literal["auto", "lda", "pca", "random"] = "auto",
-        max_iter: Annotated[int, Ge(1)] = 500,
-        tol: Annotated[float, Gt(0)] = 1e-7,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.init = init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
+    n_components: Annotated[int, Ge(1)] = 2
+    init: Literal["auto", "lda", "pca", "random"] = "auto"
+    max_iter: Annotated[int, Ge(1)] = 500
+    tol: Annotated[float, Gt(0)] = 1e-7
+    random_state: int | np.random.RandomState | None = None
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> NCA:
         """Find the map from points and their classes `y`."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal, Self
 
 from annotated_types import Ge
@@ -18,6 +18,7 @@ from ddr_cli.reducers.reducer import Codes, Floats
 from ddr_cli.reducers.registry import Traits, rank_of_centred
 
 
+@dataclass(eq=False, repr=False)
 @registered(
     "reducer",
     "nmmp",
@@ -89,17 +90,10 @@ class NMMP(LinearDiscriminant):
     (150, 2)
     """
 
-    def __init__(
-        self,
-        n_components: Annotated[int, Ge(1)] = 2,
-        n_neighbors_within: Literal["half"] | Annotated[int, Ge(1)] = "half",
-        n_neighbors_between: Annotated[int, Ge(1)] = 10,
-        solver: Literal["newton", "bisection"] = "newton",
-    ) -> None:
-        self.n_components = n_components
-        self.n_neighbors_within = n_neighbors_within
-        self.n_neighbors_between = n_neighbors_between
-        self.solver = solver
+    n_components: Annotated[int, Ge(1)] = 2
+    n_neighbors_within: Literal["half"] | Annotated[int, Ge(1)] = "half"
+    n_neighbors_between: Annotated[int, Ge(1)] = 10
+    solver: Literal["newton", "bisection"] = "newton"
 
     def _directions(self, points: Any, Z: Floats, code: Codes) -> Floats:
         def within() -> Floats:

@@ -8,6 +8,7 @@ others are wanted.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -65,6 +66,7 @@ class _RegressionMap(MultiOutputMixin, RegressorMixin, BaseEstimator, ABC):
         """Return those columns at points of given squared distances to the training points."""
 
 
+@dataclass(eq=False, repr=False)
 class KernelRidgeMap(_RegressionMap):
     r"""Kernel ridge regression with the kernel :math:`\exp(-\|x - x'\|^2 / \epsilon)`.
 
@@ -102,13 +104,8 @@ class KernelRidgeMap(_RegressionMap):
     True
     """
 
-    def __init__(
-        self,
-        width: Literal["loo"] | Annotated[float, Gt(0)] = "loo",
-        ridge: Literal["loo"] | Annotated[float, Ge(0)] = "loo",
-    ) -> None:
-        self.width = width
-        self.ridge = ridge
+    width: Literal["loo"] | Annotated[float, Gt(0)] = "loo"
+    ridge: Literal["loo"] | Annotated[float, Ge(0)] = "loo"
 
     @one_thread()
     def fit(self, X: ArrayLike, y: ArrayLike) -> KernelRidgeMap:
@@ -142,6 +139,7 @@ class KernelRidgeMap(_RegressionMap):
         return np.asarray(kernel @ self.dual_coef_[:, columns] + self.mean_[columns])
 
 
+@dataclass(eq=False, repr=False)
 class NadarayaWatsonMap(_RegressionMap):
     r"""The mean of the training points' targets under weights :math:`\exp(-d^2 / \epsilon)`.
 
@@ -172,8 +170,7 @@ class NadarayaWatsonMap(_RegressionMap):
     [2.0, 3.0]
     """
 
-    def __init__(self, width: Literal["loo"] | Annotated[float, Gt(0)] = "loo") -> None:
-        self.width = width
+    width: Literal["loo"] | Annotated[float, Gt(0)] = "loo"
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> NadarayaWatsonMap:
         """Remember the points, and choose the width for each column of `y`."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -18,6 +19,7 @@ from ddr_cli.reducers.registry import Traits, one_less_than_points
 from ddr_cli.reducers.regression_map import MapName, MappedEmbedding
 
 
+@dataclass(eq=False, repr=False)
 @registered(
     "reducer",
     "sde",
@@ -110,21 +112,12 @@ class SDE(MappedEmbedding):
     True
     """
 
-    def __init__(
-        self,
-        n_components: Annotated[int, Ge(1)] = 2,
-        n_neighbors: Annotated[int, Ge(1)] = 4,
-        solver: Solver = "auto",
-        tol: Annotated[float, Gt(0)] = 1e-3,
-        disconnected: Literal["connect", "raise"] = "connect",
-        map: MapName = "kernel_ridge",
-    ) -> None:
-        self.n_components = n_components
-        self.n_neighbors = n_neighbors
-        self.solver = solver
-        self.tol = tol
-        self.disconnected = disconnected
-        self.map = map
+    n_components: Annotated[int, Ge(1)] = 2
+    n_neighbors: Annotated[int, Ge(1)] = 4
+    solver: Solver = "auto"
+    tol: Annotated[float, Gt(0)] = 1e-3
+    disconnected: Literal["connect", "raise"] = "connect"
+    map: MapName = "kernel_ridge"
 
     @one_thread()
     def fit(self, X: ArrayLike, y: Any = None, *, neighbors: Neighbors | None = None) -> SDE:  # noqa: ARG002 (scikit-learn's signature)

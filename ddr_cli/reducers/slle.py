@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
@@ -24,6 +25,7 @@ _DENSE = 2000  # up to this order a complete decomposition is fast and misses no
 _ZERO = 1e-12  # an eigenvalue below this share of the largest possible one is 0
 
 
+@dataclass(eq=False, repr=False)
 @registered(
     "reducer",
     "slle",
@@ -95,19 +97,11 @@ class SupervisedLLE(MappedEmbedding):
 
     _needs_labels = True
 
-    def __init__(
-        self,
-        n_components: Annotated[int, Ge(1)] = 2,
-        n_neighbors: Annotated[int, Ge(1)] = 5,
-        alpha: Annotated[float, Ge(0), Le(1)] = 0.1,
-        reg: Annotated[float, Gt(0)] = 1e-3,
-        map: MapName = "kernel_ridge",
-    ) -> None:
-        self.n_components = n_components
-        self.n_neighbors = n_neighbors
-        self.alpha = alpha
-        self.reg = reg
-        self.map = map
+    n_components: Annotated[int, Ge(1)] = 2
+    n_neighbors: Annotated[int, Ge(1)] = 5
+    alpha: Annotated[float, Ge(0), Le(1)] = 0.1
+    reg: Annotated[float, Gt(0)] = 1e-3
+    map: MapName = "kernel_ridge"
 
     @one_thread()
     def fit(self, X: ArrayLike, y: ArrayLike) -> SupervisedLLE:

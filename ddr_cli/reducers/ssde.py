@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
@@ -20,6 +21,7 @@ from ddr_cli.reducers.registry import Traits, one_less_than_points
 from ddr_cli.reducers.regression_map import MapName, MappedEmbedding
 
 
+@dataclass(eq=False, repr=False)
 @registered(
     "reducer",
     "ssde",
@@ -103,21 +105,12 @@ class SSDE(MappedEmbedding):
 
     _needs_labels = True
 
-    def __init__(
-        self,
-        n_components: Annotated[int, Ge(1)] = 2,
-        n_neighbors: Annotated[int, Ge(1)] = 4,
-        centroid_scale: Annotated[float, Gt(0)] = 16.0,
-        solver: Solver = "auto",
-        tol: Annotated[float, Gt(0)] = 1e-3,
-        map: MapName = "kernel_ridge",
-    ) -> None:
-        self.n_components = n_components
-        self.n_neighbors = n_neighbors
-        self.centroid_scale = centroid_scale
-        self.solver = solver
-        self.tol = tol
-        self.map = map
+    n_components: Annotated[int, Ge(1)] = 2
+    n_neighbors: Annotated[int, Ge(1)] = 4
+    centroid_scale: Annotated[float, Gt(0)] = 16.0
+    solver: Solver = "auto"
+    tol: Annotated[float, Gt(0)] = 1e-3
+    map: MapName = "kernel_ridge"
 
     @one_thread()
     def fit(self, X: ArrayLike, y: ArrayLike) -> SSDE:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
@@ -22,6 +23,7 @@ _ZERO = 1e-12  # relative size at which a variance counts as 0
 _UNSEEN = 1e-7  # scikit-learn's trees take values for equal that differ by no more
 
 
+@dataclass(eq=False, repr=False)
 @registered(
     "reducer",
     "forest_embedding",
@@ -90,17 +92,10 @@ class ForestEmbedding(Reducer):
     _fitted = "components_"
     _magnitudes = (1e-30, 1e30)  # trees are grown in single precision
 
-    def __init__(
-        self,
-        n_components: Annotated[int, Ge(1)] = 2,
-        n_estimators: Annotated[int, Ge(1)] = 100,
-        min_samples_leaf: Annotated[int, Ge(1)] = 5,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.n_estimators = n_estimators
-        self.min_samples_leaf = min_samples_leaf
-        self.random_state = random_state
+    n_components: Annotated[int, Ge(1)] = 2
+    n_estimators: Annotated[int, Ge(1)] = 100
+    min_samples_leaf: Annotated[int, Ge(1)] = 5
+    random_state: int | np.random.RandomState | None = None
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> ForestEmbedding:
         """Grow the trees from points and their classes `y`, and find the components."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from ddr_cli.reducers.reducer import Codes, Floats
 from ddr_cli.reducers.registry import Traits, one_less_than_classes, rank_of_centred
 
 
+@dataclass(eq=False, repr=False)
 @registered(
     "reducer",
     "hsic_pca",
@@ -78,13 +80,8 @@ class HSICPCA(LinearDiscriminant):
     (150, 2)
     """
 
-    def __init__(
-        self,
-        n_components: Annotated[int, Ge(1)] = 2,
-        pca_weight: Annotated[float, Ge(0)] = 0.0,
-    ) -> None:
-        self.n_components = n_components
-        self.pca_weight = pca_weight
+    n_components: Annotated[int, Ge(1)] = 2
+    pca_weight: Annotated[float, Ge(0)] = 0.0
 
     def _directions(self, points: Any, Z: Floats, code: Codes) -> Floats:  # noqa: ARG002
         m = self.n_components if self.pca_weight else fewer_than_classes(self)

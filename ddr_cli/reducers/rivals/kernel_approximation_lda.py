@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -18,6 +19,7 @@ from ddr_cli.reducers.reducer import Reducer
 from ddr_cli.reducers.registry import Traits, equal_ratios
 
 
+@dataclass(eq=False, repr=False)
 @registered(
     "reducer",
     "kernel_approximation_lda",
@@ -89,21 +91,12 @@ class KernelApproximationLDA(Reducer):
     _needs_labels = True
     _fitted = "dual_components_"
 
-    def __init__(
-        self,
-        n_components: Annotated[int, Ge(1)] = 2,
-        n_landmarks: Annotated[int, Ge(1)] = 300,
-        kernel: Literal["rbf", "laplacian"] = "rbf",
-        gamma: Literal["scale"] | Annotated[float, Gt(0)] = "scale",
-        reg: Annotated[float, Gt(0)] = 1e-3,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.n_landmarks = n_landmarks
-        self.kernel = kernel
-        self.gamma = gamma
-        self.reg = reg
-        self.random_state = random_state
+    n_components: Annotated[int, Ge(1)] = 2
+    n_landmarks: Annotated[int, Ge(1)] = 300
+    kernel: Literal["rbf", "laplacian"] = "rbf"
+    gamma: Literal["scale"] | Annotated[float, Gt(0)] = "scale"
+    reg: Annotated[float, Gt(0)] = 1e-3
+    random_state: int | np.random.RandomState | None = None
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> KernelApproximationLDA:
         """Draw points, and find the directions that tell the classes `y` apart."""

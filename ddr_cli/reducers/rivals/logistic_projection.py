@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
@@ -17,6 +18,7 @@ from ddr_cli.reducers.reducer import LinearReducer
 from ddr_cli.reducers.registry import Traits, equal_ratios, one_less_than_classes
 
 
+@dataclass(eq=False, repr=False)
 @registered(
     "reducer",
     "logistic_projection",
@@ -89,17 +91,10 @@ class LogisticProjection(LinearReducer):
 
     _needs_labels = True
 
-    def __init__(
-        self,
-        n_components: Annotated[int, Ge(1)] = 2,
-        C: Annotated[float, Gt(0)] = 1.0,
-        max_iter: Annotated[int, Ge(1)] = 2000,
-        tol: Annotated[float, Gt(0)] = 1e-6,
-    ) -> None:
-        self.n_components = n_components
-        self.C = C
-        self.max_iter = max_iter
-        self.tol = tol
+    n_components: Annotated[int, Ge(1)] = 2
+    C: Annotated[float, Gt(0)] = 1.0
+    max_iter: Annotated[int, Ge(1)] = 2000
+    tol: Annotated[float, Gt(0)] = 1e-6
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> LogisticProjection:
         """Find the weights from points and their classes `y`, and their singular vectors."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from ddr_cli.reducers.registry import Traits, rank_of_centred
 _DEPENDENT = 1e-8  # length of what is new in a unit vector below which it is rounding
 
 
+@dataclass(eq=False, repr=False)
 @registered(
     "reducer",
     "lol",
@@ -74,8 +76,7 @@ class LOL(LinearDiscriminant):
     (150, 3)
     """
 
-    def __init__(self, n_components: Annotated[int, Ge(1)] = 2) -> None:
-        self.n_components = n_components
+    n_components: Annotated[int, Ge(1)] = 2
 
     def _directions(self, points: Any, Z: Floats, code: Codes) -> Floats:  # noqa: ARG002
         by_size = np.argsort(-np.bincount(code), kind="stable")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from ddr_cli.reducers.reducer import Codes, Floats
 from ddr_cli.reducers.registry import Traits, rank_of_centred
 
 
+@dataclass(eq=False, repr=False)
 @registered(
     "reducer",
     "lsda",
@@ -81,15 +83,9 @@ class LSDA(LinearDiscriminant):
     (150, 2)
     """
 
-    def __init__(
-        self,
-        n_components: Annotated[int, Ge(1)] = 2,
-        n_neighbors: Annotated[int, Ge(1)] = 5,
-        alpha: Annotated[float, Ge(0), Le(1)] = 0.5,
-    ) -> None:
-        self.n_components = n_components
-        self.n_neighbors = n_neighbors
-        self.alpha = alpha
+    n_components: Annotated[int, Ge(1)] = 2
+    n_neighbors: Annotated[int, Ge(1)] = 5
+    alpha: Annotated[float, Ge(0), Le(1)] = 0.5
 
     def _directions(self, points: Any, Z: Floats, code: Codes) -> Floats:
         graph, _, _ = neighbor_affinity(points, self.n_neighbors, weights="binary")

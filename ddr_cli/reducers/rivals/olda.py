@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from ddr_cli.reducers.reducer import Codes, Floats
 from ddr_cli.reducers.registry import Traits, one_less_than_classes
 
 
+@dataclass(eq=False, repr=False)
 @registered(
     "reducer",
     "olda",
@@ -71,8 +73,7 @@ class OLDA(LinearDiscriminant):
     (150, 2)
     """
 
-    def __init__(self, n_components: Annotated[int, Ge(1)] = 2) -> None:
-        self.n_components = n_components
+    n_components: Annotated[int, Ge(1)] = 2
 
     def _directions(self, points: Any, Z: Floats, code: Codes) -> Floats:  # noqa: ARG002
         m = fewer_than_classes(self)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Any, Self
 
 import numpy as np
@@ -15,6 +16,7 @@ from ddr_cli.reducers.reducer import Embedding, as_seed
 from ddr_cli.reducers.registry import Traits
 
 
+@dataclass(eq=False, repr=False)
 @registered(
     "reducer",
     "opentsne",
@@ -70,17 +72,10 @@ class OpenTSNE(Embedding):
 
     _takes_sparse = False
 
-    def __init__(
-        self,
-        n_components: Annotated[int, Ge(1), Le(2)] = 2,
-        perplexity: Annotated[float, Gt(0)] = 30.0,
-        exaggeration: Annotated[float, Ge(1)] = 1.0,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.perplexity = perplexity
-        self.exaggeration = exaggeration
-        self.random_state = random_state
+    n_components: Annotated[int, Ge(1), Le(2)] = 2
+    perplexity: Annotated[float, Gt(0)] = 30.0
+    exaggeration: Annotated[float, Ge(1)] = 1.0
+    random_state: int | np.random.RandomState | None = None
 
     def fit(self, X: ArrayLike, y: Any = None) -> Self:  # noqa: ARG002 (scikit-learn's signature)
         """Embed the rows of `X`."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Annotated, Any, Self
 
 import numpy as np
@@ -20,6 +21,7 @@ from ddr_cli.reducers.registry import Traits
 _MOST = 100  # the library reduces more features than these by PCA, from which it starts
 
 
+@dataclass(eq=False, repr=False)
 @registered(
     "reducer",
     "pacmap",
@@ -78,19 +80,11 @@ class PaCMAP(Embedding):
 
     _takes_sparse = False
 
-    def __init__(
-        self,
-        n_components: Annotated[int, Ge(1)] = 2,
-        n_neighbors: Annotated[int, Ge(1)] = 10,
-        mid_near_ratio: Annotated[float, Gt(0)] = 0.5,
-        further_ratio: Annotated[float, Gt(0)] = 2.0,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.n_neighbors = n_neighbors
-        self.mid_near_ratio = mid_near_ratio
-        self.further_ratio = further_ratio
-        self.random_state = random_state
+    n_components: Annotated[int, Ge(1)] = 2
+    n_neighbors: Annotated[int, Ge(1)] = 10
+    mid_near_ratio: Annotated[float, Gt(0)] = 0.5
+    further_ratio: Annotated[float, Gt(0)] = 2.0
+    random_state: int | np.random.RandomState | None = None
 
     def fit(self, X: ArrayLike, y: Any = None) -> Self:  # noqa: ARG002 (scikit-learn's signature)
         """Embed the rows of `X`."""

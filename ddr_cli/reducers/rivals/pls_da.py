@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
@@ -18,6 +19,7 @@ from ddr_cli.reducers.registry import Traits, rank_of_centred
 _TOL, _MAX_ITER = 1e-16, 5000  # of the power iteration, which is cheap
 
 
+@dataclass(eq=False, repr=False)
 @registered(
     "reducer",
     "pls_da",
@@ -80,9 +82,8 @@ class PLSDA(LinearReducer):
     _needs_labels = True
     _takes_sparse = False
 
-    def __init__(self, n_components: Annotated[int, Ge(1)] = 2, scale: bool = True) -> None:
-        self.n_components = n_components
-        self.scale = scale
+    n_components: Annotated[int, Ge(1)] = 2
+    scale: bool = True
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> PLSDA:
         """Find the components from points and their classes `y`."""

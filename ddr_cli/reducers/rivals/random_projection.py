@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from ddr_cli.reducers.reducer import LinearReducer
 from ddr_cli.reducers.registry import Traits
 
 
+@dataclass(eq=False, repr=False)
 @registered(
     "reducer", "random_projection", "orthonormal directions drawn at random", look=("green", "o")
 )
@@ -58,13 +60,8 @@ class RandomProjection(LinearReducer):
     True
     """
 
-    def __init__(
-        self,
-        n_components: Annotated[int, Ge(1)] = 2,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.random_state = random_state
+    n_components: Annotated[int, Ge(1)] = 2
+    random_state: int | np.random.RandomState | None = None
 
     def fit(self, X: ArrayLike, y: Any = None) -> RandomProjection:  # noqa: ARG002 (scikit-learn's signature)
         """Draw the directions; of `X` only the number of features matters."""

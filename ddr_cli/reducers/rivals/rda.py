@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Self
 
 import numpy as np
@@ -19,6 +20,7 @@ from ddr_cli.reducers.registry import Traits, one_less_than_classes
 _SINGULAR = 1e-12  # relative size at which a variance counts as 0
 
 
+@dataclass(eq=False, repr=False)
 @registered(
     "reducer",
     "rda",
@@ -92,15 +94,9 @@ class RDA(Reducer):
     _needs_labels = True
     _fitted = "axes_"
 
-    def __init__(
-        self,
-        n_components: Annotated[int, Ge(1)] = 2,
-        pooling: Annotated[float, Ge(0), Le(1)] = 0.5,
-        shrinkage: Annotated[float, Ge(0), Le(1)] = 0.1,
-    ) -> None:
-        self.n_components = n_components
-        self.pooling = pooling
-        self.shrinkage = shrinkage
+    n_components: Annotated[int, Ge(1)] = 2
+    pooling: Annotated[float, Ge(0), Le(1)] = 0.5
+    shrinkage: Annotated[float, Ge(0), Le(1)] = 0.1
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Find the classes' covariances, and the axes of the training points' scores."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -13,6 +14,7 @@ from ddr_cli.reducers.reducer import Codes, Floats
 from ddr_cli.reducers.registry import Traits, rank_of_centred
 
 
+@dataclass(eq=False, repr=False)
 @registered(
     "reducer",
     "save",
@@ -84,15 +86,9 @@ class SAVE(LinearDiscriminant):
     (150, 2)
     """
 
-    def __init__(
-        self,
-        n_components: Annotated[int, Ge(1)] = 2,
-        method: Literal["save", "dr"] = "save",
-        reg: Annotated[float, Ge(0)] = 0.0,
-    ) -> None:
-        self.n_components = n_components
-        self.method = method
-        self.reg = reg
+    n_components: Annotated[int, Ge(1)] = 2
+    method: Literal["save", "dr"] = "save"
+    reg: Annotated[float, Ge(0)] = 0.0
 
     def _directions(self, points: Any, Z: Floats, code: Codes) -> Floats:  # noqa: ARG002
         # The coordinates' columns are orthogonal: their covariance is diagonal.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -15,6 +16,7 @@ from ddr_cli.reducers.reducer import Codes, Floats
 from ddr_cli.reducers.registry import Traits, one_less_than_classes
 
 
+@dataclass(eq=False, repr=False)
 @registered(
     "reducer",
     "shrinkage_lda",
@@ -79,13 +81,8 @@ class ShrinkageLDA(LinearDiscriminant):
     (150, 2)
     """
 
-    def __init__(
-        self,
-        n_components: Annotated[int, Ge(1)] = 2,
-        shrinkage: Literal["ledoit_wolf"] | Annotated[float, Gt(0), Le(1)] = "ledoit_wolf",
-    ) -> None:
-        self.n_components = n_components
-        self.shrinkage = shrinkage
+    n_components: Annotated[int, Ge(1)] = 2
+    shrinkage: Literal["ledoit_wolf"] | Annotated[float, Gt(0), Le(1)] = "ledoit_wolf"
 
     def _directions(self, points: Any, Z: Floats, code: Codes) -> Floats:
         m = fewer_than_classes(self)

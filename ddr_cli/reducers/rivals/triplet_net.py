@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Any, Self
 
 import numpy as np
@@ -18,6 +19,7 @@ _MARGIN = 1.0
 _CONSTANT = 1e-12  # relative size at which a feature's deviation counts as 0
 
 
+@dataclass(eq=False, repr=False)
 @registered(
     "reducer",
     "triplet_net",
@@ -81,21 +83,12 @@ class TripletNet(Reducer):
     _takes_sparse = False
     _fitted = "weights_"
 
-    def __init__(
-        self,
-        n_components: Annotated[int, Ge(1)] = 2,
-        n_hidden: Annotated[int, Ge(1)] = 128,
-        n_epochs: Annotated[int, Ge(1)] = 50,
-        batch_size: Annotated[int, Ge(2)] = 128,
-        learning_rate: Annotated[float, Gt(0)] = 0.003,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.n_hidden = n_hidden
-        self.n_epochs = n_epochs
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.random_state = random_state
+    n_components: Annotated[int, Ge(1)] = 2
+    n_hidden: Annotated[int, Ge(1)] = 128
+    n_epochs: Annotated[int, Ge(1)] = 50
+    batch_size: Annotated[int, Ge(2)] = 128
+    learning_rate: Annotated[float, Gt(0)] = 0.003
+    random_state: int | np.random.RandomState | None = None
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Train the network on points and their classes `y`."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Any, Self
 
 import numpy as np
@@ -69,6 +70,7 @@ class _UMAP(Embedding):
             return np.asarray(self.model_.transform(_known(points))).astype(points.dtype)
 
 
+@dataclass(eq=False, repr=False)
 @registered(
     "reducer",
     "umap",
@@ -122,17 +124,10 @@ class UMAP(_UMAP):
        for Dimension Reduction", arXiv:1802.03426, 2018.
     """
 
-    def __init__(
-        self,
-        n_components: Annotated[int, Ge(1)] = 2,
-        n_neighbors: Annotated[int, Ge(2)] = 15,
-        min_dist: Annotated[float, Ge(0), Le(1)] = 0.1,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.n_neighbors = n_neighbors
-        self.min_dist = min_dist
-        self.random_state = random_state
+    n_components: Annotated[int, Ge(1)] = 2
+    n_neighbors: Annotated[int, Ge(2)] = 15
+    min_dist: Annotated[float, Ge(0), Le(1)] = 0.1
+    random_state: int | np.random.RandomState | None = None
 
     def fit(self, X: ArrayLike, y: Any = None) -> Self:  # noqa: ARG002 (scikit-learn's signature)
         """Embed the rows of `X`."""
@@ -156,6 +151,7 @@ class UMAP(_UMAP):
         )
 
 
+@dataclass(eq=False, repr=False)
 @registered(
     "reducer",
     "supervised_umap",
@@ -204,19 +200,11 @@ class SupervisedUMAP(_UMAP):
 
     _needs_labels = True
 
-    def __init__(
-        self,
-        n_components: Annotated[int, Ge(1)] = 2,
-        n_neighbors: Annotated[int, Ge(2)] = 15,
-        min_dist: Annotated[float, Ge(0), Le(1)] = 0.1,
-        target_weight: Annotated[float, Ge(0), Le(1)] = 0.5,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.n_neighbors = n_neighbors
-        self.min_dist = min_dist
-        self.target_weight = target_weight
-        self.random_state = random_state
+    n_components: Annotated[int, Ge(1)] = 2
+    n_neighbors: Annotated[int, Ge(2)] = 15
+    min_dist: Annotated[float, Ge(0), Le(1)] = 0.1
+    target_weight: Annotated[float, Ge(0), Le(1)] = 0.5
+    random_state: int | np.random.RandomState | None = None
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Embed the rows of `X`, whose classes `y` may be -1: unlabelled."""
