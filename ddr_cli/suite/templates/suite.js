@@ -30,8 +30,8 @@
     if (!board) return;
     show(board, asked.kind);
     /* A choice is part of the address, so that it can be linked to. */
-    const chosen = new URLSearchParams(lists.filter((list) => list.selectedIndex > 0).map((list) => [list.name, list.value]));
-    history.replaceState(null, "", chosen.size ? `#show?${chosen}` : location.pathname);
+    const chosen = String(new URLSearchParams(lists.filter((list) => list.selectedIndex > 0).map((list) => [list.name, list.value])));
+    history.replaceState(null, "", chosen ? `#show?${chosen}` : location.pathname);
   }
 
   function unpack() {
