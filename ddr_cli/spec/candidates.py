@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from pydantic import JsonValue, ValidationError
+from pydantic import JsonValue
 
 from ddr_cli.core.errors import InputError
-from ddr_cli.spec.estimators import complete
+from ddr_cli.spec.estimators import in_form
 from ddr_cli.spec.feasible import WIDTH, Limits
 from ddr_cli.spec.settings import Setting, Tuning
 from ddr_cli.spec.tune import Point, TuneSpec
@@ -92,9 +92,9 @@ class _Search:
             if at is not None
         }
         try:
-            params = complete(item.factory, {**default.params, **chosen})
+            params = in_form(item.factory, {**default.params, **chosen})
             traits = item.traits(params)
-        except (ValidationError, InputError):
+        except InputError:
             return None
         if default.mode is not None and not getattr(traits, default.mode):
             return None

@@ -160,13 +160,18 @@ def complete(factory: Factory, given: Mapping[str, Any]) -> dict[str, JsonValue]
     except ValidationError:
         # Only a third party's default can break its own annotation; it is then used as it is.
         values = dict(model(**given))
-    plain: dict[str, JsonValue] = {}
-    for name, value in values.items():
-        if isinstance(defaults.get(name), float) and type(value) is int:
-            value = float(value)
-        if is_plain(value):
-            plain[name] = list(value) if isinstance(value, tuple) else value
-    return plain
+    return in_form(factory, {name: each for name, each in values.items() if is_plain(each)})
+
+
+def in_form(factory: Factory, params: Mapping[str, Any]) -> dict[str, JsonValue]:
+    """Return checked parameters in their one form: a list for a tuple, 1.0 for 1 as a float."""
+    defaults, formed = _defaults(factory), dict(params)
+    for name, value in params.items():
+        if isinstance(value, tuple):
+            formed[name] = list(value)
+        elif type(value) is int and isinstance(defaults.get(name), float):
+            formed[name] = float(value)
+    return formed
 
 
 def make(factory: Factory, params: Mapping[str, Any]) -> Any:

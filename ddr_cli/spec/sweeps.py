@@ -18,6 +18,7 @@ from ddr_cli.spec.estimators import (
     MODES,
     complete,
     did_you_mean_setting,
+    in_form,
     is_annotated,
     make_checked,
     missing_of,
@@ -127,7 +128,7 @@ def combinations(
     own_mode: str | None = getattr(item, "mode", None)
     modes = own.pop("mode", ()) if own_mode else ()
     for values in product(*own.values()):
-        params = complete(item.factory, {**item.params, **dict(zip(own, values, strict=True))})
+        params = in_form(item.factory, {**item.params, **dict(zip(own, values, strict=True))})
         traits = item.traits(params) if modes else None
         # A reducer that can't do what is swept runs as it can, once.
         possible: list[Any] = [mode for mode in modes if getattr(traits, str(mode))]
