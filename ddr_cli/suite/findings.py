@@ -13,10 +13,11 @@ from importlib.resources import files
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 import yaml
 from scipy import stats
 
-from ddr_cli.comparison.across_datasets import EQUIVALENCE, gains
+from ddr_cli.comparison.across_datasets import EQUIVALENCE, difference, gains
 from ddr_cli.comparison.names import (
     amount_text,
     difference_text,
@@ -25,7 +26,6 @@ from ddr_cli.comparison.names import (
     metric_name,
     p_text,
 )
-from ddr_cli.evaluation.statistics import signed_ranks
 from ddr_cli.suite.benchmark import Benchmark
 from ddr_cli.suite.leaderboard import Leaderboard
 
@@ -70,12 +70,14 @@ def findings() -> tuple[Finding, ...]:
 
 def _compared(board: Leaderboard, of: Any, over: Any) -> tuple[str, float, float]:
     """Say on how many data sets `of` is ahead of `over`; return also p and the median gain."""
-    gain = gains(of, over, board.metric).dropna()
-    p, median = signed_ranks(gain.to_numpy()), float(gain.median())
+    both = pd.concat([of, over], axis=1, keys=["of", "over"]).dropna()
+    found = difference(both["of"], both["over"], board.metric, equivalence=0.0)
+    p = found["p"]
+    median = -found["difference"] if lower_is_better(board.metric) else found["difference"]
     size = amount_text(round(abs(median), 4), board.metric)
     text = (
-        f"ahead on {int((gain > 0).sum())} and behind on {int((gain < 0).sum())} of {len(gain)} "
-        f"data sets, at the median {size} {'ahead' if median >= 0 else 'behind'} (Wilcoxon's p "
+        f"ahead on {found['wins']} and behind on {found['losses']} of {len(both)} data sets, at "
+        f"the median {size} {'ahead' if median >= 0 else 'behind'} (Wilcoxon's p "
         f"{p_text(p) or 'not defined'})"
     )
     return text, p, median
