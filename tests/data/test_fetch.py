@@ -194,7 +194,7 @@ def test_damaged_file_in_the_cache_that_can_not_be_replaced_is_named(
     server.faults["toy.csv"] = "404"
     with (
         pytest.warns(RuntimeWarning, match="downloading it again"),
-        pytest.raises(DataUnavailableError, match="files that are not the data set") as caught,
+        pytest.raises(DataUnavailableError, match="not the data set") as caught,
     ):
         load_dataset(card, sources=sources)
     assert "answered 404" in str(caught.value)

@@ -49,7 +49,7 @@ def test_npz_keeps_what_scipy_saves_sparse(tmp_path: Path, kind: type) -> None:
 @pytest.mark.parametrize(
     ("arrays", "message"),
     [
-        ({"X": X, "labels": Y}, "no array 'y'; it holds X, labels.*options data and label"),
+        ({"X": X, "labels": Y}, "'y'; it holds X, labels.*data and label"),
         ({"x": X, "y": Y}, "Did you mean 'x'"),
         ({"X": X, "y": Y[:3]}, "'y' has 3 values for 4 samples"),
         ({"X": X.ravel(), "y": Y}, "has 1 dimensions"),
@@ -108,10 +108,10 @@ def test_mat_turns_samples_and_pixels_round(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"data": "feat"}, "no variable 'feat'; it holds fea, gnd. Did you mean 'fea'"),
+        ({"data": "feat"}, "'feat'; it holds fea, gnd. Did you mean 'fea'"),
         ({"label": 3}, "no column 3; the matrix has 3"),
         ({"ignore": [-4]}, "no column -4"),
-        ({"columnwise_image": (2, 2)}, "3 features are not an image of 2 x 2"),
+        ({"columnwise_image": (2, 2)}, "3 features.*2 x 2"),
         ({"samples_in_columns": True}, "4 labels for 3 samples"),
     ],
 )
@@ -173,11 +173,11 @@ def test_mat_cells_passes_over_empty_ones(tmp_path: Path) -> None:
 def test_mat_cells_refuses_images_of_two_sizes(tmp_path: Path) -> None:
     content = {"dat": cells([np.ones((2, 3)), np.ones((3, 2))]), "classlabels": ["p"]}
     scipy.io.savemat(tmp_path / "a.mat", content)
-    with pytest.raises(InputError, match="don't have one size"):
+    with pytest.raises(InputError, match="one size"):
         read_mat_cells([tmp_path / "a.mat"])
 
 
 def test_mat_cells_refuses_a_plain_matrix(tmp_path: Path) -> None:
     scipy.io.savemat(tmp_path / "a.mat", {"dat": X, "classlabels": ["p"]})
-    with pytest.raises(InputError, match="must be a cell array"):
+    with pytest.raises(InputError, match="cell array"):
         read_mat_cells([tmp_path / "a.mat"])

@@ -44,8 +44,8 @@ def test_columns_of_calls_and_surplus_ones_are_no_samples(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("text", "options", "message"),
     [
-        (SPECTRA.replace("0.2", "x"), {}, "line 2, column 'pork_1_runB': 'x' is not a finite"),
-        (SPECTRA, {"separator": "tab"}, "is the separator right"),
+        (SPECTRA.replace("0.2", "x"), {}, "line 2, column 'pork_1_runB': 'x'"),
+        (SPECTRA, {"separator": "tab"}, "separator"),
         (SPECTRA, {"ignore": ".*"}, "no column is left"),
         (SPECTRA, {"label": "(lamb)"}, "is not in the name 'pork_1_runA'"),
         (SPECTRA, {"label": "lamb"}, "must have one group"),
@@ -60,7 +60,7 @@ def test_what_is_wrong_is_said_with_its_place(
 
 def test_files_must_have_the_same_features(tmp_path: Path) -> None:
     other = written(tmp_path, SPECTRA.replace("905", "910"), "other.csv")
-    with pytest.raises(InputError, match=r"other\.csv: other features than in the first file"):
+    with pytest.raises(InputError, match=r"other\.csv: other features"):
         read_sample_columns([written(tmp_path, SPECTRA), other])
 
 

@@ -182,29 +182,25 @@ def test_numeric_codes_can_mean_missing(write) -> None:
     [
         ("", {}, "no rows of data"),
         ("\n \n", {}, "no rows of data"),
-        ("", {"header": True}, "column names was expected"),
+        ("", {"header": True}, "column names"),
         ("a,b\n", {"header": True}, "no rows of data"),
         ("1,2,a\n1,2\n", {}, "line 2: 2 cells where 3 were expected"),
         ("1,2,a\n\n1,2,3,b\n", {}, "line 3: 4 cells where 3 were expected"),
-        ("1,2,a\n1,x,b\n", {}, r"line 2, column 1 \(from 0\): 'x' is not a finite number"),
-        ("u,v,w\n1,inf,b\n", {"header": True}, "line 2, column 'v': 'inf' is not a finite"),
-        ("u,v,w\n1,2,b\n", {}, "line 1.*If this line holds the column names, set `header: true`"),
-        ("1,,a\n", {}, r"line 1, column 1 \(from 0\): the value is missing. Say with `missing:`"),
+        ("1,2,a\n1,x,b\n", {}, r"line 2, column 1 \(from 0\): 'x'"),
+        ("u,v,w\n1,inf,b\n", {"header": True}, "line 2, column 'v': 'inf'"),
+        ("u,v,w\n1,2,b\n", {}, "line 1.*`header: true`"),
+        ("1,,a\n", {}, r"line 1, column 1 \(from 0\): .*`missing:`"),
         ("1,?\n", {}, "no row has a label"),
         ("1,?,a\n?,2,b\n", {"missing": "drop_rows"}, "Every row"),
         ("1,?,a\n?,2,b\n", {"missing": "drop_columns"}, "Every column"),
-        ("1,?,a\n2,?,b\n", {"missing": "keep"}, "'x1' holds no value at all"),
+        ("1,?,a\n2,?,b\n", {"missing": "keep"}, "'x1' holds no value"),
         ("?,a\n", {"missing": "category"}, "numeric column 'x0'"),
-        ("1,2,a\n", {"label": 3}, "no column 3; the first row has 3 cells"),
-        (
-            "1,2,a\n",
-            {"label": "c", "header": False},
-            "no column called 'c'. The columns have no names",
-        ),
+        ("1,2,a\n", {"label": 3}, "no column 3.*3 cells"),
+        ("1,2,a\n", {"label": "c", "header": False}, "'c'.*no names"),
         ("aa,bb,cc\n1,2,x\n", {"header": True, "label": "bbb"}, "Did you mean 'bb'"),
         ("a,a,b\n1,2,x\n", {"header": True}, "'a' is there twice"),
-        ("1,2,x\n", {"names": ["a", "b"]}, "2 column names are given for 3 columns"),
-        ("1,2,x\n", {"categorical": [2]}, "column 2 is named as categorical, but"),
+        ("1,2,x\n", {"names": ["a", "b"]}, "2 column names.*3 columns"),
+        ("1,2,x\n", {"categorical": [2]}, "column 2 .*categorical"),
         ("x\ny\n", {}, "no column is left"),
         ('1,"a\n2,b\n', {}, "EOF inside string"),
         ("1,a\n", {"separator": "coma"}, "Did you mean 'comma'"),
@@ -227,7 +223,7 @@ def test_second_file_must_have_the_first_ones_columns(write) -> None:
     [
         (gzip.compress(b"1,a\n" * 999, mtime=0)[:-9], "damaged or cut short"),
         (b"\x1f\x8bnothing", "damaged or cut short"),
-        (b"1,\xff\xfe\n", "not text in the encoding"),
+        (b"1,\xff\xfe\n", "encoding"),
     ],
 )
 def test_damaged_files_are_refused(tmp_path: Path, content: bytes, message: str) -> None:
@@ -240,7 +236,7 @@ def test_damaged_files_are_refused(tmp_path: Path, content: bytes, message: str)
 def test_missing_file_and_folder_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="can't be read"):
         read_csv([tmp_path / "none.csv"])
-    with pytest.raises(InputError, match="but a folder; name a file"):
+    with pytest.raises(InputError, match="a folder"):
         read_csv([tmp_path])
 
 
@@ -266,8 +262,8 @@ def test_groups_and_parts_are_no_features(write) -> None:
 @pytest.mark.parametrize(
     ("cells", "message"),
     [
-        ("1,?,train,x", "line 2, column 'who': no group is named"),
-        ("1,p,Train,x", "line 2, column 'cut': 'Train' is neither train nor test"),
+        ("1,?,train,x", "line 2, column 'who'"),
+        ("1,p,Train,x", "line 2, column 'cut': 'Train'"),
     ],
 )
 def test_a_wrong_group_or_part_is_refused(write, cells: str, message: str) -> None:
@@ -276,5 +272,5 @@ def test_a_wrong_group_or_part_is_refused(write, cells: str, message: str) -> No
 
 
 def test_one_column_has_one_use(write) -> None:
-    with pytest.raises(InputError, match="can't be two of label, groups and parts"):
+    with pytest.raises(InputError, match="two of label, groups and parts"):
         read_csv([write("a,who,y\n1,p,x\n")], label="y", groups="y")

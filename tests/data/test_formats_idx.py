@@ -55,9 +55,9 @@ def test_data_new_tells_an_idx_file_by_its_content(tmp_path: Path) -> None:
     ("change", "message"),
     [
         (lambda X, _: [X], "come in pairs"),
-        (lambda X, y: [y, X], "the first must hold samples"),
-        (lambda X, y: [X, _cut(y, 9)], "1 bytes follow the header"),
-        (lambda X, y: [X, _cut(y, 6)], "0 bytes follow the header"),
+        (lambda X, y: [y, X], "must hold samples"),
+        (lambda X, y: [X, _cut(y, 9)], "1 bytes"),
+        (lambda X, y: [X, _cut(y, 6)], "0 bytes"),
         (lambda X, y: [X, _cut(y, 2)], "not an IDX file"),
         (lambda X, y: [X, _more(y)], "holds 5 labels for 4 samples"),
     ],

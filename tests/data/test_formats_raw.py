@@ -51,7 +51,7 @@ def test_merged_classes_remember_what_they_were() -> None:
 
 
 def test_a_class_in_two_groups_is_refused() -> None:
-    with pytest.raises(InputError, match="'A' can't be in both 'one' and 'two'"):
+    with pytest.raises(InputError, match=r"'A' .*'one' and 'two'"):
         merge_classes(letters(), {"one": ["A", "B"], "two": ["C", "A"]})
 
 

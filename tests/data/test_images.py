@@ -130,34 +130,30 @@ def test_an_image_that_another_program_would_decode_is_not_opened(
     monkeypatch.setattr(EpsImagePlugin, "Ghostscript", lambda *_, **__: pytest.fail("was started"))
     size = "%%BoundingBox: 0 0 2 2\n%%EndComments\n"
     (folder / "cat" / "3.png").write_text(f"%!PS-Adobe-3.0 EPSF-3.0\n{size}%%EOF\n")
-    with pytest.raises(InputError, match=r"3\.png: not an image that can be read"):
+    with pytest.raises(InputError, match=r"3\.png: not an image"):
         read_images([folder])
 
 
 def test_a_label_pattern_of_exponential_cost_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(folders, "_LONGEST_SEARCH", 0.02)
     assert file_labeller("(a+)+b")("aab") == "aa"
-    with pytest.raises(InputError, match=r"pattern '\(a\+\)\+c' takes more than 0\.02 s on"):
+    with pytest.raises(InputError, match=r"pattern '\(a\+\)\+c' .*0\.02 s"):
         file_labeller("(a+)+c")("a" * 60)
 
 
 @pytest.mark.parametrize(
     ("extra", "options", "message"),
     [
-        ({}, {"files": "*.bmp"}, "holds no images that match"),
-        ({"cat/3.png": b"\x89PNG broken"}, {}, "3.png: not an image that can be read"),
-        (
-            {"cat/3.png": encoded(np.zeros((3, 3), np.uint8), "png")},
-            {},
-            "give `resize` and `shape`",
-        ),
+        ({}, {"files": "*.bmp"}, "no images"),
+        ({"cat/3.png": b"\x89PNG broken"}, {}, "3.png: not an image"),
+        ({"cat/3.png": encoded(np.zeros((3, 3), np.uint8), "png")}, {}, "`resize` and `shape`"),
         ({"top.png": FILES["cat/1.png"]}, {}, "'top.png' is in no folder"),
         ({}, {"label": "([a-z"}, "not a regular expression"),
         ({}, {"label": "cat"}, "must have one group"),
         ({}, {"label": "(cat)"}, "is not in the name 'dog/1.pgm'"),
         ({}, {"resize": "stride"}, "given together"),
         ({}, {"shape": (2, 2)}, "given together"),
-        ({}, {"resize": "stride", "shape": (3, 3)}, "can't be cut into 3 x 3 equal blocks"),
+        ({}, {"resize": "stride", "shape": (3, 3)}, "3 x 3 equal blocks"),
         ({}, {"resize": "block_mean", "shape": (8, 12)}, "can't be cut"),
     ],
 )

@@ -67,32 +67,6 @@ def test_verify_reads_a_set_anew(mirrored: Sources) -> None:
     assert (check.outcome, check.detail) == ("ok", "6435 x 36, 6 classes, mirror")
 
 
-@pytest.mark.parametrize(
-    ("name", "shape", "counts"),
-    [
-        ("landsat", (6435, 36), [1533, 703, 1358, 626, 707, 1508]),
-        ("usps", (9298, 256), [1553, 1269, 929, 824, 852, 716, 834, 792, 708, 821]),
-        ("usps_1234", (3874, 256), [1269, 929, 824, 852]),
-        ("coil20", (1440, 256), [72] * 20),
-        ("orl", (400, 112 * 92), [10] * 40),
-        ("newsgroups_rec", (3970, 8014), [988, 993, 992, 997]),
-        ("tdt2", (5705, 36771), [1844, 1828, 1222, 811]),
-        ("ohsumed", (10494, 45), [7390, 3104]),
-        ("mushroom", (8124, 112), [4208, 3916]),
-        ("segment", (2310, 18), [330] * 7),
-        ("thyroid", (215, 5), [150, 35, 30]),
-        ("iris", (150, 4), [50] * 3),
-        ("balance", (625, 4), [49, 288, 288]),
-        ("binary_alphadigits", (1404, 320), [39] * 36),
-        ("digits", (1797, 64), [178, 182, 177, 183, 181, 182, 181, 179, 174, 180]),
-    ],
-)
-def test_counts(name: str, shape: tuple[int, int], counts: list[int], mirrored: Sources) -> None:
-    dataset = load_dataset(name, sources=mirrored)
-    assert dataset.X.shape == shape
-    assert list(dataset.class_counts.values()) == counts
-
-
 def test_predefined_splits(mirrored: Sources) -> None:
     for name, train, test in [
         ("landsat", 4435, 2000),
@@ -136,14 +110,6 @@ def test_usps_1234_is_a_part_of_usps(mirrored: Sources) -> None:
     np.testing.assert_array_equal(part.X, whole.X[rows])
     np.testing.assert_array_equal(part.y + 1, whole.y[rows])
     assert (whole.X.min(), whole.X.max(), whole.image_shape) == (-1.0, 1.0, (16, 16))
-
-
-def test_sparse_sets_stay_sparse(mirrored: Sources) -> None:
-    for name in ("tdt2", "newsgroups_rec"):
-        X = load_dataset(name, sources=mirrored).X
-        assert X.format == "csr"
-        assert X.has_sorted_indices
-        assert X.nnz < 0.02 * X.shape[0] * X.shape[1]
 
 
 def test_embedded_iris_and_balance_equal_the_uci_files(

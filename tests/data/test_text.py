@@ -132,10 +132,10 @@ def test_the_smart_list() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"files": "*.txt"}, "holds no files that match"),
-        ({"min_documents": 9}, "no term is in at least 9 documents"),
-        ({"encoding": "utf-99"}, "no text encoding called 'utf-99'"),
-        ({"encoding": "hex"}, "no text encoding called 'hex'"),
+        ({"files": "*.txt"}, "no files"),
+        ({"min_documents": 9}, "at least 9 documents"),
+        ({"encoding": "utf-99"}, "encoding .*'utf-99'"),
+        ({"encoding": "hex"}, "encoding .*'hex'"),
     ],
 )
 def test_refusals(folder: Path, options: dict, message: str) -> None:
