@@ -221,17 +221,9 @@ def test_several_complete_runs_say_so_and_do_nothing(ddr_here, work):
     assert again.stderr == ""
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--memory-limit", "4XB"], "--memory-limit 4XB"),
-        (["--backend", "spark"], "'spark'; it is local or dask"),
-        (["--backend", "dask"], "scheduler"),
-    ],
-)
-def test_a_wrong_option_ends_before_anything_is_made(ddr_here, work, options, message):
+def test_a_wrong_option_ends_before_anything_is_made(ddr_here, work):
     (work / "tiny.yaml").write_text(TINY)
-    done = ddr_here("run", "tiny.yaml", *options)
-    assert (done.returncode, "Traceback" in done.stderr) == (2, False)
-    assert message in " ".join(done.stderr.split())
+    done = ddr_here("run", "tiny.yaml", "--memory-limit", "4XB")
+    assert_mistake(done)
+    assert "--memory-limit 4XB" in done.stderr
     assert not (work / "results").exists()

@@ -94,8 +94,8 @@ def test_offline_option_and_variable(
     assert ddr("fetch", toy, "--offline").exit_code == 3
     several = ddr("fetch", toy, "landsat", "letter", "--offline")
     assert several.exit_code == 3
-    assert several.output.count("ddr data import") == 1
-    assert several.output.count("downloads are off") == 2
+    assert several.output.count("DDR_DATA") == 1
+    assert several.output.count("downloads are off") == 3
     monkeypatch.setenv("DDR_OFFLINE", "1")
     assert ddr("fetch", toy).exit_code == 3
     assert server.asked == []

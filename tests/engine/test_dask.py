@@ -6,10 +6,8 @@ import builtins
 import contextlib
 import os
 import select
-import shutil
 import signal
 import socket
-import subprocess
 import sys
 import tempfile
 import threading
@@ -30,7 +28,6 @@ from ddr_cli.engine.rows.manifest import number_versions
 from ddr_cli.engine.work import dask as dask_executor
 from ddr_cli.engine.work.dask import DaskExecutor
 from ddr_cli.engine.work.jobs import ExecutorError, last_seen
-from ddr_cli.engine.work.local import LocalExecutor
 
 if TYPE_CHECKING:
     from ddr_cli.spec import Spec
@@ -155,76 +152,6 @@ def test_workers_need_no_folder_of_the_machine_that_ddr_runs_on(
     assert outcome.done == outcome.planned - 1
 
 
-@contextlib.contextmanager
-def another_machine(hidden: Path) -> Iterator[tuple[str, Callable[..., subprocess.Popen[bytes]]]]:
-    """Give our address at, and a way to start programs on, a machine without our folder `hidden`.
-
-    It is a network namespace at the other end of a cable of its own; a program there sees an empty
-    folder in place of ours.
-    """
-    name, net = f"ddr{os.getpid()}", f"10.213.{os.getpid() % 250}"
-    hide = 'mount -t tmpfs none "$1" && cd "$1" && shift && exec "$@"'
-    made = [
-        ["netns", "add", name],
-        ["link", "add", name, "type", "veth", "peer", "name", "there", "netns", name],
-        ["addr", "add", f"{net}.1/30", "dev", name],
-        ["link", "set", name, "up"],
-        ["-n", name, "addr", "add", f"{net}.2/30", "dev", "there"],
-        ["-n", name, "link", "set", "there", "up"],
-        ["-n", name, "link", "set", "lo", "up"],
-    ]
-
-    def start(*command: str) -> subprocess.Popen[bytes]:
-        words = ["ip", "netns", "exec", name, "sh", "-c", hide, "sh", str(hidden), *command]
-        elsewhere = {"HOME": str(hidden), "TMPDIR": str(hidden), "DDR_DATA": "", "DDR_CACHE": ""}
-        return subprocess.Popen(words, env=os.environ | elsewhere)
-
-    made.append(["netns", "exec", name, "mount", "-t", "tmpfs", "none", str(hidden)])
-    if shutil.which("ip") is None:
-        pytest.skip("there is no ip, the program that makes network namespaces")
-    try:
-        for words in made:
-            done = subprocess.run(["ip", *words], check=False, capture_output=True, text=True)
-            if done.returncode:
-                pytest.skip(f"network namespaces can't be made here: {done.stderr.strip()}")
-        yield f"{net}.1", start
-    finally:
-        subprocess.run(["ip", "netns", "del", name], check=False, capture_output=True)
-
-
-def test_two_machines_need_no_path_in_common(
-    make_spec: MakeSpec, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    table = "".join(f"{i % 7},{i * i % 11},{'ab'[i % 2]}\n" for i in range(40))
-    (tmp_path / "own.csv").write_text("x,y,label\n" + table)
-    card = tmp_path / "own.yaml"
-    card.write_text(
-        "name: own\ntitle: Own\nfiles: [{path: own.csv}]\n"
-        "format: {name: csv, label: label, header: true}\n"
-    )
-    spec = make_spec(dataset=str(card), reducers=["none", {"name": "pca", "n_components": 1}])
-    with (
-        another_machine(tmp_path) as (address, start),
-        distributed.LocalCluster(n_workers=0, host=address, dashboard_address=None) as cluster,
-    ):
-        worker = start(
-            *(sys.executable, "-m", "distributed.cli.dask_worker", cluster.scheduler_address),
-            *("--nthreads", "1", "--no-dashboard", "--no-nanny"),
-        )
-        try:
-            wait_for(lambda: cluster.scheduler.workers or worker.poll() is not None)
-            executor = DaskExecutor(cluster.scheduler_address)
-            try:
-                outcome = run_spec(spec, out=tmp_path / "here", executor=executor)
-            finally:
-                executor.stop()
-        finally:
-            worker.terminate()
-            worker.wait()
-    assert outcome.done == outcome.planned > 0
-
-
 def test_data_is_sent_once_and_leaves_nothing_behind(
     make_spec: MakeSpec, cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -327,26 +254,6 @@ def test_without_the_package_the_extra_is_named(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(InputError, match=r"pip install 'ddr\[dask\]'"):
         make_executor("dask", scheduler="tcp://127.0.0.1:1")
-
-
-@pytest.mark.parametrize(
-    ("backend", "scheduler", "message"),
-    [
-        ("dask", None, "needs the scheduler's address"),
-        ("local", "tcp://127.0.0.1:1", "for the dask back end only"),
-        ("dsk", None, "There is no back end 'dsk'.* Did you mean 'dask'"),
-    ],
-)
-def test_back_ends_that_make_no_sense(backend: str, scheduler: str | None, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        make_executor(backend, scheduler=scheduler)
-
-
-def test_the_local_back_end_has_so_many_processes() -> None:
-    executor = make_executor("local", jobs=1)
-    assert isinstance(executor, LocalExecutor)
-    assert executor.capacity == 2
-    executor.stop()
 
 
 def test_the_program_runs_on_a_cluster(

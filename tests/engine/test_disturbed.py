@@ -88,7 +88,7 @@ def test_a_scratch_folder_that_is_removed_each_time_ends_the_run(
     make_spec: MakeSpec, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(PointSet, "save", lambda *_: None)
-    with pytest.raises(InputError, match=r"scratch folder .* can't be written to .*TMPDIR"):
+    with pytest.raises(InputError, match=r"scratch folder .*TMPDIR"):
         run(make_spec(reducers=["none"]))
 
 
@@ -144,7 +144,7 @@ def test_a_journal_that_another_program_takes_away_has_its_rows_again(
         before.extend(read_trials(folder)["trial_id"])
         DEEDS[deed](folder)
 
-    with pytest.raises(InputError, match="removed or changed by another program") as raised:
+    with pytest.raises(InputError, match="by another program") as raised:
         run(spec, progress=Once(take))
     rows = read_trials(folder)
     assert set(before) < set(rows["trial_id"])
@@ -214,7 +214,7 @@ def test_no_more_processes_are_started_than_there_are_trials(
 def test_limits_that_no_trial_can_keep_are_refused(make_spec: MakeSpec, tmp_path: Path) -> None:
     spec = make_spec(reducers=["none"])
     for seconds in (math.inf, math.nan, 0.0, 1e300):
-        with pytest.raises(InputError, match="is not a number of seconds between 0 and 1e\\+08"):
+        with pytest.raises(InputError, match=r"between 0 and 1e\+08"):
             run_spec(spec, out=tmp_path, timeout=seconds)
     if sys.platform == "linux":
         with pytest.raises(InputError, match=r"300MB is too low: .* Use \d{3,4}MB or more"):

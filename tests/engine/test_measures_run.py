@@ -131,10 +131,10 @@ def test_of_a_wide_embedding_three_columns_are_kept(tmp_path):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"classifiers": ["knn"]}, "the kind whole leaves no test points for classifiers"),
-        ({"metrics": ["error"]}, "measures bring their own"),
-        ({"measures": ["knn"]}, "There is no measure called 'knn'|there is no measure called"),
-        ({"measures": [], "classifiers": []}, "needs classifiers or measures"),
+        ({"classifiers": ["knn"]}, "kind whole .*classifiers"),
+        ({"metrics": ["error"]}, "measures"),
+        ({"measures": ["knn"]}, "no measure called"),
+        ({"measures": [], "classifiers": []}, "classifiers or measures"),
         ({"embeddings": {"points": 3}}, "10"),
         ({"split": {"kind": "whole", "train": 0.5}}, "leave out 'train'"),
     ],
@@ -159,10 +159,7 @@ def test_rankings_are_of_classifiers_with_decision_values(tmp_path):
     assert np.isnan(rows.at["knn", "mean_average_precision"])
     three = spec.model_copy(update={"dataset": spec_of().dataset, "name": "three"})
     failed = read_trials(run_spec(three, out=tmp_path).folder)
-    assert (
-        "ranks two classes, and there are 3"
-        in failed.set_index("classifier").at["linear", "reason"]
-    )
+    assert "two classes, and there are 3" in failed.set_index("classifier").at["linear", "reason"]
 
 
 def test_two_columns_of_decision_values_rank_by_their_difference():

@@ -103,9 +103,10 @@ def test_a_cell_that_is_no_number_is_named_by_its_place(tmp_path):
 @pytest.mark.parametrize(
     ("backend", "scheduler", "message"),
     [
-        ("spark", None, "no back end 'spark'; it is local or dask"),
-        ("dask", None, "needs the scheduler's address"),
-        ("local", "tcp://host:1", "for the dask back end only"),
+        ("spark", None, "'spark'; it is local or dask"),
+        ("dsk", None, "Did you mean 'dask'"),
+        ("dask", None, "scheduler's address"),
+        ("local", "tcp://host:1", "dask back end only"),
     ],
 )
 def test_a_wrong_back_end_is_said(backend, scheduler, message):
