@@ -25,7 +25,7 @@ def schema(kind: Annotated[Kind, typer.Argument(help="What the schema is of.")])
     from ddr_cli.spec.schema import schema_of, schema_text
 
     if kind is Kind.suite:
-        from ddr_cli.suite.schema import suite_schema
+        from ddr_cli.suite.definition import suite_schema
 
         found = suite_schema()
     else:

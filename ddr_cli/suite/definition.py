@@ -340,6 +340,19 @@ def load_suite(path_or_name: str | Path) -> Suite:
     return suite
 
 
+def suite_schema() -> dict[str, Any]:
+    """Return the JSON Schema of a suite's file."""
+    from ddr_cli.spec.schema import DIALECT, described, section_of
+
+    schema = section_of(Suite, optional=("name", "path"))
+    for name in ("name", "path"):
+        del schema["properties"][name]
+    for model in (SuiteData, Track, TuneSpec):
+        for name, text in described(model).items():
+            schema["$defs"][model.__name__]["properties"][name]["description"] = text
+    return {"$schema": DIALECT, **schema}
+
+
 def _name_of(label: str, given: Any) -> str:
     name = given.get("name") if isinstance(given, dict) else None
     return name if isinstance(name, str) else label
