@@ -25,7 +25,7 @@ from ddr_cli.engine.rows.manifest import MANIFEST
 from ddr_cli.evaluation.metrics import get_scale
 from ddr_cli.evaluation.statistics import mean_interval, rate_variance, split_interval
 from ddr_cli.spec.budgets import ALL, LABELS
-from ddr_cli.spec.pieces import ClassifierSpec, MeasureSpec, ReducerSpec
+from ddr_cli.spec.components import ClassifierSpec, MeasureSpec, ReducerSpec
 from ddr_cli.spec.sweeps import TRAIN
 
 MEAN_LEVEL = 0.95

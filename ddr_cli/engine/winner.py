@@ -18,7 +18,7 @@ from ddr_cli.evaluation.registry import MEASURES
 if TYPE_CHECKING:
     from ddr_cli.engine.plan.plan import Plan
     from ddr_cli.spec import Cell, Setting
-    from ddr_cli.spec.pieces import Item
+    from ddr_cli.spec.components import Item
 
 _PREDEFINED = "predefined"
 

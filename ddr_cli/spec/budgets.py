@@ -14,7 +14,7 @@ from ddr_cli.core.validation import problem_at, refuse
 from ddr_cli.data.card import Expect
 from ddr_cli.evaluation.folds import training_groups
 from ddr_cli.evaluation.splits import check_train, make_split
-from ddr_cli.spec.pieces import Context
+from ddr_cli.spec.components import Context
 from ddr_cli.spec.sweeps import GridError, grid_values
 
 ALL: Literal["all"] = "all"

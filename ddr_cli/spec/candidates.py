@@ -14,8 +14,8 @@ from ddr_cli.spec.settings import Setting, Tuning
 from ddr_cli.spec.tune import Point, TuneSpec
 
 if TYPE_CHECKING:
+    from ddr_cli.spec.components import Item
     from ddr_cli.spec.model import Spec
-    from ddr_cli.spec.pieces import Item
 
 Axes = Mapping[str, Sequence[JsonValue]]
 Pair = tuple[Setting, Setting]

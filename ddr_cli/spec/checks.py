@@ -10,6 +10,7 @@ from ddr_cli.core.errors import InputError, did_you_mean
 from ddr_cli.core.positions import as_clause
 from ddr_cli.core.validation import problem_at
 from ddr_cli.spec.budgets import ALL
+from ddr_cli.spec.components import Context
 from ddr_cli.spec.controls import FULL_FEATURES, SHUFFLED_LABELS
 from ddr_cli.spec.feasible import (
     WIDTH,
@@ -20,8 +21,7 @@ from ddr_cli.spec.feasible import (
     unprepared,
 )
 from ddr_cli.spec.model import Spec
-from ddr_cli.spec.pieces import Context
-from ddr_cli.spec.read_pieces import unsupported_mode
+from ddr_cli.spec.read_components import unsupported_mode
 from ddr_cli.spec.sweeps import TRAIN, combinations, count_settings
 
 MAX_TRIALS = 300_000

@@ -1,4 +1,4 @@
-"""What specs need of estimators: their parameters, complete and canonical, and their traits."""
+"""Estimators as a spec needs them: found by name, with complete parameters and traits."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def load_factory(section: str, name: str) -> Factory:
 
 
 def sections_of(name: str) -> list[str]:
-    """Return the lists of a spec that a piece can stand in; InputError if there is none."""
+    """Return the lists of a spec that may hold a component; InputError if none may."""
     if not is_code(name):
         found = [section for section in PREFIXES if name in registry_of(section).names()]
         known = [each for section in PREFIXES for each in registry_of(section).names()]
@@ -97,7 +97,7 @@ def sections_of(name: str) -> list[str]:
     ]
     if not found:
         raise InputError(
-            f"{shown(name)} is no piece of a spec: a reducer has fit and fit_transform, a "
+            f"{shown(name)} is no component of a spec: a reducer has fit and fit_transform, a "
             "classifier fit and predict, a measure score_many."
         )
     return found
@@ -147,7 +147,7 @@ def _defaults(factory: Factory) -> dict[str, Any]:
 
 
 def complete(factory: Factory, given: Mapping[str, Any]) -> dict[str, JsonValue]:
-    """Return all parameters of an estimator, checked, in the one form that identity rests on.
+    """Return all parameters of an estimator, checked and in their one form (see `in_form`).
 
     A parameter that is a number with decimals is a float whether it was written ``1`` or ``1.0``,
     and so is its default. A default that JSON can't hold is left out; the estimator fills it in.

@@ -16,8 +16,8 @@ from ddr_cli.core.positions import KeyPath
 from ddr_cli.data.card import Card
 from ddr_cli.data.cards import load_card
 from ddr_cli.spec.budgets import note_train_sizes
+from ddr_cli.spec.components import Context, Item, ReducerSpec, StepSpec
 from ddr_cli.spec.estimators import make
-from ddr_cli.spec.pieces import Context, Item, ReducerSpec, StepSpec
 from ddr_cli.spec.read_split import ReadSplit
 from ddr_cli.spec.sweeps import TRAIN, combinations
 

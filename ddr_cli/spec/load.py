@@ -18,11 +18,11 @@ from ddr_cli.core.yaml_loader import read_document
 from ddr_cli.data.cards import load_card
 from ddr_cli.evaluation.metrics import measured
 from ddr_cli.spec.budgets import LABELS
+from ddr_cli.spec.components import Component, Context
 from ddr_cli.spec.estimators import PREFIXES, did_you_mean_setting, setting
 from ddr_cli.spec.model import KEYS, Spec
 from ddr_cli.spec.overrides import apply_overrides
-from ddr_cli.spec.pieces import Context, Piece
-from ddr_cli.spec.read_pieces import record_of
+from ddr_cli.spec.read_components import record_of
 from ddr_cli.spec.read_spec import ReadSpec
 from ddr_cli.spec.sweeps import SWEPT, TRAIN, Grid, rounded
 
@@ -159,7 +159,7 @@ def _build(
     if not isinstance(data, dict):
         raise not_a_mapping(document, ("dataset", "split", "reducers", "classifiers"))
     base = path.parent if path else None
-    # Overrides look at the parameters that pieces have, and may themselves name code.
+    # Overrides look at the parameters that components have, and may themselves name code.
     _require_trust(data, base)
     if overrides:
         apply_overrides(document, overrides)
@@ -213,7 +213,7 @@ def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def _items(spec: Spec, prefix: str) -> Sequence[Piece]:
+def _items(spec: Spec, prefix: str) -> Sequence[Component]:
     return spec.reducers if prefix == "reducer" else spec.evaluators
 
 

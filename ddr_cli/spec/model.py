@@ -23,10 +23,7 @@ from ddr_cli.core.errors import InputError, printable
 from ddr_cli.spec.budgets import (
     Budget,
 )
-from ddr_cli.spec.controls import (
-    Control,
-)
-from ddr_cli.spec.pieces import (
+from ddr_cli.spec.components import (
     ClassifierSpec,
     MeasureSpec,
     Params,
@@ -34,6 +31,9 @@ from ddr_cli.spec.pieces import (
     StepSpec,
     StrictFrozen,
     Text,
+)
+from ddr_cli.spec.controls import (
+    Control,
 )
 from ddr_cli.spec.split import SplitSpec
 from ddr_cli.spec.sweeps import (

@@ -1,4 +1,4 @@
-"""A spec whose data are arrays and whose pieces are estimator objects, put into a spec's words."""
+"""A spec given as arrays and estimator objects becomes one that YAML could hold."""
 
 from __future__ import annotations
 
@@ -40,23 +40,23 @@ def in_words(spec: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 def _item(section: str, item: Any) -> Any:
     """Return an item of a list with the name of the object in it, and the object's parameters."""
-    piece = item.get("name") if isinstance(item, Mapping) else item
-    if piece is None or isinstance(piece, str):
+    component = item.get("name") if isinstance(item, Mapping) else item
+    if component is None or isinstance(component, str):
         return item
-    given = {} if piece is item else {key: item[key] for key in item if key != "name"}
-    return {**_piece(section, piece), **given}
+    given = {} if component is item else {key: item[key] for key in item if key != "name"}
+    return {**_component(section, component), **given}
 
 
-def _piece(section: str, piece: Any) -> dict[str, Any]:
-    is_class = isinstance(piece, type)
-    factory = piece if is_class else type(piece)
-    if not is_class and not hasattr(piece, "get_params"):
+def _component(section: str, component: Any) -> dict[str, Any]:
+    is_class = isinstance(component, type)
+    factory = component if is_class else type(component)
+    if not is_class and not hasattr(component, "get_params"):
         params: dict[str, Any] | None = None
     else:
-        params = {} if is_class else dict(piece.get_params(deep=False))
+        params = {} if is_class else dict(component.get_params(deep=False))
     if params is None or not is_plain(params):
-        copies = copies_of(piece)
-        return {"name": offer(copies, hash_of(piece))}
+        copies = copies_of(component)
+        return {"name": offer(copies, hash_of(component))}
     target = f"{factory.__module__}:{factory.__qualname__}"
     for entry in registry_of(section).entries():
         if entry.target == target:

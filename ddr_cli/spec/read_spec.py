@@ -10,6 +10,7 @@ import math
 from collections.abc import Sequence
 from typing import Any, ClassVar, Self, get_args
 
+import numpy as np
 from pydantic import (
     ValidatorFunctionWrapHandler,
     field_validator,
@@ -22,7 +23,7 @@ from ddr_cli.core.registry import paper_files
 from ddr_cli.core.validation import as_problem, problem_at, refuse
 from ddr_cli.core.yaml_loader import read_document
 from ddr_cli.data.cards import load_card
-from ddr_cli.evaluation.metrics import metric_names, scorer_names
+from ddr_cli.evaluation.metrics import metric_names, scorer_names, scorer_needs, scorer_score
 from ddr_cli.spec.budgets import (
     ALL,
     LABELS,
@@ -31,6 +32,14 @@ from ddr_cli.spec.budgets import (
     read_labels,
 )
 from ddr_cli.spec.checks import problems_of, too_many_trials
+from ddr_cli.spec.components import (
+    ClassifierSpec,
+    Context,
+    Info,
+    Item,
+    Params,
+    ReducerSpec,
+)
 from ddr_cli.spec.controls import (
     FULL_FEATURES,
     SEEN,
@@ -39,18 +48,13 @@ from ddr_cli.spec.controls import (
     control_reducers,
     strong_classifier,
 )
+from ddr_cli.spec.estimators import make
 from ddr_cli.spec.feasible import (
     WIDTH,
     known_limits,
 )
 from ddr_cli.spec.model import DatasetRef, PaperRef, Spec
-from ddr_cli.spec.pieces import (
-    Info,
-    Item,
-    Params,
-    ReducerSpec,
-)
-from ddr_cli.spec.read_pieces import (
+from ddr_cli.spec.read_components import (
     Labelled,
     ReadClassifier,
     ReadMeasure,
@@ -61,7 +65,6 @@ from ddr_cli.spec.read_pieces import (
     too_many_neighbors,
 )
 from ddr_cli.spec.read_split import ReadSplit
-from ddr_cli.spec.scored import lacking
 from ddr_cli.spec.sweeps import (
     axes_of,
     is_geometric,
@@ -261,7 +264,7 @@ class ReadSpec(Spec):
                 )
             elif name in names[:i]:
                 problems.append(problem_at((i,), f"the metric '{name}' is listed twice."))
-            elif lack := lacking(name, info.data.get("classifiers", ()), info.context):
+            elif lack := _lacking(name, info.data.get("classifiers", ()), info.context):
                 problems.append(problem_at((i,), lack))
         refuse(problems)
         seen = [SEEN] if SHUFFLED_LABELS in info.data.get("controls", ()) else []
@@ -292,7 +295,7 @@ class ReadSpec(Spec):
             return handler(value)
         sweep, metrics = info.data.get("sweep"), info.data.get("metrics", ())
         lists = [info.data.get(name, ()) for name in ("reducers", "classifiers", "measures")]
-        items = [item for pieces in lists for item in pieces]
+        items = [item for components in lists for item in components]
         tuned = info.data.get("tune") is not None
         grids = dict(axes_of(items, sweep or {}, tuned=tuned))
         budgets = info.data.get("labels", ())
@@ -355,3 +358,28 @@ def _added(info: Info, items: Sequence[Item]) -> Sequence[Item]:
         strong = strong_classifier(context, steps)
         return () if any(item.name == strong.name for item in items) else (strong,)
     return ()
+
+
+def _lacking(name: str, classifiers: Sequence[ClassifierSpec], context: Context) -> str:
+    """Say what a metric needs that a classifier, or the data set, does not have, if so."""
+    if name in metric_names():
+        return ""
+    needed = scorer_needs(name)
+    for item in classifiers:
+        classifier = make(item.factory, item.params)
+        if not any(hasattr(classifier, method) for method in needed):
+            return (
+                f"{name} needs {' or '.join(needed)}, which the classifier {item.name} does not "
+                "have. Remove the metric, or take classifiers that have it, such as knn."
+            )
+    classes = context.expect.classes if context.expect else None
+    if classes:
+        from sklearn.dummy import DummyClassifier
+
+        y = np.arange(len(classes))
+        X = np.zeros((len(y), 1))
+        try:
+            scorer_score(name, DummyClassifier(strategy="prior").fit(X, y), X, y)
+        except ValueError as error:
+            return f"{name} can't score the data set's {len(y)} classes: {error}"
+    return ""

@@ -170,11 +170,11 @@ def _list(section: str, installed: bool) -> Schema:
     names = {"anyOf": [{"enum": [entry.name for entry in entries]}, _CODE]}
     code = {"type": "object", "properties": {"name": _CODE}, "required": ["name"]}
     least = 0 if section == "preprocess" else 1
-    items = [names, *(_piece(section, entry) for entry in entries), code]
+    items = [names, *(_component(section, entry) for entry in entries), code]
     return {"type": "array", "minItems": least, "items": {"anyOf": items}}
 
 
-def _piece(section: str, entry: Entry) -> Schema:
+def _component(section: str, entry: Entry) -> Schema:
     """Return what a mapping in a list may hold: a name, parameters, the list's own keys."""
     own: dict[str, Schema] = {"name": {"const": entry.name, "description": entry.summary}}
     if section != "preprocess":

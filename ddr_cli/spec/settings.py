@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 from pydantic import JsonValue
 
 if TYPE_CHECKING:
-    from ddr_cli.spec.pieces import Item
+    from ddr_cli.spec.components import Item
 
 
 @dataclass(frozen=True)
 class Setting:
     """A reducer, classifier or measure at one point of the sweep, with all its parameters.
 
-    `mode` is None but for reducers; `version` is that of the piece's numbers.
+    `mode` is None except for reducers; `version` is raised whenever the component's numbers change.
     """
 
     name: str
@@ -34,7 +34,7 @@ class Setting:
 
     @cached_property
     def text(self) -> str:
-        """What equal settings of pieces have in common, labels aside."""
+        """What equal settings of components have in common, labels aside."""
         return json.dumps([self.name, self.mode, self.params], sort_keys=True)
 
 

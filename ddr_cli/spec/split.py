@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from annotated_types import Ge, Le
 from pydantic import Field
 
-from ddr_cli.spec.pieces import StrictFrozen, Text
+from ddr_cli.spec.components import StrictFrozen, Text
 
 SplitKind = Literal[
     "predefined",

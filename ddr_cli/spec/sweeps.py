@@ -27,7 +27,7 @@ from ddr_cli.spec.estimators import (
 )
 
 if TYPE_CHECKING:
-    from ddr_cli.spec.pieces import Item, Piece
+    from ddr_cli.spec.components import Component, Item
 
 Sweep = Mapping[str, Sequence[JsonValue]]
 Grid = Sequence[Any] | Mapping[str, Any]
@@ -48,7 +48,7 @@ _FORMS = {
 
 def read_sweep(
     raw: Mapping[str, Any],
-    lists: Mapping[str, Sequence[Piece] | None],
+    lists: Mapping[str, Sequence[Component] | None],
     check_sizes: Callable[[Sequence[Any]], Sequence[tuple[int, str]]],
 ) -> dict[str, tuple[JsonValue, ...]]:
     """Return the values of each swept parameter, checked as if they were given for it.
@@ -174,7 +174,7 @@ def _is_same(a: Any, b: Any) -> bool:
 
 
 def checked_value(
-    parameter: str, value: Any, items: Sequence[Piece]
+    parameter: str, value: Any, items: Sequence[Component]
 ) -> tuple[JsonValue, list[str]]:
     """Return a value in its one form, and what the items that have the parameter say against it."""
     if parameter == "mode":
@@ -196,7 +196,7 @@ def checked_value(
     return forms[0] if forms else value, found
 
 
-def _not_sweepable(key: str, lists: Mapping[str, Sequence[Piece] | None]) -> str:
+def _not_sweepable(key: str, lists: Mapping[str, Sequence[Component] | None]) -> str:
     known = [
         f"{item.prefix}.{name}"
         for items in lists.values()

@@ -14,7 +14,7 @@ from ddr_cli.core.errors import did_you_mean
 from ddr_cli.core.validation import problem_at, refuse
 from ddr_cli.evaluation.folds import too_few_for_folds
 from ddr_cli.evaluation.metrics import TRAINING_ERROR, get_scale, measured
-from ddr_cli.spec.pieces import Context, StrictFrozen, Text
+from ddr_cli.spec.components import Context, StrictFrozen, Text
 
 Point = tuple[int | None, ...]
 """Where on each axis a setting stands; None is the item's own value, which need not be on it."""

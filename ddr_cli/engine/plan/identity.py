@@ -115,7 +115,7 @@ class Datasets:
 
 
 class TrialIds:
-    """Makes the ids of a plan's trials, writing the JSON of each distinct piece once.
+    """Makes the ids of a plan's trials, writing the JSON of each distinct component once.
 
     `fitted_width` returns the ``n_components`` at which a reducer's setting is fitted (among the
     candidates of the tuned setting whose text is given, if any), or None if it is the setting's
@@ -138,7 +138,7 @@ class TrialIds:
         versions = [getattr(step.factory, "version", 1) for step in spec.preprocess]
         self._steps = canonical(
             [
-                _piece(PREPROCESSORS, step.name, version, step.params)
+                _component(PREPROCESSORS, step.name, version, step.params)
                 for step, version in zip(spec.preprocess, versions, strict=True)
             ]
         )
@@ -172,12 +172,12 @@ class TrialIds:
             f'"reducer":{reducer},"split":'
         )
 
-    def _text(self, piece: Any, describe: Callable[..., dict[str, Any]], tuned: str = "") -> str:
-        key = id(piece), describe.__name__, tuned
+    def _text(self, thing: Any, describe: Callable[..., dict[str, Any]], tuned: str = "") -> str:
+        key = id(thing), describe.__name__, tuned
         known = self._texts.get(key)
         if known is None:
-            described = describe(piece, tuned) if tuned else describe(piece)
-            known = self._texts[key] = (piece, canonical(described))
+            described = describe(thing, tuned) if tuned else describe(thing)
+            known = self._texts[key] = (thing, canonical(described))
         return known[1]
 
     def _split(self, split: SplitKey) -> dict[str, Any]:
@@ -209,17 +209,17 @@ def _evaluator(setting: Setting) -> dict[str, Any]:
     from ddr_cli.evaluation.registry import evaluator_registry
 
     registry = evaluator_registry(setting.name)
-    return _piece(registry, setting.name, setting.version, setting.params)
+    return _component(registry, setting.name, setting.version, setting.params)
 
 
 def _alone(setting: Setting) -> dict[str, Any]:
     from ddr_cli.reducers.registry import REDUCERS
 
-    piece = _piece(REDUCERS, setting.name, setting.version, setting.params)
-    return piece | {"mode": setting.mode}
+    component = _component(REDUCERS, setting.name, setting.version, setting.params)
+    return component | {"mode": setting.mode}
 
 
-def _piece(
+def _component(
     registry: Registry, name: str, version: int, params: Mapping[str, Any]
 ) -> dict[str, Any]:
     stated = differing(registry.load(name), params)

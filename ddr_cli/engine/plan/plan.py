@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ddr_cli.reducers.registry import Traits
     from ddr_cli.spec import Cell, Setting, Spec, SplitKey, Tuning
 
-PIECES = ("reducer", "classifier")
+COMPONENTS = ("reducer", "classifier")
 _WIDTH = "n_components"
 
 
@@ -117,7 +117,7 @@ class Plan:
 
     @cached_property
     def unstated(self) -> dict[str, set[str]]:
-        """The parameters that every trial has at its default, and the pieces that have them."""
+        """The parameters that every trial has at its default, and the components that have them."""
         from ddr_cli.evaluation.registry import evaluator_registry
         from ddr_cli.reducers.registry import REDUCERS
 
@@ -127,7 +127,7 @@ class Plan:
             for reducer, evaluator in chain(*map(_settings_of, fit.trials.values())):
                 evaluators = evaluator_registry(evaluator.name)
                 registered = (reducer, REDUCERS), (evaluator, evaluators)
-                for kind, (setting, registry) in zip(PIECES, registered, strict=True):
+                for kind, (setting, registry) in zip(COMPONENTS, registered, strict=True):
                     own = differing(registry.load(setting.name), setting.params)
                     stated |= {f"{kind}.{name}" for name in own}
                     for name in setting.params:
@@ -138,8 +138,8 @@ class Plan:
         """Return the values that a trial may have in a parameter's column: several if tuned."""
         kind, _, name = column.partition(".")
         pairs = _settings_of(self.trials[trial_id]) if trial_id in self.trials else ()
-        pieces = [pair[PIECES.index(kind)].params for pair in pairs if kind in PIECES]
-        return [params[name] for params in pieces if name in params]
+        components = [pair[COMPONENTS.index(kind)].params for pair in pairs if kind in COMPONENTS]
+        return [params[name] for params in components if name in params]
 
     @cached_property
     def optional_columns(self) -> tuple[str, ...]:

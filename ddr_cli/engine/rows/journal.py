@@ -87,9 +87,9 @@ class Journal:
     that the run needs. A file with other columns is then rewritten: its rows keep the cells of
     columns with the same name; in a new one they get the value that `added` gives for their trial.
     `unstated` are the parameters that every trial has at its default, each with the names of the
-    pieces that have it: a file with rows of these pieces, but no such column, is left without it.
-    An `InputError` says if the file is damaged in its middle or can't be read or written, an
-    `UnreadableJournalError` that it isn't a journal at all.
+    components that have it: a file with rows of these components, but without the column, does not
+    get the column. An `InputError` reports a file that is damaged in its middle or can't be read or
+    written, an `UnreadableJournalError` one that is not a journal at all.
     """
 
     def __init__(
@@ -261,7 +261,7 @@ def read_rows(folder: Path) -> pd.DataFrame:
     header = journal.header or journal_columns((), ())
     lines = journal.lines
     text = io.BytesIO(_text([_line(header), *lines]).encode())
-    # In one piece, so that equal cells are one string.
+    # In one chunk, so that equal cells are one string.
     table = pd.read_csv(
         text, names=list(header), header=0, dtype=object, na_filter=False, low_memory=False
     )
@@ -285,9 +285,10 @@ def read_trials(folder: str | Path) -> pd.DataFrame:
     DataFrame
         One row per trial. Metrics and seconds are ``float64``; a parameter column is ``Int64``,
         ``float64``, ``boolean`` or ``object`` (text), whichever holds all its values, and missing
-        where a piece has no such parameter or the value is None; all else is text. Of the columns
-        that only some runs have, ``labels`` (missing where all are) and ``tuned`` are typed as
-        parameters are, ``inner_score`` and ``tune_seconds`` are ``float64``, ``control`` is text.
+        where a component has no such parameter or the value is None; all else is text. Of the
+        columns that only some runs have, ``labels`` (missing where all are) and ``tuned`` are typed
+        as parameters are, ``inner_score`` and ``tune_seconds`` are ``float64``, ``control`` is
+        text.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""The items of a document's lists, read: parameters checked and completed, labels that differ."""
+"""Reads the lists of a document: checks and completes parameters, and gives each item a label."""
 
 from __future__ import annotations
 
@@ -24,6 +24,17 @@ from ddr_cli.core.validation import (
     refuse,
     unknown_key,
 )
+from ddr_cli.spec.components import (
+    ClassifierSpec,
+    Component,
+    Context,
+    Info,
+    Item,
+    MeasureSpec,
+    Params,
+    ReducerSpec,
+    StepSpec,
+)
 from ddr_cli.spec.estimators import (
     MODES,
     complete,
@@ -35,17 +46,6 @@ from ddr_cli.spec.estimators import (
     own_keys,
     registry_of,
     traits_of,
-)
-from ddr_cli.spec.pieces import (
-    ClassifierSpec,
-    Context,
-    Info,
-    Item,
-    MeasureSpec,
-    Params,
-    Piece,
-    ReducerSpec,
-    StepSpec,
 )
 from ddr_cli.spec.sweeps import GridError, checked_value, grid_values, is_grid, rounded
 
@@ -62,7 +62,7 @@ def record_of(read: Any) -> Any:
 
 
 def nested(value: Any, what: str, own: Collection[str], rest: str) -> Any:
-    """Return what a document gives as a name or a flat mapping; all but `own` goes below `rest`."""
+    """Return a name or a flat mapping as a mapping in which all keys except `own` are in `rest`."""
     if isinstance(value, str):
         return {"name": value, rest: {}}
     if not isinstance(value, dict):
@@ -71,40 +71,40 @@ def nested(value: Any, what: str, own: Collection[str], rest: str) -> Any:
     return {**known, rest: {key: item for key, item in value.items() if key not in own}}
 
 
-class ReadPiece(Piece):
+class ReadComponent(Component):
     """A name, or a mapping of a name and parameters, of one of a document's lists."""
 
-    record: ClassVar[type[Piece]]
+    record: ClassVar[type[Component]]
 
     @model_validator(mode="before")
     @classmethod
     def _name_and_params(cls, value: Any, info: Info) -> Any:
         context = info.context
         what, keys = f"a {registry_of(cls.section).kind} is a name", own_keys(cls.section)
-        piece = nested(value, what, ("name", *keys), "params")
+        component = nested(value, what, ("name", *keys), "params")
         if "grids" in cls.model_fields:
-            given = piece["params"]
+            given = component["params"]
             own = {name: rule for name, rule in given.items() if is_grid(rule)}
-            piece["params"] = {name: given[name] for name in given if name not in own}
-            piece["grids"] = own or cls._declared_grids(piece, context)
-        return piece
+            component["params"] = {name: given[name] for name in given if name not in own}
+            component["grids"] = own or cls._declared_grids(component, context)
+        return component
 
     @classmethod
-    def _declared_grids(cls, piece: Mapping[str, Any], context: Context) -> dict[str, Any]:
-        """Return what tuning chooses among where the spec states no grid: what the method declares.
+    def _declared_grids(cls, component: Mapping[str, Any], context: Context) -> dict[str, Any]:
+        """Return the grids that the method declares, which tuning takes if the spec states none.
 
-        A parameter that the spec gives a value or sweeps is not among it.
+        Parameters that the spec sets or sweeps are left out.
         """
-        name, given = piece.get("name"), piece["params"]
+        name, given = component.get("name"), component["params"]
         if not (context.tuned and getattr(cls, "is_tunable", False) and isinstance(name, str)):
             return {}
         try:
             factory = load_factory(cls.section, located(name, context.base))
             declared = traits_of(cls.section, factory, given).grids
         except InputError:
-            # What is wrong with it is said by the validators of its name and parameters.
+            # The validators of the name and the parameters report what is wrong.
             return {}
-        # As a rule's values are, so that 0.1 is the 0.1 of a text.
+        # Rounded as the values of a rule, so that 0.1 is the 0.1 of a text.
         return {
             parameter: {"grid": [rounded(value) for value in values]}
             for parameter, values in declared.items()
@@ -127,7 +127,7 @@ class ReadPiece(Piece):
         name = info.data["name"]
         factory = load_factory(cls.section, name)
         try:
-            # What has no default, and what has no choice, stands at the first value of its grid.
+            # A parameter without a default, or with one value, starts at its grid's first value.
             first = {
                 parameter: values[0]
                 for parameter, values in info.data.get("grids", {}).items()
@@ -142,21 +142,21 @@ class ReadPiece(Piece):
 
     @model_validator(mode="after")
     def _can_be_made(self) -> Self:
-        """Make a third party's estimator whose signature doesn't say what it takes."""
+        """Make an estimator whose signature has no types: it checks its parameters itself."""
         if not is_annotated(self.factory):
             with as_problem():
                 make_checked(self.factory, self.params)
         return self
 
 
-class ReadStep(ReadPiece, StepSpec):
+class ReadStep(ReadComponent, StepSpec):
     """A preprocessing step of a document."""
 
     record = StepSpec
 
 
-class ReadItem(ReadPiece, Item):
-    """An item of which trials are made: what is a grid of a parameter is told from its value."""
+class ReadItem(ReadComponent, Item):
+    """An item of which trials are made; its grids are checked value by value."""
 
     @field_validator("grids", mode="before")
     @classmethod
@@ -195,7 +195,7 @@ class ReadItem(ReadPiece, Item):
             grids[name] = tuple(forms)
         refuse(problems)
         if info.context.tuned:
-            # A grid of the one value that the item has anyway leaves nothing to choose.
+            # A grid with only the item's own value leaves nothing to choose.
             grids = {name: each for name, each in grids.items() if each != (self.params.get(name),)}
         return self.model_copy(update={"grids": grids})
 
@@ -236,11 +236,11 @@ Labelled = TypeVar("Labelled", ReducerSpec, ClassifierSpec, MeasureSpec)
 def labelled(
     items: Sequence[Labelled], taken: Sequence[str], swept: Collection[str], *, tuned: bool = False
 ) -> tuple[Labelled, ...]:
-    """Return the items of a list, each with a label that tells it from the others and `taken`.
+    """Return the items of a list, each with a label that no other item has and that is not `taken`.
 
-    Raises pydantic.ValidationError if one is listed twice, or a label is given twice, or if two
-    differ in nothing but what is swept or `tuned`, since a tuned trial's values can't tell which of
-    them it is of.
+    Raises pydantic.ValidationError if an item is listed twice or a label is given twice. Where the
+    spec tunes, two items must differ in a parameter that is neither swept nor tuned: otherwise a
+    tuned trial's values do not tell which of the two it belongs to.
     """
     problems = []
     labels = list(taken)
@@ -276,18 +276,18 @@ def labelled(
 
 
 def unsupported_mode(name: str, mode: str) -> str:
-    """Say that a reducer can't embed test points in this way, and in which it can."""
+    """Say that a reducer does not have a mode, and which it has."""
     other = next(known for known in MODES if known != mode)
     return f"{name} can't be used with mode: {mode}; use mode: {other}."
 
 
 def too_many_neighbors(
-    context: Context, item: Piece, name: str, values: Sequence[JsonValue]
+    context: Context, item: Component, name: str, values: Sequence[JsonValue]
 ) -> str:
-    """Say that an estimator is to look for more neighbours than there are points, if it is.
+    """Say that an estimator needs more neighbours than there are samples, if it does.
 
-    A point is not a neighbour of itself in a reducer's graph; a transductive one has the test
-    points too.
+    In a reducer's graph a sample is not its own neighbour; a transductive reducer has the test
+    samples too.
     """
     mode = getattr(item, "mode", None)
     samples = context.expect.samples if context.expect else None
@@ -313,13 +313,13 @@ def _identity(item: Item, without: Collection[str] = ()) -> tuple[Any, ...]:
 
 
 def _default_label(item: Labelled, items: Sequence[Labelled], unfixed: Collection[str]) -> str:
-    """Return the name with the parameters that tell the item from its namesakes: ``ccdr (heat)``.
+    """Return the name with the parameters that differ between items of it: ``ccdr (heat)``.
 
-    Those with several values (`unfixed`) tell none apart.
+    Parameters with several values (`unfixed`) are left out.
     """
 
-    def facts(piece: Labelled) -> dict[str, Any]:
-        return {**piece.params, "mode": getattr(piece, "mode", None)}
+    def facts(component: Labelled) -> dict[str, Any]:
+        return {**component.params, "mode": getattr(component, "mode", None)}
 
     own = facts(item)
     others = [facts(other) for other in items if other.name == item.name]

@@ -1,4 +1,4 @@
-"""The items of a spec's lists: estimators by name, with all parameters and labels that differ."""
+"""The components of a spec: estimators by name, each with all of its parameters and a label."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ Params = dict[str, JsonValue]
 class Context:
     """What the validators of a document know beyond its values.
 
-    `base` is the folder that a card's path is relative to, `swept` the names of the swept
-    parameters, `tuned` says whether the spec tunes, and `budgets` whether it varies the number of
-    labels or of training points. The data set's card and, of the smallest training part, the number
-    of points and of those of each class are added as they are read; where that size is swept,
-    `most_train` is the largest.
+    `base` is the folder that a card's path is relative to, `swept` has the names of the swept
+    parameters, `tuned` tells whether the spec tunes, and `budgets` whether it varies the number of
+    labels or of training samples. Validators add the data set's card, and the number of samples of
+    the smallest training set, in all and per class. If that size is swept, `most_train` is the
+    largest.
     """
 
     base: Path | None = None
@@ -76,7 +76,7 @@ class StrictFrozen(Frozen):
     model_config = ConfigDict(strict=True)
 
 
-class Piece(StrictFrozen):
+class Component(StrictFrozen):
     """An item of one of a spec's lists: an estimator by its name, and all its parameters."""
 
     section: ClassVar[str]
@@ -94,8 +94,8 @@ class Piece(StrictFrozen):
     def settable(self) -> list[str]:
         """What ``--set`` and ``sweep`` may change: the parameters, and a reducer's mode.
 
-        Of a piece that is named by its code they are told without running that: a report of
-        someone else's results must not.
+        A component that is named by its code is not imported for this: a report of someone else's
+        results must not run their code.
         """
         if is_code(self.name):
             modes = ["mode"] if self.prefix == "reducer" else []
@@ -111,17 +111,17 @@ class Piece(StrictFrozen):
         return shown(name)
 
 
-class StepSpec(Piece):
+class StepSpec(Component):
     """A preprocessing step, fitted on the training part, with all its parameters."""
 
     section, prefix = "preprocess", "preprocess"
     params: Params = Field(default_factory=dict)
 
 
-class Item(Piece):
-    """A piece of which trials are made: parameters may have grids of their own instead of a value.
+class Item(Component):
+    """A component of which trials are made: a parameter may have a grid instead of a value.
 
-    They are a sweep of this item alone, or in a spec that tunes, what is tuned.
+    A grid is a sweep of this item alone or, in a spec that tunes, the values to choose among.
     """
 
     if TYPE_CHECKING:
@@ -147,19 +147,19 @@ class ReducerSpec(Item):
 class ClassifierSpec(Item):
     """A classifier with all its parameters, and the label shown.
 
-    `only_on` is the one reducer that it is run with, if not with all.
+    With `only_on`, it is run with this reducer alone.
     """
 
     section, prefix = "classifiers", "classifier"
     label: Label = ""
     """The name shown; needed where two items differ in nothing that is shown."""
     only_on: str = ""
-    """The one reducer that it is run with, if not with all."""
+    """The one reducer that it is run with; with all, if not given."""
     params: Params = Field(default_factory=dict)
 
 
 class MeasureSpec(Item):
-    """A measure with all its parameters; it stands in the classifier's place of a trial."""
+    """A measure with all its parameters; in a trial it takes the place of a classifier."""
 
     section, prefix = "measures", "classifier"
     is_tunable = False
