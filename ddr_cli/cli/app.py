@@ -24,7 +24,6 @@ from ddr_cli.cli import (
     plan,
     report,
     run,
-    schema,
     status,
     suite,
     sweep,
@@ -113,7 +112,6 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "plan": plan.plan,
     "validate": validate.validate,
     "check": check.check,
-    "schema": schema.schema,
     "list": listing.list_names,
     "describe": describe.describe,
 }

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
@@ -256,11 +256,9 @@ class RunOptions:
         """Return those that say how specs are run."""
         from ddr_cli.engine import RunSettings
 
-        asked = {one.name for one in fields(self)}
-        own = {
-            one.name: getattr(self, one.name) for one in fields(RunSettings) if one.name in asked
-        }
-        return RunSettings(**own | {"redo": tuple(self.redo or ())})
+        own = vars(self).keys() & {one.name for one in fields(RunSettings)}
+        named = {name: getattr(self, name) for name in own}
+        return RunSettings(**named | {"redo": tuple(self.redo or ())})
 
     def sources(self) -> Sources:
         """Return where data sets are looked for."""
@@ -268,29 +266,16 @@ class RunOptions:
 
 
 def takes_run_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command all options of `RunOptions`, which it gets as one argument, `options`."""
-    names = [one.name for one in fields(RunOptions)]
-    hints = get_type_hints(RunOptions, include_extras=True)
-    own = [
-        parameter
-        for parameter in inspect.signature(command, eval_str=True).parameters.values()
-        if parameter.name != "options"
-    ]
-    shared = [
-        inspect.Parameter(
-            one.name,
-            inspect.Parameter.POSITIONAL_OR_KEYWORD,
-            default=one.default,
-            annotation=hints[one.name],
-        )
-        for one in fields(RunOptions)
-    ]
+    """Give a command all options of `RunOptions`, which it receives as one argument, `options`."""
+    own = inspect.signature(command, eval_str=True).parameters
+    shared = inspect.signature(RunOptions, eval_str=True).parameters
 
     @wraps(command)
     def wrapped(**given: Any) -> None:
-        options = RunOptions(**{name: given.pop(name) for name in names})
+        options = RunOptions(**{name: given.pop(name) for name in shared})
         command(**given, options=options)
 
-    # This is what typer makes the command's line of.
-    vars(wrapped)["__signature__"] = inspect.Signature([*own, *shared])
+    parameters = [*(own[name] for name in own if name != "options"), *shared.values()]
+    # typer reads a command's options from its signature.
+    vars(wrapped)["__signature__"] = inspect.Signature(parameters)
     return wrapped

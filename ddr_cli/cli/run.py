@@ -60,14 +60,20 @@ def run_and_show(specs: Sequence[Spec], options: RunOptions) -> None:
         refused=lambda spec, error: typer.echo(f"Error: {spec.name}: {error}", err=True),
         started=load_libraries,
     )
-    outcomes = [ending for ending in endings.values() if not isinstance(ending, DdrError)]
-    errors = {name: error for name, error in endings.items() if isinstance(error, DdrError)}
-    if any(outcome.interrupted for outcome in outcomes):
-        raise typer.Exit(EXIT_INTERRUPTED)
     if len(specs) > 1 and not options.quiet:
-        _show_all(outcomes, errors, options.out)
-    if errors:
-        raise typer.Exit(next(iter(errors.values())).exit_code)
+        _show_all(endings, options.out)
+    exit_unless_done(endings)
+
+
+def exit_unless_done(endings: Mapping[str, RunOutcome | DdrError]) -> None:
+    """Exit with 130 if interrupted, as the first error says, or with 1 if some trials failed."""
+    outcomes = [each for each in endings.values() if not isinstance(each, DdrError)]
+    if any(outcome.interrupted for outcome in outcomes):
+        typer.echo(f"The same command resumes:\n  {_this_command()}", err=True)
+        raise typer.Exit(EXIT_INTERRUPTED)
+    for ending in endings.values():
+        if isinstance(ending, DdrError):
+            raise typer.Exit(ending.exit_code)
     if any(outcome.failed for outcome in outcomes):
         raise typer.Exit(EXIT_FAILED)
 
@@ -78,8 +84,7 @@ def _show(outcome: RunOutcome, options: RunOptions, *, one_of_several: bool) -> 
     if outcome.interrupted:
         ended = kept + outcome.failed
         typer.echo(
-            f"Interrupted: {ended} of {outcome.planned} trials are kept in {outcome.folder}. "
-            f"The same command resumes:\n  {_this_command()}",
+            f"Interrupted: {ended} of {outcome.planned} trials are kept in {outcome.folder}.",
             err=True,
         )
     # A checkout writes all files within moments, in any order; of one spec all is made anew then.
@@ -124,20 +129,21 @@ def _show_results(outcome: RunOutcome, summary: Summary) -> None:
             typer.echo(f"  {outcome.folder / name}")
 
 
-def _show_all(outcomes: Sequence[RunOutcome], errors: Mapping[str, DdrError], out: Path) -> None:
-    """Say in a line or two what became of several specs."""
+def _show_all(endings: Mapping[str, RunOutcome | DdrError], out: Path) -> None:
+    """Print a summary of several specs, unless they were interrupted."""
+    outcomes = [each for each in endings.values() if not isinstance(each, DdrError)]
+    if any(outcome.interrupted for outcome in outcomes):
+        return
     done, skipped = sum(each.done for each in outcomes), sum(each.skipped for each in outcomes)
     failed = sum(each.failed for each in outcomes)
-    if not (done or failed or errors):
-        typer.echo(
-            f"Nothing to do: all {skipped} trials of {len(outcomes)} specs were done before."
-        )
+    refused = [name for name, ending in endings.items() if isinstance(ending, DdrError)]
+    if not (done or failed or refused):
+        typer.echo(f"Nothing to do: all {skipped} trials of {len(outcomes)} specs are done.")
         return
-    parts = [f"{done} trials done now", f"{skipped} before"]
-    parts += [f"{failed} failed"] if failed else []
+    parts = [f"{done} trials done now", f"{skipped} before"] + [f"{failed} failed"] * bool(failed)
     typer.echo(f"{len(outcomes)} specs in {out}: {', '.join(parts)}.")
-    if errors:
-        typer.echo(f"Not run: {', '.join(errors)}.", err=True)
+    if refused:
+        typer.echo(f"Not run: {', '.join(refused)}.", err=True)
     _show_next(out)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,7 +14,6 @@ from ddr_cli.cli.options import (
     Jobs,
     Quiet,
     RedoWords,
-    RunOptions,
     Scheduler,
     Trust,
     allowed,
@@ -23,10 +21,10 @@ from ddr_cli.cli.options import (
     in_width,
     print_table,
 )
-from ddr_cli.core.errors import EXIT_FAILED, EXIT_INTERRUPTED, DdrError, InputError
+from ddr_cli.cli.run import exit_unless_done
+from ddr_cli.core.errors import InputError
 
 if TYPE_CHECKING:
-    from ddr_cli.engine import RunOutcome
     from ddr_cli.suite.definition import Suite
     from ddr_cli.suite.remaining import Part
 
@@ -86,37 +84,6 @@ def _load(name: str, trust: bool) -> Suite:
     return allowed(trust, lambda: load_suite(name))
 
 
-@app.command("plan")
-def plan(
-    name: SuiteName,
-    hours: Hours = None,
-    out: Out = Path("results"),
-    tracks: Tracks = None,
-    only: Only = None,
-    trust: Trust = False,
-) -> None:
-    """Estimate the CPU time of what is left of a suite, from the rows it has.
-
-    With --hours, show what such a budget would cover.
-    """
-    from ddr_cli.core.extras import nothing_fitted
-    from ddr_cli.suite.remaining import costs_of
-    from ddr_cli.suite.tables import cost_table, covered, one_line, plan_notes, plan_tables
-
-    with nothing_fitted():
-        suite = _load(name, trust)
-        parts = _parts(suite, out, tracks, only)
-    costs = costs_of(parts)
-    table = cost_table(parts, costs)
-    screen = console()
-    for shown in plan_tables(table):
-        print_table(screen, shown)
-    for line in [*plan_notes(table), one_line(suite, parts)]:
-        typer.echo(in_width(line, indent=2))
-    if hours is not None:
-        typer.echo(covered(parts, costs, hours))
-
-
 @app.command("run")
 def run(
     name: SuiteName,
@@ -131,82 +98,64 @@ def run(
     trust: Trust = False,
     quiet: Quiet = False,
 ) -> None:
-    """Run the missing and stale trials of a suite; the same command resumes an interrupted run.
+    """Run a suite's missing and stale trials; the same command resumes.
 
-    One split of every data set is run before the next split of any, so an interrupted run covers
-    all of them. After --hours CPU hours, no further split is started.
+    One split of every data set is run before the next of any, so that an interrupted run has seen
+    all data sets. After --hours of CPU time, no further split is started.
     """
-    suite = _load(name, trust)
-    options = RunOptions(
-        out=out,
-        jobs=jobs,
-        backend=backend,
-        scheduler=scheduler,
-        redo=redo,
-        quiet=quiet,
-    )
-    _run(suite, options, tracks, only, hours)
-
-
-def _run(
-    suite: Suite,
-    options: RunOptions,
-    tracks: list[str] | None = None,
-    only: list[str] | None = None,
-    hours: float | None = None,
-) -> None:
-    """Run a suite and print its progress."""
-    from dataclasses import replace
-
+    from ddr_cli.engine import RunSettings
     from ddr_cli.suite.remaining import folder_of, run_suite, seen_again
     from ddr_cli.suite.tables import one_line
 
-    parts = _parts(suite, options.out, tracks, only)
-    folder = folder_of(suite, options.out)
-    endings = run_suite(
-        suite,
-        parts,
-        replace(options.settings(), out=folder),
-        hours=hours,
-        told=lambda text: typer.echo(f"Error: {text}", err=True),
+    suite = _load(name, trust)
+    parts, folder = _parts(suite, out, tracks, only), folder_of(suite, out)
+    settings = RunSettings(
+        out=folder,
+        jobs=jobs,
+        backend=backend,
+        scheduler=scheduler,
+        redo=tuple(redo or ()),
+        quiet=quiet,
     )
-    if not options.quiet:
+    endings = run_suite(suite, parts, settings, hours=hours, told=_print_error)
+    if not quiet:
         typer.echo(one_line(suite, seen_again(parts)))
         typer.echo(f"  {folder}")
-    _end(endings)
+    exit_unless_done(endings)
 
 
-def _end(endings: Mapping[str, RunOutcome | DdrError]) -> None:
-    """Exit as `ddr run` does where not all is done."""
-    errors = [each for each in endings.values() if isinstance(each, DdrError)]
-    outcomes = [each for each in endings.values() if not isinstance(each, DdrError)]
-    if any(each.interrupted for each in outcomes):
-        typer.echo("Interrupted; the same command resumes.", err=True)
-        raise typer.Exit(EXIT_INTERRUPTED)
-    if errors:
-        raise typer.Exit(errors[0].exit_code)
-    if any(each.failed for each in outcomes):
-        raise typer.Exit(EXIT_FAILED)
+def _print_error(text: str) -> None:
+    typer.echo(f"Error: {text}", err=True)
 
 
 @app.command("status")
 def status(
     name: SuiteName,
+    hours: Hours = None,
     out: Out = Path("results"),
     tracks: Tracks = None,
     only: Only = None,
     as_json: AsJson = False,
     trust: Trust = False,
 ) -> None:
-    """Show which trials of a suite are done, stale or missing, by data set and by method.
+    """Show what of a suite is done, stale or missing, by data set and by method.
 
-    Rows of another version of the suite, the data, a method or a setting are stale: they are not
-    used, and `ddr suite run` replaces them.
+    Stale rows are of another version of the suite, the data, a method or a setting. No table counts
+    them, and a run replaces them. With --hours, also estimate the CPU time of what is left, from
+    the rows that exist, and show what that budget would cover.
     """
     import json
 
     from ddr_cli.core.extras import nothing_fitted
-    from ddr_cli.suite.tables import one_line, status_tables
+    from ddr_cli.suite.remaining import costs_of
+    from ddr_cli.suite.tables import (
+        cost_table,
+        covered,
+        one_line,
+        plan_notes,
+        plan_tables,
+        status_tables,
+    )
 
     with nothing_fitted():
         suite = _load(name, trust)
@@ -221,10 +170,16 @@ def status(
         }
         typer.echo(json.dumps(content, indent=2))
         return
-    screen = console()
-    for table in status_tables(parts):
-        print_table(screen, table)
-    typer.echo(one_line(suite, parts))
+    tables, lines = status_tables(parts), [one_line(suite, parts)]
+    if hours is not None:
+        costs = costs_of(parts)
+        times = cost_table(parts, costs)
+        tables += plan_tables(times)
+        lines = [*plan_notes(times), *lines, covered(parts, costs, hours)]
+    for table in tables:
+        print_table(console(), table)
+    for line in lines:
+        typer.echo(in_width(line, indent=2))
 
 
 @app.command("table")
@@ -286,45 +241,36 @@ def page(
 @app.command("export")
 def export(
     name: SuiteName,
-    file: Annotated[Path, typer.Argument(help="The CSV to write, such as rows.csv.")],
+    file: Annotated[
+        Path, typer.Argument(help="rows.csv: one long table; results.zip: an archive to publish.")
+    ],
     out: Out = Path("results"),
     trust: Trust = False,
 ) -> None:
-    """Write all rows as one long CSV: method, data set, split, metric, value, seconds, setting."""
+    """Write all rows of a suite, as one long table (.csv) or as an archive to publish (.zip).
+
+    The table has the columns method, data set, split, metric, value, seconds and setting. The
+    archive holds the journals, the suite, CITATION.cff and checksums. The same rows make the same
+    bytes.
+    """
     from ddr_cli.core.atomic import atomic_write, clear_messages
     from ddr_cli.report.table import Table
+    from ddr_cli.suite.archive import write_archive
+    from ddr_cli.suite.remaining import folder_of
     from ddr_cli.suite.rows import long_rows, suite_rows
 
+    if file.suffix not in (".csv", ".zip"):
+        raise InputError(f"{file} must end in .csv or .zip.")
     suite = _load(name, trust)
-    rows = long_rows(suite_rows(_parts(suite, out, None, None)))
+    parts = _parts(suite, out, None, None)
+    if file.suffix == ".zip":
+        names = write_archive(suite, parts, folder_of(suite, out), file)
+        typer.echo(f"{len(names)} files\n  {file}")
+        return
+    rows = long_rows(suite_rows(parts))
     with clear_messages(file):
         atomic_write(file, Table(rows).csv())
     typer.echo(f"{len(rows)} rows\n  {file}")
-
-
-@app.command("archive")
-def archive(
-    name: SuiteName,
-    file: Annotated[
-        Path | None, typer.Argument(help="The archive to write: suite_<name>_v<version>.zip.")
-    ] = None,
-    out: Out = Path("results"),
-    trust: Trust = False,
-) -> None:
-    """Write a suite's results as one zip file: journals, the suite, CITATION.cff and checksums.
-
-    The same rows make the same bytes.
-    """
-    from ddr_cli.suite.archive import archive_name, write_archive
-    from ddr_cli.suite.remaining import folder_of
-    from ddr_cli.suite.tables import one_line
-
-    suite = _load(name, trust)
-    parts = _parts(suite, out, None, None)
-    file = file or Path(f"{archive_name(suite)}.zip")
-    names = write_archive(suite, parts, folder_of(suite, out), file)
-    typer.echo(one_line(suite, parts))
-    typer.echo(f"  {file}: {len(names)} files, {file.stat().st_size / 1e6:.2g} MB")
 
 
 @app.command("add")
@@ -345,21 +291,15 @@ def add(
     It is tuned over the grids that it declares, or over the suite's numbers of dimensions. Its rows
     are in suite_<suite>_<method>/, and the same command resumes an interrupted run.
     """
+    from ddr_cli.engine import RunSettings
     from ddr_cli.suite.own_method import join
     from ddr_cli.suite.tables import leaderboard_notes, leaderboard_table, own_method_lines
 
     suite = _load(name, trust)
-    options = RunOptions(out=out, jobs=jobs, quiet=quiet)
+    settings = RunSettings(out=out, jobs=jobs, quiet=quiet)
     joined = allowed(
         trust,
-        lambda: join(
-            suite,
-            method,
-            options.settings(),
-            only=only or (),
-            hours=hours,
-            told=lambda text: typer.echo(f"Error: {text}", err=True),
-        ),
+        lambda: join(suite, method, settings, only=only or (), hours=hours, told=_print_error),
     )
     if joined.ours:
         rows, tunes = joined.rows, suite.tracks["inductive"].tune is not None
@@ -369,10 +309,12 @@ def add(
             for line in own_method_lines(board, rows, joined.label):
                 typer.echo(in_width(line, indent=4))
         if tunes and not joined.is_tuned:
-            untuned = (
-                "has nothing to tune (no n_components, no grids of its own): tuned it is as at its"
+            typer.echo(
+                in_width(
+                    f"{joined.label} has nothing to tune (no n_components, no grids of its own): "
+                    "tuned, it is as at its defaults"
+                )
             )
-            typer.echo(in_width(f"{joined.label} {untuned} defaults"))
         for line in leaderboard_notes(board, suite.methods_of("inductive")):
             typer.echo(in_width(line, indent=2))
-    _end(joined.endings)
+    exit_unless_done(joined.endings)

@@ -24,11 +24,6 @@ if TYPE_CHECKING:
     from ddr_cli.suite.definition import Suite
 
 
-def archive_name(suite: Suite) -> str:
-    """Return what the archive of a suite's version is called, without the ending."""
-    return f"suite_{suite.name}_v{suite.version}"
-
-
 def write_archive(suite: Suite, parts: Sequence[Part], folder: Path, file: Path) -> list[str]:
     """Write the rows of a suite's folder into a zip file; return the names of the files in it.
 
@@ -53,10 +48,11 @@ def write_archive(suite: Suite, parts: Sequence[Part], folder: Path, file: Path)
     sums = "".join(f"{sha256(files[name]).hexdigest()}  {name}\n" for name in sorted(files))
     files["SHA256SUMS"] = sums.encode()
     year, month, day = map(int, date.split("-"))
+    top = f"suite_{suite.name}_v{suite.version}"
     whole = io.BytesIO()
     with zipfile.ZipFile(whole, "w") as archive:
         for name in sorted(files):
-            entry = zipfile.ZipInfo(f"{archive_name(suite)}/{name}", (year, month, day, 0, 0, 0))
+            entry = zipfile.ZipInfo(f"{top}/{name}", (year, month, day, 0, 0, 0))
             entry.external_attr = 0o644 << 16
             archive.writestr(entry, files[name], zipfile.ZIP_DEFLATED)
     with clear_messages(file):

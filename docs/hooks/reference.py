@@ -62,7 +62,7 @@ def spec() -> str:
     lines = [
         "# Keys of a spec",
         "Made from the models that check specs. `ddr validate` says more, with the file, line and "
-        "column of a mistake; `ddr schema spec` prints the same for an editor.",
+        "column of a mistake.",
         "| key | what it is |\n| --- | --- |\n"
         + "\n".join(f"| {_linked(key)} | {texts[key]} |" for key in KEYS),
         "`dataset`, `split` and `reducers` have to be there, and `classifiers` or `measures`.",
@@ -77,7 +77,7 @@ def card() -> str:
     lines = [
         "# Keys of a card",
         "A card is the YAML file that says where a data set is, how it is read and what its arrays "
-        "must be. `ddr data new FILE` writes one; `ddr schema card` prints this for an editor.",
+        "must be. `ddr data new FILE` writes one.",
         _fields(Card, every=True),
     ]
     for key, model in {"files": CardFile, "expect": Expect}.items():

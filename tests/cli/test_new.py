@@ -1,4 +1,4 @@
-"""`ddr new` and `ddr schema`: files to begin with, that work as they stand."""
+"""`ddr new`: files to begin with, that work as they stand."""
 
 from __future__ import annotations
 
@@ -106,8 +106,3 @@ def test_a_terminal_is_asked(folder: Path, monkeypatch: pytest.MonkeyPatch) -> N
     spec = load_spec(folder / "asked.yaml")
     assert spec.dataset.name == "digits"
     assert [item.name for item in spec.reducers][:2] == ["lda", "pca"]
-
-
-def test_the_schema_is_printed() -> None:
-    assert "dataset" in json.loads(ddr("schema", "spec"))["properties"]
-    assert "files" in json.loads(ddr("schema", "card"))["properties"]
