@@ -44,13 +44,6 @@ def test_the_version_is_that_of_the_package(ddr_here):
         assert f"{name}: " in done.stdout
 
 
-def test_help_loads_nothing_heavy():
-    heavy = ["numpy", "scipy", "sklearn", "pandas", "matplotlib", "pydantic", "yaml"]
-    code = f"import sys, ddr_cli.cli.app; print([m for m in {heavy} if m in sys.modules])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
-
-
 def test_planning_and_the_files_of_a_run_load_no_more_than_they_need(tmp_path):
     heavy = ["sklearn.metrics", "scipy.stats._stats_py", "cvxpy", "jinja2"]
     for_files = ["pandas.core", "matplotlib"]

@@ -193,15 +193,3 @@ def test_third_party_card_is_found_by_its_entry_point(tmp_path: Path) -> None:
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
     )
     assert output.stdout.strip() == "A toy"
-
-
-def test_cards_and_sources_load_no_heavy_library() -> None:
-    code = (
-        "import sys; from ddr_cli.data import Sources, card_names, load_card;"
-        "import ddr_cli.cli.data; [load_card(name) for name in card_names()];"
-        "print([m for m in ('numpy', 'scipy', 'sklearn', 'pandas', 'pooch') if m in sys.modules])"
-    )
-    output = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    )
-    assert output.stdout.strip() == "[]"

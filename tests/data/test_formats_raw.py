@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -86,12 +83,3 @@ def test_every_registered_piece_loads_and_states_its_options(registry) -> None:
         given = {name for name, field in fields.items() if field.is_required()}
         assert given == ({"paths"} if registry is FORMATS else set())
         assert registry is FORMATS or "random_state" in fields
-
-
-def test_the_registries_import_nothing_heavy() -> None:
-    code = (
-        "import sys, ddr_cli.data.formats, ddr_cli.data.synthetic; "
-        "print({'numpy', 'scipy', 'sklearn', 'pandas', 'PIL'} & set(sys.modules))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "set()"

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import pytest
 
 from ddr_cli.core.parameters import parameter_model
@@ -31,12 +28,3 @@ def test_knn_grid():
 
 def test_classifier_without_traits_gets_the_defaults():
     assert get_evaluator_traits(object()) == EvaluatorTraits()
-
-
-def test_listing_imports_nothing_heavy():
-    code = (
-        "import sys, ddr_cli.evaluation.registry; "
-        "sys.exit(', '.join({'numpy', 'scipy', 'sklearn', 'pandas'} & set(sys.modules)) or 0)"
-    )
-    outcome = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert outcome.returncode == 0, outcome.stderr

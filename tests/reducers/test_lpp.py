@@ -51,11 +51,6 @@ def test_it_is_the_paper_s_definition(data, kind, k, epsilon):
         assert scipy.linalg.subspace_angles(A, vectors[:, :m]).max() < 1e-6
 
 
-def test_labels_are_not_used():
-    expected = LPP(2).fit_transform(X)
-    assert_allclose(LPP(2).fit_transform(X, np.r_[np.full(75, -1), np.arange(75)]), expected)
-
-
 def test_features_that_sum_to_a_constant_give_no_constant_direction():
     # One-hot features: a = (1, ..., 1) puts every point at the same place, with eigenvalue 0.
     rng = np.random.default_rng(0)

@@ -16,30 +16,20 @@ from sklearn.datasets import load_iris
 from sklearn.manifold import SpectralEmbedding
 from sklearn.metrics.pairwise import rbf_kernel
 
-from ddr_cli import reducers
 from ddr_cli.data.synthetic.generated import swiss_roll
 from ddr_cli.reducers import (
     LLE,
     MDS,
     PCA,
-    REDUCERS,
     Isomap,
     KernelPCA,
     LaplacianEigenmaps,
     SupervisedLLE,
-    get_traits,
 )
 
 IRIS = load_iris().data + np.random.default_rng(0).normal(0, 1e-3, (150, 4))
 ROLL = np.asarray(swiss_roll(n_samples=360, random_state=0).X)
 TRAIN, NEW = ROLL[:300], ROLL[300:]
-NAMES = {
-    "laplacian_eigenmaps": "LaplacianEigenmaps",
-    "mds": "MDS",
-    "isomap": "Isomap",
-    "lle": "LLE",
-    "kernel_pca": "KernelPCA",
-}
 WORKING = [
     LaplacianEigenmaps(n_neighbors=8),
     LaplacianEigenmaps(n_neighbors=8, weights="binary"),
@@ -61,32 +51,6 @@ def assert_same(ours, theirs):
     signs = np.sign(np.sum(ours.fit_transform(TRAIN) * theirs.fit_transform(TRAIN), axis=0))
     for X in (TRAIN, NEW):
         assert_allclose(ours.transform(X) * signs, theirs.transform(X), atol=1e-8 * scale)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_the_registry_has_it_with_sensible_traits(name):
-    loaded = REDUCERS.load(name)
-    assert loaded is getattr(reducers, NAMES[name])
-    assert NAMES[name] in reducers.__all__
-    traits = get_traits(loaded())
-    assert traits.nested
-    assert traits.out_of_sample
-    assert not traits.supervised
-    assert traits.paper
-    assert "n_components" in traits.grids
-    assert set(traits.grids) <= set(loaded().get_params())
-
-
-@pytest.mark.filterwarnings("ignore:.*(parts|groups)")
-@pytest.mark.parametrize("model", WORKING, ids=repr)
-def test_every_value_of_the_grids_is_accepted(model):
-    # The largest width is beyond the four features of these points.
-    for parameter, values in get_traits(model).grids.items():
-        if parameter == "n_components":
-            continue
-        for value in values:
-            fitted = clone(model).set_params(**{parameter: value}).fit(IRIS[::2])
-            assert np.isfinite(fitted.transform(IRIS[1::2])).all()
 
 
 @pytest.mark.parametrize("model", WORKING, ids=repr)
@@ -146,28 +110,19 @@ def test_on_its_affinity_scikit_learns_spectral_embedding_agrees(weights):
     assert_allclose(turned(embedding, units), units, atol=1e-6)
 
 
-def test_moving_and_turning_the_points_moves_no_embedding():
-    turn = np.linalg.qr(np.random.default_rng(3).standard_normal((3, 3)))[0]
-    for model in (MDS(), Isomap(n_neighbors=8), LaplacianEigenmaps(n_neighbors=8)):
-        here = clone(model).fit_transform(TRAIN)
-        there = clone(model).fit_transform(TRAIN @ turn + 20)
-        scale = np.abs(here).max()
-        assert_allclose(turned(there, here), here, atol=1e-6 * scale)
-
-
 def test_scaling_refuses_distances_that_are_none():
     zero = IRIS[:30].copy()
     zero[7] = 0
-    with pytest.raises(ValueError, match="row 7 is zero and has no direction"):
+    with pytest.raises(ValueError, match="row 7 is zero"):
         MDS(metric="cosine").fit(zero)
     fitted = MDS(metric="cosine").fit(IRIS)
-    with pytest.raises(ValueError, match="row 7 is zero and has no direction"):
+    with pytest.raises(ValueError, match="row 7 is zero"):
         fitted.transform(zero)
     distances = cdist(IRIS, IRIS)
     fitted = MDS(metric="precomputed").fit(distances)
-    with pytest.raises(ValueError, match="must not be negative"):
+    with pytest.raises(ValueError, match="negative"):
         fitted.transform(-distances)
-    with pytest.raises(ValueError, match="must not be negative"):
+    with pytest.raises(ValueError, match="negative"):
         MDS(metric="precomputed").fit(-distances)
 
 

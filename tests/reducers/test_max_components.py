@@ -80,9 +80,3 @@ def test_options_change_what_is_offered(name: str, options: dict[str, Any]) -> N
     assert width(name, X, m, **options) == m
     with pytest.raises(ValueError):  # noqa: PT011 (each says it in its own words)
         width(name, X, m + 1, **options)
-
-
-def test_every_reducer_with_dimensions_says_how_many() -> None:
-    for name in REDUCERS.names():
-        says = get_traits(REDUCERS.load(name)()).max_components is not None
-        assert says == (name in NAMES), name

@@ -9,7 +9,7 @@ from scipy.spatial.distance import cdist
 from sklearn.datasets import load_digits, load_iris
 
 from ddr_cli.numerics.eigen import deterministic_signs
-from ddr_cli.reducers import MDS, PCA, get_traits
+from ddr_cli.reducers import MDS, PCA
 
 IRIS = load_iris().data
 TRAIN, NEW = IRIS[::2] + np.random.default_rng(0).normal(0, 0.01, (75, 4)), IRIS[1::2]
@@ -76,17 +76,6 @@ def test_given_distances_are_as_good_as_points(metric):
     assert_allclose(given.transform(cdist(NEW, TRAIN, metric)), by_points.transform(NEW), atol=1e-9)
 
 
-@pytest.mark.parametrize(("X", "metric"), [(DIGITS[:700], "cityblock"), (TRAIN, "euclidean")])
-def test_narrow_fits_are_the_first_columns_of_a_wide_one(X, metric):
-    assert get_traits(MDS()).nested
-    wide = MDS(4, metric).fit(X)
-    for m in (1, 2, 3):
-        narrow = MDS(m, metric).fit(X)
-        scale = np.abs(wide.embedding_).max()
-        assert_allclose(narrow.embedding_, wide.embedding_[:, :m], atol=1e-9 * scale)
-        assert_allclose(narrow.transform(X[:9]), wide.transform(X[:9])[:, :m], atol=1e-9 * scale)
-
-
 @pytest.mark.parametrize("n_points", [12, 500])
 def test_dimensions_without_extent_are_zero(n_points):
     plane = np.random.default_rng(0).random((n_points, 2)) @ np.ones((2, 9))
@@ -98,20 +87,14 @@ def test_dimensions_without_extent_are_zero(n_points):
     assert_allclose(cdist(model.embedding_, model.embedding_), cdist(plane, plane), atol=1e-6)
 
 
-def test_it_does_not_depend_on_where_the_points_are_or_in_which_order():
-    order = np.random.default_rng(0).permutation(75)
-    moved = MDS(2).fit((TRAIN + 1e4)[order])
-    assert_allclose(np.abs(moved.embedding_), np.abs(MDS(2).fit_transform(TRAIN)[order]), atol=1e-6)
-
-
 @pytest.mark.parametrize(
     ("model", "X", "message"),
     [
-        (MDS(75), TRAIN, "n_samples = 75 centred points span at most 74 dimensions"),
-        (MDS(70, "cityblock"), TRAIN, r"not Euclidean and have \d+ dimensions with a positive"),
-        (MDS(metric="precomputed"), TRAIN, r"must be square; X has the shape \(75, 4\)"),
+        (MDS(75), TRAIN, "n_samples = 75 .* at most 74"),
+        (MDS(70, "cityblock"), TRAIN, r"not Euclidean .*\d+ dimensions"),
+        (MDS(metric="precomputed"), TRAIN, r"square; .*\(75, 4\)"),
         (MDS(metric="precomputed"), np.tri(9, k=-1), "must be symmetric"),
-        (MDS(metric="precomputed"), np.ones((9, 9)), "must be 0 from a point to itself"),
+        (MDS(metric="precomputed"), np.ones((9, 9)), "must be 0"),
         (MDS(metric="hamming"), TRAIN, "MDS: metric='hamming'"),
     ],
     ids=["width", "negative", "square", "symmetric", "diagonal", "metric"],

@@ -107,14 +107,6 @@ def test_columns_are_the_eigenvectors_of_one_matrix():
     )
 
 
-def test_names_of_classes_and_order_of_points_do_not_matter():
-    order = np.random.default_rng(0).permutation(150)
-    names = np.array(["c", "a", "b"])
-    plain = SSDE(n_components=4).fit_transform(IRIS, IRIS_Y)
-    moved = SSDE(n_components=4).fit_transform(IRIS[order], names[IRIS_Y[order]])
-    np.testing.assert_allclose(np.abs(moved), np.abs(plain[order]), atol=2e-3 * np.abs(plain).max())
-
-
 def test_classes_of_one_point_or_of_equal_points_have_no_extent():
     X = np.vstack([IRIS[:10], IRIS[60:61], np.repeat(IRIS[120:121], 4, axis=0)])
     y = np.repeat([0, 1, 2], [10, 1, 4])
