@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args
+
+import pandas as pd
 
 from ddr_cli.comparison.runs import find_runs
 from ddr_cli.comparison.summary import Summary, summarize
@@ -16,7 +18,7 @@ from ddr_cli.papers.claims import ClaimResult, ClaimVerdict, judge_claims
 from ddr_cli.papers.marks import MarkResult, judge_marks
 from ddr_cli.papers.numbers import NumberResult, Verdict, judge_numbers
 from ddr_cli.papers.other_readings import ReadingResult, judge_readings
-from ddr_cli.papers.rows import Judged, View
+from ddr_cli.papers.rows import VIEWS, Judged, View
 from ddr_cli.papers.schema import Artefact, Paper, load_paper, paper_names
 
 _ALWAYS_COUNTED = ("reproduced", "differs (higher)", "differs (lower)", "holds", "fails")
@@ -52,12 +54,9 @@ class ArtefactResult:
     @property
     def state(self) -> str:
         """What there is: empty if all runs are complete, else which are missing or partial."""
+        runs = [summary.run for summary in self.summaries]
         parts = [f"not run: {name}" for name in self.missing]
-        parts += [
-            f"{summary.run.name}: {summary.run.progress}"
-            for summary in self.summaries
-            if not summary.run.is_complete or summary.run.failed
-        ]
+        parts += [f"{r.name}: {r.progress}" for r in runs if not r.is_complete or r.failed]
         return "; ".join(parts)
 
     @property
@@ -108,42 +107,35 @@ def _counted(results: Sequence[Judged[Any, Any]], view: View) -> Counter[str]:
 
 
 @dataclass(frozen=True)
-class Counts:
-    """How often each verdict was given to one kind of thing.
-
-    `verdicts` are those that occur, and the most common ones; `rows` holds for each paper and
-    verdict how often in its own setting and over re-splits.
-    """
-
-    kind: str
-    verdicts: tuple[str, ...]
-    rows: tuple[tuple[PaperResult, tuple[tuple[int, int], ...]], ...]
-
-
-@dataclass(frozen=True)
 class Assessment:
     """All papers with results, and the runs that belong to none."""
 
     papers: tuple[PaperResult, ...]
     others: tuple[Summary, ...]
 
-    def counts(self) -> tuple[Counts, Counts]:
-        """Return the counts for what is printed, and for the claims."""
-        numbers = [(each.counts("own"), each.counts("resplits")) for each in self.papers]
-        claims = [(each.claim_counts("own"), each.claim_counts("resplits")) for each in self.papers]
+    @property
+    def summaries(self) -> list[Summary]:
+        """Every run once, by name."""
+        items = [item.summaries for result in self.papers for item in result.artefacts]
+        found = {each.run.name: each for each in itertools.chain(*items, self.others)}
+        return [found[name] for name in sorted(found)]
 
-        def counted(
-            kind: str, verdicts: Any, counts: Sequence[tuple[Counter[str], Counter[str]]]
-        ) -> Counts:
-            given = set(_ALWAYS_COUNTED).union(*itertools.chain.from_iterable(counts))
-            shown = tuple(name for name in verdicts if name in given)
-            rows = [tuple((own[name], over[name]) for name in shown) for own, over in counts]
-            return Counts(kind, shown, tuple(zip(self.papers, rows, strict=True)))
+    def counts(self) -> Iterator[pd.DataFrame]:
+        """Yield how often each verdict was given to what is printed, then to the claims.
 
-        return (
-            counted("printed numbers and marks", (*get_args(Verdict), _CALIBRATION), numbers),
-            counted("claims", (*get_args(ClaimVerdict), _CALIBRATION, ALONE), claims),
-        )
+        The index, whose name says which of these, has the papers; the columns are the verdicts that
+        occur, and the most common ones; a cell is the paper's setting / re-splits.
+        """
+        for kind, verdicts, count in (
+            ("printed numbers and marks", get_args(Verdict), PaperResult.counts),
+            ("claims", get_args(ClaimVerdict), PaperResult.claim_counts),
+        ):
+            found = [[count(each, view) for view in VIEWS] for each in self.papers]
+            given = set(_ALWAYS_COUNTED).union(*itertools.chain.from_iterable(found))
+            shown = [name for name in (*verdicts, _CALIBRATION, ALONE) if name in given]
+            rows = [[f"{own[name]} / {over[name]}" for name in shown] for own, over in found]
+            index = pd.Index([each.paper.short for each in self.papers], name=kind)
+            yield pd.DataFrame(rows, index=index, columns=shown)
 
 
 def assess(results: Path, paper: str | None = None) -> Assessment:

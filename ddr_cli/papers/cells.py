@@ -62,7 +62,7 @@ def reason_text(entry: PrintedNumber | TableMark | Claim | Part) -> str:
     """Return why ours differs, with what shows it, or that it is not known."""
     if entry.reason is None:
         return NOT_KNOWN
-    return f"{' '.join(entry.reason.text.split())} (shown by {entry.reason.shown_by})"
+    return f"{entry.reason.text} (shown by {entry.reason.shown_by})"
 
 
 def not_counted(entry: PrintedNumber | TableMark | Claim | Part, view: View) -> str:

@@ -20,37 +20,20 @@ from ddr_cli.report.table import Table
 
 def claim_table(result: PaperResult) -> pd.DataFrame:
     """Return the claims of a paper, each with its parts below it, with verdicts and numbers."""
+    heads = ["claim", "part", "where", "sentence", "reading"]
+    heads += ["threshold", "threshold fixed", "reading settled"]
     records = []
     for each in result.claims:
         claim = each.entry
-        records.append(
-            {
-                "claim": claim.id,
-                "part": "",
-                "where": claim.where,
-                "sentence": " ".join(claim.sentence.split()),
-                "reading": "",
-                "threshold": "",
-                "threshold fixed": "",
-                "reading settled": "",
-                **_findings(each),
-            }
-        )
-        for part in each.parts:
-            choice = result.paper.artefact(part.entry.artefact).choice
-            records.append(
-                {
-                    "claim": claim.id,
-                    "part": part.entry.id,
-                    "where": "",
-                    "sentence": part.entry.what,
-                    "reading": part.entry.reading or "",
-                    "threshold": threshold_text(part.entry),
-                    "threshold fixed": fixed_text(part),
-                    "reading settled": choice.when if choice else "nothing left open",
-                    **_findings(part),
-                }
-            )
+        texts = [claim.id, "", claim.where, claim.sentence, *[""] * 4]
+        records.append(dict(zip(heads, texts, strict=True)) | _findings(each))
+        for found in each.parts:
+            part = found.entry
+            choice = result.paper.artefact(part.artefact).choice
+            settled = choice.when if choice else "nothing left open"
+            texts = [claim.id, part.id, "", part.what, part.reading or ""]
+            texts += [threshold_text(part), fixed_text(found), settled]
+            records.append(dict(zip(heads, texts, strict=True)) | _findings(found))
     return pd.DataFrame(records)
 
 
@@ -86,7 +69,7 @@ def reading_table(result: PaperResult) -> pd.DataFrame:
             if not untold and not entry.same_as:
                 add(_place(item.artefact, entry), entry.reading, each)
     for claim in result.claims:
-        sentence = " ".join(claim.entry.sentence.split())
+        sentence = claim.entry.sentence
         add(sentence, None, claim)
         for part in claim.parts:
             if part.entry.reading:
@@ -101,14 +84,14 @@ def reading_table(result: PaperResult) -> pd.DataFrame:
             if other.own.row is not None or other.resplits.row is not None:
                 add(_place(artefact, other.entry), name, other)
         for counted, found in reading.claims:
-            sentence = " ".join(found.entry.sentence.split())
+            sentence = found.entry.sentence
             if {found.own.verdict, found.resplits.verdict} & set(DECIDED):
                 add(sentence, name, found)
-            before = {part.entry.id: part for part in counted.parts}
+            main_parts = {part.entry.id: part for part in counted.parts}
             for part in found.parts if len(found.parts) > 1 else ():
-                if _flips(part, before[part.entry.id]) != "no":
-                    what = f"{name}: {part.entry.what}"
-                    add(sentence, what, part, before[part.entry.id])
+                before = main_parts[part.entry.id]
+                if _flips(part, before) != "no":
+                    add(sentence, f"{name}: {part.entry.what}", part, before)
     records = []
     for name, group in groups.items():
         if len(group) == 1 or group[0][0] != main:
@@ -160,10 +143,10 @@ def glossary_table() -> pd.DataFrame:
     def record(name: str, own: Mapping[str, float], rule: NumberRule | Term) -> dict[str, str]:
         return {
             "word": name.replace("_", " "),
-            "means": " ".join(rule.means.split()),
+            "means": rule.means,
             "numbers": ", ".join(f"{key.replace('_', ' ')} {own[key]:g}" for key in own),
             "fixed": f"{rule.fixed:%Y-%m-%d %H:%M}",
-            "before": " ".join((rule.was or "").split()),
+            "before": rule.was or "",
         }
 
     records = [record(name, term.set, term) for name, term in terms.items()]
@@ -172,16 +155,5 @@ def glossary_table() -> pd.DataFrame:
 
 def count_text(assessment: Assessment) -> str:
     """Return the counts as Markdown tables: in the paper's own setting / over re-splits."""
-    parts = []
-    for counts in assessment.counts():
-        records = [
-            {counts.kind: paper.paper.short}
-            | {
-                verdict: f"{own} / {over}"
-                for verdict, (own, over) in zip(counts.verdicts, found, strict=True)
-            }
-            for paper, found in counts.rows
-        ]
-        if records:
-            parts.append(Table(pd.DataFrame(records)).markdown())
-    return "\n".join(parts)
+    counts = [Table(each.reset_index()) for each in assessment.counts() if len(each)]
+    return "\n".join(each.markdown() for each in counts)

@@ -11,10 +11,10 @@ has the predicates; the glossary has the thresholds.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,14 +31,12 @@ from ddr_cli.comparison.summary import MEAN_LEVEL, Row, Summary
 from ddr_cli.comparison.within_dataset import difference_interval, paired
 from ddr_cli.core.errors import InputError
 from ddr_cli.evaluation.statistics import t_above, t_quantile
-from ddr_cli.papers.predicates import (
-    EXACT,
-    NotApplicableError,
-    NotSweptError,
-    UnansweredError,
-)
+from ddr_cli.papers.predicates import EXACT, NotSweptError, Outcome, UnansweredError
 from ddr_cli.papers.rows import VIEWS, Entry, Judged, Lookup, View, family_of, nearest_place
 from ddr_cli.papers.schema import Claim, Paper, Part, glossary
+
+if TYPE_CHECKING:
+    from ddr_cli.papers.predicates import Series
 
 ClaimVerdict = Literal["holds", "fails", "undecided", "not run", "not applicable"]
 
@@ -55,9 +53,9 @@ class Estimate(NamedTuple):
     """A mean and the interval of level 95 % that it has over `n` splits; nan where it has none."""
 
     mean: float
-    low: float
-    high: float
-    n: int
+    low: float = np.nan
+    high: float = np.nan
+    n: int = 1
 
     def p(self, *, above: float | None = None, below: float | None = None) -> float:
         """Return one minus the level of the widest interval above and below the given bounds.
@@ -75,6 +73,15 @@ class Estimate(NamedTuple):
             return 0.0 if distance >= 0 else 1.0
         ratio = distance / half * t_quantile((1 + MEAN_LEVEL) / 2, self.n - 1)
         return min(1.0, 2 * t_above(ratio, self.n - 1))
+
+    def within(
+        self, text: str, *, above: float | None = None, below: float | None = None
+    ) -> Outcome:
+        """Return whether the mean lies within the bounds, which belong to what is asked."""
+        holds = (above is None or self.mean >= above - EXACT) and (
+            below is None or self.mean <= below + EXACT
+        )
+        return Outcome(holds, text, self.p(above=above, below=below))
 
 
 @dataclass(frozen=True)
@@ -100,9 +107,7 @@ class PartView:
         """Return the part's row and the one that it is compared with."""
         return self.row(), self.rows.row(self.part.selectors[-1])
 
-    def series(
-        self, low: float | None = None, high: float | None = None
-    ) -> list[tuple[float, Row]]:
+    def series(self, low: float | None = None, high: float | None = None) -> Series:
         """Return the part's rows along its parameter, from `low` to `high`, both included."""
         return [
             (place, row)
@@ -149,7 +154,7 @@ class PartView:
         try:
             if self.rows.view == "own":
                 means = [paired(first, second).values.mean() for first, second in pairs]
-                return Estimate(float(np.mean(means)), np.nan, np.nan, 1), ""
+                return Estimate(float(np.mean(means))), ""
             found = difference_interval(*pairs)
         except InputError as error:
             raise UnansweredError(str(error).rstrip(".")) from None
@@ -165,7 +170,7 @@ class PartView:
     def level(self, row: Row) -> tuple[Estimate, str]:
         """Return a row's mean, over re-splits with its interval, and the words for that."""
         if self.rows.view == "own":
-            return Estimate(float(row["mean"]), np.nan, np.nan, 1), ""
+            return Estimate(float(row["mean"])), ""
         if np.isnan(row["mean_low"]):
             raise UnansweredError("an interval needs two re-splits or more")
         return Estimate(float(row["mean"]), row["mean_low"], row["mean_high"], int(row["n"])), (
@@ -174,11 +179,10 @@ class PartView:
             f"{row['mean_interval']})"
         )
 
-    def estimate(self, values: NDArray[Any]) -> Estimate:
+    def estimate(self, values: NDArray[np.float64]) -> Estimate:
         """Return the mean of values that share nothing, such as times, with its t-interval."""
         n, mean = len(values), float(values.mean())
-        error = float(values.std(ddof=1) / np.sqrt(n))
-        half = t_quantile((1 + MEAN_LEVEL) / 2, n - 1) * error
+        half = t_quantile((1 + MEAN_LEVEL) / 2, n - 1) * float(values.std(ddof=1) / np.sqrt(n))
         return Estimate(mean, mean - half, mean + half, n)
 
     def show(self, value: float) -> str:
@@ -303,10 +307,8 @@ def _judge_part(part: Part, paper: Paper, summaries: Mapping[str, Summary]) -> P
         rows = Lookup(summaries, default, view, part.metric, artefact.resplits)
         try:
             found = part.predicate(PartView(part, rows))
-        except NotApplicableError as error:
-            return Finding("not applicable", str(error))
         except UnansweredError as error:
-            return Finding("not run", str(error))
+            return Finding(error.verdict, str(error))
         if not found.holds:
             # The worst there is: Holm's correction counts it among the others.
             return Finding("fails", found.detail, float("nan") if view == "own" else 1.0)
@@ -318,18 +320,17 @@ def _judge_part(part: Part, paper: Paper, summaries: Mapping[str, Summary]) -> P
     same_splits = bool(runs) and all(
         family_of(run, "own") == family_of(run, "resplits") for run in runs
     )
-    times = [time for name in specs for time in _seen(name, summaries)]
+    times = [time for name in specs if name in summaries for time in _seen(summaries[name])]
     threshold: Literal["before", "after", "not run"] = "not run"
     if times:
         threshold = "before" if part.fixed < min(times) else "after"
     return PartResult(part, finding("own"), finding("resplits"), same_splits, threshold)
 
 
-def _seen(spec: str, summaries: Mapping[str, Summary]) -> list[datetime]:
-    """Return when results of a spec could be seen; empty if there are none."""
-    if spec not in summaries:
-        return []
-    sessions = summaries[spec].run.manifest.sessions
-    started = [datetime.fromisoformat(session.started) for session in sessions if session.started]
-    known = glossary().seen.get(spec)
-    return [*started, *([known] if known else [])]
+def _seen(summary: Summary) -> Iterator[datetime]:
+    """Yield when results of a run could be seen."""
+    for session in summary.run.manifest.sessions:
+        if session.started:
+            yield datetime.fromisoformat(session.started)
+    if (known := glossary().seen.get(summary.run.name)) is not None:
+        yield known

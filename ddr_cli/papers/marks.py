@@ -8,26 +8,21 @@ alike. A mark is **reproduced** when it is the printed one, and **differs** othe
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ddr_cli.comparison.names import number
 from ddr_cli.comparison.summary import Summary
-from ddr_cli.papers.numbers import Verdict, no_answer
+from ddr_cli.papers.numbers import Verdict
 from ddr_cli.papers.predicates import UnansweredError
 from ddr_cli.papers.rows import VIEWS, Judged, Lookup, View
 from ddr_cli.papers.schema import Artefact, Kept, Selector, TableMark, Thresholds
 
-# The measure that gives each metric of the thresholds.
-_MEASURES = {
-    "separability": "separability",
-    "silhouette": "subclass_silhouette",
-    "subclass_accuracy": "subclass_accuracy",
-}
 MEDIAN_NAMES = {
     "separability": "accuracy kept",
     "silhouette": "silhouette",
     "subclass_accuracy": "sub-class accuracy",
 }
+"""The metrics of the thresholds, as shown."""
 
 
 @dataclass(frozen=True)
@@ -36,18 +31,16 @@ class MarkVerdict:
 
     verdict: Verdict
     kept: Kept | None = None
-    medians: Mapping[str, float] | None = None
+    medians: Mapping[str, float] = field(default_factory=dict)
     n: int = 0
     reason: str | None = None
 
     @property
     def detail(self) -> str:
         """The medians as text, or why there are none."""
-        if self.medians is None:
-            return self.reason or "–"
-        return ", ".join(
-            f"{MEDIAN_NAMES[name]} {number(value, name)}" for name, value in self.medians.items()
-        )
+        medians = self.medians.items()
+        found = ", ".join(f"{MEDIAN_NAMES[name]} {number(value, name)}" for name, value in medians)
+        return found or self.reason or "–"
 
 
 class MarkResult(Judged[TableMark, MarkVerdict]):
@@ -64,18 +57,16 @@ def judge_marks(artefact: Artefact, summaries: Mapping[str, Summary]) -> tuple[M
         medians: dict[str, float] = {}
         n = 0
         try:
-            for metric, measure in _MEASURES.items():
+            for metric in MEDIAN_NAMES:
+                measure = "subclass_silhouette" if metric == "silhouette" else metric
                 selector = Selector(**entry.select.model_dump(), classifier=measure)
                 row = Lookup(summaries, artefact.specs[0], view, metric).row(selector)
                 medians[metric], n = float(row.values.median()), len(row.values)
         except UnansweredError as error:
-            return MarkVerdict(no_answer(error), reason=str(error))
+            return MarkVerdict(error.verdict, reason=str(error))
         kept = _kept(medians, thresholds)
-        if entry.printed is None:
-            verdict: Verdict = "not testable"
-        else:
-            verdict = "reproduced" if kept == entry.printed else "differs"
-        return MarkVerdict(verdict, kept, medians, n)
+        verdict: Verdict = "reproduced" if kept == entry.printed else "differs"
+        return MarkVerdict("not testable" if entry.printed is None else verdict, kept, medians, n)
 
     return tuple(
         MarkResult(entry, *(judged(entry, view) for view in VIEWS)) for entry in artefact.marks

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
@@ -18,7 +19,7 @@ from ddr_cli.comparison.names import (
 from ddr_cli.comparison.summary import Row, Summary
 from ddr_cli.core.errors import InputError
 from ddr_cli.data.cards import load_card
-from ddr_cli.papers.predicates import EXACT, NotApplicableError, UnansweredError
+from ddr_cli.papers.predicates import EXACT, UnansweredError
 from ddr_cli.papers.rows import VIEWS, Judged, Lookup, View
 from ddr_cli.papers.schema import Artefact, PrintedNumber, glossary
 
@@ -77,11 +78,6 @@ def tolerance_of(entry: PrintedNumber) -> float:
     return max(least, entry.sd.value if entry.sd is not None else 0.0)
 
 
-def no_answer(error: UnansweredError) -> Literal["not run", "not applicable"]:
-    """Return the verdict where ours is missing or partial, or where the view makes no sense."""
-    return "not applicable" if isinstance(error, NotApplicableError) else "not run"
-
-
 @dataclass(frozen=True)
 class NumberVerdict:
     """The verdict on one printed number through one view, and the row that it rests on.
@@ -133,41 +129,38 @@ def _judge_through(
     view: View, artefact: Artefact, summaries: Mapping[str, Summary], method: str
 ) -> list[NumberVerdict]:
     rows: list[Row | UnansweredError] = []
-    table_rows: dict[tuple[str, str | None] | None, list[Row]] = {}
+    together: dict[tuple[str, str | None] | None, list[Row]] = defaultdict(list)
     for entry in artefact.printed:
         lookup = Lookup(summaries, artefact.specs[0], view, entry.metric, artefact.resplits)
         try:
-            row = lookup.row(entry.select)
+            rows.append(row := lookup.row(entry.select))
         except UnansweredError as error:
             rows.append(error)
             continue
-        rows.append(row)
-        if (key := _table_row(entry)) is not None:
-            table_rows.setdefault(key, []).append(row)
-    trivial = {key: _trivial(group) for key, group in table_rows.items()}
+        together[_table_row(entry)].append(row)
+    trivial = {key: _trivial(group) if key else "" for key, group in together.items()}
     found = []
     for entry, each in zip(artefact.printed, rows, strict=True):
         if isinstance(each, UnansweredError):
-            found.append(NumberVerdict(no_answer(each), reason=str(each)))
+            found.append(NumberVerdict(each.verdict, reason=str(each)))
             continue
         mean = float(each["mean"])
         half = max(mean - each["mean_low"], each["mean_high"] - mean)
         uncertainty = 0.0 if np.isnan(half) else float(half)
         words = trivial.get(_table_row(entry), "")
-        constant = words and each["n"] > 1 and each["sd"] < EXACT
-        notes = [words, "a constant answer" if constant else ""]
+        verdict = verdict_on(mean, uncertainty, entry, trivial=bool(words))
+        is_constant = words and each["n"] > 1 and each["sd"] < EXACT
+        notes = [words, "a constant answer" if is_constant else ""]
         if verdict_on(mean, uncertainty, entry) != "reproduced":
             notes.insert(0, _flattered(entry, mean, method))
-        verdict = verdict_on(mean, uncertainty, entry, trivial=bool(words))
         found.append(NumberVerdict(verdict, each, note="; ".join(filter(None, notes))))
     return found
 
 
 def _table_row(entry: PrintedNumber) -> tuple[str, str | None] | None:
     """Return the row of the paper's table whose accuracies are looked at together, if any."""
-    if entry.row is None or entry.metric not in ("accuracy", "error"):
-        return None
-    return entry.row, entry.reading
+    is_accuracy = entry.metric in ("accuracy", "error")
+    return (entry.row, entry.reading) if entry.row is not None and is_accuracy else None
 
 
 def _flattered(entry: PrintedNumber, mean: float, method: str) -> str:
@@ -191,8 +184,7 @@ def _trivial(rows: Sequence[Row]) -> str:
         return ""
     if not classes:
         return ""
-    largest = max(classes.values()) / sum(classes.values())
-    metric = rows[0]["metric"]
+    largest, metric = max(classes.values()) / sum(classes.values()), rows[0]["metric"]
     best = max(1 - row["mean"] if metric == "error" else row["mean"] for row in rows)
     if best > largest + glossary().numbers.trivial + EXACT:
         return ""

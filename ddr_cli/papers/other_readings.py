@@ -6,7 +6,7 @@ changes is judged by the same rules beside the reading that counts, and counts n
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ddr_cli.comparison.summary import Summary
@@ -27,17 +27,16 @@ class ReadingResult:
 def judge_readings(
     paper: Paper,
     summaries: Mapping[str, Summary],
-    numbers: Iterable[tuple[Artefact, tuple[NumberResult, ...]]],
-    claims: Iterable[ClaimResult],
+    numbers: Sequence[tuple[Artefact, Sequence[NumberResult]]],
+    claims: Sequence[ClaimResult],
 ) -> tuple[ReadingResult, ...]:
     """Return a result for each reading some of whose runs are there."""
-    main, judged = list(numbers), list(claims)
     found = []
     for reading in paper.readings:
         if not set(reading.specs.values()) & set(summaries):
             continue
         pairs = []
-        for artefact, results in main:
+        for artefact, results in numbers:
             changed = {
                 each.entry.id: (each, entry)
                 for each in results
@@ -51,7 +50,7 @@ def judge_readings(
             ]
         sentences = [
             (each, judge_claim(claim, paper, summaries))
-            for each in judged
+            for each in claims
             if (claim := _claim(each.entry, reading, paper)) is not None
         ]
         found.append(ReadingResult(reading, tuple(pairs), tuple(sentences)))

@@ -50,20 +50,12 @@ def render_page(
 
     `suites` are the folders next to the page that hold a suite's own pages.
     """
-    summaries = {
-        summary.run.name: summary
-        for items in (
-            *(item.summaries for result in assessment.papers for item in result.artefacts),
-            assessment.others,
-        )
-        for summary in items
-    }
     return (
         page_environment("ddr_cli.papers")
         .get_template("report.html.j2")
         .render(
             badges=_BADGES,
-            about=about([*summaries.values()]),
+            about=about(assessment.summaries),
             papers=assessment.papers,
             others=own,
             suites=suites,

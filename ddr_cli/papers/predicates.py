@@ -8,6 +8,7 @@ predicate asks.
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
@@ -30,9 +31,13 @@ EXACT = 1e-9
 class UnansweredError(Exception):
     """Our results have no answer yet; the message says why, for the table."""
 
+    verdict: Literal["not run", "not applicable"] = "not run"
+
 
 class NotApplicableError(UnansweredError):
     """The question makes no sense through this view, whatever is run."""
+
+    verdict = "not applicable"
 
 
 class NotSweptError(UnansweredError):
@@ -91,14 +96,10 @@ class AtLeastValue(Predicate):
     def __call__(self, view: PartView) -> Outcome:
         row = view.row()
         level, words = view.level(row)
+        text = f"{view.show_row(row)}{words}; asked: "
         if view.lower_is_better:
-            bound, asked = 1 - self.value, "less"
-            holds, p = level.mean <= bound + EXACT, level.p(below=bound)
-        else:
-            bound, asked = self.value, "more"
-            holds, p = level.mean >= bound - EXACT, level.p(above=bound)
-        text = f"{view.show_row(row)}{words}; asked: {view.show(bound)} or {asked}"
-        return Outcome(holds, text, p)
+            return level.within(f"{text}{view.show(1 - self.value)} or less", below=1 - self.value)
+        return level.within(f"{text}{view.show(self.value)} or more", above=self.value)
 
 
 class AtMostValue(Predicate):
@@ -111,7 +112,7 @@ class AtMostValue(Predicate):
         row = view.row()
         level, words = view.level(row)
         text = f"{view.show_row(row)}{words}; asked: {view.show(self.value)} or less"
-        return Outcome(level.mean <= self.value + EXACT, text, level.p(below=self.value))
+        return level.within(text, below=self.value)
 
 
 # -- two rows -------------------------------------------------------------------------------------
@@ -126,10 +127,10 @@ class Ahead(_Comparison):
     def __call__(self, view: PartView) -> Outcome:
         ours, other = view.pair()
         gain, words = view.gain((ours, other))
-        holds = gain.mean > 0 and gain.mean >= self.at_least - EXACT
         asked = f"; asked: {view.points(self.at_least)} or more" if self.at_least else ""
         text = f"{view.show_row(ours)} against {view.show_row(other)}{words}{asked}"
-        return Outcome(holds, text, gain.p(above=self.at_least))
+        found = gain.within(text, above=self.at_least)
+        return found._replace(holds=found.holds and gain.mean > 0)
 
 
 class NotBehind(_Comparison):
@@ -143,8 +144,7 @@ class NotBehind(_Comparison):
         gain, words = view.gain((ours, other))
         text = f"{view.show_row(ours)} beside {view.show_row(other)}{words}; asked: behind by "
         text += f"{view.points(self.tolerance).lstrip('+')} at most"
-        holds = gain.mean >= -self.tolerance - EXACT
-        return Outcome(holds, text, gain.p(above=-self.tolerance))
+        return gain.within(text, above=-self.tolerance)
 
 
 class RelativeGain(_Comparison):
@@ -174,12 +174,9 @@ class WithinOf(_Comparison):
     def __call__(self, view: PartView) -> Outcome:
         ours, other = view.pair()
         difference, words = view.difference((ours, other))
-        return Outcome(
-            abs(difference.mean) <= self.tolerance + EXACT,
-            f"{view.show_row(ours)} and {view.show_row(other)}: {view.points(difference.mean)} "
-            f"apart where at most {view.points(self.tolerance)} count as alike{words}",
-            difference.p(above=-self.tolerance, below=self.tolerance),
-        )
+        text = f"{view.show_row(ours)} and {view.show_row(other)}: {view.points(difference.mean)} "
+        text += f"apart where at most {view.points(self.tolerance)} count as alike{words}"
+        return difference.within(text, above=-self.tolerance, below=self.tolerance)
 
 
 class Faster(_Comparison):
@@ -216,12 +213,9 @@ class LevelAt(_OnGrid):
         place, row = view.at(self.at)
         level, words = view.level(row)
         low, high = self.value - self.tolerance, self.value + self.tolerance
-        return Outcome(
-            low - EXACT <= level.mean <= high + EXACT,
-            f"{view.show_at(place, row)}{words}; the paper says {view.show(self.value)}, "
-            f"near is {view.show(low)} to {view.show(high)}",
-            level.p(above=low, below=high),
-        )
+        text = f"{view.show_at(place, row)}{words}; the paper says {view.show(self.value)}, "
+        text += f"near is {view.show(low)} to {view.show(high)}"
+        return level.within(text, above=low, below=high)
 
 
 class BelowAt(_OnGrid):
@@ -254,15 +248,13 @@ class MinimumIn(_OnGrid):
         if not others:
             raise UnansweredError("the grid lies on one side of the range")
         other_place, other = min(others, key=_mean)
+        side = f"{'outside' if inside else 'within'} {plain(self.low)} to {plain(self.high)}"
         if self.low == self.high:
             side = "elsewhere" if inside else "there"
-        else:
-            side = f"{'outside' if inside else 'within'} {plain(self.low)} to {plain(self.high)}"
-        text = f"minimum {view.show_at(place, row)}; best {side}: "
         difference, words = view.difference((other, row))
-        return Outcome(
-            inside, f"{text}{view.show_at(other_place, other)}{words}", difference.p(above=0)
-        )
+        text = f"minimum {view.show_at(place, row)}; best {side}: "
+        text += f"{view.show_at(other_place, other)}{words}"
+        return Outcome(inside, text, difference.p(above=0))
 
 
 class FlatIn(_Range):
@@ -277,12 +269,11 @@ class FlatIn(_Range):
             raise UnansweredError("the grid has fewer than two places there")
         (low_place, low), (high_place, high) = min(found, key=_mean), max(found, key=_mean)
         spread, words = view.difference((high, low))
-        return Outcome(
-            spread.mean <= self.tolerance + EXACT,
+        return spread.within(
             f"from {view.show(low['mean'])} ({view.place(low_place)}) to "
             f"{view.show(high['mean'])} ({view.place(high_place)}), {view.points(spread.mean)} "
             f"where at most {view.points(self.tolerance)} count as flat{words}",
-            spread.p(below=self.tolerance),
+            below=self.tolerance,
         )
 
 
@@ -316,16 +307,9 @@ class StaysWithin(_OnGrid):
         text = f"{view.show(min(means))} to {view.show(max(means))} from {ends}; band {band}"
         inside = [view.level(row)[0].p(above=low, below=high) for _, row in found]
         # The range of the asked length whose intervals are deepest inside the band.
-        p = min(
-            (
-                max(inside[first : last + 1])
-                for first in range(len(found))
-                for last in range(first, len(found))
-                if _ratio(found[first : last + 1]) >= self.span
-            ),
-            default=1.0,
-        )
-        return Outcome(_ratio(longest) >= self.span, text, p)
+        ranges = (slice(a, b) for a, b in combinations(range(len(found) + 1), 2))
+        ps = [max(inside[part]) for part in ranges if _ratio(found[part]) >= self.span]
+        return Outcome(_ratio(longest) >= self.span, text, min(ps, default=1.0))
 
 
 class RisesTowards(_OnGrid):
@@ -340,10 +324,10 @@ class RisesTowards(_OnGrid):
         end_place, end = view.series()[0 if self.end == "low" else -1]
         start_place, start = view.at(self.start)
         rise, words = view.difference((end, start))
-        holds = rise.mean > 0 and rise.mean >= self.at_least - EXACT
         asked = f"; asked: {view.points(self.at_least)} or more" if self.at_least else ""
         text = f"{view.show_at(start_place, start)}, {view.show_at(end_place, end)}{words}{asked}"
-        return Outcome(holds, text, rise.p(above=self.at_least))
+        found = rise.within(text, above=self.at_least)
+        return found._replace(holds=found.holds and rise.mean > 0)
 
 
 class AheadAlong(_Range):

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pandas as pd
 
-from ddr_cli.comparison.summary import Summary
 from ddr_cli.figures.style import rendered
 from ddr_cli.papers.assess import ArtefactResult, Assessment, PaperResult, assess
 from ddr_cli.papers.claim_tables import claim_table, count_text, glossary_table, reading_table
@@ -60,10 +59,7 @@ def check_report(results: Path, *, paper: str | None = None) -> ReportOutcome:
 
 
 def write_report(
-    results: Path,
-    *,
-    paper: str | None = None,
-    format: Format = Format.all,
+    results: Path, *, paper: str | None = None, format: Format = Format.all
 ) -> ReportOutcome:
     """Write the report on a results folder into its subfolder ``report/``.
 
@@ -92,7 +88,7 @@ def write_report(
     if format in (Format.html, Format.all):
         shown = {}
         claims = {result.paper.name: result.claims for result in assessment.papers}
-        for place, summary in enumerate(_summaries(assessment)):
+        for place, summary in enumerate(assessment.summaries):
             files += write_run(summary, notes_on(summary, claims))
             drawn = figure_of(summary, ".svg").read_text(encoding="utf-8")
             shown[summary.run.name] = page_chart(place, drawn)
@@ -101,11 +97,11 @@ def write_report(
             for item in result.artefacts:
                 figure = draw_differences(item.artefact.title, item.numbers)
                 if figure is not None and len(item.artefact.specs) > 1:
-                    stem = _stem(result, item)
+                    name = f"{_stem(result, item)}_differences"
                     svg, png = rendered(figure)
-                    files.append(write_file(target / "figures" / f"{stem}_differences.svg", svg))
-                    files.append(write_file(target / "figures" / f"{stem}_differences.png", png))
-                    shown[f"{stem}_differences"] = page_chart(len(shown), svg.decode())
+                    files.append(write_file(target / "figures" / f"{name}.svg", svg))
+                    files.append(write_file(target / "figures" / f"{name}.png", png))
+                    shown[name] = page_chart(len(shown), svg.decode())
         suites = sorted(path.parent.name for path in target.glob(f"*/{PAGE}"))
         text = render_page(assessment, outcome.own, shown, suites if paper is None else [])
         page = write_file(target / PAGE, text)
@@ -114,18 +110,6 @@ def write_report(
     files.append(write_file(results / RECORD, record_text(record)))
     outcome.files, outcome.page = tuple(files), page
     return outcome
-
-
-def _summaries(assessment: Assessment) -> list[Summary]:
-    """Return every summary once, also where artefacts share a run."""
-    found = {
-        summary.run.name: summary
-        for result in assessment.papers
-        for item in result.artefacts
-        for summary in item.summaries
-    }
-    found |= {summary.run.name: summary for summary in assessment.others}
-    return [found[name] for name in sorted(found)]
 
 
 def _write_tables(folder: Path, result: PaperResult, format: Format) -> list[Path]:
@@ -138,10 +122,8 @@ def _write_tables(folder: Path, result: PaperResult, format: Format) -> list[Pat
             files += _write_table(stem, number_data(item.numbers), shown, format)
         if item.marks and matrix:
             files += _write_table(stem, mark_data(item.marks), matrix.frame(), format)
-    for name, shown in (
-        ("claims", claim_table(result)),
-        ("reading_verdicts", reading_table(result)),
-    ):
+    for name, table in (("claims", claim_table), ("reading_verdicts", reading_table)):
+        shown = table(result)
         if not shown.empty:
             files += _write_table(folder / f"{result.paper.name}_{name}", shown, shown, format)
     return files

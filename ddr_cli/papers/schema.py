@@ -8,20 +8,21 @@ what a word such as "much" means in numbers, for all papers alike.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import datetime
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
 from annotated_types import Ge, Gt, Le, MinLen
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from ddr_cli.core.errors import InputError, did_you_mean
 from ddr_cli.core.registry import paper_files
 from ddr_cli.core.validation import Frozen, validated
 from ddr_cli.core.yaml_loader import read_document
 from ddr_cli.papers.predicates import AnyPredicate
+
+OneLine = Annotated[str, AfterValidator(lambda text: " ".join(text.split()))]
 
 # -- the glossary ---------------------------------------------------------------------------------
 
@@ -32,9 +33,9 @@ class NumberRule(Frozen):
     rate_tolerance: Annotated[float, Gt(0)]
     dimension_tolerance: Annotated[float, Gt(0)]
     trivial: Annotated[float, Ge(0)]
-    means: str
+    means: OneLine
     fixed: datetime
-    was: str | None = None
+    was: OneLine | None = None
 
 
 class Term(Frozen):
@@ -42,9 +43,9 @@ class Term(Frozen):
 
     predicate: str
     set: dict[str, float] = Field(default_factory=dict)
-    means: str
+    means: OneLine
     fixed: datetime
-    was: str | None = None
+    was: OneLine | None = None
 
 
 class Glossary(Frozen):
@@ -111,11 +112,10 @@ class Quantity(Frozen):
         if isinstance(value, str):
             number, percent, rest = value.partition("%")
             try:
-                read = float(number)
+                read = float("" if rest.strip() else number)
             except ValueError:
-                rest = number
-            if rest.strip():
-                raise ValueError(f"'{value}' is not a number as printed, such as 9.65 % or 0.086")
+                message = f"'{value}' is not a number as printed, such as 9.65 % or 0.086"
+                raise ValueError(message) from None
             # Rounded to undo what dividing by 100 adds, so that 9.65 % is 0.0965 to the digit.
             return {"value": round(read / 100, 12) if percent else read, "text": value.strip()}
         if isinstance(value, int | float) and not isinstance(value, bool):
@@ -136,7 +136,7 @@ class Calibration(Frozen):
 class Reason(Frozen):
     """Why ours differs, as a statement that `shown_by` tests: a spec, a test or a card."""
 
-    text: str
+    text: OneLine
     shown_by: str
 
 
@@ -293,15 +293,6 @@ class Artefact(Frozen):
     resplits: Swap | None = None
     remark: str | None = None
 
-    @property
-    def is_matrix(self) -> bool:
-        """Whether every printed number has a place in a table of several columns."""
-        return (
-            self.kind == "table"
-            and all(item.row and item.column for item in self.printed)
-            and len({item.column for item in self.printed}) > 1
-        )
-
     @model_validator(mode="after")
     def _has_what_its_kind_needs(self) -> Self:
         if self.kind == "marks" and not (self.marks and self.thresholds):
@@ -317,10 +308,10 @@ class Artefact(Frozen):
                 )
         return self
 
-    def selectors(self) -> Iterator[tuple[str, MethodSelector]]:
-        """Yield the name and the selector of each printed number and mark."""
-        yield from ((item.id, item.select) for item in self.printed)
-        yield from ((item.id, item.select) for item in self.marks)
+    @property
+    def entries(self) -> tuple[PrintedNumber | TableMark, ...]:
+        """Everything that the paper prints here."""
+        return (*self.printed, *self.marks)
 
 
 class Part(_Answered):
@@ -394,7 +385,7 @@ class Claim(_Answered):
 
     id: str
     artefact: str
-    sentence: str
+    sentence: OneLine
     where: str
     parts: Annotated[tuple[Part, ...], MinLen(1)]
 
@@ -444,49 +435,41 @@ class Paper(Frozen):
     @model_validator(mode="after")
     def _names_fit_together(self) -> Self:
         by_id = {artefact.id: artefact for artefact in self.artefacts}
-        _refuse_repeats("artefact", [artefact.id for artefact in self.artefacts])
-        _refuse_repeats("claim", [claim.id for claim in self.claims])
-        for artefact in self.artefacts:
-            selectors = list(artefact.selectors())
-            _refuse_repeats(f"entry in {artefact.id}", [name for name, _ in selectors])
-            for name, selector in selectors:
-                _refuse_foreign_spec(f"{artefact.id}.{name}", selector, artefact)
         parts = [part for claim in self.claims for part in claim.parts]
-        _refuse_repeats("part of a claim", [part.id for part in parts])
         owners = [(claim.id, claim.artefact) for claim in self.claims]
-        owners += [(part.id, part.artefact) for part in parts]
-        for owner, artefact_id in owners:
-            if artefact_id not in by_id:
-                raise ValueError(f"claim '{owner}' names no artefact: '{artefact_id}'")
+        for owner, name in owners + [(part.id, part.artefact) for part in parts]:
+            if name not in by_id:
+                raise ValueError(f"claim '{owner}' names no artefact: '{name}'")
+        printed = [(each, entry) for each in self.artefacts for entry in each.entries]
+        named = [(f"{each.id}.{entry.id}", entry.select, each) for each, entry in printed]
+        for kind, names in (
+            ("artefact", [artefact.id for artefact in self.artefacts]),
+            ("claim", [claim.id for claim in self.claims]),
+            ("part of a claim", [part.id for part in parts]),
+            ("entry", [name for name, *_ in named]),
+        ):
+            if repeated := sorted({name for name in names if names.count(name) > 1}):
+                raise ValueError(f"{kind} given twice: {', '.join(repeated)}")
         for part in parts:
-            for meant in part.selectors:
-                _refuse_foreign_spec(part.id, meant, by_id[part.artefact])
+            named += [(part.id, select, by_id[part.artefact]) for select in part.selectors]
+        for name, select, artefact in named:
+            if select.spec not in (None, *artefact.specs):
+                raise ValueError(
+                    f"'{name}' selects from '{select.spec}', not a spec of '{artefact.id}'"
+                )
         specs = {spec for artefact in self.artefacts for spec in artefact.specs}
         for reading in self.readings:
-            for name in (*reading.specs, *reading.specs.values()):
-                if name not in specs:
-                    raise ValueError(f"reading '{reading.name}': '{name}' is no artefact's spec")
-        known = {f"{each.id}.{entry}" for each in self.artefacts for entry, _ in each.selectors()}
-        for artefact in self.artefacts:
-            for item in artefact.printed:
-                if item.same_as is not None and item.same_as not in known:
-                    raise ValueError(f"'{item.id}' is the same as '{item.same_as}', unknown here")
+            for spec in (*reading.specs, *reading.specs.values()):
+                if spec not in specs:
+                    raise ValueError(f"reading '{reading.name}': '{spec}' is no artefact's spec")
+        for _, entry in printed:
+            if entry.same_as not in (None, *(name for name, *_ in named)):
+                raise ValueError(f"'{entry.id}' is the same as '{entry.same_as}', unknown here")
         return self
 
     def artefact(self, name: str) -> Artefact:
         """Return the artefact called `name` (KeyError if there is none)."""
         return {artefact.id: artefact for artefact in self.artefacts}[name]
-
-
-def _refuse_repeats(kind: str, names: list[str]) -> None:
-    repeated = sorted({name for name in names if names.count(name) > 1})
-    if repeated:
-        raise ValueError(f"{kind} given twice: {', '.join(repeated)}")
-
-
-def _refuse_foreign_spec(owner: str, selector: MethodSelector, artefact: Artefact) -> None:
-    if selector.spec is not None and selector.spec not in artefact.specs:
-        raise ValueError(f"'{owner}' selects from '{selector.spec}', not a spec of '{artefact.id}'")
 
 
 def paper_names() -> list[str]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 from ddr_cli.papers.assess import ALONE, ArtefactResult, PaperResult
 from ddr_cli.papers.cells import described, our_words, printed_text, reason_text, shown_views
@@ -21,15 +21,18 @@ JUDGED = ("reproduced", "close", *_MISSED)
 """The verdicts that say how ours stands to a printed number."""
 
 
-def outcome(result: PaperResult) -> list[str]:
-    """Return what came out of a paper, in a sentence or two per view."""
-    sentences = []
+def _tallies(result: PaperResult) -> Iterator[tuple[str, Counter[str], Counter[str], int, int]]:
+    """Yield for each view its words, both counts of verdicts, and how many of each are judged."""
     for view, where in _WHERE:
         numbers, claims = result.counts(view), result.claim_counts(view)
         judged = sum(numbers[name] for name in JUDGED)
-        decided = sum(claims[name] for name in DECIDED)
-        if not judged and not decided:
-            continue
+        yield where, numbers, claims, judged, sum(claims[name] for name in DECIDED)
+
+
+def outcome(result: PaperResult) -> list[str]:
+    """Return what came out of a paper, in a sentence or two per view."""
+    sentences = []
+    for where, numbers, claims, judged, decided in _tallies(result):
         parts = []
         if judged:
             found = [f"{numbers[name]} {name}" for name in JUDGED if numbers[name]]
@@ -42,29 +45,20 @@ def outcome(result: PaperResult) -> list[str]:
                 open_ += f" ({claims[ALONE]} hold without the correction for their number)"
             parts.append(f"{claims['holds']} of {decided} {noun} hold{open_}")
         used = numbers["calibration"] + claims["calibration"]
-        if used:
+        if parts and used:
             parts.append(f"{used} more were used to choose a reading and are not counted")
-        sentences.append(f"{_capital(where)}, {'; '.join(parts)}.")
-    partly = [claim for claim in result.claims if claim.differs]
-    if partly:
-        one = len(partly) == 1
+        if parts:
+            sentences.append(f"{_capital(where)}, {'; '.join(parts)}.")
+    n = sum(claim.differs for claim in result.claims)
+    if n:
         sentences.append(
-            f"For {len(partly)} {'claim' if one else 'claims'} the verdict over re-splits differs "
-            f"from the one in the paper's setting; {'it is' if one else 'they are'} marked below."
+            f"For {n} {'claim' if n == 1 else 'claims'} the verdict over re-splits differs from "
+            f"the one in the paper's setting; {'it is' if n == 1 else 'they are'} marked below."
         )
     missing = [item.artefact.where for item in result.artefacts if not item.has_results]
     if missing:
         sentences.append(f"Not run yet: {', '.join(dict.fromkeys(missing))}.")
     return sentences
-
-
-@dataclass(frozen=True)
-class Share:
-    """How many numbers and sentences of a paper got verdicts of one kind, and which these are."""
-
-    kind: str
-    count: int
-    words: str
 
 
 _KINDS = {
@@ -74,40 +68,32 @@ _KINDS = {
 }
 
 
-def shares(result: PaperResult, view: View) -> list[Share]:
-    """Return the parts of a bar: what agrees, what is near or open, what differs, and the rest."""
-    found = result.counts(view) + result.claim_counts(view)
-    del found[ALONE]
-    rest = Counter(found)
+def shares(result: PaperResult, view: View) -> list[dict[str, Any]]:
+    """Return the parts of a bar: what agrees, what is near or open, what differs, and the rest.
+
+    Each has its kind, the count of its verdicts, and these in words.
+    """
+    rest = result.counts(view) + result.claim_counts(view)
+    del rest[ALONE]
+    found = {kind: {name: rest.pop(name, 0) for name in own} for kind, own in _KINDS.items()}
     parts = []
-    for kind, verdicts in _KINDS.items():
-        own = {name: rest.pop(name) for name in verdicts if rest[name]}
-        parts.append(_share(kind, own))
-    return [part for part in (*parts, _share("untold", rest)) if part.count]
-
-
-def _share(kind: str, found: dict[str, int]) -> Share:
-    words = _listed([f"{count} {name}" for name, count in found.items()]) if found else ""
-    return Share(kind, sum(found.values()), words)
+    for kind, own in (found | {"untold": rest}).items():
+        if count := sum(own.values()):
+            words = _listed([f"{own[name]} {name}" for name in own if own[name]])
+            parts.append({"kind": kind, "count": count, "words": words})
+    return parts
 
 
 def glance(result: PaperResult) -> str:
     """Return what came out of a paper in one sentence."""
     parts = []
-    for view, where in _WHERE:
-        numbers, claims = result.counts(view), result.claim_counts(view)
-        judged = sum(numbers[name] for name in JUDGED)
-        decided = sum(claims[name] for name in DECIDED)
-        found = []
-        if judged:
-            near = numbers["reproduced"] + numbers["close"]
-            found.append(f"{near} of {judged} {_noun(result)} are reproduced or close")
-        if decided:
-            found.append(f"{claims['holds']} of {decided} claims hold")
+    for where, numbers, claims, judged, decided in _tallies(result):
+        near = numbers["reproduced"] + numbers["close"]
+        found = [f"{near} of {judged} {_noun(result)} are reproduced or close"] if judged else []
+        found += [f"{claims['holds']} of {decided} claims hold"] if decided else []
         if found:
             parts.append(f"{where} {' and '.join(found)}")
-    text = "; ".join(parts) or "nothing is judged yet"
-    return f"{_capital(text)}."
+    return f"{_capital('; '.join(parts) or 'nothing is judged yet')}."
 
 
 def _noun(result: PaperResult) -> str:
@@ -118,12 +104,11 @@ def _noun(result: PaperResult) -> str:
     return "printed marks" if marks else "printed numbers"
 
 
-@dataclass(frozen=True)
-class Difference:
+class Difference(NamedTuple):
     """Something that differs from the paper or between the two views: sentences and the reason."""
 
     title: str
-    sentences: tuple[str, ...]
+    sentences: Sequence[str]
     reason: str
 
 
@@ -131,28 +116,20 @@ def differences(result: PaperResult) -> list[Difference]:
     """Return what differs, entries of one artefact with the same reason together."""
     found = []
     for item in result.artefacts:
-        by_reason: dict[str, list[tuple[str, str]]] = {}
+        by_reason = defaultdict(list)
         for each in item.judged:
-            sentence, reason = _difference(item, each)
-            if sentence:
-                by_reason.setdefault(reason, []).append((described(item.artefact, each), sentence))
-        where = item.artefact.where
+            if sentence := _difference(item, each):
+                by_reason[_reason(each.entry)].append((described(item.artefact, each), sentence))
         for reason, entries in by_reason.items():
+            title, lines = f"{len(entries)} entries", [": ".join(entry) for entry in entries]
             if len(entries) == 1:
-                name, sentence = entries[0]
-                found.append(Difference(f"{where}: {name}", (sentence,), reason))
-            else:
-                lines = tuple(f"{name}: {sentence}" for name, sentence in entries)
-                found.append(Difference(f"{where}: {len(entries)} entries", lines, reason))
-    found += [
-        Difference(
-            f"{each.entry.where}: {' '.join(each.entry.sentence.split())}",
-            (both_verdicts(each), *_missed_parts(each)),
-            _reason(each.entry),
-        )
-        for each in result.claims
-        if each.differs or "fails" in (each.own.verdict, each.resplits.verdict)
-    ]
+                title, lines = entries[0][0], [entries[0][1]]
+            found.append(Difference(f"{item.artefact.where}: {title}", lines, reason))
+    for claim in result.claims:
+        if claim.differs or "fails" in (claim.own.verdict, claim.resplits.verdict):
+            title = f"{claim.entry.where}: {claim.entry.sentence}"
+            lines = [both_verdicts(claim), *_missed_parts(claim)]
+            found.append(Difference(title, lines, _reason(claim.entry)))
     return found
 
 
@@ -166,24 +143,22 @@ def _missed_parts(result: ClaimResult) -> Iterator[str]:
 
 
 def _reason(entry: Claim | PrintedNumber | TableMark) -> str:
-    reason = reason_text(entry)
-    return f"Why: {reason}." if entry.reason is None else f"Why: {reason}"
+    return f"Why: {reason_text(entry)}{'' if entry.reason else '.'}"
 
 
-def _difference(item: ArtefactResult, each: NumberResult | MarkResult) -> tuple[str, str]:
-    """Return the sentences on one printed number or mark and the reason; empty if all agrees."""
+def _difference(item: ArtefactResult, each: NumberResult | MarkResult) -> str:
+    """Return the sentences on one printed number or mark, empty if all agrees."""
     own, over = each.own.verdict, each.resplits.verdict
     one = len(shown_views(item.judged)) == 1
     split = own in JUDGED and over in JUDGED and own != over
-    missed = own in _MISSED or over in _MISSED
-    if each.entry.same_as or not (split or missed):
-        return "", ""
+    if each.entry.same_as or not (split or own in _MISSED or over in _MISSED):
+        return ""
     where = "" if one else " in the paper's setting"
-    parts = [f"Printed {printed_text(each)}; ours {our_words(each, 'own')}{where}."]
-    if not one and over in JUDGED:
-        both = f"{own} there, {over} over re-splits" if split else f"{own} on both"
-        parts.append(f"Over re-splits {our_words(each, 'resplits')}: {both}.")
-    return " ".join(parts), _reason(each.entry)
+    text = f"Printed {printed_text(each)}; ours {our_words(each, 'own')}{where}."
+    if one or over not in JUDGED:
+        return text
+    both = f"{own} there, {over} over re-splits" if split else f"{own} on both"
+    return f"{text} Over re-splits {our_words(each, 'resplits')}: {both}."
 
 
 def both_verdicts(result: ClaimResult | PartResult) -> str:
@@ -193,20 +168,20 @@ def both_verdicts(result: ClaimResult | PartResult) -> str:
     if len(decided) < 2:
         ran = decided[0] if decided else own
         return f"{ran.verdict.capitalize()}: {ran.detail}."
-    if result.same_splits:
+    first = own.verdict.capitalize()
+    if result.same_splits and not result.differs:
         # The same numbers twice: the second adds the interval.
-        if not result.differs:
-            return f"{own.verdict.capitalize()}: {over.detail}."
+        return f"{first}: {over.detail}."
+    if result.same_splits:
         return (
-            f"{own.verdict.capitalize()} by the means over the paper's random splits, "
-            f"{over.verdict} by their interval: {over.detail}."
+            f"{first} by the means over the paper's random splits, {over.verdict} by their "
+            f"interval: {over.detail}."
         )
-    verdicts = (
-        f"{own.verdict.capitalize()} in the paper's own setting, {over.verdict} over re-splits."
-        if result.differs
-        else f"{own.verdict.capitalize()} on both."
+    both = f"in the paper's own setting, {over.verdict} over re-splits"
+    return (
+        f"{first} {both if result.differs else 'on both'}. "
+        f"The paper's setting: {own.detail}. Re-splits: {over.detail}."
     )
-    return f"{verdicts} The paper's setting: {own.detail}. Re-splits: {over.detail}."
 
 
 def _capital(text: str) -> str:

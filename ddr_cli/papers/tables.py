@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -36,40 +35,31 @@ def number_data(results: Sequence[NumberResult]) -> pd.DataFrame:
     times = time_ratios(results)
     for result in results:
         entry = result.entry
-        record: dict[str, Any] = {
-            "id": entry.id,
-            "row": entry.row,
-            "column": entry.column,
-            "where": entry.where,
-            "reading": entry.reading,
-            "same_as": entry.same_as,
-            "metric": entry.metric,
-            "printed": entry.value.value if entry.value else None,
-            "printed_sd": entry.sd.value if entry.sd else None,
-        }
+        places = ("id", "row", "column", "where", "reading", "same_as", "metric")
+        record = {name: getattr(entry, name) for name in places}
+        record["printed"] = entry.value.value if entry.value else None
+        record["printed_sd"] = entry.sd.value if entry.sd else None
         for view in VIEWS:
             verdict = result.through(view)
-            row = verdict.row
-            record |= {
-                f"{view}_{name}": None if row is None else row[name]
-                for name in ("split", "n", "mean", "sd", "mean_low", "mean_high")
-            }
-            record |= {
-                f"{view}_setting": verdict.setting,
-                f"{view}_verdict": verdict.verdict,
-                f"{view}_counted": entry.is_counted(view),
-                f"{view}_note": verdict.note or verdict.reason,
-            }
+            statistics = ("split", "n", "mean", "sd", "mean_low", "mean_high")
+            record |= {f"{view}_{name}": verdict.row and verdict.row[name] for name in statistics}
+            record[f"{view}_setting"] = verdict.setting
+            record |= _verdict_data(result, view, verdict.note or verdict.reason)
         record["reason"] = difference_reason(result)
         if times:
             time = times.get(entry.id)
-            record |= {
-                "fit_seconds_than": time.other if time else None,
-                "printed_fit_seconds_ratio": time.printed if time else None,
-                "fit_seconds_ratio": time.ours if time else None,
-            }
+            record["fit_seconds_than"] = time and time.other
+            record["printed_fit_seconds_ratio"] = time and time.printed
+            record["fit_seconds_ratio"] = time and time.ours
         records.append(record)
     return pd.DataFrame(records)
+
+
+def _verdict_data(
+    result: NumberResult | MarkResult, view: View, note: str | None
+) -> dict[str, Any]:
+    verdict, counted = result.through(view).verdict, result.entry.is_counted(view)
+    return {f"{view}_verdict": verdict, f"{view}_counted": counted, f"{view}_note": note}
 
 
 def number_table(artefact: Artefact, results: Sequence[NumberResult]) -> pd.DataFrame:
@@ -97,161 +87,133 @@ def mark_data(results: Sequence[MarkResult]) -> pd.DataFrame:
     """Return marks beside ours, with the medians in full precision."""
     records = []
     for result in results:
-        entry = result.entry
-        record: dict[str, Any] = {
-            "row": entry.row,
-            "column": entry.column,
-            "reading": entry.reading,
-            "printed": entry.printed,
-        }
+        places = ("row", "column", "reading", "printed")
+        record = {name: getattr(result.entry, name) for name in places}
         for view in VIEWS:
             verdict = result.through(view)
             record |= {f"{view}_mark": verdict.kept, f"{view}_n": verdict.n or None}
-            record |= {f"{view}_{name}": value for name, value in (verdict.medians or {}).items()}
-            record |= {
-                f"{view}_verdict": verdict.verdict,
-                f"{view}_counted": entry.is_counted(view),
-                f"{view}_note": verdict.reason,
-            }
-        record["reason"] = difference_reason(result)
-        records.append(record)
+            record |= {f"{view}_{name}": value for name, value in verdict.medians.items()}
+            record |= _verdict_data(result, view, verdict.reason)
+        records.append(record | {"reason": difference_reason(result)})
     return pd.DataFrame(records)
 
 
 # -- the paper's own form -------------------------------------------------------------------------
 
-_Cell = tuple[str, str | None]
-"""A text, and the verdict that belongs to it."""
+_Cells = Mapping[str, tuple[str, str]]
+"""By column a text, and the verdict that belongs to it, if one does."""
 
 
-@dataclass(frozen=True)
-class MatrixRow:
+class MatrixRow(NamedTuple):
     """One row of the paper's table as several named lines (such as "printed") of cells."""
 
     name: str
-    lines: tuple[tuple[str, tuple[_Cell, ...]], ...]
-    remarks: tuple[str, ...] = ()
+    lines: Sequence[tuple[str, _Cells]]
+    remarks: Sequence[str]
 
 
-@dataclass(frozen=True)
-class Matrix:
+class Matrix(NamedTuple):
     """A table in the paper's form."""
 
-    columns: tuple[str, ...]
-    rows: tuple[MatrixRow, ...]
+    columns: Sequence[str]
+    rows: Sequence[MatrixRow]
 
     def frame(self) -> pd.DataFrame:
         """Return the same as a table of texts, verdicts on lines of their own."""
-        return pd.DataFrame(
-            [[name, *line] for row in self.rows for name, *line in _text_lines(row)],
-            columns=["", " ", *self.columns],
-        )
-
-
-def _text_lines(row: MatrixRow) -> Iterator[list[str]]:
-    name = row.name
-    for line, cells in row.lines:
-        yield [name, line, *(text for text, _ in cells)]
-        name = ""
-        if any(verdict for _, verdict in cells):
-            yield ["", "verdict", *(verdict or "" for _, verdict in cells)]
-    for remark in row.remarks:
-        yield ["", "in words", remark, *[""] * (len(row.lines[0][1]) - 1)]
+        found = []
+        for name, lines, remarks in self.rows:
+            for place, (line, own) in enumerate(lines):
+                cells = [own.get(column, ("", "")) for column in self.columns]
+                texts, verdicts = zip(*cells, strict=True)
+                found.append([name if place == 0 else "", line, *texts])
+                if any(verdicts):
+                    found.append(["", "verdict", *verdicts])
+            rest = [""] * (len(self.columns) - 1)
+            found += [["", "in words", remark, *rest] for remark in remarks]
+        return pd.DataFrame(found, columns=["", " ", *self.columns])
 
 
 def matrix_of(result: ArtefactResult) -> Matrix | None:
-    """Return an artefact's table in the paper's form, None if it has none."""
-    if not result.marks and not result.artefact.is_matrix:
+    """Return an artefact's table in the paper's form, None if it has none.
+
+    It has one if every printed number has a place in a table of several columns.
+    """
+    judged: Sequence[NumberResult | MarkResult] = result.marks or result.numbers
+    columns = list(dict.fromkeys(str(each.entry.column) for each in judged))
+    is_placed = all(each.entry.row and each.entry.column for each in result.numbers)
+    is_table = result.artefact.kind == "table" and is_placed and len(columns) > 1
+    if not (result.marks or is_table):
         return None
-    results: Sequence[NumberResult | MarkResult] = result.marks or result.numbers
     rows: dict[str, dict[str, Any]] = {}
-    for each in results:
+    for each in judged:
         row, reading = str(each.entry.row), each.entry.reading
         name = f"{row} ({reading})" if reading else row
         rows.setdefault(name, {})[str(each.entry.column)] = each
-    columns = tuple(dict.fromkeys(str(each.entry.column) for each in results))
-    views, times = shown_views(results), time_ratios(result.numbers)
+    views, times = shown_views(judged), time_ratios(result.numbers)
     found = []
     for name, own in rows.items():
-        named = _mark_lines(own, views) if result.marks else _number_lines(own, views, times)
-        lines = tuple(
-            (line, tuple(cells.get(column, ("", None)) for column in columns))
-            for line, cells in named
-        )
+        lines = _mark_lines(own, views) if result.marks else _number_lines(own, views, times)
         remarks = [each.entry.remark for each in own.values() if each.entry.remark]
         for column, each in own.items():
             if isinstance(each, NumberResult):
                 remarks += [f"{column}: {note}" for note in notes_of(each, views)]
-            if difference_reason(each):
-                remarks.append(f"{column}, reason: {difference_reason(each)}")
-        found.append(MatrixRow(name, lines, tuple(dict.fromkeys(remarks))))
-    return Matrix(columns, tuple(found))
+            if reason := difference_reason(each):
+                remarks.append(f"{column}, reason: {reason}")
+        found.append(MatrixRow(name, list(lines), list(dict.fromkeys(remarks))))
+    return Matrix(columns, found)
 
 
 def _number_lines(
     own: Mapping[str, NumberResult],
     views: Sequence[tuple[View, str]],
     times: Mapping[str, TimeRatio],
-) -> Iterator[tuple[str, dict[str, _Cell]]]:
-    """Yield each line's name and its cells by column."""
+) -> Iterator[tuple[str, _Cells]]:
+    """Yield each line's name and its cells."""
     if any(each.entry.value for each in own.values()):
-        yield "printed", {column: (printed_text(each), None) for column, each in own.items()}
+        yield "printed", {column: (printed_text(each), "") for column, each in own.items()}
     for view, heading in views:
-        verdicts = {name: each.through(view) for name, each in own.items()}
         # Over how many splits all of the row's means are stands at its head, unless that differs.
-        sizes = {int(each.row["n"]) for each in verdicts.values() if each.row is not None}
+        ours = [row for each in own.values() if (row := each.through(view).row) is not None]
+        sizes = {int(row["n"]) for row in ours}
         n = sizes.pop() if len(sizes) == 1 else None
-        head = f"ours, {heading}" if n is None or n == 1 else f"ours, {heading}, n = {n}"
         yield (
-            head,
+            f"ours, {heading}" if n in (None, 1) else f"ours, {heading}, n = {n}",
             {
                 column: (
-                    ours_text(verdict, own[column].entry.metric, with_n=n is None),
-                    verdict_text(own[column], view),
+                    ours_text(each.through(view), each.entry.metric, with_n=n is None),
+                    verdict_text(each, view),
                 )
-                for column, verdict in verdicts.items()
+                for column, each in own.items()
             },
         )
-    timed = {
-        name: times.get(each.entry.id)
-        for name, each in own.items()
-        if each.entry.seconds is not None
-    }
-    other = next((time.other for time in timed.values() if time), None)
-    if other is not None:
-        for which in ("printed", "ours"):
-            yield (
-                f"time / {other}'s, {which}",
-                {
-                    column: ("1" if time is None else ratio_text(getattr(time, which)), None)
-                    for column, time in timed.items()
-                },
-            )
+    timed = {name: each.entry.id for name, each in own.items() if each.entry.seconds is not None}
+    other = next((times[name].other for name in timed.values() if name in times), None)
+    for which in ("printed", "ours") if other else ():
+        yield (
+            f"time / {other}'s, {which}",
+            {
+                column: (ratio_text(getattr(times[name], which)) if name in times else "1", "")
+                for column, name in timed.items()
+            },
+        )
 
 
 def _mark_lines(
     own: Mapping[str, MarkResult], views: Sequence[tuple[View, str]]
-) -> Iterator[tuple[str, dict[str, _Cell]]]:
-    yield "printed", {name: (_sign(each.entry.printed), None) for name, each in own.items()}
+) -> Iterator[tuple[str, _Cells]]:
+    yield "printed", {name: (_sign(each.entry.printed), "") for name, each in own.items()}
     for view, heading in views:
         verdicts = {name: each.through(view) for name, each in own.items()}
-        yield (
-            f"ours, {heading}",
-            {
-                name: (
-                    _sign(each.kept) or each.reason or "",
-                    verdict_text(own[name], view),
-                )
-                for name, each in verdicts.items()
-            },
-        )
+        texts = {name: _sign(each.kept) or each.reason or "" for name, each in verdicts.items()}
+        cells = {name: (texts[name], verdict_text(each, view)) for name, each in own.items()}
+        yield f"ours, {heading}", cells
         for metric, words in MEDIAN_NAMES.items():
             yield (
                 words,
                 {
-                    name: (number(each.medians[metric], metric), None)
+                    name: (number(each.medians[metric], metric), "")
                     for name, each in verdicts.items()
-                    if each.medians is not None
+                    if each.medians
                 },
             )
 

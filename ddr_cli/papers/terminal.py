@@ -10,6 +10,8 @@ from rich.text import Text
 
 from ddr_cli.papers.assess import Assessment, PaperResult
 from ddr_cli.papers.cells import described, ours_text, printed_text, verdict_text
+from ddr_cli.papers.marks import MarkResult
+from ddr_cli.papers.numbers import NumberResult
 from ddr_cli.papers.rows import VIEWS, Judged, View
 from ddr_cli.report.table import Table
 
@@ -24,11 +26,8 @@ _COLOURS = {
 def count_tables(assessment: Assessment) -> Iterable[Table]:
     """Yield how often each verdict was given: in the paper's own setting / over re-splits."""
     for counts in assessment.counts():
-        frame = pd.DataFrame({"": counts.verdicts})
-        for paper, found in counts.rows:
-            frame[paper.paper.short] = [f"{own} / {over}" for own, over in found]
-        title = f"{counts.kind.capitalize()}: the paper's setting / re-splits"
-        yield Table(frame, title)
+        title = f"{str(counts.index.name).capitalize()}: the paper's setting / re-splits"
+        yield Table(counts.T.reset_index(names=""), title)
 
 
 def paper_tables(result: PaperResult) -> Iterable[Table]:
@@ -40,20 +39,12 @@ def paper_tables(result: PaperResult) -> Iterable[Table]:
         if item.not_testable:
             verdict = Text("not testable", _COLOURS["not testable"])
             rows.append((f"{where}: {item.artefact.title}", "no number", verdict, verdict))
-        for each in item.numbers if item.summaries else ():
-            views = [
-                Text(f"{ours_text(each.through(view), each.entry.metric)}\n")
-                + _coloured(each, view)
-                for view in VIEWS
-            ]
-            rows.append((f"{where}: {described(item.artefact, each)}", printed_text(each), *views))
-        for mark in item.marks if item.summaries else ():
-            views = [
-                Text(f"{mark.through(view).kept or mark.through(view).reason}\n")
-                + _coloured(mark, view)
-                for view in VIEWS
-            ]
-            rows.append((f"{where}: {mark.entry.id}", mark.entry.printed or "–", *views))
+        for each in item.judged if item.summaries else ():
+            printed = printed_text(each)
+            if isinstance(each, MarkResult):
+                printed = each.entry.printed or "–"
+            views = [Text(f"{_ours(each, view)}\n") + _coloured(each, view) for view in VIEWS]
+            rows.append((f"{where}: {described(item.artefact, each)}", printed, *views))
     if rows:
         states = [f"{item.artefact.where}: {item.state}" for item in result.artefacts if item.state]
         heads = ["", "printed", "ours, the paper's setting", "ours, re-splits"]
@@ -62,7 +53,7 @@ def paper_tables(result: PaperResult) -> Iterable[Table]:
     rows = [
         (
             result.paper.artefact(claim.entry.artefact).where,
-            " ".join(claim.entry.sentence.split()),
+            claim.entry.sentence,
             *(_coloured(claim, view) for view in VIEWS),
         )
         for claim in result.claims
@@ -71,6 +62,12 @@ def paper_tables(result: PaperResult) -> Iterable[Table]:
     if rows:
         heads = ["", "the paper says", "the paper's setting", "re-splits"]
         yield Table(pd.DataFrame(rows, columns=heads), f"{what}: claims", left=tuple(heads))
+
+
+def _ours(result: NumberResult | MarkResult, view: View) -> str | None:
+    if isinstance(result, MarkResult):
+        return result.through(view).kept or result.through(view).reason
+    return ours_text(result.through(view), result.entry.metric)
 
 
 def _coloured(result: Judged[Any, Any], view: View) -> Text:

@@ -271,7 +271,7 @@ def test_a_table_of_marks_is_read(tmp_path):
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("row: LFDA", "row: FDA", "given twice: FDA, Letter"),
+        ("row: LFDA", "row: FDA", r"given twice: fig1\.FDA, Letter"),
         ("spec: two", "spec: three", "selects from 'three'"),
         ("printed: both", "printed: good", "printed"),
         ("silhouette: 0.2, ", "", "silhouette"),
@@ -298,7 +298,7 @@ def test_a_number_without_a_print_and_a_time_beside_another(tmp_path):
 
 def test_an_identifier_given_twice_is_refused(tmp_path):
     line = next(line for line in MINIMAL.splitlines() if "id: a," in line)
-    with pytest.raises(InputError, match="given twice: a"):
+    with pytest.raises(InputError, match=r"given twice: fig1\.a"):
         read_paper(_written(tmp_path, MINIMAL.replace(line, f"{line}\n{line}")))
 
 
