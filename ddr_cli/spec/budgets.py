@@ -1,4 +1,4 @@
-"""Two axes beside parameters: how many training points are labelled, and how many there are."""
+"""Two axes besides parameters: the number of labelled training samples, and of all of them."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from ddr_cli.spec.sweeps import GridError, grid_values
 
 ALL: Literal["all"] = "all"
 Budget = int | Literal["all"]
-"""How many training points of each class are labelled."""
+"""The number of labelled training samples per class."""
 
 LABELS = "labels"
 """The name of the axis in a plot, a journal and a summary."""
 
 Classes = Mapping[str, int]
-"""How many training points each class has."""
+"""The number of training samples of each class."""
 
 _EXAMPLE = "such as [1, 2, 5, 10, all]"
 
@@ -55,7 +55,7 @@ def read_labels(rule: Any) -> tuple[Budget, ...]:
 
 
 def check_budgets(budgets: Sequence[Budget], classes: Classes | None) -> Iterable[InitErrorDetails]:
-    """Yield the problem of every budget that the smallest class of the training part can't meet."""
+    """Yield a problem for every budget above the size of the smallest class in training."""
     if not classes:
         return
     smallest = min(classes, key=lambda name: classes[name])
@@ -69,7 +69,7 @@ def check_budgets(budgets: Sequence[Budget], classes: Classes | None) -> Iterabl
 
 
 def note_train_sizes(context: Context, kind: str, sizes: Sequence[Any]) -> list[tuple[int, str]]:
-    """Note how many points train at sizes of a sweep; return what is wrong with them, by number."""
+    """Note the training sets of swept sizes; return what is wrong with sizes, by number."""
     if context.card is None:
         return []
     found: list[tuple[int, str]] = []
@@ -95,10 +95,10 @@ def training_classes(
     train: float | None,
     folds: int | str | None = None,
 ) -> Classes | None:
-    """Return how many training points each class has, None where the card does not tell.
+    """Return the number of training samples of each class, None if the card does not determine it.
 
-    Of folds, whose sizes may differ by a point, the first, the largest, is left out. Raises
-    InputError if the classes can't be divided so.
+    Folds may differ by one sample: the first, largest one is held out. Raises InputError if the
+    classes can't be divided this way.
     """
     if kind == "grouped" and train is not None and expect is not None and expect.groups:
         training_groups(train, expect.groups)

@@ -35,7 +35,7 @@ def tunings_of(
 
 
 class _Search:
-    """Finds candidates; equal settings are one object, so that much is done once for each."""
+    """Finds candidates; equal settings are one object, so that each is examined once."""
 
     def __init__(self, spec: Spec, tune: TuneSpec, limits: Limits) -> None:
         self._spec = spec
@@ -53,7 +53,7 @@ class _Search:
         sizes = [len(values) for values in (*own.values(), *other.values())]
         tune, default = self._tune, (reducer, evaluator)
         found: dict[tuple[str, str], Pair] = {}
-        # The default setting is one of the budget, whether it is on the grid or not.
+        # The default setting counts towards the budget, on the grid or not.
         for budget in (tune.budget, tune.budget - 1):
             points = tune.model_copy(update={"budget": budget}).points(sizes, self._spec.split.seed)
             found = {(reducer.text, evaluator.text): default}
@@ -67,7 +67,7 @@ class _Search:
         return Tuning(tuple(found.values()), tune.folds, tune.repeats, str(tune.metric))
 
     def _axes(self, item: Item, setting: Setting) -> Axes:
-        """Return the values of an item's tuned parameters, as far as the method can offer them."""
+        """Return the values of an item's tuned parameters that the method can be fitted at."""
         axes: dict[str, Sequence[JsonValue]] = dict(item.grids if item.is_tunable else {})
         if WIDTH in axes and item.section == "reducers":
             traits = item.traits(setting.params)
@@ -79,7 +79,7 @@ class _Search:
         return {name: values for name, values in axes.items() if values}
 
     def _at(self, item: Item, default: Setting, axes: Axes, point: Point) -> Setting | None:
-        """Return a setting, None if there is no such; each is made once for all its partners."""
+        """Return a setting, or None if it is impossible; each is made once for all partners."""
         key = id(item), id(default), point
         if key not in self._found:
             self._found[key] = self._made(item, default, axes, point)

@@ -21,8 +21,8 @@ from ddr_cli.spec.sweeps import TRAIN, Sweep, combinations
 class SplitKey:
     """One split of a spec: its kind, its number from 0, and its name, such as ``resample-7``.
 
-    `train` is the size of its training part where the spec sweeps that, else None; it is then part
-    of the name, as in ``per_class-20-7``.
+    If the spec sweeps the size of the training set, `train` is that size and part of the name, as
+    in ``per_class-20-7``; otherwise it is None.
     """
 
     kind: str
@@ -32,16 +32,16 @@ class SplitKey:
 
     @property
     def family(self) -> str:
-        """The splits that differ in their number alone, such as ``resample``."""
+        """The name without the number, such as ``resample``."""
         return self.kind if self.train is None else f"{self.kind}-{self.train}"
 
 
 class Cell(NamedTuple):
     """One trial of a spec.
 
-    `labels` is the number of labelled training points per class, None for all; `control` is the
-    control that the trial is, if that is not said by its reducer and evaluator; a trial with
-    `tuning` takes one of its candidates, of which `reducer` and `evaluator` are the first.
+    `labels` is the number of labelled training samples per class, None for all; `control` names the
+    control that the trial is, unless its reducer and evaluator show that; a trial with `tuning`
+    takes one of its candidates, of which `reducer` and `evaluator` are the first.
     """
 
     split: SplitKey
@@ -59,8 +59,8 @@ def expand(spec: Spec) -> list[Cell]:
     controls with shuffled labels come last of a split.
 
     The order is that of the spec; among the values of a sweep, the parameter that the spec names
-    last varies fastest. Settings that come out equal (two items that differ only in a swept
-    parameter) are one, under the label of the first; widths that a reducer can't offer are left
+    last varies fastest. Equal settings (of two items that differ only in a swept parameter) are
+    one, under the label of the first. Values of n_components that a reducer can't offer are left
     out. Raises InputError if a reducer or classifier of the spec is not installed.
     """
     limits, tuned = limits_of(spec), spec.tune is not None
@@ -119,7 +119,7 @@ def _splits(split: SplitSpec, sweep: Sweep) -> list[SplitKey]:
 def _settings(
     items: Sequence[Item], sweep: Sweep, limits: Limits, *, tuned: bool
 ) -> list[tuple[Item, Setting]]:
-    """Return every setting of these items once, with its item, but for what can't be fitted."""
+    """Return every setting of these items that can be fitted, once, with its item."""
     settings: dict[str, tuple[Item, Setting]] = {}
     for item in items:
         for params, mode in combinations(item, sweep, tuned=tuned):

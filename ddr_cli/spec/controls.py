@@ -1,4 +1,4 @@
-"""The ``controls:`` of a spec: what any method is to be held against, added to its lists."""
+"""The ``controls:`` of a spec: baselines for every method, added to the spec's lists."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ PROJECTIONS = ("pca", "random_projection")
 FULL_FEATURES: Control = "full_features"
 SHUFFLED_LABELS: Control = "shuffled_labels"
 SEEN = "training_error"
-"""The metric beside which a control with shuffled labels is read."""
+"""The metric that a control with shuffled labels is compared by."""
 
 _STRONG, _STRONG_ON_FEW = "gradient_boosting", "random_forest"
 _STRONG_ON_SPARSE = "logistic_regression"
 STRONG = (_STRONG, _STRONG_ON_FEW, _STRONG_ON_SPARSE)
 """The classifiers that may get all features."""
 
-# Gradient boosting keeps 20 points in a leaf and is of no use on a few times that.
+# Gradient boosting keeps 20 samples in a leaf, so it is of no use on a few times that.
 _FEW = 500
 
 
@@ -59,7 +59,7 @@ def control_reducers(
 
 
 def strong_classifier(context: Context, preprocess: Iterable[StepSpec]) -> ClassifierSpec:
-    """Return the classifier that gets all features: one that can use the points there are."""
+    """Return the classifier that gets all features, suited to the size and form of the data."""
     name = _STRONG
     if context.budgets or (context.n_train is not None and context.n_train < _FEW):
         name = _STRONG_ON_FEW

@@ -1,4 +1,4 @@
-"""What can't be fitted, as far as the data set's card tells: more dimensions than there can be."""
+"""Finds what can't be fitted, as far as the data set's card tells, such as too many dimensions."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ _KEEP_WIDTH = (
     *("impute", "log1p", "standardize", "rescale", "unit_length", "tfidf"),
     "variance_threshold",  # or less
 )
-# Of what a card doesn't tell, there may be any number.
+# Stands for a number that the card does not give.
 _ANY = sys.maxsize // 4
 
 
 @dataclass(frozen=True)
 class Limits:
-    """How many points, features and classes a reducer gets at most, as far as is known."""
+    """The most samples, features and classes that a reducer gets, None where unknown."""
 
     n_train: int | None = None
     n_samples: int | None = None
@@ -49,7 +49,7 @@ class Limits:
     n_classes: int | None = None
 
     def inner(self, folds: int) -> Limits:
-        """Return the limits inside the smallest training part of so many inner folds."""
+        """Return the limits inside the smallest training set of this many inner folds."""
         if self.n_train is None:
             return replace(self, n_samples=None)
         held_out = -(-self.n_train // folds)
@@ -64,12 +64,12 @@ class Limits:
         return found if found < _ANY - 2 else None
 
     def excludes(self, traits: Any, params: Mapping[str, Any], mode: str | None) -> bool:
-        """Return whether a reducer of these traits can't offer the `n_components` asked for."""
+        """Return whether a reducer of these traits has fewer dimensions than `n_components`."""
         asked, most = params.get(WIDTH), self.most(traits, mode)
         return most is not None and isinstance(asked, int) and asked > most
 
     def reason(self, traits: Any, mode: str | None) -> str:
-        """Return what a reducer can offer, and why no more: ``6 dimensions here (7 classes)``."""
+        """Return how many dimensions a reducer has, and why: ``6 dimensions here (7 classes)``."""
         most, sizes = self.most(traits, mode), self._sizes(mode)
         names = ("points" if mode == TRANSDUCTIVE else "training points", "features", "classes")
         binding = []
@@ -116,7 +116,7 @@ def limits_of(spec: Spec) -> Limits:
 
 
 def left_out(spec: Spec) -> list[str]:
-    """Return a line for each reducer of which the sweep asks more than it can offer."""
+    """Return a line for each reducer that has fewer dimensions than the sweep asks for."""
     limits = limits_of(spec)
     lines = []
     for item in spec.reducers:
@@ -137,7 +137,7 @@ def impossible(
     traits = item.traits()
     grid = item.grids.get(WIDTH, ())
     own = [v for v in grid if limits.excludes(traits, {WIDTH: v}, item.mode)]
-    # The grid that a method declares is for all data: of it, what can be offered is tried.
+    # A grid that the method declares is for all data sets: the values that are possible are tried.
     if own and grid != tuple(traits.grids.get(WIDTH, ())):
         reason = limits.reason(traits, item.mode)
         values = _listed([value for value in own if isinstance(value, int)])
@@ -156,9 +156,9 @@ def impossible(
 
 
 def takes_no_sparse(spec: Spec, card: Card | None) -> Iterator[tuple[str, int, str]]:
-    """Yield each item of a spec, by list and number, that gets sparse points and can't take them.
+    """Yield each item, by list and number, that gets sparse samples and can't take them.
 
-    What a reducer leaves is dense, unless it reduces nothing.
+    The embedding of a reducer is dense, except that of ``none``.
     """
     if card is None or not is_sparse(card, spec.preprocess):
         return
@@ -184,7 +184,7 @@ def takes_no_sparse(spec: Spec, card: Card | None) -> Iterator[tuple[str, int, s
 def unprepared(
     name: str, missing: bool, coded: Sequence[str], steps: Sequence[StepSpec]
 ) -> Iterator[tuple[KeyPath, str]]:
-    """Yield what the steps of a spec lack for a data set with missing values or codes."""
+    """Yield the steps that a data set with missing values or category codes still needs."""
     for i, step in enumerate(steps):
         if missing and not _takes_missing(step):
             yield (
@@ -199,7 +199,7 @@ def unprepared(
                 f"({', '.join(coded)}): put one_hot before it.",
             )
             coded = ()
-        # What a step of the user's own does is the user's to know.
+        # A step of the user's own may do either.
         own = is_code(step.name)
         missing = missing and not (own or step.name == "impute")
         coded = () if own or step.name == "one_hot" else coded

@@ -1,4 +1,4 @@
-"""The ways to a spec: a file or a shipped name, parts given in Python, a sweep of another."""
+"""Makes specs: from a file or a shipped name, from Python values, as a sweep of another spec."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from ddr_cli.spec.read_spec import ReadSpec
 from ddr_cli.spec.sweeps import SWEPT, TRAIN, Grid, rounded
 
 Item = str | Mapping[str, Any]
-"""An item of a spec's list: a name, or a mapping with a name and parameters."""
+"""An item of one of a spec's lists: a name, or a mapping with a name and parameters."""
 
 
 def load_spec(
@@ -54,13 +54,12 @@ def make_spec(
     repeats: int | None = None,
     **parts: Any,
 ) -> Spec:
-    """Return a spec that is in no file; see `load_spec`, and for the `parts` a spec's keys.
+    """Return a spec that is in no file; see `load_spec`. The `parts` are the keys of a spec.
 
-    Paths in it are relative to the file `path`, if that is given.
-
-    Without `split`, the data set's own split is redrawn where it has one, and half of the points
-    train where it has none, or half of the groups where it has groups, 10 times. Without `name`,
-    the data set's and the reducers' make it.
+    Relative paths start at the file `path`, if it is given. Without `split`, 10 splits are drawn:
+    of the sizes of the data set's own split if it has one, else with half of the samples (or of the
+    groups, if there are groups) for training. The default `name` consists of the names of the data
+    set and the reducers.
     """
     data = {"dataset": dataset, "split": parts.pop("split", None), "reducers": reducers, **parts}
     data = {key: _plain(value) for key, value in data.items() if value is not None}
@@ -182,7 +181,7 @@ def _build(
 
 
 def _require_trust(data: Mapping[str, Any], base: Path | None) -> None:
-    """Refuse a document that names code which nobody has said may be run."""
+    """Refuse a document that names code which the user has not allowed to run."""
     for section in PREFIXES:
         items = data.get(section)
         for item in items if isinstance(items, list) else ():
@@ -197,7 +196,7 @@ def _default_split(dataset: str | Mapping[str, Any]) -> dict[str, Any]:
     try:
         card = load_card(str(name))
     except (InputError, OSError, ValueError, RuntimeError):
-        # A data set that is not there is reported with everything else that is wrong.
+        # A missing data set is reported together with all other mistakes.
         return half
     if card.split is not None:
         return {"kind": "resample"}
@@ -248,7 +247,7 @@ def _declared_grid(spec: Spec, key: str) -> list[Any]:
             f"{spec.name} declares no grid for {key}{others}; give the values, "
             "such as --values 1,2,5."
         )
-    # As a rule's values are, so that 13 values from 0.01 to 10 are the same 13 either way.
+    # Rounded as the values of a rule, so that 13 values from 0.01 to 10 are the same either way.
     return [rounded(value) for value in declared[name]]
 
 
@@ -272,7 +271,7 @@ def _as_document(spec: Spec, sweep: dict[str, Any]) -> dict[str, Any]:
         kept["metrics"] = [name for name in resolved["metrics"] if name not in measured()]
     plot = {key: resolved["plot"][key] for key in ("y", "interval")} | {"x": next(iter(sweep))}
     keys = " and ".join(key.removeprefix("reducer.") for key in sweep)
-    # What the spec itself sweeps is no part of the title of what is swept now.
+    # The title does not name the parameters that the spec itself swept.
     own = re.sub(r"[,:] [^,:]+ against .*$", "", spec.title)
     own = own or f"{', '.join(item.label for item in spec.reducers)} on {spec.dataset.name}"
     title = f"{own}: {resolved['plot']['y']} against {keys}"

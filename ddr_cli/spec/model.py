@@ -71,10 +71,10 @@ class DatasetRef(StrictFrozen):
 
 
 class EmbeddingsSpec(StrictFrozen):
-    """Which embeddings are kept for a figure: of the first split, of at most `points` points."""
+    """Which embeddings are kept for a figure: of at most `points` samples of the first split."""
 
     points: Annotated[int, Ge(10), Le(20_000)] = 1000
-    """At most so many of the first split."""
+    """The most samples of the first split."""
 
 
 class PlotSpec(StrictFrozen):
@@ -86,13 +86,13 @@ class PlotSpec(StrictFrozen):
     """
 
     x: Text
-    """What is swept first; without a sweep reducer, or classifier."""
+    """The first swept parameter; without a sweep, reducer or classifier."""
     y: Text
     """A metric of the spec; its first, if not given."""
     interval: Annotated[float, Gt(0), Lt(1)] = 0.80
-    """The level of the intervals that are drawn."""
+    """The level of the drawn intervals."""
     log: bool = False
-    """Whether x has a logarithmic axis; by default if its grid is one."""
+    """Whether the axis of x is logarithmic; by default, if its grid is."""
 
 
 class Spec(StrictFrozen):
@@ -107,7 +107,7 @@ class Spec(StrictFrozen):
     name: Text
     path: Annotated[Path | None, Field(exclude=True)] = None
     title: Stripped
-    """What stands above the figure; the file's name, if not given."""
+    """Title of the figure; the file's name, if not given."""
     description: Stripped = ""
     """What is asked and why, in a sentence or two."""
     paper: PaperRef | None = None
@@ -115,31 +115,31 @@ class Spec(StrictFrozen):
     dataset: DatasetRef
     """A name, a card's path, openml:NUMBER, or a mapping with `name` and the card's options."""
     split: SplitSpec
-    """How the points are divided into a training and a test part, and how often."""
+    """How the samples are divided into a training and a test set, and how often."""
     preprocess: tuple[StepSpec, ...] = ()
-    """Steps before every reducer, in this order, each fitted to the training part alone."""
+    """Steps before every reducer, in this order, each fitted to the training set alone."""
     controls: tuple[Control, ...] = ()
-    """What any method is held against; all of them by default where a spec compares methods."""
+    """Baselines of every comparison; all of them by default if a spec compares methods."""
     reducers: tuple[ReducerSpec, ...]
     """Methods: a name, or a mapping of a name, parameters, `label` and `mode`."""
     classifiers: tuple[ClassifierSpec, ...] = ()
-    """What scores an embedding by its errors on the test part, each with each reducer."""
+    """Classifiers that score an embedding on the test set, each with each reducer."""
     measures: tuple[MeasureSpec, ...] = ()
-    """What scores an embedding itself, beside or instead of classifiers."""
+    """Measures of the embedding itself, next to or instead of classifiers."""
     sweep: dict[str, tuple[JsonValue, ...]] = Field(default_factory=dict)
     """Values of reducer.NAME, classifier.NAME or split.train: a list, or {log: [a, b, n]}."""
     labels: tuple[Budget, ...] = ()
-    """So many training points of each class keep their label, for each number (or all)."""
+    """Numbers of labelled training samples per class, or all; the others lose their label."""
     metrics: Annotated[tuple[Text, ...], MinLen(1)]
     """Scores of predictions, `ddr list metrics`; the error, if not given."""
     tune: TuneSpec | None = None
-    """Each method also with settings that are chosen inside every training part."""
+    """Run each method also with settings chosen inside every training set."""
     plot: PlotSpec
     """What the figure shows."""
     embeddings: EmbeddingsSpec | None = None
-    """The points of the first split are kept where each reducer places them, and drawn."""
+    """Keep and draw the embedding of the first split for each reducer."""
     suite: SuiteRef | None = None
-    """The suite that the spec was made from; no file says it."""
+    """The suite that the spec was made from; not a key of a file."""
 
     @property
     def evaluators(self) -> tuple[ClassifierSpec | MeasureSpec, ...]:

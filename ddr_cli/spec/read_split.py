@@ -18,7 +18,7 @@ from ddr_cli.spec.components import Context, Info
 from ddr_cli.spec.split import SplitSpec
 from ddr_cli.spec.sweeps import TRAIN
 
-# What they don't train on is the test part, however much it is.
+# Kinds whose test set is all that is not in the training set.
 _WITH_REST = ("per_class", "fraction", "labelled")
 
 
@@ -51,7 +51,7 @@ class ReadSplit(SplitSpec):
 
     @model_validator(mode="after")
     def _of_the_data_set(self, info: Info) -> Self:
-        """Note how many points train, as far as the card tells before any data is loaded."""
+        """Note the size of the training set, if the card determines it without the data."""
         context = info.context
         self._check_source()
         if context.card is None or context.expect is None:
@@ -82,7 +82,7 @@ class ReadSplit(SplitSpec):
         return split
 
     def _check_source(self) -> None:
-        """Refuse a source of given splits that is not there, or not wanted."""
+        """Refuse a source of splits that is missing, or that the kind does not take."""
         for name in ("file", "column", "sha256"):
             if self.kind != "given" and getattr(self, name) is not None:
                 message = f"{name} goes with kind: given, but the kind is {self.kind}."

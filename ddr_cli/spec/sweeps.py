@@ -1,4 +1,4 @@
-"""The ``sweep:`` of a spec: rules that make grids, checked values, and what they multiply."""
+"""The ``sweep:`` of a spec: rules that make grids, checked values, and their combinations."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ SWEPT = ("reducer", "classifier")
 """The prefixes of parameters that can be swept; a measure's is the classifier's."""
 
 TRAIN = "split.train"
-"""What else can be: the size of the training part."""
+"""What else can be swept: the size of the training set."""
 
 MAX_VALUES = 1_000
 _FORMS = {
@@ -122,7 +122,7 @@ def combinations(
 ) -> Iterator[tuple[dict[str, JsonValue], str | None]]:
     """Yield the parameters and the mode of an item at every point of the sweep.
 
-    Its own grids are part of it, and stand instead of the sweep's values, unless they are `tuned`.
+    Its own grids replace the sweep's values, unless they are `tuned`.
     """
     own = swept_of(item, sweep, tuned=tuned)
     own_mode: str | None = getattr(item, "mode", None)
@@ -130,14 +130,14 @@ def combinations(
     for values in product(*own.values()):
         params = in_form(item.factory, {**item.params, **dict(zip(own, values, strict=True))})
         traits = item.traits(params) if modes else None
-        # A reducer that can't do what is swept runs as it can, once.
+        # A reducer that has none of the swept modes runs once, in its own.
         possible: list[Any] = [mode for mode in modes if getattr(traits, str(mode))]
         for mode in possible or [own_mode]:
             yield params, mode
 
 
 def count_settings(items: Sequence[Item], sweep: Sweep, *, tuned: bool = False) -> int:
-    """Return how many settings the items have if none come out equal, without making any."""
+    """Return the number of settings of the items, equal ones counted twice, without making any."""
     each = (swept_of(item, sweep, tuned=tuned).values() for item in items)
     return sum(math.prod(map(len, values)) for values in each)
 
@@ -176,7 +176,7 @@ def _is_same(a: Any, b: Any) -> bool:
 def checked_value(
     parameter: str, value: Any, items: Sequence[Component]
 ) -> tuple[JsonValue, list[str]]:
-    """Return a value in its one form, and what the items that have the parameter say against it."""
+    """Return a value in its one form, and the objections of the items that have the parameter."""
     if parameter == "mode":
         return value, [] if value in MODES else [wrong_mode(value)]
     forms: list[JsonValue] = []

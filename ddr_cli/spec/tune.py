@@ -1,4 +1,4 @@
-"""The ``tune:`` of a spec: how a method's settings are chosen inside the training part."""
+"""The ``tune:`` of a spec: how a method's settings are chosen inside the training set."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ class TuneSpec(StrictFrozen):
     """
 
     folds: Annotated[int, Ge(2), Le(1000)] = 3
-    """Stratified inner folds of the training part; by groups where the split is."""
+    """Stratified inner folds of the training set; by groups if the split is by groups."""
     repeats: Annotated[int, Ge(1), Le(1000)] = 1
-    """How often the training part is divided into them."""
+    """How often the training set is divided into these folds."""
     budget: Annotated[int, Ge(1), Le(10_000)] = 16
-    """The largest number of settings for any method; its own is always one."""
+    """The largest number of settings of any method, its own setting included."""
     search: Literal["grid", "random"] = "grid"
     """How a larger grid is thinned: evenly, or drawn by the seed."""
     metric: Text | None = None
-    """What is chosen by; the first of the metrics that scores classifiers, if not given."""
+    """The metric to choose by; the first that scores classifiers, if not given."""
 
     def points(self, sizes: Sequence[int], seed: int) -> list[Point]:
         """Return up to `budget` points of a grid of these sizes, in the grid's order."""
