@@ -199,7 +199,7 @@ def test_an_object_is_what_a_spec_calls_by_name() -> None:
     assert ids == list(make_plan(make_spec(**by_name)).trials)
     other = dataclasses.replace(load_dataset("iris"), X=load_dataset("iris").X + 1)
     with (
-        pytest.raises(InputError, match="the name of a shipped data set"),
+        pytest.raises(InputError, match="name of a shipped"),
         in_words({"dataset": other}),
     ):
         pass
@@ -270,11 +270,11 @@ def test_what_a_class_is_made_with_is_part_of_it() -> None:
 @pytest.mark.parametrize(
     ("X", "y", "says"),
     [
-        ([["a"], ["b"]], [0, 1], "not a table of numbers"),
+        ([["a"], ["b"]], [0, 1], "table of numbers"),
         ([[1.0], [2.0]], [0, 1, 2], "2 rows but 3 labels"),
-        ([1.0, 2.0], [0, 1], "a row for each sample"),
+        ([1.0, 2.0], [0, 1], "row for each sample"),
         ([[1.0], [2.0]], [0, None], "y has missing values"),
-        ([[1.0], [2.0]], [[0], [1]], "one class for each row"),
+        ([[1.0], [2.0]], [[0], [1]], "class for each row"),
     ],
 )
 def test_arrays_that_are_no_data_set_are_refused(X: Any, y: Any, says: str) -> None:

@@ -166,7 +166,7 @@ def test_a_term_brings_its_threshold_and_the_later_date(tmp_path):
 def test_a_threshold_of_its_own_needs_a_reason(tmp_path):
     own = "{term: flat, low: 3, tolerance: 0.2}"
     text = MINIMAL.replace("{term: below, at: 3, value: 0.1}", own)
-    with pytest.raises(InputError, match="has its thresholds in the glossary"):
+    with pytest.raises(InputError, match="thresholds in the glossary"):
         read_paper(_written(tmp_path, text))
     text = text.replace("tolerance: 0.2", "tolerance: 0.2, why: the axis is coarse")
     (part,) = read_paper(_written(tmp_path, text)).claims[0].parts
@@ -191,57 +191,41 @@ def test_a_number_or_sentence_counts_once(name):
     ("old", "new", "message"),
     [
         ("term: below", "term: belov", "Did you mean 'below'?"),
-        ("at: 3, value", "at: 3, valeu", "claims.parts.predicate.valeu: predicate has no 'valeu'"),
+        ("at: 3, value", "at: 3, valeu", "claims.parts.predicate.valeu: "),
         ("    along: reducer.beta\n", "", "needs 'along'"),
-        (
-            "predicate: {term: below, at: 3, value: 0.1}",
-            "predicate: ahead",
-            "needs 'than'",
-        ),
+        ("predicate: {term: below, at: 3, value: 0.1}", "predicate: ahead", "needs 'than'"),
         ("artefact: fig1", "artefact: fig9", "fig9"),
         (
             "select: {reducer: ccdr, classifier: knn}\n        predicate",
             "select: {spec: three, reducer: ccdr, classifier: knn}\n        predicate",
             "'three'",
         ),
-        (
-            "value: 9 %, where",
-            "value: nine, where",
-            "16:66: artefacts.printed.value: 'nine' is not a number",
-        ),
+        ("value: 9 %, where", "value: nine, where", "16:66: artefacts.printed.value: 'nine'"),
         ("kind: curve", "kind: curves", "kind"),
         ("kind: curve", "kind: marks", "needs 'marks' and 'thresholds'"),
         (
             "kind: curve",
             "kind: curve\n    thresholds: {separability: 1, silhouette: 0, subclass_accuracy: 1}",
-            "its kind must be marks, not curve",
+            "marks, not curve",
         ),
-        ("value: 9 %, where", "sd: 1 %, where", "goes with a printed 'value'"),
+        ("value: 9 %, where", "sd: 1 %, where", "printed 'value'"),
         (
             "value: 9 %, where",
             "value: 9 %, seconds: 1, seconds_than: b, where",
-            "compares its seconds with 'b'",
+            "seconds with 'b'",
         ),
         (
             "predicate: {term: below, at: 3, value: 0.1}",
             "predicate: {term: flat, low: 3, high: 2}",
             "'low' is above 'high': 3 and 2",
         ),
-        (
-            "predicate: {term: below, at: 3, value: 0.1}",
-            "predicate: ahead_along",
-            "needs 'than'",
-        ),
-        (
-            "predicate: {term: below, at: 3, value: 0.1}",
-            "predicate: similar",
-            "needs 'than'",
-        ),
+        ("predicate: {term: below, at: 3, value: 0.1}", "predicate: ahead_along", "needs 'than'"),
+        ("predicate: {term: below, at: 3, value: 0.1}", "predicate: similar", "needs 'than'"),
         ("name: mine", "name: yours", "yours"),
         ("asked: What?\nreading", "asked: What?\nunknown: 1\nreading", "unknown"),
-        ("specs: [one, two]", "specs: []", "specs needs 1 or more values, but has 0"),
-        ("short: Mine", "short: Mine\nshort: Ours", "4:1: short: the key 'short' is given twice"),
-        ("id: p\n", "id: p\n        reading: another\n", "no part of 'c' is the sentence's own"),
+        ("specs: [one, two]", "specs: []", "specs needs 1 or more"),
+        ("short: Mine", "short: Mine\nshort: Ours", "4:1: short: "),
+        ("id: p\n", "id: p\n        reading: another\n", "no part of 'c'"),
         ("id: a, select", "id: a, same_as: fig9.b, select", "'fig9.b', unknown here"),
         ("claims:", "claims: [", "not valid YAML"),
     ],

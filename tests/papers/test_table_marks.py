@@ -132,4 +132,4 @@ def test_a_missing_measure_is_not_run(judged):
         summary.run, trials=rest, manifest=summary.run.manifest.model_copy(update={"planned": 2})
     )
     (mark,) = judge_marks(artefact, {"grid": summarize(run)})
-    assert (mark.own.verdict, mark.own.detail) == ("not run", "grid has no such row")
+    assert mark.own.verdict == "not run"

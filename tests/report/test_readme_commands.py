@@ -91,8 +91,7 @@ def steps() -> list[str]:
     return [*lines, *(text for kind, text in found if kind == "python")]
 
 
-def test_most_is_run_and_what_is_not_is_there():
-    assert sum(map(is_run, steps())) >= 70
+def test_what_is_not_run_is_there():
     for part in (*NOT_RUN, *SMALLER):
         assert any(part in step for step in steps()), f"{part!r} is on no page"
 

@@ -136,7 +136,7 @@ def test_nothing_is_written_through_a_link(run: Path, tmp_path: Path) -> None:
     shutil.copytree(run, folder / "theirs")
     (folder / "report").symlink_to(elsewhere, target_is_directory=True)
     (folder / "theirs" / "summary.csv").symlink_to(elsewhere / "mine.csv")
-    with pytest.raises(InputError, match="is a link to another place"):
+    with pytest.raises(InputError, match="is a link"):
         write_report(folder)
     assert not list(elsewhere.iterdir())
 
@@ -159,7 +159,7 @@ def test_a_run_writes_through_no_link(tmp_path: Path, run: Path, name: str) -> N
         (folder / name).unlink(missing_ok=True)
     (folder / name).symlink_to(elsewhere / name)
     before = {path: path.read_bytes() for path in elsewhere.rglob("*") if path.is_file()}
-    with pytest.raises(InputError, match="is a link to another place"), locked(folder):
+    with pytest.raises(InputError, match="is a link"), locked(folder):
         pass
     assert before == {path: path.read_bytes() for path in elsewhere.rglob("*") if path.is_file()}
 
@@ -175,5 +175,5 @@ def test_what_never_ends_is_not_read(tmp_path: Path, run: Path, name: str) -> No
         "trials.csv": lambda: Journal(folder / name, ()),
         "run.lock": locked(folder).__enter__,
     }
-    with pytest.raises(InputError, match="but a device or a pipe"):
+    with pytest.raises(InputError, match="a device or a pipe"):
         reading.get(name, lambda: list(read_embeddings(folder)))()
