@@ -222,25 +222,34 @@ print(hash_of(Mine), hash_of(make_pipeline(FunctionTransformer(scale))))
 
 
 def test_code_is_told_by_its_source_and_what_it_uses(tmp_path: Path) -> None:
-    def hashes(*edits: object, seed: str = "0") -> list[str]:
-        (tmp_path / "edits.py").write_text(EDITS % edits)
+    edits = [
+        (2, 1, "a comment", "+"),
+        (2, 1, "another", "+"),
+        (2, 1, "a comment", "-"),
+        (2, 5, "a comment", "+"),
+        (3, 1, "a comment", "+"),
+    ]
+    for number, each in enumerate(edits):
+        (tmp_path / f"{number}.py").write_text(EDITS % each)
+
+    def hashes(seed: str, *numbers: int) -> list[list[str]]:
+        files = [str(tmp_path / f"{number}.py") for number in numbers]
+        run = "import runpy, sys; [runpy.run_path(f, run_name='__main__') for f in sys.argv[1:]]"
         done = subprocess.run(
-            [sys.executable, tmp_path / "edits.py"],
+            [sys.executable, "-c", run, *files],
             capture_output=True,
             text=True,
             check=True,
             env={**os.environ, "PYTHONHASHSEED": seed},
         )
-        return done.stdout.split()
+        return [line.split() for line in done.stdout.splitlines()]
 
-    first = hashes(2, 1, "a comment", "+")
-    assert hashes(2, 1, "another", "+", seed="1") == first
-    assert hashes(2, 1, "a comment", "-")[0] != first[0]
-    assert hashes(2, 1, "a comment", "-")[1] == first[1]
-    assert hashes(2, 5, "a comment", "+")[0] != first[0]
-    both = hashes(3, 1, "a comment", "+")
-    assert both[0] != first[0]
-    assert both[1] != first[1]
+    first, *rest = hashes("0", 0, 2, 3, 4)
+    assert hashes("1", 1) == [first]
+    operator, default, constant = (
+        [mine != was for mine, was in zip(each, first, strict=True)] for each in rest
+    )
+    assert (operator, default[0], constant) == ([True, False], True, [True, True])
 
 
 def test_code_without_source_needs_a_version() -> None:

@@ -150,9 +150,9 @@ def test_seed_decides_the_subsamples():
         ({"gamma": 0.0}, "gamma=0.0 is not valid"),
         ({"n_neighbors": 30}, "from 1 to 29"),
         ({"graph": "knn", "n_neighbors": 15}, "from 1 to 14"),
-        ({"sizes": [20]}, "at least two different sizes"),
+        ({"sizes": [20]}, "two different sizes"),
         ({"sizes": [20, 31]}, "the 30 distinct points"),
-        ({"n_bootstraps": 0}, "must be at least 1"),
+        ({"n_bootstraps": 0}, "at least 1"),
     ],
 )
 def test_wrong_parameters_are_named(options, message):

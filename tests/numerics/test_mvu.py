@@ -229,7 +229,7 @@ def test_large_sparse_graphs_are_solved_by_a_factor(monkeypatch):
     assert unfold(X, graph_of(X, 4), low_rank=False).solver == "interior"
     # A miss would be solved again by the interior method, but not where that takes hours.
     monkeypatch.setattr("ddr_cli.numerics.mvu.unfolding.MOST_BARS", 30)
-    with pytest.raises(np.linalg.LinAlgError, match="'low_rank' found no unfolding within"):
+    with pytest.raises(np.linalg.LinAlgError, match="'low_rank' found no"):
         unfold(X, graph_of(X, 4), tol=1e-12)
 
 
