@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,7 +15,6 @@ from ddr_cli.core.errors import EXIT_FAILED, DataUnavailableError, InputError
 if TYPE_CHECKING:
     from ddr_cli.data.card import Card
     from ddr_cli.data.dataset import Dataset
-    from ddr_cli.data.seen import Question, Seen
 
 app = typer.Typer(
     help="Data sets: where they are, getting and checking them, adding your own.",
@@ -232,11 +230,11 @@ def new(
 ) -> None:
     """Look at files of your own, and write a card with their counts and fingerprint.
 
-    What the files do not determine is asked at a terminal; `--yes` takes what is proposed.
+    What the files do not determine is listed, with the flags that answer it; `--yes` takes what is
+    proposed.
     """
     from ddr_cli.data.formats import FORMATS
-    from ddr_cli.data.own_card import renew_card, write_own_card
-    from ddr_cli.data.seen import format_of, legal_name, settle
+    from ddr_cli.data.new_card import format_of, look_at, renew_card, write_new_card
 
     where = sources(None, offline=True)
     if file.endswith((".yaml", ".yml")) and not path:
@@ -252,70 +250,26 @@ def new(
         if not sign:
             raise InputError(f"--option {text}: write it as KEY=VALUE.")
         said[key] = _value(f"--option {text}", value)
-    said["raw"] = list(said)
     for key, one in (("label", label), ("groups", groups)):
         if one is not None:
             said[key] = _value(f"--{key} {one}", one)
     for key, several in (("categorical", categorical), ("ignore", ignore), ("feature", feature)):
         if several:
             said[key] = [_value(f"--{key} {one}", one) for one in several]
-    if missing_value:
-        said["missing_values"] = missing_value
-    if unlabelled is not None:
-        said["unlabelled"] = unlabelled
+    said |= {"missing_values": missing_value} if missing_value else {}
+    said |= {} if unlabelled is None else {"unlabelled": unlabelled}
     name = format_name or format_of(paths[0])
     FORMATS.get(name)
-    seen = settle(paths[0], name, said, lambda questions: _answer(file, questions, yes))
-    _print_seen(file, name, seen)
-    called = legal_name(file if path else Path(paths[0].name.removesuffix(".gz")).stem)
-    target = Path(f"{called}.yaml")
-    dataset = write_own_card(
-        target,
-        title=file if path else paths[0].stem,
-        format_name=name,
-        options=seen.options,
-        paths=paths,
-        test_paths=test or (),
-        unlabelled=seen.unlabelled,
-        force=force,
-        sources=where,
-    )
-    _print_card(target, dataset)
-
-
-def _answer(file: str, questions: Sequence[Question], yes: bool) -> str:
-    """Return the answer to the first question: the user's, or the proposed one."""
-    first = questions[0]
-    if yes and first.proposal is not None:
-        typer.echo(f"Taken: {first.flags if first.flags != '--yes' else first.text}")
-        return first.proposal
-    if yes or not sys.stdin.isatty():
-        lines = [f"  {one.flags}    ({one.text})" for one in questions]
-        what = "one thing" if len(questions) == 1 else f"{len(questions)} things"
-        raise InputError(
-            f"{file} does not determine {what}. Give the flags, or --yes for what is proposed:\n"
-            + "\n".join(lines)
-        )
-    if len(first.answers) == 1:
-        typer.confirm(first.text, default=True, abort=True)
-        return next(iter(first.answers))
-
-    def one_of(text: str) -> str:
-        if text not in first.answers:
-            raise typer.BadParameter(f"answer {' or '.join(first.answers)}")
-        return text
-
-    answers = " / ".join(first.answers)
-    answer: str = typer.prompt(f"{first.text} {answers}", default=first.proposal, value_proc=one_of)
-    return answer
-
-
-def _print_seen(file: str, format_name: str, seen: Seen) -> None:
-    """Print what was seen of a file, a line per topic."""
-    typer.echo(f"Seen in {file} (format {format_name}):")
+    seen = look_at(paths[0], name, said, yes=yes)
+    typer.echo(f"Seen in {file} (format {name}):")
     width = max(map(len, seen.facts), default=0)
     for topic, facts in seen.facts.items():
         typer.echo(in_width(f"  {topic:<{width}}  {', '.join(facts)}", indent=width + 4))
+    called = file if path else Path(paths[0].name.removesuffix(".gz")).stem
+    card, dataset = write_new_card(
+        called, name, seen, paths, test or (), force=force, sources=where
+    )
+    _print_card(card, dataset)
 
 
 def _print_card(card: Path, dataset: Dataset) -> None:

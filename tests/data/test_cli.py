@@ -171,6 +171,7 @@ def test_new_writes_a_card_that_loads(ddr: Callable[..., Result], tmp_path: Path
     result = ddr(
         "new", "own", "--format", "csv", "--path", "files/own.csv", "--label", "kind",
         "--option", "header=true", "--option", "categorical=[colour]",
+        "--option", "categories=columns",
     )  # fmt: skip
     assert result.exit_code == 0, result.output
     assert "9 samples x 3 features; no 6, yes 3" in result.output

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ddr_cli.core.errors import InputError
 from ddr_cli.data.formats.idx import read_idx
-from ddr_cli.data.seen import format_of
+from ddr_cli.data.new_card import format_of
 
 CODES = {"uint8": 8, "int16": 11, "float32": 13}
 

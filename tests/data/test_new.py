@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -13,10 +12,9 @@ import pytest
 import scipy.io
 from typer.testing import CliRunner, Result
 
-from ddr_cli.cli import data as data_commands
 from ddr_cli.cli.app import app
 from ddr_cli.data import load_dataset
-from ddr_cli.data.seen import look_at
+from ddr_cli.data.new_card import look_at
 
 N = 60
 
@@ -28,8 +26,8 @@ def new(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result
     monkeypatch.setenv("DDR_DATA", "")
     monkeypatch.chdir(tmp_path)
 
-    def run(*arguments: object, answers: str = "") -> Result:
-        return CliRunner().invoke(app, ["data", "new", *map(str, arguments)], input=answers)
+    def run(*arguments: object) -> Result:
+        return CliRunner().invoke(app, ["data", "new", *map(str, arguments)])
 
     return run
 
@@ -112,7 +110,7 @@ def test_all_that_is_unclear_is_said_at_once(new: Callable[..., Result], unclear
 def test_yes_takes_what_is_proposed(new: Callable[..., Result], unclear: Path) -> None:
     result = new(unclear, "--yes")
     assert result.exit_code == 0, result.output
-    assert "Taken: --label second" in result.output
+    assert "--label second" in result.output
     dataset = load_dataset(unclear.with_suffix(".yaml"))
     assert dataset.class_counts == {"1": 30, "2": 30}
     assert dataset.feature_names == ("dose", "site", "weight", "first")
@@ -141,18 +139,6 @@ def test_a_word_for_a_missing_value_is_no_question(
     result = new(unclear, "--label", "second", "--missing-value", "low")
     assert result.exit_code == 0, result.output
     assert load_dataset(unclear.with_suffix(".yaml")).n_missing == 3
-
-
-def test_a_terminal_is_asked_one_thing_after_the_other(
-    new: Callable[..., Result], unclear: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    terminal = SimpleNamespace(stdin=SimpleNamespace(isatty=lambda: True))
-    monkeypatch.setattr(data_commands, "sys", terminal)
-    result = new(unclear, answers="frist\nfirst\ncategorical\n")
-    assert result.exit_code == 0, result.output
-    assert "site or first or second" in result.output
-    names = load_dataset(unclear.with_suffix(".yaml")).feature_names
-    assert names == ("dose", "site", "weight", "second")
 
 
 def test_hundreds_of_numbers_are_hardly_classes(new: Callable[..., Result], tmp_path: Path) -> None:
@@ -187,7 +173,7 @@ def test_one_against_minus_one_are_two_classes(tmp_path: Path) -> None:
     frame = table(y=np.arange(N) * 0.71 % 3)  # a class by its name alone
     frame.assign(state=np.arange(N) % 2 * 2 - 1).to_csv(tmp_path / "a.csv", index=False)
     look = look_at(tmp_path / "a.csv", "csv", {})
-    assert (look.questions, look.unlabelled) == ([], False)
+    assert not look.unlabelled
     assert look.options["label"] == "state"
 
 

@@ -1,11 +1,12 @@
-"""What is seen of a user's file before its card is written, and what has to be asked."""
+"""`ddr data new`: what a user's file shows, and the card that describes it."""
 
 from __future__ import annotations
 
 import csv
 import math
+import os
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -16,16 +17,15 @@ import pandas as pd
 
 from ddr_cli.core.atomic import require_file
 from ddr_cli.core.errors import InputError, did_you_mean
+from ddr_cli.core.yaml_loader import read_document
+from ddr_cli.data.dataset import Dataset
 from ddr_cli.data.files import decoded_text, is_archive, read_bytes
 from ddr_cli.data.formats import FORMATS, binary_tables, delimited
 from ddr_cli.data.formats.idx import is_idx
 from ddr_cli.data.formats.table_columns import MISSING_VALUES, Column
+from ddr_cli.data.load import write_card
+from ddr_cli.data.store.sources import Sources
 
-Options = Mapping[str, Any]
-LISTS = ("ignore", "categorical", "missing_values", "feature", "parts")
-"""The options that list several columns or values."""
-
-_NOT_OF_FORMATS = ("feature", "unlabelled", "raw")
 _ROLES = ("ignore", "categorical", "feature", "parts")
 _PAIRS = re.compile(r"\S+(\s+qid:\d+)?(\s+\d+:\S+)+\s*(#.*)?")
 _MOST_CLASSES = 50
@@ -44,30 +44,23 @@ _GROUP = re.compile(
 _ID = re.compile(r"|.*\bid|id\b.*|.*_id|index|row.*|no|number|uuid|key|unnamed.*", re.IGNORECASE)
 
 
-@dataclass(frozen=True)
-class Question:
-    """What the file does not determine: the options of each answer, and the proposed answer."""
-
-    about: str
-    text: str
-    answers: Mapping[str, Options]
-    proposal: str | None = None
-
-    @property
-    def flags(self) -> str:
-        """The flags for the proposal or, if there is none, for each of the answers."""
-        chosen = list(self.answers) if self.proposal is None else [self.proposal]
-        return " or ".join(_as_flags(self.answers[one]) or "--yes" for one in chosen[:5])
-
-
 @dataclass
 class Seen:
-    """What was seen of a file: options for its format, facts by topic, and open questions."""
+    """What a file shows: options of its format, facts by topic, and what it does not determine.
 
-    options: dict[str, Any]
-    unlabelled: bool = False
+    `said` holds the user's options. With `yes`, what is proposed is taken.
+    """
+
+    said: Mapping[str, Any]
+    yes: bool = False
     facts: dict[str, list[str]] = field(default_factory=dict)
-    questions: list[Question] = field(default_factory=list)
+    questions: list[tuple[str, str]] = field(default_factory=list)
+    """The flags that answer each question, and its text."""
+
+    def __post_init__(self) -> None:
+        self.options = dict(self.said)
+        self.unlabelled = bool(self.options.pop("unlabelled", False))
+        self.options.pop("feature", None)
 
     def note(self, topic: str, fact: str) -> None:
         """Add a fact for the user."""
@@ -78,37 +71,29 @@ class Seen:
         self.options[option] = [*self.options.get(option, ()), value]
         self.note(topic, fact)
 
-
-def settle(
-    path: Path, name: str, said: Options, answer: Callable[[Sequence[Question]], str]
-) -> Seen:
-    """Look at a file until no question is open.
-
-    `said` are the user's options; `answer` returns the answer to the first of some questions, or
-    raises an InputError that lists them all.
-    """
-    settled: set[str] = set()
-    while (seen := look_at(path, name, said, settled)).questions:
-        first = seen.questions[0]
-        more = first.answers[answer(seen.questions)]
-        lists = {key: [*said.get(key, ()), *more[key]] for key in LISTS if key in more}
-        said = {**said, **more, **lists}
-        settled.add(first.about)
-    seen.options = {k: value for k, value in seen.options.items() if k not in _NOT_OF_FORMATS}
-    return seen
+    def ask(self, flags: str, text: str, *, proposed: bool = True) -> bool:
+        """Return whether the answer that these flags give is taken; otherwise ask the user."""
+        if self.yes and proposed:
+            self.note("taken", flags if flags != "--yes" else text)
+            return True
+        self.questions.append((flags, text))
+        return False
 
 
-def look_at(path: Path, name: str, said: Options, settled: Collection[str] = ()) -> Seen:
-    """Look at a file as the format `name` reads it.
-
-    What the user `said` holds; of it, the `raw` options are not extended. What is `settled` is not
-    asked again.
-    """
-    seen = Seen(dict(said), unlabelled=bool(said.get("unlabelled")))
+def look_at(path: Path, name: str, said: Mapping[str, Any], *, yes: bool = False) -> Seen:
+    """Look at a file as the format `name` reads it; `said` are the user's options."""
+    seen = Seen(said, yes)
     if name in ("csv", "table"):
-        _look_at_table(path, name, said, settled, seen)
+        _look_at_table(path, name, seen)
     elif name in ("npz", "mat"):
-        _look_at_arrays(path, name, said, seen)
+        _look_at_arrays(path, name, seen)
+    if seen.questions:
+        lines = [f"  {flags}    ({text})" for flags, text in seen.questions]
+        what = "one thing" if len(lines) == 1 else f"{len(lines)} things"
+        raise InputError(
+            f"{path} does not determine {what}. Give the flags, or --yes for what is proposed:\n"
+            + "\n".join(lines)
+        )
     return seen
 
 
@@ -116,9 +101,8 @@ def format_of(path: Path) -> str:
     """Return the name of the format of a file or folder, by its ending or its content."""
     by_ending = {end: entry.name for entry in FORMATS.ours.values() for end in entry.endings}
     if path.is_dir():
-        children = (child for child in path.rglob("*") if child.is_file())
-        endings = {by_ending.get(child.suffix.lower()) for child in children}
-        return "images" if "images" in endings else "text"
+        endings = {child.suffix.lower() for child in path.rglob("*") if child.is_file()}
+        return "images" if "images" in map(by_ending.get, endings) else "text"
     require_file(path)
     if path.suffix.lower() in by_ending:
         return by_ending[path.suffix.lower()]
@@ -133,6 +117,48 @@ def format_of(path: Path) -> str:
     return "csv"
 
 
+def write_new_card(
+    called: str,
+    format_name: str,
+    seen: Seen,
+    paths: Sequence[Path],
+    test_paths: Sequence[Path],
+    *,
+    force: bool,
+    sources: Sources,
+) -> tuple[Path, Dataset]:
+    """Write the card ``NAME.yaml`` of files here; return its path and the data set.
+
+    If there are `test_paths`, `paths` are the training set. An existing card is replaced only by
+    `force`.
+    """
+    target = Path(f"{legal_name(called)}.yaml")
+    if target.exists() and not force:
+        raise InputError(f"{target} is there already; --force replaces it.")
+    roles = [*((path, "train") for path in paths), *((path, "test") for path in test_paths)]
+    content: dict[str, Any] = {
+        "name": target.stem,
+        "title": called,
+        "version": 1,
+        "files": [
+            {"path": Path(os.path.relpath(path)).as_posix()}
+            | ({"role": role} if test_paths else {})
+            for path, role in roles
+        ],
+        "format": {"name": format_name, **seen.options},
+    }
+    content |= {"split": "by_file"} if test_paths else {}
+    content |= {"unlabelled": "keep"} if seen.unlabelled else {}
+    return target, write_card(content, target, sources)
+
+
+def renew_card(target: Path, *, force: bool, sources: Sources) -> Dataset:
+    """Update a user's card to its current files; return the data set."""
+    if not force:
+        raise InputError(f"{target} is there already; --force updates it to the current files.")
+    return write_card(dict(read_document(target).data), target, sources)
+
+
 def legal_name(text: str) -> str:
     """Return a data set's name made of any text.
 
@@ -142,66 +168,68 @@ def legal_name(text: str) -> str:
     return re.sub(r"[^A-Za-z0-9.-]+", "_", text).strip("_.-") or "data"
 
 
-def _as_flags(options: Options) -> str:
-    """Return options as flags of the command line."""
-    words = []
-    for key, value in options.items():
-        flag = {"missing_values": "--missing-value"}.get(key, f"--{key}")
-        if isinstance(value, bool):
-            words.append(flag if value else f"--no-{key}")
-        else:
-            words += [f"{flag} {_quoted(one)}" for one in (value if key in LISTS else [value])]
-    return " ".join(words)
+def _flag(option: str, *values: object) -> str:
+    """Return the flags that give these values."""
+    texts = [str(value) for value in values]
+    quoted = [t if re.fullmatch(r"[A-Za-z0-9_.:-]+", t) else f"'{t}'" for t in texts]
+    return " ".join(f"--{option} {text}" for text in quoted)
 
 
-def _quoted(value: object) -> str:
-    text = str(value)
-    return text if re.fullmatch(r"[A-Za-z0-9_.:-]+", text) else f"'{text}'"
+# -- arrays --------------------------------------------------------------------------------------
 
 
-def _look_at_arrays(path: Path, name: str, said: Options, seen: Seen) -> None:
+def _look_at_arrays(path: Path, name: str, seen: Seen) -> None:
     """Find out which arrays of a file are the features and the classes."""
     from ddr_cli.data.formats.mat import load_mat
     from ddr_cli.data.formats.npz import load_npz
 
     arrays = load_npz(path) if name == "npz" else load_mat(path)
-    shapes: dict[str, tuple[int, ...]] = {
-        key: getattr(value, "shape", ()) for key, value in arrays.items()
-    }
+    shapes = {key: getattr(value, "shape", ()) for key, value in arrays.items()}
     usual = {"npz": ("X", "y"), "mat": ("fea", "gnd")}[name]
     matrices = [key for key, shape in shapes.items() if len(shape) > 1 and min(shape[:2]) > 1]
     if name == "npz" and "indptr" in shapes:
         matrices = ["X"]
-
-    def choose(option: str, what: str, names: Sequence[str], *often: str) -> str | None:
-        likely = [*(each for each in often if each in names), *(names if len(names) == 1 else ())]
-        if option in said or likely:
-            return said.get(option) or likely[0]
-        if names:
-            listed = ", ".join(f"{key} ({' x '.join(map(str, shapes[key]))})" for key in names)
-            text = f"which of its arrays are the {what}: {listed}?"
-            seen.questions.append(Question(option, text, {key: {option: key} for key in names}))
-        return None
-
-    data = choose("data", "features", matrices, usual[0])
+    data = _choose_array("data", "features", {key: shapes[key] for key in matrices}, usual, seen)
     if data is None:
         return
     lengths = shapes.get(data, ())
-    rows = [
-        key
+    rows = {
+        key: shape
         for key, shape in shapes.items()
-        if key not in (data, said.get("groups"))
+        if key not in (data, seen.said.get("groups"))
         and shape
         and max(shape) == math.prod(shape)
         and max(shape) in lengths[:2]
-    ]
-    label = choose("label", "classes", rows, usual[1], "y", "label", "labels", "target", "class")
-    seen.options |= {"data": data} | ({} if label is None else {"label": label})
-    seen.note("features", data)
-    seen.note("classes", str(label))
+    }
+    often = (usual[1], "y", "label", "labels", "target", "class")
+    label = _choose_array("label", "classes", rows, often, seen)
     if name == "mat" and label and lengths[0] not in shapes[label]:
         seen.options["samples_in_columns"] = True
         seen.note("features", "a column per sample")
+
+
+def _choose_array(
+    option: str,
+    what: str,
+    shapes: Mapping[str, tuple[int, ...]],
+    often: Sequence[str],
+    seen: Seen,
+) -> str | None:
+    """Return the array of these that the user named, has a usual name, or is the only one."""
+    likely = [*(each for each in often if each in shapes), *(shapes if len(shapes) == 1 else ())]
+    if option in seen.said or likely:
+        chosen: str = seen.said.get(option) or likely[0]
+        seen.options[option] = chosen
+        seen.note(what, chosen)
+        return chosen
+    if shapes:
+        listed = ", ".join(f"{key} ({' x '.join(map(str, n))})" for key, n in shapes.items())
+        flags = " or ".join(_flag(option, key) for key in shapes)
+        seen.ask(flags, f"which of its arrays are the {what}: {listed}?", proposed=False)
+    return None
+
+
+# -- tables --------------------------------------------------------------------------------------
 
 
 class _Column:
@@ -256,74 +284,63 @@ class _Column:
         return 2 <= len(self.values) <= _MOST_CLASSES and whole and self.repeats
 
 
-def _look_at_table(
-    path: Path, name: str, said: Options, settled: Collection[str], seen: Seen
-) -> None:
-    titles, frame = _cells(path, name, said, seen)
-    raw, markers = said.get("raw", ()), said.get("missing_values", MISSING_VALUES)
-    if "missing_values" in said and "missing_values" not in raw:
-        markers = seen.options["missing_values"] = list(dict.fromkeys([*MISSING_VALUES, *markers]))
+def _look_at_table(path: Path, name: str, seen: Seen) -> None:
+    said = seen.said
+    titles, frame = _cells(path, name, seen)
+    markers = list(dict.fromkeys([*MISSING_VALUES, *said.get("missing_values", ())]))
+    if "missing_values" in said:
+        seen.options["missing_values"] = markers
     columns = []
     for i in range(frame.shape[1]):
         title = titles[i] if titles and titles[i] else f"column {i} (from 0)"
         columns.append(_Column(titles[i] if titles else i, title, frame.iloc[:, i], markers))
 
-    def named(*keys: object) -> list[_Column]:
-        """Return the columns named by these keys: names or indices, negative ones from the end."""
+    def named(options: Mapping[str, Any], *roles: str) -> list[_Column]:
+        """Return the columns of these options: by name or index, negative ones from the end."""
+        keys: list[object] = []
+        for value in (options[role] for role in roles if role in options):
+            keys += value if isinstance(value, list | tuple) else [value]
         n = len(columns)
+        for key in keys:
+            if isinstance(key, str) and key not in titles and key != "all":
+                hint = did_you_mean(key, titles) if titles else " The columns have no names."
+                raise InputError(f"{path}: there is no column called '{key}'.{hint}")
         return [c for i, c in enumerate(columns) if c.key in keys or i in keys or i - n in keys]
 
-    def listed(options: Options, *roles: str) -> list[object]:
-        found = (options.get(role, ()) for role in roles)
-        return [key for keys in found if not isinstance(keys, str) for key in keys]
-
-    for key in (said.get("label"), said.get("groups"), *listed(said, *_ROLES)):
-        if isinstance(key, str) and not named(key):
-            hint = did_you_mean(key, titles) if titles else " The columns have no names."
-            raise InputError(f"{path}: there is no column called '{key}'.{hint}")
-    taken = named(said.get("groups"), *listed(said, *_ROLES))
+    taken = named(said, "groups", *_ROLES)
     rest = [column for column in columns if column not in taken]
-    for topic, option in (("classes", "label"), ("groups", "groups")):
-        if option in said:
-            seen.note(topic, _titles(named(said[option])))
-    chosen = next(iter(named(said["label"])), None) if "label" in said else None
-    label = chosen if "label" in said else _find_label(rest, seen)
+    if "groups" in said:
+        seen.note("groups", _titles(named(said, "groups")))
+    if "label" in said:
+        label = next(iter(named(said, "label")), None)
+        seen.note("classes", label.title if label else "")
+    else:
+        label = _find_label(rest, seen)
     rest = [column for column in rest if column is not label]
     if "groups" not in said:
-        rest = _find_groups(rest, seen, settled)
+        rest = _find_groups(rest, seen)
     for column in rest:
         _look_at_column(column, seen, len(columns))
     if label is not None:
-        _look_at_labels(label, said, settled, seen)
-    others = named(seen.options.get("groups"), *listed(seen.options, "ignore", "parts"))
-    gaps = [c for c in columns if c.n_missing and c is not label and c not in others]
+        _look_at_labels(label, seen)
+    others = [*named(seen.options, "groups", "ignore", "parts"), label]
+    gaps = [column for column in columns if column.n_missing and column not in others]
     if gaps and "missing" not in said:
         seen.options["missing"] = "keep"
         seen.note("missing", f"{sum(c.n_missing for c in gaps)} values ({_titles(gaps)})")
-    if seen.options.get("categorical") and "categorical" not in raw:
+    if seen.options.get("categorical"):
         seen.options.setdefault("categories", "codes")
 
 
-def _cells(path: Path, name: str, said: Options, seen: Seen) -> tuple[list[str], pd.DataFrame]:
+def _cells(path: Path, name: str, seen: Seen) -> tuple[list[str], pd.DataFrame]:
     """Return the names (if it has some) and the cells of the columns of a table, as text."""
+    said = seen.said
     titles = list(said.get("names", ()))
     if name == "table":
         file = binary_tables.read_cells(path, said.get("sheet", 0))
         frame, titles = file.frame, list(file.titles)
     else:
-        encoding = said.get("encoding") or _encoding(path)
-        separator = said.get("separator") or _separator(path, encoding)
-        if separator != "comma":
-            seen.options["separator"] = separator
-        if encoding != "utf-8-sig":
-            seen.options["encoding"] = encoding
-            seen.note("file", f"text in {encoding}")
-        how = (separator, said.get("comment"), said.get("skip_lines", 0), encoding)
-        frame = delimited.read_cells(path, *how, said.get("decimal", "."))
-        if "decimal" not in said and separator != "comma" and _has_decimal_commas(frame):
-            seen.options["decimal"] = ","
-            seen.note("file", "decimal commas")
-            frame = delimited.read_cells(path, *how, ",")
+        frame = _text_cells(path, seen)
     if not titles and not frame.empty:
         header = said.get("header")
         if header is None:
@@ -336,6 +353,28 @@ def _cells(path: Path, name: str, said: Options, seen: Seen) -> tuple[list[str],
         twice = next(title for title in titles if titles.count(title) > 1)
         raise InputError(f"{path}: the column name '{twice}' is there twice.")
     return titles, frame
+
+
+def _text_cells(path: Path, seen: Seen) -> pd.DataFrame:
+    """Return the cells of a text table in the encoding, with the separator and decimals it has."""
+    said = seen.said
+    encoding = said.get("encoding") or _encoding(path)
+    separator = said.get("separator") or _separator(path, encoding)
+    if separator != "comma":
+        seen.options["separator"] = separator
+    if encoding != "utf-8-sig":
+        seen.options["encoding"] = encoding
+        seen.note("file", f"text in {encoding}")
+    how = (separator, said.get("comment"), said.get("skip_lines", 0), encoding)
+    frame = delimited.read_cells(path, *how, said.get("decimal", "."))
+    if "decimal" in said or separator == "comma":
+        return frame
+    columns = (frame.iloc[1:, i] for i in range(frame.shape[1]))
+    if not any(c.str.fullmatch(delimited.DECIMAL_COMMA).mean() >= _MOSTLY for c in columns):
+        return frame
+    seen.options["decimal"] = ","
+    seen.note("file", "decimal commas")
+    return delimited.read_cells(path, *how, ",")
 
 
 def _encoding(path: Path) -> str:
@@ -365,11 +404,6 @@ def _separator(path: Path, encoding: str) -> str:
     return best
 
 
-def _has_decimal_commas(frame: pd.DataFrame) -> bool:
-    columns = (frame.iloc[1:, i] for i in range(frame.shape[1]))
-    return any(c.str.fullmatch(delimited.DECIMAL_COMMA).mean() >= _MOSTLY for c in columns)
-
-
 def _has_header(frame: pd.DataFrame) -> bool:
     """Return whether the first row holds names: none is a number or a value of its column."""
     first = frame.iloc[0]
@@ -384,38 +418,37 @@ def _find_label(columns: Sequence[_Column], seen: Seen) -> _Column | None:
     called = [column for column in columns if _LABEL.fullmatch(column.title)]
     called = [column for column in called if column in likely] or called
     words = [column for column in likely if not column.is_numeric]
-    sure = called if len(called) == 1 else likely if len(likely) == 1 else []
-    if not sure and words == [columns[-1]]:
-        sure = words
-    if sure:
-        seen.options["label"] = sure[0].key
-        seen.note("classes", sure[0].title)
-        return sure[0]
-    ends = [column for column in (*columns[-1:], *columns[:1]) if column in likely]
-    found = next(iter([*(called if likely else ()), *ends]), None)
-    text = "which column is the class?" + ("" if likely else " None looks like one.")
-    answers = {column.title: {"label": column.key} for column in likely or columns}
-    seen.questions.append(Question("label", text, answers, found.title if found else None))
+    if len(called) == 1:
+        found, sure = called[0], True
+    elif len(likely) == 1 or words == [columns[-1]]:
+        found, sure = (likely if len(likely) == 1 else words)[0], True
+    else:
+        ends = [column for column in (*columns[-1:], *columns[:1]) if column in likely]
+        found, sure = next(iter([*(called if likely else ()), *ends]), None), False
+    if not sure:
+        several = [column.key for column in likely or columns][:5]
+        text = "which column is the class?" + ("" if likely else " None looks like one.")
+        flags = [_flag("label", key) for key in ([found.key] if found else several)]
+        seen.ask(" or ".join(flags), text, proposed=found is not None)
     if found is not None:
         seen.options["label"] = found.key
+        seen.note("classes", found.title)
     return found
 
 
-def _find_groups(columns: list[_Column], seen: Seen, settled: Collection[str]) -> list[_Column]:
+def _find_groups(columns: list[_Column], seen: Seen) -> list[_Column]:
     """Find the column of the groups; return the columns that may be features."""
     found = [
         c for c in columns if _GROUP.fullmatch(c.title) and 2 <= len(c.values) < len(c.present)
     ]
-    if len(found) == 1:
-        seen.options["groups"] = found[0].key
-        seen.note("groups", f"{found[0].title} (no feature)")
-    elif found and "groups" not in settled:
-        text = f"which of {_titles(found)} is the group? The others become features."
-        answers = {column.title: {"groups": column.key} for column in found}
-        seen.questions.append(Question("groups", text, answers, found[0].title))
-    else:
+    if not found:
         return columns
-    return [column for column in columns if column not in found]
+    if len(found) > 1:
+        text = f"which of {_titles(found)} is the group? The others become features."
+        seen.ask(_flag("groups", found[0].key), text)
+    seen.options["groups"] = found[0].key
+    seen.note("groups", f"{found[0].title} (no feature)")
+    return [column for column in columns if column is not found[0]]
 
 
 def _look_at_column(column: _Column, seen: Seen, width: int) -> None:
@@ -430,32 +463,33 @@ def _look_at_column(column: _Column, seen: Seen, width: int) -> None:
     elif column.counts_rows:
         seen.add("ignore", key, "ignored", f"{title} (numbers the rows)")
     elif column.is_numeric:
-        pass
+        return
     elif column.is_mostly_numeric:
         text = f"{title}: numbers, and {', '.join(column.words)}: are these missing values?"
-        answers: dict[str, Options] = {"missing": {"missing_values": column.words}}
-        answers["categorical"] = {"categorical": [key]}
-        seen.questions.append(Question(title, text, answers, "missing"))
+        if seen.ask(_flag("missing-value", *column.words), text):
+            column.n_missing += int(column.present.isin(column.words).sum())
+            markers = seen.options.get("missing_values", MISSING_VALUES)
+            seen.options["missing_values"] = list(dict.fromkeys([*markers, *column.words]))
     elif n <= _MOST_CATEGORIES and column.repeats:
         seen.add("categorical", key, "categorical", f"{title} ({n} values)")
     else:
         seen.add("ignore", key, "ignored", f"{title} (text with {n} different values)")
 
 
-def _look_at_labels(column: _Column, said: Options, settled: Collection[str], seen: Seen) -> None:
+def _look_at_labels(column: _Column, seen: Seen) -> None:
     """Ask about labels that may not be classes: missing ones, -1, hundreds of numbers."""
     n, title = len(column.values), column.title
-    if column.is_numeric and n > _MOST_CLASSES and "classes" not in settled:
+    if column.is_numeric and n > _MOST_CLASSES:
         text = f"{title} has {n} different numbers: are these classes? Else name another --label."
-        seen.questions.append(Question("classes", text, {"yes": {}}, "yes"))
-    seen.unlabelled = bool(said.get("unlabelled", column.n_missing))
-    if "unlabelled" in said:
+        seen.ask("--yes", text)
+    if "unlabelled" in seen.said:
         return
+    seen.unlabelled = bool(column.n_missing)
     # Without a third class, -1 and 1 are the two classes.
     if column.is_numeric and n > 2 and column.numbers.min() == -1:
-        text = f"does -1 in {title} mean that a row has no label?"
-        answers = {"unlabelled": {"unlabelled": True}, "class": {"unlabelled": False}}
-        seen.questions.append(Question("unlabelled", text, answers, "unlabelled"))
+        seen.unlabelled = seen.ask(
+            "--unlabelled", f"does -1 in {title} mean that a row has no label?"
+        )
     elif column.n_missing:
         seen.note("missing", f"{column.n_missing} labels (these rows are kept as unlabelled)")
 
