@@ -184,7 +184,9 @@ def _look_at_arrays(path: Path, name: str, seen: Seen) -> None:
     from ddr_cli.data.formats.npz import load_npz
 
     arrays = load_npz(path) if name == "npz" else load_mat(path)
-    shapes = {key: getattr(value, "shape", ()) for key, value in arrays.items()}
+    shapes: dict[str, tuple[int, ...]] = {
+        key: getattr(value, "shape", ()) for key, value in arrays.items()
+    }
     usual = {"npz": ("X", "y"), "mat": ("fea", "gnd")}[name]
     matrices = [key for key, shape in shapes.items() if len(shape) > 1 and min(shape[:2]) > 1]
     if name == "npz" and "indptr" in shapes:
@@ -418,13 +420,11 @@ def _find_label(columns: Sequence[_Column], seen: Seen) -> _Column | None:
     called = [column for column in columns if _LABEL.fullmatch(column.title)]
     called = [column for column in called if column in likely] or called
     words = [column for column in likely if not column.is_numeric]
-    if len(called) == 1:
-        found, sure = called[0], True
-    elif len(likely) == 1 or words == [columns[-1]]:
-        found, sure = (likely if len(likely) == 1 else words)[0], True
-    else:
-        ends = [column for column in (*columns[-1:], *columns[:1]) if column in likely]
-        found, sure = next(iter([*(called if likely else ()), *ends]), None), False
+    sure = called if len(called) == 1 else likely if len(likely) == 1 else []
+    if not sure and words == [columns[-1]]:
+        sure = words
+    ends = [column for column in (*columns[-1:], *columns[:1]) if column in likely]
+    found = next(iter([*sure, *(called if likely else ()), *ends]), None)
     if not sure:
         several = [column.key for column in likely or columns][:5]
         text = "which column is the class?" + ("" if likely else " None looks like one.")
