@@ -179,7 +179,6 @@ class KNNClassifier(ClassifierMixin, BaseEstimator):
 
     def __ddr_traits__(self) -> EvaluatorTraits:
         return EvaluatorTraits(
-            version=1,
             shared="n_neighbors",
             grids={"n_neighbors": tuple(range(1, 16))},
             paper="Hastie, Tibshirani, Friedman, The Elements of Statistical Learning, 13.3",

@@ -107,7 +107,7 @@ class Measure(BaseEstimator, ABC):
         return scores
 
     def __ddr_traits__(self) -> EvaluatorTraits:
-        return EvaluatorTraits(version=1)
+        return EvaluatorTraits()
 
 
 @dataclass(eq=False, repr=False)
@@ -146,7 +146,6 @@ class _Neighborhood(Measure, ABC):
 
     def __ddr_traits__(self) -> EvaluatorTraits:
         return EvaluatorTraits(
-            version=1,
             shared="n_neighbors",
             grids={"n_neighbors": tuple(range(1, 11))},
             paper='Wang, Mahadevan, "Learning Locality-Preserving Discriminative Features"',
@@ -224,7 +223,7 @@ class _LeaveOneOut(Measure, ABC):
         return float(np.mean(elect(votes, int(code.max()) + 1) == code))
 
     def __ddr_traits__(self) -> EvaluatorTraits:
-        return EvaluatorTraits(version=1, grids={"n_neighbors": (1, 3, 5, 7, 9, 15)})
+        return EvaluatorTraits(grids={"n_neighbors": (1, 3, 5, 7, 9, 15)})
 
 
 @registered(
@@ -403,7 +402,6 @@ class IntrinsicDimension(Measure):
 
     def __ddr_traits__(self) -> EvaluatorTraits:
         return EvaluatorTraits(
-            version=1,
             grids={"method": ("gmst", "knn")},
             paper='Costa, Hero, "Geodesic entropic graphs for dimension and entropy estimation in '
             'manifold learning", IEEE Trans. Signal Processing 52, 2004',

@@ -1,7 +1,7 @@
 """The preprocessing steps: scikit-learn's, behind parameters that specs can check.
 
-Every one is fitted on the training part alone. Its class attribute ``version`` (1 where there is
-none) is raised by hand whenever its numbers change, and is part of a trial's identity.
+Each is fitted on the training set alone. Its class attribute ``version`` (default: 1) is raised by
+hand whenever its numbers change, and is part of a trial's identity.
 """
 
 from __future__ import annotations
@@ -37,9 +37,10 @@ def _is_sparse(X: Any) -> bool:
 class _Step(TransformerMixin, BaseEstimator, ABC):
     """One of scikit-learn's transformers, made when the training data are known."""
 
-    version: ClassVar[int]
+    version: ClassVar[int] = 1
     _accepts_sparse: ClassVar[bool] = True
     _accepts_missing: ClassVar[bool] = False
+    _needs_positive: ClassVar[bool] = False
 
     @abstractmethod
     def _fitted(self, points: Any) -> Any:
@@ -57,21 +58,24 @@ class _Step(TransformerMixin, BaseEstimator, ABC):
         return self.transformer_.transform(self._validated(X, reset=False))
 
     def _validated(self, X: ArrayLike, *, reset: bool) -> Any:
-        accepted = ("csr", "csc") if self._accepts_sparse else False
-        finite = "allow-nan" if self._accepts_missing else True
-        return validate_data(
+        points = validate_data(
             self,
             X,
-            accept_sparse=accepted,
+            accept_sparse=("csr", "csc") if self._accepts_sparse else False,
             dtype=np.float64,
-            ensure_all_finite=finite,
+            ensure_all_finite="allow-nan" if self._accepts_missing else True,
             reset=reset,
         )
+        if self._needs_positive and points.size and points.min() < 0:
+            step = type(self).__name__.lower()
+            raise ValueError(f"Negative values in data: {step} needs counts, or sizes.")
+        return points
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = self._accepts_sparse
         tags.input_tags.allow_nan = self._accepts_missing
+        tags.input_tags.positive_only = self._needs_positive
         return tags
 
 
@@ -160,8 +164,6 @@ class PrincipalComponents(_Projection):
     to 2^27 entries; beyond that use `svd`.
     """
 
-    version = 1
-
     n_components: Literal["full"] | Annotated[int, Ge(1)] | Annotated[float, Gt(0), Lt(1)] = "full"
     whiten: bool = False
 
@@ -188,8 +190,6 @@ class SingularVectors(_Projection):
     n_components : int, default=100
         How many, below the number of training points and of features.
     """
-
-    version = 1
 
     n_components: Annotated[int, Ge(1)] = 100
 
@@ -220,8 +220,6 @@ class Impute(OneToOneFeatureMixin, _OfColumns):
         Which value of the numeric features.
     """
 
-    version = 1
-
     strategy: Literal["mean", "median", "most_frequent"] = "mean"
 
     def _fitted(self, points: Any) -> Any:
@@ -243,7 +241,6 @@ class OneHot(_OfColumns):
     is 0 in all of its columns; a missing one, unless it was imputed before, is a value of its own.
     """
 
-    version = 1
     _accepts_sparse = False
 
     def _fitted(self, points: Any) -> Any:
@@ -272,8 +269,6 @@ class LowVariance(_Projection):
         Features of no more variance than this are dropped.
     """
 
-    version = 1
-
     threshold: Annotated[float, Ge(0)] = 0.0
 
     def _fitted(self, points: Any) -> Any:
@@ -286,29 +281,12 @@ class LowVariance(_Projection):
 class Log1p(OneToOneFeatureMixin, _Step):
     """Replace each value x by ln(1 + x): counts and other sizes with a long tail."""
 
-    version = 1
+    _needs_positive = True
 
     def _fitted(self, points: Any) -> Any:
-        _log1p(points)
         from sklearn.preprocessing import FunctionTransformer
 
-        return FunctionTransformer(_log1p, accept_sparse=True).fit(points)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.positive_only = True
-        return tags
-
-
-def _log1p(points: Any) -> Any:
-    _refuse_negative(points, "log1p")
-    return points.log1p() if _is_sparse(points) else np.log1p(points)
-
-
-def _refuse_negative(points: Any, step: str) -> None:
-    smallest = points.data.min(initial=0.0) if _is_sparse(points) else points.min()
-    if smallest < 0:
-        raise ValueError(f"Negative values in data: {step} needs counts, or sizes.")
+        return FunctionTransformer(np.log1p, accept_sparse=True).fit(points)
 
 
 @registered("preprocessor", "standardize", "mean 0 and standard deviation 1")
@@ -318,8 +296,6 @@ class Standardize(OneToOneFeatureMixin, _Step):
     A constant feature is not divided. Sparse data are divided only: centring would make them
     dense.
     """
-
-    version = 1
 
     def _fitted(self, points: Any) -> Any:
         from sklearn.preprocessing import StandardScaler
@@ -339,7 +315,6 @@ class Rescale(OneToOneFeatureMixin, _Step):
         geometry (grey values of images).
     """
 
-    version = 1
     _accepts_sparse = False
 
     by: Literal["feature", "all"] = "feature"
@@ -364,8 +339,6 @@ class _Range:
 class UnitLength(OneToOneFeatureMixin, _Step):
     """Scale every row to Euclidean length 1; a row of zeros stays."""
 
-    version = 1
-
     def _fitted(self, points: Any) -> Any:
         from sklearn.preprocessing import Normalizer
 
@@ -387,20 +360,13 @@ class Tfidf(OneToOneFeatureMixin, _Step):
         Whether each document is then scaled to Euclidean length 1.
     """
 
-    version = 1
-
     norm: Literal["none", "l2"] = "none"
+    _needs_positive = True
 
     def _fitted(self, points: Any) -> Any:
-        _refuse_negative(points, "tfidf")
         from sklearn.feature_extraction.text import TfidfTransformer
 
         return TfidfTransformer(norm=None if self.norm == "none" else self.norm).fit(points)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.positive_only = True
-        return tags
 
 
 def fit_step(

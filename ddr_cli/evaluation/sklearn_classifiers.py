@@ -1,12 +1,13 @@
 """scikit-learn's classifiers with a few of their parameters, checked, seeded and on one thread.
 
-They say how much a reduction loses against a strong classifier on all features, and are there
-because users expect them. What isn't named in a signature is at scikit-learn's default.
+They show how much a reduction loses against a strong classifier on all features, and users expect
+them. Parameters that are not named here have scikit-learn's defaults.
 """
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 from annotated_types import Ge, Gt, Le
@@ -25,15 +26,20 @@ Count = Annotated[int, Ge(1)]
 
 
 class _Checked:
-    """A mix-in that checks parameters against the signature, as all pieces of `ddr` do."""
+    """A mix-in that hands the parameters to scikit-learn's classifier, and checks them in `fit`."""
+
+    def __post_init__(self) -> None:
+        parameters: dict[str, Any] = self.get_params()  # type: ignore[attr-defined]  # scikit-learn's
+        super().__init__(**parameters)
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Fit the classifier to training points and their labels."""
+        """Fit the classifier to training samples and their labels."""
         check_parameters(self)
         fitted: Self = super().fit(X, y)  # type: ignore[misc]  # scikit-learn's
         return fitted
 
 
+@dataclass(eq=False, repr=False)
 @registered(
     "classifier",
     "gradient_boosting",
@@ -43,57 +49,38 @@ class _Checked:
 class GradientBoosting(_Checked, HistGradientBoostingClassifier):
     """Gradient boosting of trees on binned features (`HistGradientBoostingClassifier`)."""
 
-    def __init__(
-        self,
-        learning_rate: Positive = 0.1,
-        max_iter: Count = 100,
-        max_leaf_nodes: Annotated[int, Ge(2)] = 31,
-        min_samples_leaf: Count = 20,
-        random_state: Seed = None,
-    ) -> None:
-        super().__init__(
-            learning_rate=learning_rate,
-            max_iter=max_iter,
-            max_leaf_nodes=max_leaf_nodes,
-            min_samples_leaf=min_samples_leaf,
-            random_state=random_state,
-        )
+    learning_rate: Positive = 0.1
+    max_iter: Count = 100
+    max_leaf_nodes: Annotated[int, Ge(2)] = 31
+    min_samples_leaf: Count = 20
+    random_state: Seed = None
 
     def __ddr_traits__(self) -> EvaluatorTraits:
         return EvaluatorTraits(
-            version=1,
             grids={"learning_rate": (0.03, 0.1, 0.3), "max_leaf_nodes": (7, 15, 31, 63)},
             paper='Friedman, "Greedy Function Approximation: A Gradient Boosting Machine", Annals '
             "of Statistics 29, 2001",
         )
 
 
+@dataclass(eq=False, repr=False)
 @registered("classifier", "random_forest", "majority of randomised trees", look=("dark red", "X"))
 class RandomForest(_Checked, RandomForestClassifier):
     """A random forest (`RandomForestClassifier`)."""
 
-    def __init__(
-        self,
-        n_estimators: Count = 100,
-        max_features: Literal["sqrt", "log2"] | Annotated[float, Gt(0), Le(1)] = "sqrt",
-        min_samples_leaf: Count = 1,
-        random_state: Seed = None,
-    ) -> None:
-        super().__init__(
-            n_estimators=n_estimators,
-            max_features=max_features,
-            min_samples_leaf=min_samples_leaf,
-            random_state=random_state,
-        )
+    n_estimators: Count = 100
+    max_features: Literal["sqrt", "log2"] | Annotated[float, Gt(0), Le(1)] = "sqrt"
+    min_samples_leaf: Count = 1
+    random_state: Seed = None
 
     def __ddr_traits__(self) -> EvaluatorTraits:
         return EvaluatorTraits(
-            version=1,
             grids={"max_features": ("sqrt", 0.1, 0.3, 1.0), "min_samples_leaf": (1, 3, 10)},
             paper='Breiman, "Random Forests", Machine Learning 45, 2001',
         )
 
 
+@dataclass(eq=False, repr=False)
 @registered(
     "classifier",
     "logistic_regression",
@@ -103,17 +90,17 @@ class RandomForest(_Checked, RandomForestClassifier):
 class Logistic(_Checked, LogisticRegression):
     """Multinomial logistic regression with a ridge of 1 / C (`LogisticRegression`)."""
 
-    def __init__(self, C: Positive = 1.0, max_iter: Count = 1000) -> None:
-        super().__init__(C=C, max_iter=max_iter)
+    C: Positive = 1.0
+    max_iter: Count = 1000
 
     def __ddr_traits__(self) -> EvaluatorTraits:
         return EvaluatorTraits(
-            version=1,
             grids={"C": (1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0, 1e3)},
             paper='Cox, "The Regression Analysis of Binary Sequences", JRSS B 20, 1958',
         )
 
 
+@dataclass(eq=False, repr=False)
 @registered(
     "classifier",
     "svc",
@@ -124,12 +111,11 @@ class Logistic(_Checked, LogisticRegression):
 class SupportVectors(_Checked, SVC):
     """A support vector machine with a radial kernel, classes one against one (`SVC`)."""
 
-    def __init__(self, C: Positive = 1.0, gamma: Literal["scale"] | Positive = "scale") -> None:
-        super().__init__(C=C, gamma=gamma)
+    C: Positive = 1.0
+    gamma: Literal["scale"] | Positive = "scale"
 
     def __ddr_traits__(self) -> EvaluatorTraits:
         return EvaluatorTraits(
-            version=1,
             grids={
                 "C": (0.1, 1.0, 10.0, 100.0, 1e3),
                 "gamma": ("scale", 1e-3, 1e-2, 1e-1, 1.0),

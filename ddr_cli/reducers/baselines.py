@@ -50,7 +50,7 @@ class Identity(OneToOneFeatureMixin, Reducer):
         return self._points(X)
 
     def __ddr_traits__(self) -> Traits:
-        return Traits(version=1, supervised=False)
+        return Traits(supervised=False)
 
 
 @dataclass(eq=False, repr=False)
@@ -107,7 +107,6 @@ class PCA(LinearReducer):
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
-            version=1,
             nested=True,
             supervised=False,
             grids={"n_components": tuple(range(1, 21))},

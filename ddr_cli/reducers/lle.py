@@ -171,7 +171,6 @@ class LLE(SklearnEmbedding):
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
-            version=1,
             nested=True,
             transductive=True,
             supervised=False,

@@ -179,7 +179,6 @@ class NCA(OrderedReducer):
     def __ddr_traits__(self) -> Traits:
         return Traits(
             version=2,
-            nested=False,
             grids={
                 "n_components": tuple(range(1, 11)),
                 "init": ("lda", "pca", "random"),

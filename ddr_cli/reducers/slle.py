@@ -125,7 +125,6 @@ class SupervisedLLE(MappedEmbedding):
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
-            version=1,
             nested=True,
             grids={
                 "alpha": (0.0, 0.05, 0.1, 0.2, 0.5, 1.0),

@@ -133,7 +133,6 @@ class ForestEmbedding(Reducer):
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
-            version=1,
             nested=True,
             grids={
                 "n_components": tuple(range(1, 21)),

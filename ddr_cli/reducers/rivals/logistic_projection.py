@@ -120,7 +120,6 @@ class LogisticProjection(LinearReducer):
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
-            version=1,
             nested=True,
             grids={
                 "n_components": tuple(range(1, 10)),

@@ -106,7 +106,6 @@ class LSDA(LinearDiscriminant):
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
-            version=1,
             nested=True,
             grids={
                 "n_components": tuple(range(1, 21)),

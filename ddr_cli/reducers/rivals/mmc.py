@@ -81,7 +81,6 @@ class MMC(LinearDiscriminant):
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
-            version=1,
             nested=True,
             grids={"n_components": tuple(range(1, 21))},
             max_components=rank_of_centred,

@@ -104,7 +104,6 @@ class OpenTSNE(Embedding):
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
-            version=1,
             transductive=True,
             supervised=False,
             library="openTSNE",

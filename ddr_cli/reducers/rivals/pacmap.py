@@ -112,7 +112,6 @@ class PaCMAP(Embedding):
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
-            version=1,
             transductive=True,
             supervised=False,
             library="pacmap",

@@ -108,7 +108,6 @@ class PLSDA(LinearReducer):
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
-            version=1,
             nested=True,
             grids={"n_components": tuple(range(1, 21)), "scale": (False, True)},
             max_components=rank_of_centred,

@@ -80,7 +80,6 @@ class RandomProjection(LinearReducer):
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
-            version=1,
             nested=True,
             supervised=False,
             grids={"n_components": tuple(range(1, 21))},

@@ -152,7 +152,6 @@ class RDA(Reducer):
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
-            version=1,
             nested=True,
             grids={
                 "n_components": tuple(range(1, 10)),

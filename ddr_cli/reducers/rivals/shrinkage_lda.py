@@ -99,7 +99,6 @@ class ShrinkageLDA(LinearDiscriminant):
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
-            version=1,
             nested=True,
             grids={
                 "n_components": tuple(range(1, 10)),

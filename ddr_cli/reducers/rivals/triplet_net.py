@@ -161,7 +161,6 @@ class TripletNet(Reducer):
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
-            version=1,
             library="torch",
             grids={
                 "n_components": (2, 3, 5, 10, 20),

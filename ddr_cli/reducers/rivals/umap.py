@@ -136,7 +136,6 @@ class UMAP(_UMAP):
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
-            version=1,
             transductive=True,
             supervised=False,
             library=_DISTRIBUTION,
@@ -215,7 +214,6 @@ class SupervisedUMAP(_UMAP):
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
-            version=1,
             transductive=True,
             library=_DISTRIBUTION,
             grids={
