@@ -18,7 +18,7 @@ from sklearn.utils import check_random_state
 from ddr_cli.core.registry import registered
 from ddr_cli.numerics.approximate import Search, search_library
 from ddr_cli.numerics.eigen import laplacian_eigenpairs
-from ddr_cli.numerics.neighbor_graphs import knn_kernel, known_neighbors, neighbor_affinity
+from ddr_cli.numerics.neighbor_graphs import knn_kernel, known_neighbors
 from ddr_cli.numerics.neighbors import CsrArray, Neighbors, kneighbors
 from ddr_cli.reducers.partial_labels import UNLABELLED, codes_among, encode_labels
 from ddr_cli.reducers.reducer import Codes, Embedding, Floats
@@ -161,14 +161,7 @@ class CCDR(Embedding):
 
     def _fit_graph(self, X: Any, code: Codes, neighbors: Neighbors | None) -> None:
         n, L, m = X.shape[0], len(self.classes_), self.n_components
-        W, self.epsilon_, self.neighbor_recall_ = neighbor_affinity(
-            X,
-            self.n_neighbors,
-            weights=self.weights,
-            epsilon=self.epsilon,
-            neighbors=neighbors,
-            search=self.neighbors,
-        )
+        W, self.epsilon_ = self._affinity(X, neighbors)
 
         # G = [[0, C], [C', beta W]], C the L x n class membership, a zero column where unlabelled.
         (labelled,) = np.nonzero(code != UNLABELLED)

@@ -14,7 +14,6 @@ from ddr_cli.core.registry import registered
 from ddr_cli.numerics.approximate import Search, search_library
 from ddr_cli.numerics.eigen import deterministic_signs
 from ddr_cli.numerics.generalized_eigen import smallest_generalized_eigenpairs
-from ddr_cli.numerics.neighbor_graphs import neighbor_affinity
 from ddr_cli.numerics.neighbors import CsrArray, Neighbors
 from ddr_cli.numerics.scatter import laplacian_form, leading_span, symmetric
 from ddr_cli.reducers.partial_labels import UNLABELLED, Unlabelled, encode_labels, points_and_values
@@ -164,14 +163,7 @@ class DiscriminativeProjections(LinearReducer):
         """
         points, target = self._read(X, y)
         span = leading_span(points, self._most(points))
-        W, _, self.neighbor_recall_ = neighbor_affinity(
-            points,
-            self.n_neighbors,
-            weights=self.weights,
-            epsilon=self.epsilon,
-            neighbors=neighbors,
-            search=self.neighbors,
-        )
+        W, _ = self._affinity(points, neighbors)
         if (
             not span.rank
             or np.ptp(span.coordinates, axis=0).max() <= _EQUAL * abs(span.coordinates).max()

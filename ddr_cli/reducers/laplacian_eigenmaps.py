@@ -18,7 +18,6 @@ from ddr_cli.numerics.eigen import laplacian_eigenpairs
 from ddr_cli.numerics.neighbor_graphs import (
     knn_kernel,
     known_neighbors,
-    neighbor_affinity,
     shortest_bridges,
 )
 from ddr_cli.numerics.neighbors import CsrArray, Neighbors
@@ -136,14 +135,7 @@ class LaplacianEigenmaps(Embedding):
     ) -> LaplacianEigenmaps:
         """Embed the rows of `X`; `neighbors` of these, `n_neighbors` or more, spare the search."""
         points = self._points(X, reset=True)
-        W, self.epsilon_, self.neighbor_recall_ = neighbor_affinity(
-            points,
-            self.n_neighbors,
-            weights=self.weights,
-            epsilon=self.epsilon,
-            neighbors=neighbors,
-            search=self.neighbors,
-        )
+        W, self.epsilon_ = self._affinity(points, neighbors)
         self.affinity_ = self._connected(W, points)
         self._check_extension(points.shape[0] - 1)
         self.eigenvalues_, Y = laplacian_eigenpairs(self.affinity_, self.n_components)

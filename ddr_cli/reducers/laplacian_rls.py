@@ -18,7 +18,6 @@ from ddr_cli.core.registry import registered
 from ddr_cli.numerics.approximate import Search, search_library
 from ddr_cli.numerics.generalized_eigen import null_space, unit_eigenpairs
 from ddr_cli.numerics.kernels import kernel_matrix, kernel_width
-from ddr_cli.numerics.neighbor_graphs import neighbor_affinity
 from ddr_cli.numerics.neighbors import CsrArray, Neighbors
 from ddr_cli.numerics.scatter import laplacian_form, symmetric
 from ddr_cli.reducers.partial_labels import UNLABELLED, encode_labels
@@ -163,14 +162,7 @@ class LaplacianRLS(ClassifierMixin, Reducer):
         self, points: Any, labelled: Labelled, Y: Floats, neighbors: Neighbors | None
     ) -> None:
         """Fit one function to each column of `Y`, the outputs wanted at the labelled points."""
-        W, _, self.neighbor_recall_ = neighbor_affinity(
-            points,
-            self.n_neighbors,
-            weights=self.weights,
-            epsilon=self.epsilon,
-            neighbors=neighbors,
-            search=self.neighbors,
-        )
+        W, _ = self._affinity(points, neighbors)
         s = float(W.sum())
         self.mu_ = (len(Y) / s if s else 0.0) if self.mu == "auto" else float(self.mu)
         offset = Y.mean(axis=0) if self.fit_intercept else np.zeros(Y.shape[1])

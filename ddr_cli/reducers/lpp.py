@@ -13,7 +13,6 @@ from ddr_cli.core.registry import registered
 from ddr_cli.numerics.approximate import Search, search_library
 from ddr_cli.numerics.generalized_eigen import generalized_eigenpairs
 from ddr_cli.numerics.kernels import local_scaling_forms
-from ddr_cli.numerics.neighbor_graphs import neighbor_affinity
 from ddr_cli.numerics.neighbors import Neighbors
 from ddr_cli.numerics.scatter import data_span, laplacian_form, symmetric
 from ddr_cli.reducers.reducer import Floats, LinearReducer
@@ -131,14 +130,7 @@ class LPP(LinearReducer):
         """Return X L X' and X D X' in the coordinates `Z`."""
         if self.weights == "local_scaling":
             return local_scaling_forms(Z, self.n_neighbors)
-        W, _, self.neighbor_recall_ = neighbor_affinity(
-            points,
-            self.n_neighbors,
-            weights=self.weights,
-            epsilon=self.epsilon,
-            neighbors=neighbors,
-            search=self.neighbors,
-        )
+        W, _ = self._affinity(points, neighbors)
         degree = np.asarray(W.sum(axis=1)).reshape(-1, 1)
         return laplacian_form(Z, W), symmetric(Z.T @ (degree * Z))
 

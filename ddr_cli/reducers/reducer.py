@@ -13,6 +13,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ddr_cli.core.parameters import check_parameters
 from ddr_cli.numerics.eigen import deterministic_signs
+from ddr_cli.numerics.neighbor_graphs import neighbor_affinity
+from ddr_cli.numerics.neighbors import CsrArray, Neighbors
 from ddr_cli.numerics.scatter import Span
 from ddr_cli.reducers.partial_labels import plain_labels
 
@@ -100,6 +102,18 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     n_components: Any
 
     _keeps_float32: ClassVar[bool] = True
+
+    def _affinity(self: Any, points: Any, neighbors: Neighbors | None) -> tuple[CsrArray, float]:
+        """Return the neighbour graph that the parameters describe, and its bandwidth."""
+        W, bandwidth, self.neighbor_recall_ = neighbor_affinity(
+            points,
+            self.n_neighbors,
+            weights=self.weights,
+            epsilon=self.epsilon,
+            neighbors=neighbors,
+            search=self.neighbors,
+        )
+        return W, bandwidth
 
     def _check_rank(
         self, rank: int, points: Any, *, reason: str = "all features are constant"
