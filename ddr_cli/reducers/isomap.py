@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -43,9 +43,6 @@ class Isomap(Embedding):
         Dimensions of the embedding.
     n_neighbors : int, default=5
         Points are connected if either is among the other's `n_neighbors` nearest.
-    disconnected : {"connect", "raise"}, default="connect"
-        What to do if the neighbour graph is in several parts: connect each two by their shortest
-        bridge, as scikit-learn does, and warn; or refuse.
     n_landmarks : int or None, default=None
         Landmark Isomap: only the distances from so many points, drawn at random, are found and
         scaled, and all others placed by theirs to these, as a new point is. With None all are.
@@ -70,6 +67,9 @@ class Isomap(Embedding):
 
     Not when noise joins two sheets, where one wrong edge is a short cut for all paths. Labels are
     not used.
+
+    If the neighbour graph has several components, each two are connected by their shortest bridge,
+    as in scikit-learn, with a warning.
 
     Equal to scikit-learn's, up to the eigenvectors' signs and which of equally near points is a
     neighbour (here that with the smaller index). A new point is linked to its `n_neighbors`
@@ -99,7 +99,6 @@ class Isomap(Embedding):
 
     n_components: Annotated[int, Ge(1)] = 2
     n_neighbors: Annotated[int, Ge(1)] = 5
-    disconnected: Literal["connect", "raise"] = "connect"
     n_landmarks: Annotated[int, Ge(2)] | None = None
     random_state: int | np.random.RandomState | None = None
 
@@ -141,14 +140,9 @@ class Isomap(Embedding):
         self.n_parts_, part = connected_components(graph, directed=False)
         if self.n_parts_ == 1:
             return graph
-        what = f"The graph of {self.n_neighbors} neighbours is in {self.n_parts_} parts"
-        if self.disconnected == "raise":
-            raise ValueError(
-                f"{what}; a larger n_neighbors, or disconnected='connect', joins them."
-            )
         warnings.warn(
-            f"{what}; each two were connected by their shortest bridge. A larger n_neighbors "
-            f"may do without.",
+            f"The graph of {self.n_neighbors} neighbours is in {self.n_parts_} parts; each two "
+            f"were connected by their shortest bridge. A larger n_neighbors may do without.",
             stacklevel=3,
         )
         gaps, heads, tails = closest_pairs(points, part.astype(np.intp))

@@ -54,11 +54,6 @@ class LaplacianEigenmaps(Embedding):
     epsilon : "mean" or float, default="mean"
         Width of the heat kernel in squared units of the data; "mean" is the mean squared distance
         to the `n_neighbors` nearest.
-    disconnected : {"connect", "raise"}, default="connect"
-        What to do if the neighbour graph is in several parts, whose indicators would fill the
-        embedding: connect them by the shortest bridges (the minimum spanning tree of the distances
-        between the parts' nearest points), each with the mean weight of the edges, and warn; or
-        refuse.
     neighbors : {"exact", "approximate", "auto"}, default="exact"
         How the neighbours of the training points are searched for; "auto" is exact up to 50,000
         points. Approximately by faiss (extra `approximate`); new points' are always exact.
@@ -96,9 +91,12 @@ class LaplacianEigenmaps(Embedding):
     point is placed there. Of duplicates, which `fit` places near but not on one another, that is
     the first. Dimensions with :math:`\lambda \ge 1`, which it can't extend, are refused.
 
-    An edge of less than 1e-8 of the mean weight counts as none for the parts of the graph: to the
-    eigen-solver it is. Bridges keep parts of a few points out of the leading dimensions; large
-    parts that one bridge connects are still told apart first.
+    If the neighbour graph has several components, their indicators would fill the embedding. They
+    are connected by the shortest bridges (the minimum spanning tree of the distances between the
+    components' nearest points), each with the mean weight of the edges, with a warning. An edge of
+    less than 1e-8 of the mean weight counts as none: to the eigen-solver it is. Bridges keep parts
+    of a few points out of the leading dimensions; large parts that one bridge connects are still
+    told apart first.
 
     For n points, d features, k neighbours and m dimensions: :math:`O(n^2 d)` for the neighbours,
     and :math:`O(n (k + m) m)` for each of Lanczos' restarts.
@@ -123,7 +121,6 @@ class LaplacianEigenmaps(Embedding):
     n_neighbors: Annotated[int, Ge(1)] = 10
     weights: Literal["binary", "heat"] = "heat"
     epsilon: Literal["mean"] | Annotated[float, Gt(0)] = "mean"
-    disconnected: Literal["connect", "raise"] = "connect"
     neighbors: Search = "exact"
 
     def fit(
@@ -154,18 +151,13 @@ class LaplacianEigenmaps(Embedding):
         self.bridges_: NDArray[np.intp] = np.empty((0, 2), dtype=np.intp)
         if n_parts == 1:
             return W
-        what = f"The graph of {self.n_neighbors} neighbours is in {n_parts} parts"
-        if self.disconnected == "raise":
-            raise ValueError(
-                f"{what}; a larger n_neighbors, or disconnected='connect', joins them."
-            )
         heads, tails = shortest_bridges(points, part.astype(np.intp))
         self.bridges_ = np.column_stack([heads, tails])
         weight = np.full(len(heads), W.data.mean() if W.nnz else 1.0)
         bridges = sp.csr_array((weight, (heads, tails)), shape=W.shape)
         warnings.warn(
-            f"{what}; they were connected by their shortest bridges. A larger n_neighbors may do "
-            f"without.",
+            f"The graph of {self.n_neighbors} neighbours is in {n_parts} parts; they were "
+            f"connected by their shortest bridges. A larger n_neighbors may do without.",
             stacklevel=3,
         )
         return sp.csr_array(W + bridges + bridges.T)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import numpy as np
 from annotated_types import Ge, Gt
@@ -53,13 +53,11 @@ class LLE(SklearnEmbedding):
     n_components : int, default=2
         Dimensions of the embedding.
     n_neighbors : int, default=5
-        Neighbours of each point.
+        Neighbours of each point. If several groups of points have no neighbours outside, each
+        could be placed on a single point: the smallest larger number that leaves one group is
+        used, with a warning.
     reg : float, default=1e-3
         Added to the diagonal of each point's Gram matrix of neighbours, in units of its trace.
-    disconnected : {"connect", "raise"}, default="connect"
-        What to do if several groups of points have no neighbours outside, each of which could be
-        placed on a single point: take the smallest larger number of neighbours with which there is
-        but one, and warn; or refuse.
 
     Attributes
     ----------
@@ -113,7 +111,6 @@ class LLE(SklearnEmbedding):
     n_components: Annotated[int, Ge(1)] = 2
     n_neighbors: Annotated[int, Ge(1)] = 5
     reg: Annotated[float, Gt(0)] = 1e-3
-    disconnected: Literal["connect", "raise"] = "connect"
 
     @one_thread()
     def fit(self, X: ArrayLike, y: Any = None) -> LLE:  # noqa: ARG002 (scikit-learn's signature)
@@ -145,20 +142,12 @@ class LLE(SklearnEmbedding):
         return self
 
     def _enough_neighbors(self, points: Floats) -> int:
-        """Return the smallest number of neighbours that leaves one group, or refuse."""
+        """Return the smallest number of neighbours that leaves one group."""
         k, most = self.n_neighbors, len(points) - 1
         known = kneighbors(points, k)
         groups = closed_groups(known)
         if groups == 1:
             return k
-        what = (
-            f"With n_neighbors={k}, {groups} groups of points have no neighbours outside, and each "
-            f"could be placed on a single point"
-        )
-        if self.disconnected == "raise":
-            raise ValueError(
-                f"{what}; a larger n_neighbors, or disconnected='connect', joins them."
-            )
         # With all others as neighbours there is one group, so both searches end.
         while closed_groups(known) > 1:
             known = kneighbors(points, min(2 * known.k, most))
@@ -166,7 +155,11 @@ class LLE(SklearnEmbedding):
         while high - low > 1:
             middle = (low + high) // 2
             low, high = (low, middle) if closed_groups(known.first(middle)) == 1 else (middle, high)
-        warnings.warn(f"{what}; {high} neighbours were used instead.", stacklevel=3)
+        warnings.warn(
+            f"With n_neighbors={k}, {groups} groups of points have no neighbours outside, and each "
+            f"could be placed on a single point; {high} neighbours were used instead.",
+            stacklevel=3,
+        )
         return high
 
     def __ddr_traits__(self) -> Traits:

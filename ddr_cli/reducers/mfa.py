@@ -10,7 +10,6 @@ from annotated_types import Ge, Gt
 
 from ddr_cli.core.registry import registered
 from ddr_cli.numerics.neighbor_graphs import (
-    between_class_graph,
     marginal_pairs,
     symmetrized,
     within_class_graph,
@@ -25,8 +24,6 @@ from ddr_cli.reducers.discriminant import (
 from ddr_cli.reducers.reducer import Codes, Floats
 from ddr_cli.reducers.registry import Traits, equal_ratios, rank_of_centred
 
-Margin = Literal["pairs", "points"]
-
 _PAPER = (
     'Yan, Xu, Zhang, Zhang, Yang, Lin, "Graph Embedding and Extensions: A General Framework for '
     'Dimensionality Reduction", IEEE Trans. PAMI 29(1), 2007'
@@ -38,16 +35,11 @@ class _MarginalFisher(Discriminant):
 
     n_neighbors_within: int
     n_neighbors_between: int
-    margin: Margin
     reg: float
 
     def _directions(self, points: Any, Z: Floats, code: Codes) -> Floats:
         intrinsic = symmetrized(within_class_graph(points, code, self.n_neighbors_within), "union")
-        k = self.n_neighbors_between
-        if self.margin == "pairs":
-            penalty = marginal_pairs(points, code, k)
-        else:
-            penalty = symmetrized(between_class_graph(points, code, k), "union")
+        penalty = marginal_pairs(points, code, self.n_neighbors_between)
         compactness, separability = laplacian_form(Z, intrinsic), laplacian_form(Z, penalty)
         self.eigenvalues_, W = self._ratios(separability, compactness)
         return W
@@ -77,9 +69,6 @@ class MFA(_MarginalFisher, LinearDiscriminant):
         :math:`k_1`, nearest points of the own class.
     n_neighbors_between : int, default=20
         :math:`k_2`, closest pairs of a class with all others.
-    margin : {"pairs", "points"}, default="pairs"
-        "pairs" is the paper's penalty graph, `n_neighbors_between` pairs for each class; "points"
-        is a common variant, the `n_neighbors_between` nearest outsiders of each point.
     reg : float, default=0
         Ridge: this share of the mean eigenvalue of the compactness matrix is added to its
         diagonal.
@@ -126,7 +115,6 @@ class MFA(_MarginalFisher, LinearDiscriminant):
     n_components: Annotated[int, Ge(1)] = 2
     n_neighbors_within: Annotated[int, Ge(1)] = 5
     n_neighbors_between: Annotated[int, Ge(1)] = 20
-    margin: Margin = "pairs"
     reg: Annotated[float, Ge(0)] = 0.0
 
     def __ddr_traits__(self) -> Traits:
@@ -163,7 +151,7 @@ class KernelMFA(_MarginalFisher, KernelDiscriminant):
     ----------
     n_components, kernel, gamma, degree, coef0
         As for `KernelLFDA`.
-    n_neighbors_within, n_neighbors_between, margin
+    n_neighbors_within, n_neighbors_between
         As for `MFA`.
     reg : float, default=0.001
         Ridge: this share of the mean eigenvalue of the compactness matrix on the span of the
@@ -210,7 +198,6 @@ class KernelMFA(_MarginalFisher, KernelDiscriminant):
     coef0: float = 1.0
     n_neighbors_within: Annotated[int, Ge(1)] = 5
     n_neighbors_between: Annotated[int, Ge(1)] = 20
-    margin: Margin = "pairs"
     reg: Annotated[float, Gt(0)] = 1e-3
     n_landmarks: Annotated[int, Ge(2)] | None = None
     random_state: int | np.random.RandomState | None = None

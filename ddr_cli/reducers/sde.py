@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import numpy as np
 from annotated_types import Ge, Gt
@@ -16,7 +16,7 @@ from ddr_cli.numerics.neighbor_graphs import knn_graph, known_neighbors
 from ddr_cli.numerics.neighbors import Neighbors
 from ddr_cli.numerics.threads import one_thread
 from ddr_cli.reducers.registry import Traits, one_less_than_points
-from ddr_cli.reducers.regression_map import MapName, MappedEmbedding
+from ddr_cli.reducers.regression_map import MappedEmbedding
 
 
 @dataclass(eq=False, repr=False)
@@ -52,12 +52,6 @@ class SDE(MappedEmbedding):
         would take an hour.
     tol : float, default=1e-3
         The largest duality gap, and the largest relative error of a distance, that is accepted.
-    disconnected : {"connect", "raise"}, default="connect"
-        What to do if the neighbour graph is in several parts, which could fly apart without limit:
-        connect them by the shortest bridges (the minimum spanning tree of the distances between
-        the parts' nearest points), whose lengths are then kept too, and warn; or refuse.
-    map : {"kernel_ridge", "nadaraya_watson"}, default="kernel_ridge"
-        How `transform` places new points; see `ddr_cli.reducers.regression_map`.
 
     Attributes
     ----------
@@ -80,8 +74,8 @@ class SDE(MappedEmbedding):
         The solver whose solution it is.
     n_iter_ : int
         Its iterations.
-    map_ : estimator
-        The regression behind `transform`.
+    map_ : RegressionMap
+        The kernel ridge regression behind `transform`; see `ddr_cli.reducers.regression_map`.
 
     Notes
     -----
@@ -116,8 +110,6 @@ class SDE(MappedEmbedding):
     n_neighbors: Annotated[int, Ge(1)] = 4
     solver: Solver = "auto"
     tol: Annotated[float, Gt(0)] = 1e-3
-    disconnected: Literal["connect", "raise"] = "connect"
-    map: MapName = "kernel_ridge"
 
     @one_thread()
     def fit(self, X: ArrayLike, y: Any = None, *, neighbors: Neighbors | None = None) -> SDE:  # noqa: ARG002 (scikit-learn's signature)
@@ -130,7 +122,6 @@ class SDE(MappedEmbedding):
             knn_graph(neighbors, self.n_neighbors),
             solver=self.solver,
             tol=self.tol,
-            connect=self.disconnected == "connect",
         )
         self.bridges_ = unfolding.bridges
         if len(self.bridges_):

@@ -18,7 +18,7 @@ from ddr_cli.numerics.eigen import deterministic_signs, eigenpairs
 from ddr_cli.numerics.threads import one_thread
 from ddr_cli.reducers.reducer import Codes, Floats
 from ddr_cli.reducers.registry import Traits, one_less_than_points
-from ddr_cli.reducers.regression_map import MapName, MappedEmbedding
+from ddr_cli.reducers.regression_map import MappedEmbedding
 
 _ROWS = 2**22  # entries of a block of the distance matrix
 _DENSE = 2000  # up to this order a complete decomposition is fast and misses nothing
@@ -53,9 +53,6 @@ class SupervisedLLE(MappedEmbedding):
         all of its own have been taken.
     reg : float, default=1e-3
         Added to the diagonal of each point's Gram matrix of neighbours, in units of its trace.
-    map : {"kernel_ridge", "nadaraya_watson"}, default="kernel_ridge"
-        How `transform` places new points, which have no label to choose neighbours by; see
-        `ddr_cli.reducers.regression_map`.
 
     Attributes
     ----------
@@ -65,8 +62,8 @@ class SupervisedLLE(MappedEmbedding):
         Of :math:`(I - W)^T (I - W)`, ascending, without the 0 of the constant vector.
     classes_ : ndarray of shape (n_classes,)
         The class labels. Every label is a class, -1 too.
-    map_ : estimator
-        The regression behind `transform`.
+    map_ : RegressionMap
+        The kernel ridge regression behind `transform`; see `ddr_cli.reducers.regression_map`.
 
     Notes
     -----
@@ -101,7 +98,6 @@ class SupervisedLLE(MappedEmbedding):
     n_neighbors: Annotated[int, Ge(1)] = 5
     alpha: Annotated[float, Ge(0), Le(1)] = 0.1
     reg: Annotated[float, Gt(0)] = 1e-3
-    map: MapName = "kernel_ridge"
 
     @one_thread()
     def fit(self, X: ArrayLike, y: ArrayLike) -> SupervisedLLE:

@@ -18,7 +18,7 @@ from ddr_cli.numerics.neighbors import kneighbors
 from ddr_cli.numerics.threads import one_thread
 from ddr_cli.reducers.reducer import Codes, Floats
 from ddr_cli.reducers.registry import Traits, one_less_than_points
-from ddr_cli.reducers.regression_map import MapName, MappedEmbedding
+from ddr_cli.reducers.regression_map import MappedEmbedding
 
 
 @dataclass(eq=False, repr=False)
@@ -54,8 +54,6 @@ class SSDE(MappedEmbedding):
     tol : float, default=1e-3
         The largest duality gap of a class, and the largest relative error of a distance, that is
         accepted.
-    map : {"kernel_ridge", "nadaraya_watson"}, default="kernel_ridge"
-        How `transform` places new points; see `ddr_cli.reducers.regression_map`.
 
     Attributes
     ----------
@@ -110,7 +108,6 @@ class SSDE(MappedEmbedding):
     centroid_scale: Annotated[float, Gt(0)] = 16.0
     solver: Solver = "auto"
     tol: Annotated[float, Gt(0)] = 1e-3
-    map: MapName = "kernel_ridge"
 
     @one_thread()
     def fit(self, X: ArrayLike, y: ArrayLike) -> SSDE:

@@ -86,11 +86,6 @@ def test_more_components_than_dimensions_are_an_error(estimator):
             {"n_neighbors_between": 100},
             "101 closest pairs .* all 100",
         ),
-        (
-            KernelMFA(margin="points", n_neighbors_between=12),
-            {"n_neighbors_between": 10},
-            "12 neighbours .* outside the largest class",
-        ),
     ],
     ids=repr,
 )

@@ -124,13 +124,6 @@ def test_strays_do_not_take_a_dimension(k):
     assert np.all(spread > 0.1 * np.abs(model.embedding_).max(axis=0))
 
 
-def test_parts_can_be_refused():
-    X = np.vstack([CLOUD[:40], CLOUD[40:] + 50])
-    with pytest.raises(ValueError, match="2 parts; a larger n_neighbors"):
-        LaplacianEigenmaps(disconnected="raise").fit(X)
-    LaplacianEigenmaps(1, n_neighbors=45, weights="binary", disconnected="raise").fit(X)
-
-
 def test_a_search_done_before_is_used():
     model = LaplacianEigenmaps(2, n_neighbors=6)
     expected = model.fit(CLOUD).transform(NEW)

@@ -12,7 +12,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from ddr_cli.reducers import MFA, KernelMFA
 
 
-def graphs(D2, y, k_1, k_2, margin):
+def graphs(D2, y, k_1, k_2):
     """Return the intrinsic graph W and the penalty graph W^p of section 3.1."""
     n = len(y)
     W, P = np.zeros((n, n)), np.zeros((n, n))
@@ -20,15 +20,10 @@ def graphs(D2, y, k_1, k_2, margin):
         same = [j for j in range(n) if j != i and y[j] == y[i]]
         for j in sorted(same, key=lambda j: (D2[i, j], j))[:k_1]:
             W[i, j] = W[j, i] = 1
-        if margin == "points":
-            outside = [j for j in range(n) if y[j] != y[i]]
-            for j in sorted(outside, key=lambda j: (D2[i, j], j))[:k_2]:
-                P[i, j] = P[j, i] = 1
-    if margin == "pairs":
-        for c in np.unique(y):
-            pairs = [(i, j) for i in range(n) for j in range(n) if y[i] == c != y[j]]
-            for i, j in sorted(pairs, key=lambda p: D2[p])[:k_2]:
-                P[i, j] = P[j, i] = 1
+    for c in np.unique(y):
+        pairs = [(i, j) for i in range(n) for j in range(n) if y[i] == c != y[j]]
+        for i, j in sorted(pairs, key=lambda p: D2[p])[:k_2]:
+            P[i, j] = P[j, i] = 1
     return W, P
 
 
@@ -47,16 +42,15 @@ DATA = {
 }
 
 
-@pytest.mark.parametrize("margin", ["pairs", "points"])
 @pytest.mark.parametrize("name", DATA)
-def test_it_is_the_paper_s_definition(name, margin):
+def test_it_is_the_paper_s_definition(name):
     X, y = DATA[name]
-    W, P = graphs(squared_distances(X), y, 5, 20, margin)
+    W, P = graphs(squared_distances(X), y, 5, 20)
     compact, separate = X.T @ laplacian(W) @ X, X.T @ laplacian(P) @ X
     # The paper minimises w' X L X' w / w' X L^p X' w.
     values, vectors = scipy.linalg.eigh(compact, separate)
     for m in (1, 2, 3):
-        fitted = MFA(m, margin=margin).fit(X, y)
+        fitted = MFA(m).fit(X, y)
         w = fitted.components_.T
         assert_allclose(1 / fitted.eigenvalues_, values[:m], rtol=1e-6)
         assert_allclose(w.T @ compact @ w, np.eye(m), atol=1e-8)
@@ -79,7 +73,7 @@ def test_the_kernel_form_is_the_definitional_problem_in_the_kernel_matrix():
     X, y = X[::3], y[::3]
     n, gamma, reg = len(y), 0.5, 0.01
     K = rbf_kernel(X, gamma=gamma)
-    W, P = graphs(np.diag(K)[:, None] + np.diag(K)[None] - 2 * K, y, 5, 20, "pairs")
+    W, P = graphs(np.diag(K)[:, None] + np.diag(K)[None] - 2 * K, y, 5, 20)
     H = np.eye(n) - 1 / n
     Kc = H @ K @ H
     ridge = reg * np.trace(laplacian(W) @ K) / (n - 1)

@@ -68,7 +68,6 @@ def unfold(
     *,
     solver: Solver = "auto",
     tol: float = 1e-3,
-    connect: bool = True,
     low_rank: bool = True,
 ) -> Unfolding:
     """Return the maximum variance unfolding of a symmetric graph of points.
@@ -76,7 +75,7 @@ def unfold(
     "auto" is "interior", our own solver, which is exact, and unless `low_rank` is false "low_rank"
     on large graphs of few dimensions; "cvxpy" is the slow reference. What the latter two can't
     bring within `tol`, the largest gap and strain accepted, is solved again by "interior". A graph
-    in several parts has no largest trace: `shortest_bridges` connect them, or it is refused.
+    in several parts has no largest trace: `shortest_bridges` connect them.
 
     Equal points are one node of the programme with their number as its mass: their distance 0
     would leave no room for a strictly feasible K. Likewise what cliques of neighbours imply is
@@ -87,7 +86,7 @@ def unfold(
     if len(places) == 1:
         empty = np.empty((0, 2), dtype=np.intp)
         return Unfolding(np.empty((len(points), 0)), np.empty(0), 0.0, 0.0, 0.0, "none", 0, empty)
-    heads, tails, n_bridges = _connected_edges(places, node, graph, connect)
+    heads, tails, n_bridges = _connected_edges(places, node, graph)
     lengths = np.linalg.norm(places[heads] - places[tails], axis=1)
     unit = float(np.sqrt(np.mean(lengths**2)))
     mass = count.astype(np.float64)
@@ -122,9 +121,7 @@ def _rank_within(framework: Framework, Z: Floats, tol: float) -> int:
     return int(np.argmax(strains <= max(tol, strains[-1]))) + 1
 
 
-def _connected_edges(
-    places: Floats, node: Indices, graph: Any, connect: bool
-) -> tuple[Indices, Indices, int]:
+def _connected_edges(places: Floats, node: Indices, graph: Any) -> tuple[Indices, Indices, int]:
     """Return the edges between distinct places, bridges last, and how many are bridges."""
     edges = sp.coo_array(sp.triu(sp.coo_array(graph)))
     pairs = np.sort(np.column_stack([node[edges.row], node[edges.col]]), axis=1)
@@ -135,11 +132,6 @@ def _connected_edges(
     n_parts, part = connected_components(joined, directed=False)
     if n_parts == 1:
         return heads, tails, 0
-    if not connect:
-        raise ValueError(
-            f"The neighbour graph is in {n_parts} parts, which nothing keeps from flying apart. "
-            f"Raise n_neighbors, or let the parts be connected."
-        )
     more_heads, more_tails = shortest_bridges(places, np.asarray(part, dtype=np.intp))
     heads, tails = np.append(heads, more_heads), np.append(tails, more_tails)
     return heads, tails, n_parts - 1
