@@ -84,7 +84,7 @@ def by_grid_search(
     for key, fits in plan.fits.items():
         drawn = draws(key)
         [tuning] = [fit.tuning for fit in fits if fit.tuning is not None]
-        folds = draws.divide(key, drawn.split, drawn.label_places, None, tuning)
+        folds = draws.divide(key, drawn, None, tuning)
         place = {row: i for i, row in enumerate(drawn.split.train)}
         rows = [np.array([place[row] for row in fold.rows]) for fold in folds]
         cv = [(r[: fold.n_train], r[fold.n_train :]) for r, fold in zip(rows, folds, strict=True)]

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import settings
 
+from ddr_cli.engine.work.jobs import Executor, JobEnd
+
 if TYPE_CHECKING:
     from ddr_cli.spec.model import Spec
 
@@ -59,12 +61,13 @@ def data_mirror() -> Path:
 # -- a back end ------------------------------------------------------------------------------------
 
 
-class OneAfterTheOther:
+class OneAfterTheOther(Executor):
     """Does the jobs in this very process, the last one submitted first."""
 
     capacity = 3
 
     def __init__(self) -> None:
+        super().__init__()
         self.submitted: list[Any] = []
         self.released: list[Path] = []
 
@@ -73,7 +76,6 @@ class OneAfterTheOther:
 
     def wait(self, seconds: float) -> list[Any]:
         from ddr_cli.engine.work.fitting import do
-        from ddr_cli.engine.work.jobs import JobEnd
 
         assert seconds >= 0
         job = self.submitted.pop()
@@ -81,9 +83,6 @@ class OneAfterTheOther:
 
     def release(self, path: Path) -> None:
         self.released.append(path)
-
-    def wake(self) -> None:
-        pass
 
     def discard(self) -> None:
         self.submitted.clear()

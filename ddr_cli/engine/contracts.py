@@ -1,14 +1,9 @@
-"""Which of the things that a run relies on hold for a reducer or a classifier, on tiny data.
-
-A contract is a function of the piece under test. It returns a note, or raises `_BrokenError` with
-what is wrong, or `_NotClaimedError` where the piece promises nothing.
-"""
+"""Tests, on tiny data, of what a run relies on in a reducer or a classifier."""
 
 from __future__ import annotations
 
 import pickle
 import warnings
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -26,19 +21,13 @@ from ddr_cli.core.errors import InputError
 from ddr_cli.core.extras import missing_library
 from ddr_cli.core.own_code import shown
 from ddr_cli.core.validation import field_problems
+from ddr_cli.engine.work.fitting import dense
 from ddr_cli.engine.work.scoring import seeded
 from ddr_cli.evaluation.registry import get_evaluator_traits
 from ddr_cli.numerics.neighbors import kneighbors
 from ddr_cli.reducers.partial_labels import UNLABELLED
 from ddr_cli.reducers.registry import get_traits
-from ddr_cli.spec.estimators import (
-    complete,
-    is_annotated,
-    load_factory,
-    make,
-    make_checked,
-    sections_of,
-)
+from ddr_cli.spec.estimators import complete, load_factory, make, make_checked, sections_of
 
 _SEED = 1
 _N_TRAIN, _N_FEATURES, _N_CLASSES = 44, 6, 4
@@ -47,16 +36,16 @@ _CLOSE = 1e-6
 
 
 class _BrokenError(Exception):
-    """A contract doesn't hold; the message says how that was seen."""
+    """A contract does not hold; the message states the evidence."""
 
 
 class _NotClaimedError(Exception):
-    """The piece says that it doesn't do this; the message says what a run does instead."""
+    """The method does not declare this; the message states what a run does instead."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """Whether a contract holds (None: it is not claimed), and what it means for a run if not."""
+    """Whether a contract holds (None: it is not claimed), and what a failure means for a run."""
 
     contract: str
     holds: bool | None
@@ -66,7 +55,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Checked:
-    """What was found of a piece in one of the lists of a spec that it can stand in."""
+    """The findings on a method as one of a spec's `reducers` or `classifiers`."""
 
     name: str
     section: str
@@ -74,14 +63,14 @@ class Checked:
 
     @property
     def failing(self) -> list[Finding]:
-        """The contracts that don't hold."""
+        """The contracts that do not hold."""
         return [finding for finding in self.findings if finding.holds is False]
 
 
 def check_piece(name: str, given: Mapping[str, Any] | None = None) -> list[Checked]:
-    """Check a reducer or classifier by its name or code; `given` are parameters for it.
+    """Check a reducer or classifier by its name or code; `given` are its parameters.
 
-    Raises InputError if there is no such piece, or it can't be made.
+    Raises InputError if it does not exist or its constructor fails.
     """
     sections = [each for each in sections_of(name) if each in ("reducers", "classifiers")]
     if not sections:
@@ -96,381 +85,297 @@ def _check(section: str, name: str, given: Mapping[str, Any]) -> Checked:
     except ValidationError as error:
         problems = [text for _, text, _ in field_problems(error, shown(name), ())]
         raise InputError(f"{' '.join(problems)} Give it by --set PARAMETER=VALUE.") from None
-    made = make_checked(factory, params)
-    library = get_traits(made).library if section == "reducers" else None
+    made, is_reducer = make_checked(factory, params), section == "reducers"
+    library = get_traits(made).library if is_reducer else None
     if library and (how := missing_library(library)):
         raise InputError(f"{shown(name)} {how}")
-    piece: Any = (_Reducer if section == "reducers" else _Classifier)(factory, params)
+    method = _Reducer(factory, params) if is_reducer else _Classifier(factory, params)
     findings: list[Finding] = []
-    for title, of_reducer, of_classifier, meaning in _CONTRACTS:
-        test = of_reducer if section == "reducers" else of_classifier
-        if test is None:
+    for title, kind, meaning, test in _CONTRACTS:
+        if not isinstance(method, kind):
             continue
         # One thread, as in a run's processes.
         with warnings.catch_warnings(), np.errstate(all="ignore"), threadpool_limits(1):
             warnings.simplefilter("ignore")
-            holds, note = _tried(test, piece)
+            holds, note = _tried(test, method)
         findings.append(Finding(title, holds, note, meaning))
         if title == "shapes" and not holds:
             break
     return Checked(shown(name), section, tuple(findings))
 
 
-def _tried(test: Callable[[Any], str | None], piece: Any) -> tuple[bool | None, str]:
+def _tried(test: Callable[[Any], str | None], method: _Method) -> tuple[bool | None, str]:
     try:
-        return True, test(piece) or ""
+        return True, test(method) or ""
     except _NotClaimedError as reason:
         return None, str(reason)
     except _BrokenError as reason:
         return False, str(reason)
-    except Exception as error:  # the piece may be anyone's
+    except Exception as error:  # the method may be anyone's
         first = (str(error).splitlines() or [""])[0]
         return False, f"{type(error).__name__}: {first}"
 
 
-class _Piece(ABC):
-    """A piece to be checked, with points of four classes that overlap, of which some are tested."""
+class _Method:
+    """A method to check, with samples of four overlapping classes, of which some are test samples.
+
+    `fit` fits it to one set and returns the estimator with its answers for both.
+    """
 
     def __init__(self, factory: Any, params: Mapping[str, Any]) -> None:
         self.factory, self.params = factory, dict(params)
-        self.points, self.labels = make_blobs(
+        self.all, self.labels = make_blobs(
             60, _N_FEATURES, centers=_N_CLASSES, cluster_std=3.0, random_state=_SEED
         )
-        self.X, self.X_test = self.points[:_N_TRAIN], self.points[_N_TRAIN:]
+        self.X, self.X_test = self.all[:_N_TRAIN], self.all[_N_TRAIN:]
         self.y = self.labels[:_N_TRAIN]
 
     def made(self, **changed: Any) -> Any:
         return seeded(make(self.factory, {**self.params, **changed}), _SEED)
 
-    @abstractmethod
+    def fit(self, X: Any, X_test: Any, **changed: Any) -> tuple[Any, Any, Any]:
+        raise NotImplementedError
+
     def answer(self, X: Any, X_test: Any) -> Any:
-        """Return the places, or the predicted classes, of a new fit; it gets these very arrays."""
+        _, *parts = self.fit(X, X_test)
+        return np.concatenate([dense(part) for part in parts])
+
+    @cached_property
+    def fitted(self) -> tuple[Any, Any, Any]:
+        return self.fit(self.X.copy(), self.X_test.copy())
 
     @cached_property
     def answers(self) -> tuple[Any, Any, bool]:
-        """What two fits answer, and whether the second left its points as they were."""
+        """The answers of two fits, and whether the second left its samples unchanged."""
         X, X_test = self.X.copy(), self.X_test.copy()
         first, second = self.answer(X.copy(), X_test.copy()), self.answer(X, X_test)
         return first, second, np.array_equal(X, self.X) and np.array_equal(X_test, self.X_test)
 
 
-class _Reducer(_Piece):
+class _Reducer(_Method):
     @cached_property
     def traits(self) -> Any:
         return get_traits(self.made())
 
-    @cached_property
-    def fitted(self) -> tuple[Any, Any, Any]:
-        """The fitted reducer, and what it makes of the training and of the test points."""
-        return self.embed(self.made(), self.X.copy(), self.X_test.copy())
-
-    def embed(self, reducer: Any, X: Any, X_test: Any) -> tuple[Any, Any, Any]:
-        """Place both parts as a run does."""
+    def fit(self, X: Any, X_test: Any, **changed: Any) -> tuple[Any, Any, Any]:
+        """Embed both sets as a run does."""
+        reducer = self.made(**changed)
         if self.traits.out_of_sample:
             train = reducer.fit_transform(X, self.y.copy())
             return reducer, train, reducer.transform(X_test)
-        both = reducer.fit_transform(
-            np.vstack([X, X_test]), np.r_[self.y, np.full(len(X_test), UNLABELLED)]
-        )
+        y = np.r_[self.y, np.full(len(X_test), UNLABELLED)]
+        both = reducer.fit_transform(np.vstack([X, X_test]), y)
         return reducer, both[: len(self.y)], both[len(self.y) :]
 
-    def answer(self, X: Any, X_test: Any) -> Any:
-        return np.vstack([_dense(part) for part in self.embed(self.made(), X, X_test)[1:]])
+
+class _Classifier(_Method):
+    def fit(self, X: Any, X_test: Any, **changed: Any) -> tuple[Any, Any, Any]:
+        classifier = self.made(**changed).fit(X, self.y.copy())
+        return classifier, self.y[:0], np.asarray(classifier.predict(X_test))
 
 
-class _Classifier(_Piece):
-    @cached_property
-    def fitted(self) -> Any:
-        return self.made().fit(self.X.copy(), self.y.copy())
-
-    def answer(self, X: Any, X_test: Any) -> Any:
-        return np.asarray(self.made().fit(X, self.y.copy()).predict(X_test))
+_Test = Callable[[Any], str | None]
+_CONTRACTS: list[tuple[str, type[_Method], str, _Test]] = []
 
 
-# -- contracts of reducers ------------------------------------------------------------------------
+def _contract(name: str, kind: type[_Method], meaning: str) -> Callable[[_Test], _Test]:
+    """Register a test of one kind of methods; `meaning` is what a failure means for a run."""
+
+    def register(test: _Test) -> _Test:
+        _CONTRACTS.append((name, kind, meaning, test))
+        return test
+
+    return register
 
 
-def _shapes_of_places(piece: _Reducer) -> str:
-    _, train, test = piece.fitted
-    for what, part, n in (("training", train, _N_TRAIN), ("test", test, len(piece.X_test))):
+def _require(holds: object, otherwise: str) -> None:
+    if not holds:
+        raise _BrokenError(otherwise)
+
+
+def _claimed(is_claimed: object, otherwise: str) -> None:
+    if not is_claimed:
+        raise _NotClaimedError(otherwise)
+
+
+_ALL_FAIL = "Every trial of it fails with this reason."
+
+
+@_contract("shapes", _Reducer, _ALL_FAIL)
+def _shapes_of_embedding(method: _Reducer) -> str:
+    _, train, test = method.fitted
+    for what, part, n in (("training", train, _N_TRAIN), ("test", test, len(method.X_test))):
         shape = getattr(part, "shape", None)
-        if shape is None or len(shape) != 2 or shape[0] != n:
-            raise _BrokenError(f"{n} {what} points have places of shape {shape}")
-        if not np.isfinite(_dense(part)).all():
-            raise _BrokenError(f"places of {what} points are infinite or undefined")
-    if train.shape[1] != test.shape[1]:
-        raise _BrokenError(
-            f"{train.shape[1]} columns for training, {test.shape[1]} for test points"
-        )
-    asked = piece.params.get("n_components")
-    if type(asked) is int and train.shape[1] != asked:
-        raise _BrokenError(f"n_components is {asked}, but there are {train.shape[1]} columns")
-    return f"{_N_TRAIN} points in {_N_FEATURES} dimensions become {train.shape[1]} wide"
+        fits = shape is not None and len(shape) == 2 and shape[0] == n
+        _require(fits, f"the embedding of {n} {what} samples has the shape {shape}")
+        finite = np.isfinite(dense(part)).all()
+        _require(finite, f"the embedding of {what} samples is infinite or undefined")
+    wide, other = train.shape[1], test.shape[1]
+    _require(wide == other, f"{wide} columns for training samples, {other} for test samples")
+    asked = method.params.get("n_components")
+    _require(type(asked) is not int or wide == asked, f"n_components={asked}, but {wide} columns")
+    return f"{_N_TRAIN} samples, {_N_FEATURES} features: {wide} columns"
 
 
-def _takes_unlabelled(piece: _Reducer) -> str:
-    if not piece.traits.transductive:
-        left_out = "unlabelled points are left out of its fit"
-        raise _NotClaimedError(left_out if piece.traits.supervised else "it ignores the labels")
-    y = piece.labels.copy()
+@_contract("shapes", _Classifier, _ALL_FAIL)
+def _shapes_of_predictions(method: _Classifier) -> str:
+    classifier, _, predicted = method.fitted
+    n, shape = len(method.X_test), predicted.shape
+    _require(shape == (n,), f"the predictions of {n} samples have the shape {shape}")
+    _require(np.isin(predicted, method.y).all(), "it predicts classes that it was not trained on")
+    if not hasattr(classifier, "predict_proba"):
+        return ""
+    found = np.asarray(classifier.predict_proba(method.X_test.copy()))
+    is_distribution = found.shape == (n, _N_CLASSES) and np.allclose(found.sum(1), 1, atol=1e-6)
+    _require(is_distribution, "predict_proba gives no distribution over the classes")
+    return "with probabilities"
+
+
+@_contract("input unchanged", _Method, "Its trials fail: a run's samples are read-only.")
+def _input_stays(method: _Method) -> None:
+    _require(method.answers[2], "it changed the samples in place")
+
+
+@_contract(
+    "determinism",
+    _Method,
+    "A repeated or resumed run has other numbers, and comparisons contain this noise.",
+)
+def _same_again(method: _Method) -> None:
+    first, second, _ = method.answers
+    _require(np.array_equal(first, second), "two fits to the same samples differ")
+
+
+@_contract(
+    "sees no test labels",
+    _Method,
+    "It may know the labels it is tested on: its errors would be too small.",
+)
+def _forgets(method: _Method) -> None:
+    first, second, _ = method.answers
+    _claimed(np.array_equal(first, second), "unknown: two fits to the same samples differ anyway")
+    method.made().fit(method.all[::-1].copy(), method.labels[::-1].copy())
+    later = method.answer(method.X.copy(), method.X_test.copy())
+    _require(np.array_equal(first, later), "a fit to all labelled samples changes a later fit")
+
+
+@_contract(
+    "labels of -1", _Reducer, "Transductive trials, and those with few labels, fail or are wrong."
+)
+def _takes_unlabelled(method: _Reducer) -> str:
+    ignores = "it ignores the labels"
+    left_out = "its fit leaves out unlabelled samples"
+    _claimed(method.traits.transductive, left_out if method.traits.supervised else ignores)
+    y = method.labels.copy()
     y[_N_TRAIN:] = UNLABELLED
-    places = _dense(piece.made().fit_transform(piece.points.copy(), y))
-    if len(places) != len(y) or not np.isfinite(places).all():
-        raise _BrokenError("points without a label have no place")
-    if not piece.traits.supervised:
-        return "it ignores the labels"
+    found = dense(method.made().fit_transform(method.all.copy(), y))
+    complete = len(found) == len(y) and np.isfinite(found).all()
+    _require(complete, "unlabelled samples have no (finite) embedding")
+    if not method.traits.supervised:
+        return ignores
     y[_N_TRAIN:] = _N_CLASSES
-    classified = _dense(piece.made().fit_transform(piece.points.copy(), y))
-    # Another order of the classes may turn an embedding round.
-    if _close(pdist(places), pdist(classified), _CLOSE):
-        raise _BrokenError("-1 is taken for a class of its own")
+    classified = dense(method.made().fit_transform(method.all.copy(), y))
+    # Another order of the classes may rotate an embedding.
+    same = _close(pdist(found), pdist(classified), _CLOSE)
+    _require(not same, "it treats -1 as a class")
     return ""
 
 
-def _widths(piece: _Reducer) -> str:
-    traits = piece.traits
-    if not (traits.nested or traits.shares_widths):
-        raise _NotClaimedError("each width is fitted by itself")
-    if "n_components" not in piece.params:
-        raise _BrokenError("it is said to be nested, but has no n_components")
+@_contract("widths", _Reducer, "A sweep of n_components takes wrong numbers from the widest fit.")
+def _widths(method: _Reducer) -> str:
+    traits = method.traits
+    _claimed(traits.nested or traits.shares_widths, "each n_components has a fit of its own")
+    _require("n_components" in method.params, "it declares nested, but has no n_components")
     most = traits.max_components
     wide = min(3, most(_N_TRAIN, _N_FEATURES, _N_CLASSES) if most else 3)
-    made = piece.made(n_components=wide)
-    reducer, *parts = piece.embed(made, piece.X.copy(), piece.X_test.copy())
+    reducer, *parts = method.fit(method.X.copy(), method.X_test.copy(), n_components=wide)
     for width in range(1, wide):
-        changed = piece.made(n_components=width)
-        _, *own = piece.embed(changed, piece.X.copy(), piece.X_test.copy())
+        _, *own = method.fit(method.X.copy(), method.X_test.copy(), n_components=width)
         if traits.nested:
-            narrow = [_dense(part)[:, :width] for part in parts]
+            narrow = [dense(part)[:, :width] for part in parts]
         else:
             narrower = reducer.with_width(width)
-            narrow = [narrower.transform(each.copy()) for each in (piece.X, piece.X_test)]
-        for ours, theirs in zip(narrow, own, strict=True):
-            if not _close(ours, _dense(theirs), 1e-5):
-                raise _BrokenError(
-                    f"width {width} of a fit of width {wide} is not the fit of {width}"
-                )
-    return f"widths 1 to {wide} compared"
+            narrow = [narrower.transform(each.copy()) for each in (method.X, method.X_test)]
+        same = all(_close(*pair, 1e-5) for pair in zip(narrow, map(dense, own), strict=True))
+        _require(same, f"a {wide}-component fit does not contain the {width}-component fit")
+    return f"n_components 1 to {wide} compared"
 
 
-def _training_points_again(piece: _Reducer) -> str:
-    if not piece.traits.out_of_sample:
-        raise _NotClaimedError("it places test points along with the training points only")
-    reducer, train, _ = piece.fitted
-    first, second = (_dense(reducer.transform(piece.X.copy())) for _ in range(2))
-    _equal(first, second, "transform gives other places each time")
-    if _close(first, _dense(train), _CLOSE):
-        return "transform(X_train) equals fit_transform"
-    own = getattr(piece.factory, "fit_transform", None)
-    if own is not TransformerMixin.fit_transform:
-        return "they differ, and it says so by a fit_transform of its own"
-    raise _BrokenError("transform(X_train) differs from fit_transform")
-
-
-def _given_neighbors(piece: _Reducer) -> None:
-    k = piece.params.get("n_neighbors")
-    if not piece.traits.neighbors:
-        raise _NotClaimedError("it searches for neighbours itself")
+@_contract("neighbours given", _Reducer, "A run searches once for all reducers: other numbers.")
+def _given_neighbors(method: _Reducer) -> None:
+    k = method.params.get("n_neighbors")
+    _claimed(method.traits.neighbors, "it searches for neighbours itself")
     if type(k) is not int:
-        raise _BrokenError("it is said to take neighbours, but has no number n_neighbors")
-    found = piece.made().fit_transform(
-        piece.X.copy(), piece.y.copy(), neighbors=kneighbors(piece.X, k)
-    )
-    _equal(_dense(piece.fitted[1]), _dense(found), "with the neighbours given it differs")
+        raise _BrokenError("it declares neighbors, but has no number n_neighbors")
+    given = kneighbors(method.X, k)
+    found = method.made().fit_transform(method.X.copy(), method.y.copy(), neighbors=given)
+    same = np.array_equal(dense(method.fitted[1]), dense(found))
+    _require(same, "with the neighbours given, its embedding differs")
 
 
-# -- contracts of classifiers ---------------------------------------------------------------------
+@_contract(
+    "transform(X_train)",
+    _Reducer,
+    "Classifiers are trained on an embedding that test samples do not get.",
+)
+def _training_samples_again(method: _Reducer) -> str:
+    _claimed(method.traits.out_of_sample, "it cannot transform new samples")
+    reducer, train, _ = method.fitted
+    first, second = (dense(reducer.transform(method.X.copy())) for _ in range(2))
+    _require(np.array_equal(first, second), "transform gives another embedding each time")
+    if _close(first, dense(train), _CLOSE):
+        return "transform(X_train) equals fit_transform"
+    own = getattr(method.factory, "fit_transform", None) is not TransformerMixin.fit_transform
+    _require(own, "transform(X_train) differs from fit_transform")
+    return "they differ, as its own fit_transform declares"
 
 
-def _shapes_of_classes(piece: _Classifier) -> str:
-    predicted = np.asarray(piece.fitted.predict(piece.X_test.copy()))
-    if predicted.shape != (len(piece.X_test),):
-        raise _BrokenError(
-            f"{len(piece.X_test)} points have predictions of shape {predicted.shape}"
-        )
-    if not np.isin(predicted, piece.y).all():
-        raise _BrokenError("it names classes that it has not seen")
-    if hasattr(piece.fitted, "predict_proba"):
-        shares = np.asarray(piece.fitted.predict_proba(piece.X_test.copy()))
-        expected = (len(piece.X_test), _N_CLASSES)
-        if shares.shape != expected or not np.allclose(shares.sum(axis=1), 1, atol=1e-6):
-            raise _BrokenError("predict_proba gives no distribution over the classes")
-        return "with probabilities"
-    return ""
-
-
-def _shared_predictions(piece: _Classifier) -> str:
-    shared = get_evaluator_traits(piece.made()).shared
-    if shared is None:
-        raise _NotClaimedError("each setting is fitted by itself")
-    settings = [piece.params, piece.params]
-    for found in piece.factory.predict_many(piece.X, piece.y, piece.X_test, settings):
-        _equal(piece.answers[0], np.asarray(found), "predict_many differs from predict")
+@_contract("shared settings", _Classifier, "A sweep over that parameter has wrong numbers.")
+def _shared_predictions(method: _Classifier) -> str:
+    shared = get_evaluator_traits(method.made()).shared
+    _claimed(shared is not None, "each setting has a fit of its own")
+    settings = [method.params, method.params]
+    for found in method.factory.predict_many(method.X, method.y, method.X_test, settings):
+        same = np.array_equal(method.answers[0], np.asarray(found))
+        _require(same, "predict_many differs from predict")
     return f"over {shared}"
 
 
-# -- contracts of both ----------------------------------------------------------------------------
+@_contract(
+    "sparse", _Method, "Its trials on sparse data fail, and 'ddr validate' does not report it."
+)
+def _sparse_samples(method: _Method) -> None:
+    tags = getattr(method.made(), "__sklearn_tags__", None)
+    refused = tags is not None and not tags().input_tags.sparse
+    _claimed(not refused, "sparse data needs a step such as svd before it")
+    transductive = isinstance(method, _Reducer) and not method.traits.out_of_sample
+    _claimed(not transductive, "it cannot transform new samples")
+    found = method.answer(sparse.csr_array(method.X), sparse.csr_array(method.X_test))
+    _require(np.isfinite(found).all(), "the answers for sparse samples are infinite or undefined")
 
 
-def _input_stays(piece: _Piece) -> None:
-    if not piece.answers[2]:
-        raise _BrokenError("the points were changed in place")
+@_contract("clone", _Method, "Seeds, sweeps and tuning set parameters that it does not use.")
+def _clones(method: _Method) -> None:
+    params = method.params
+    own = method.made().get_params(deep=False)
+    copied = clone(method.made()).get_params(deep=False)
+    _require(not set(copied) < set(params), "get_params leaves out parameters of __init__")
+    for name in own.keys() & params.keys():
+        same = params[name] is None or own[name] == params[name]
+        _require(same, f"{name} is {own[name]!r}, but {params[name]!r} was given")
 
 
-def _same_again(piece: _Piece) -> None:
-    _equal(piece.answers[0], piece.answers[1], "two fits to the same points differ")
-
-
-def _forgets(piece: _Piece) -> None:
-    if not np.array_equal(piece.answers[0], piece.answers[1]):
-        raise _NotClaimedError("can't be told: two fits to the same points differ anyway")
-    piece.made().fit(piece.points[::-1].copy(), piece.labels[::-1].copy())
-    _equal(
-        piece.answers[0],
-        piece.answer(piece.X.copy(), piece.X_test.copy()),
-        "a fit to all points, labels included, changes what a later fit to some of them answers",
-    )
-
-
-def _single_precision(piece: _Piece) -> str:
-    found = piece.answer(piece.X.astype(np.float32), piece.X_test.astype(np.float32))
-    if not np.isfinite(found).all():
-        raise _BrokenError("float32 points have infinite or undefined places")
-    return f"places are {found.dtype}" if isinstance(piece, _Reducer) else ""
-
-
-def _sparse_points(piece: _Piece) -> None:
-    tags = getattr(piece.made(), "__sklearn_tags__", None)
-    if tags is not None and not tags().input_tags.sparse:
-        raise _NotClaimedError("sparse data are refused unless a step such as svd stands before it")
-    if isinstance(piece, _Reducer) and not piece.traits.out_of_sample:
-        raise _NotClaimedError("it places test points along with the training points only")
-    found = piece.answer(sparse.csr_array(piece.X), sparse.csr_array(piece.X_test))
-    if not np.isfinite(found).all():
-        raise _BrokenError("sparse points have infinite or undefined places")
-
-
-def _clones(piece: _Piece) -> None:
-    made = piece.made()
-    copied = clone(made)
-    if set(copied.get_params(deep=False)) < set(piece.params):
-        raise _BrokenError("get_params leaves out parameters of __init__")
-    for name, value in made.get_params(deep=False).items():
-        if name in piece.params and piece.params[name] is not None and value != piece.params[name]:
-            raise _BrokenError(f"{name} is {value!r}, but {piece.params[name]!r} was given")
-
-
-def _pickles_places(piece: _Reducer) -> None:
-    reducer, _, test = piece.fitted
-    again = pickle.loads(pickle.dumps(reducer))
-    if piece.traits.out_of_sample:
-        _equal(_dense(test), _dense(again.transform(piece.X_test.copy())), "the copy differs")
-
-
-def _pickles_classes(piece: _Classifier) -> None:
-    again = pickle.loads(pickle.dumps(piece.fitted))
-    X_test = piece.X_test.copy()
-    _equal(piece.fitted.predict(X_test), again.predict(X_test), "the copy differs")
-
-
-def _typed(piece: _Piece) -> str:
-    if is_annotated(piece.factory):
-        return "by the types in __init__"
-    if hasattr(piece.factory, "_parameter_constraints"):
-        return "by scikit-learn's constraints"
-    raise _NotClaimedError("without types in __init__, a wrong value is found when its trial runs")
-
-
-def _dense(part: Any) -> Any:
-    is_sparse: bool = sparse.issparse(part)
-    return np.asarray(part.toarray() if is_sparse else part)
+@_contract("pickle", _Method, "It cannot be saved after a fit, or sent to another process.")
+def _pickles(method: _Method) -> None:
+    estimator, _, test = method.fitted
+    again = pickle.loads(pickle.dumps(estimator))
+    if isinstance(method, _Reducer) and not method.traits.out_of_sample:
+        return
+    answer = again.transform if isinstance(method, _Reducer) else again.predict
+    found = dense(answer(method.X_test.copy()))
+    _require(np.array_equal(dense(test), found), "the copy gives other answers")
 
 
 def _close(a: Any, b: Any, tolerance: float) -> bool:
     scale = max(float(np.abs(b).max(initial=0.0)), 1e-300)
     return a.shape == b.shape and bool(np.abs(a - b).max(initial=0.0) <= tolerance * scale)
-
-
-def _equal(a: Any, b: Any, otherwise: str) -> None:
-    if not np.array_equal(a, b):
-        raise _BrokenError(otherwise)
-
-
-# Each contract: its name, its test for a reducer, for a classifier, and what a broken one means.
-_Test = Callable[[Any], str | None] | None
-_CONTRACTS: tuple[tuple[str, _Test, _Test, str], ...] = (
-    (
-        "shapes",
-        _shapes_of_places,
-        _shapes_of_classes,
-        "Every trial of it fails with this reason.",
-    ),
-    (
-        "input unchanged",
-        _input_stays,
-        _input_stays,
-        "Its trials fail: the samples that a run hands over can't be written to.",
-    ),
-    (
-        "determinism",
-        _same_again,
-        _same_again,
-        "A repeated or resumed run has other numbers, and comparisons hold this noise.",
-    ),
-    (
-        "sees no test labels",
-        _forgets,
-        _forgets,
-        "It may know the labels it is tested on: its errors would be too small.",
-    ),
-    (
-        "labels of -1",
-        _takes_unlabelled,
-        None,
-        "Transductive trials, and those with few labels, fail or mean something else.",
-    ),
-    (
-        "widths",
-        _widths,
-        None,
-        "A sweep of n_components reads narrow widths off a wide fit: wrongly.",
-    ),
-    ("neighbours given", _given_neighbors, None, "A run searches once for all: other numbers."),
-    (
-        "transform(X_train)",
-        _training_points_again,
-        None,
-        "Classifiers are trained on an embedding that test samples don't get.",
-    ),
-    (
-        "shared settings",
-        None,
-        _shared_predictions,
-        "A sweep over that parameter has wrong numbers.",
-    ),
-    (
-        "float32",
-        _single_precision,
-        _single_precision,
-        "Runs use float64 and are not touched; calls from Python with float32 samples fail.",
-    ),
-    (
-        "sparse",
-        _sparse_points,
-        _sparse_points,
-        "On sparse data its trials fail, and 'ddr validate' doesn't say so before.",
-    ),
-    (
-        "clone",
-        _clones,
-        _clones,
-        "Seeds, sweeps and tuning set parameters: they would not be those that it uses.",
-    ),
-    (
-        "pickle",
-        _pickles_places,
-        _pickles_classes,
-        "It can't be saved after a fit, or sent to another process.",
-    ),
-    ("parameters checked", _typed, _typed, "A wrong value in a spec is found late."),
-)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ddr_cli.engine import RunOutcome, make_plan, read_trials
-from ddr_cli.engine.work.scratch import Labels, PointSet
+from ddr_cli.engine.work.samples import Labels, Samples
 
 if TYPE_CHECKING:
     from ddr_cli.spec import Spec
@@ -22,7 +22,7 @@ METHOD = {"name": "nca", "n_components": 4}
 
 def test_shuffled_labels_are_those_of_each_part_in_another_order() -> None:
     y = np.repeat([0, 1, 2], 40)
-    points = PointSet(np.zeros((120, 1)), Labels(y, ("a", "b", "c")), n_train=90)
+    points = Samples(np.zeros((120, 1)), Labels(y, ("a", "b", "c")), n_train=90)
     shuffled = points.with_shuffled_labels(7).labels.y
     assert sorted(shuffled[:90]) == sorted(y[:90])
     assert sorted(shuffled[90:]) == sorted(y[90:])

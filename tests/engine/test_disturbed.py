@@ -26,8 +26,9 @@ from ddr_cli.engine.progress import Display, Progress
 from ddr_cli.engine.run import RunOutcome
 from ddr_cli.engine.work import local, scratch
 from ddr_cli.engine.work.fitting import do
-from ddr_cli.engine.work.jobs import ExecutorError, SplitJob
-from ddr_cli.engine.work.scratch import PointSet, Scratch
+from ddr_cli.engine.work.jobs import Division, ExecutorError, SplitJob
+from ddr_cli.engine.work.samples import Samples
+from ddr_cli.engine.work.scratch import Scratch
 
 if TYPE_CHECKING:
     from ddr_cli.spec import Spec
@@ -78,16 +79,16 @@ def test_a_removed_file_is_told_by_its_name_though_it_is_there_again(
         finally:
             asked.touch()
 
-    monkeypatch.setattr(PointSet, "load", load)
+    monkeypatch.setattr(Samples, "load", load)
     places = {each: tmp_path / each for each in ("data", "split", "trace")}
-    job = SplitJob(**places, rows=np.arange(2), n_train=1, steps=(), searches={}, seed=0)
+    job = SplitJob(**places, whole=Division(np.arange(2), 1), steps=(), searches={}, seed=0)
     assert do(job).files_gone is gone
 
 
 def test_a_scratch_folder_that_is_removed_each_time_ends_the_run(
     make_spec: MakeSpec, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(PointSet, "save", lambda *_: None)
+    monkeypatch.setattr(Samples, "save", lambda *_: None)
     with pytest.raises(InputError, match=r"scratch folder .*TMPDIR"):
         run(make_spec(reducers=["none"]))
 
@@ -95,10 +96,10 @@ def test_a_scratch_folder_that_is_removed_each_time_ends_the_run(
 def test_a_full_scratch_disk_is_one_sentence(
     make_spec: MakeSpec, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fill(_points: PointSet, _path: Path) -> None:
+    def fill(_points: Samples, _path: Path) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(PointSet, "save", fill)
+    monkeypatch.setattr(Samples, "save", fill)
     with pytest.raises(InputError, match=r"scratch folder .* \(No space left on device\)"):
         run(make_spec(reducers=["none"]))
 

@@ -258,7 +258,7 @@ def test_an_evaluation_has_what_the_fit_left_of_the_time(monkeypatch: pytest.Mon
 
     monkeypatch.setattr(work, "_deadline", deadline)
     embedding: Any = SimpleNamespace(wall_seconds=6.0, cpu_seconds=0.0, wide=None)
-    one: Any = SimpleNamespace(trial_id="1", width=None)
+    one: Any = SimpleNamespace(trial_id="1", candidate=0, width=None)
     job: Any = SimpleNamespace(timeout=10.0)
     work._evaluate([one, one], embedding, Any, job)
     # Together they have it for each, and after a failure one by one.

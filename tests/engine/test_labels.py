@@ -9,8 +9,8 @@ from sklearn.datasets import load_iris
 from ddr_cli.comparison.runs import load_run
 from ddr_cli.comparison.summary import summarize, summary_of
 from ddr_cli.engine import make_plan, read_trials, run_spec
-from ddr_cli.engine.work.labelled import labelled_rows
-from ddr_cli.engine.work.scratch import Labels, PointSet
+from ddr_cli.engine.work.label_budget import labelled_rows
+from ddr_cli.engine.work.samples import Labels, Samples
 from ddr_cli.evaluation.splits import label_places, make_split
 from ddr_cli.figures import draw
 from ddr_cli.reducers import CCDR, LDA, PCA, LaplacianRLS
@@ -132,9 +132,9 @@ def test_a_run_that_was_cut_off_goes_on(folder, tmp_path):
 def test_a_budget_that_a_class_can_not_meet_says_which():
     y = np.repeat([0, 1], [5, 3])
     places = label_places(y, np.arange(8), seed=0, dataset="d", index=0)
-    split = PointSet(np.zeros((8, 1)), Labels(y, ("many", "few")), 8, places=places)
+    split = Samples(np.zeros((8, 1)), Labels(y, ("many", "few")), 8, label_order=places)
     assert len(labelled_rows(split, 3)) == 6
-    with pytest.raises(ValueError, match="class 'few' has 3 in the training part"):
+    with pytest.raises(ValueError, match="class 'few' has 3"):
         labelled_rows(split, 4)
 
 

@@ -11,8 +11,8 @@ import pytest
 from ddr_cli.core.errors import InputError
 from ddr_cli.data import load_dataset
 from ddr_cli.engine import read_trials, run_spec
+from ddr_cli.engine.work.samples import Labels, Samples
 from ddr_cli.engine.work.scoring import _ranked
-from ddr_cli.engine.work.scratch import Labels, PointSet
 from ddr_cli.evaluation.measures import Embedded, SameClass, Topology
 from ddr_cli.reducers import LDA, PCA
 from ddr_cli.spec import Spec, make_spec
@@ -164,7 +164,7 @@ def test_rankings_are_of_classifiers_with_decision_values(tmp_path):
 
 def test_two_columns_of_decision_values_rank_by_their_difference():
     X = np.random.default_rng(0).normal(size=(12, 2))
-    split = PointSet(X, Labels(np.arange(12) % 2, ("a", "b"), groups=np.arange(12) // 4))
+    split = Samples(X, Labels(np.arange(12) % 2, ("a", "b"), groups=np.arange(12) // 4))
     both = SimpleNamespace(decision_function=lambda X: X)
     one = SimpleNamespace(decision_function=lambda X: X[:, 1] - X[:, 0])
     assert _ranked(both, X, split) == _ranked(one, X, split)

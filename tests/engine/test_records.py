@@ -85,7 +85,9 @@ def test_a_system_need_not_list_its_processors(monkeypatch: pytest.MonkeyPatch) 
     [(1, True, "running"), (1, False, "not running"), (2, False, "complete")],
 )
 def test_a_status_says_whether_the_run_goes_on(done: int, running: bool, state: str) -> None:
-    status = RunStatus("small", 2, done, {}, running, None)
+    status = RunStatus(
+        name="small", trials=2, done=done, failures={}, running=running, seconds_left=None
+    )
     assert str(status) == f"small: {done} of 2 trials done, 0 failed, {2 - done} to do ({state})"
 
 

@@ -13,7 +13,8 @@ from filelock import FileLock, Timeout
 
 from ddr_cli.engine import read_trials
 from ddr_cli.engine.run import RunOutcome
-from ddr_cli.engine.work.scratch import Labels, PointSet, Scratch
+from ddr_cli.engine.work.samples import Labels, Samples
+from ddr_cli.engine.work.scratch import Scratch
 from ddr_cli.numerics.neighbors import kneighbors
 
 if TYPE_CHECKING:
@@ -34,8 +35,8 @@ LABELS = Labels(np.array([0, 1, 0, 1, 0, 1, 0]), ("a", "b"), groups=np.arange(7)
     ids=["dense", "fortran", "view", "csr", "csc"],
 )
 def test_points_come_back_read_only(tmp_path: Path, matrix: object) -> None:
-    PointSet(matrix, LABELS).save(tmp_path / "points")
-    loaded = PointSet.load(tmp_path / "points").points
+    Samples(matrix, LABELS).save(tmp_path / "points")
+    loaded = Samples.load(tmp_path / "points").X
     if sp.issparse(matrix):
         assert isinstance(loaded, sp.csr_array)
         assert loaded.has_sorted_indices
@@ -53,16 +54,16 @@ def test_points_come_back_read_only(tmp_path: Path, matrix: object) -> None:
 
 def test_a_sparse_matrix_is_put_in_order_without_changing_the_callers(tmp_path: Path) -> None:
     matrix = sp.csr_array((np.ones(3), np.array([2, 0, 2]), np.array([0, 3])), shape=(1, 3))
-    PointSet(matrix, LABELS).save(tmp_path / "points")
-    loaded = PointSet.load(tmp_path / "points").points
+    Samples(matrix, LABELS).save(tmp_path / "points")
+    loaded = Samples.load(tmp_path / "points").X
     np.testing.assert_array_equal(loaded.toarray(), [[1, 0, 2]])
     assert matrix.indices.tolist() == [2, 0, 2]
 
 
 def test_labels_and_neighbors_come_back(tmp_path: Path) -> None:
     found = kneighbors(DENSE, 3)
-    PointSet(DENSE, LABELS, 4, {"queries": found}).save(tmp_path / "points")
-    loaded = PointSet.load(tmp_path / "points")
+    Samples(DENSE, LABELS, 4, {"queries": found}).save(tmp_path / "points")
+    loaded = Samples.load(tmp_path / "points")
     assert loaded.n_train == 4
     assert (loaded.labels.classes, loaded.labels.subclasses) == (("a", "b"), None)
     np.testing.assert_array_equal(loaded.labels.y, LABELS.y)

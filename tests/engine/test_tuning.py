@@ -148,10 +148,11 @@ def test_the_choice_is_that_of_a_grid_search(
     data = Datasets().load(spec, plan.data.options)
     draws = Draws(plan, data)
     for (key, fits), (_, row) in zip(plan.fits.items(), table.iterrows(), strict=True):
-        split, _, places = draws(key)
+        drawn = draws(key)
+        split = drawn.split
         [fit] = [each for each in fits if each.tuning is not None]
         assert fit.tuning is not None
-        folds = draws.divide(key, split, places, None, fit.tuning)
+        folds = draws.divide(key, drawn, None, fit.tuning)
         place = {row: i for i, row in enumerate(split.train)}
         inner = [np.array([place[r] for r in fold.rows]) for fold in folds]
         pipeline = Pipeline(
@@ -424,14 +425,14 @@ def test_the_summary_has_tuned_rows_beside_the_default_ones(
 
 
 def test_a_tuned_trial_has_what_its_search_took_and_found() -> None:
-    fits = [SimpleNamespace(evaluations=[Evaluation(f"a/{i}", None, "knn", {})]) for i in (0, 1)]
+    fits = [SimpleNamespace(evaluations=[Evaluation("a", i, None, "knn", {})]) for i in (0, 1)]
     job: Any = SimpleNamespace(candidates=fits, metric="error", n_folds=2)
     search = SettingsSearch(job)
     for error in (0.25, 0.75):
-        search.add([TrialResult("a/0", OK, "", {"error": error}, 2.0, 0.25)])
-        search.add([TrialResult("a/1", OK, "", {"error": error / 2}, 1.0, 0.25)])
-    (found,) = search.with_choice([TrialResult("a", OK, "")])
-    assert (found.chosen, found.inner_score, found.tune_seconds) == (1, 0.25, 7.0)
+        search.add([TrialResult("a", OK, "", {"error": error}, 2.0, 0.25, 0)])
+        search.add([TrialResult("a", OK, "", {"error": error / 2}, 1.0, 0.25, 1)])
+    (found,) = search.with_choice([TrialResult("a", OK, "", candidate=1)])
+    assert (found.inner_score, found.tune_seconds) == (0.25, 7.0)
 
 
 def test_a_method_took_what_its_search_fit_and_evaluation_took() -> None:

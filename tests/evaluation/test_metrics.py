@@ -7,8 +7,8 @@ import pytest
 from sklearn.datasets import load_iris
 from sklearn.metrics import balanced_accuracy_score, get_scorer, log_loss
 
+from ddr_cli.engine.work.samples import Labels, Samples
 from ddr_cli.engine.work.scoring import scores_of
-from ddr_cli.engine.work.scratch import Labels, PointSet
 from ddr_cli.evaluation.knn import KNNClassifier
 from ddr_cli.evaluation.linear import LinearClassifier
 from ddr_cli.evaluation.metrics import (
@@ -78,7 +78,7 @@ def test_mean_average_precision_ranks_within_groups():
 def test_the_training_error_of_neighbours_leaves_each_point_out():
     X = np.array([[0.0], [0.1], [1.0], [1.1], [5.0]])
     y = np.array([0, 0, 1, 1, 0])
-    split = PointSet(np.vstack([X, X]), Labels(np.tile(y, 2), ("a", "b")), n_train=5)
+    split = Samples(np.vstack([X, X]), Labels(np.tile(y, 2), ("a", "b")), n_train=5)
     (one,) = scores_of([KNNClassifier(1)], X, X, split, ("error", "training_error"))
     # Each training point is its own nearest neighbour among the test points' alone.
     assert one == {"error": 0.0, "training_error": 1 / 5}
@@ -88,7 +88,7 @@ def test_the_training_error_of_neighbours_leaves_each_point_out():
 def test_the_training_error_of_each_classifier_is_that_of_its_own_fit():
     generator = np.random.default_rng(0)
     X, y = generator.normal(size=(40, 3)), generator.integers(0, 2, 40)
-    split = PointSet(X, Labels(y, ("a", "b")), n_train=30)
+    split = Samples(X, Labels(y, ("a", "b")), n_train=30)
     metrics = ("training_error", "error")
     neighbours = [KNNClassifier(k) for k in (1, 4)]
     together = scores_of(neighbours, X[:30], X[30:], split, metrics)
@@ -102,7 +102,7 @@ def test_the_training_error_of_each_classifier_is_that_of_its_own_fit():
 @pytest.mark.parametrize("name", ["f1_macro", "matthews_corrcoef", "roc_auc_ovr", "neg_log_loss"])
 def test_any_scorer_of_scikit_learn_is_a_metric(name):
     X, y = load_iris(return_X_y=True)
-    points = PointSet(np.vstack([X[::2], X[1::2]]), Labels(np.r_[y[::2], y[1::2]], "abc"), 75)
+    points = Samples(np.vstack([X[::2], X[1::2]]), Labels(np.r_[y[::2], y[1::2]], "abc"), 75)
     classifier = KNNClassifier(30)
     (scores,) = scores_of([classifier], X[::2], X[1::2], points, ("error", name))
     assert scores[name] == get_scorer(name)(classifier, X[1::2], y[1::2])
@@ -122,7 +122,7 @@ def test_scorers_of_regression_are_no_metrics_and_needs_are_known():
 
 def test_a_class_that_nobody_predicts_counts_0_without_a_warning(recwarn):
     X = np.array([[0.0], [0.1], [9.0]])
-    points = PointSet(np.vstack([X, X[[0, 0, 2]] * 0]), Labels(np.array([0, 0, 1] * 2), "ab"), 3)
+    points = Samples(np.vstack([X, X[[0, 0, 2]] * 0]), Labels(np.array([0, 0, 1] * 2), "ab"), 3)
     (scores,) = scores_of([KNNClassifier(1)], X, np.zeros((3, 1)), points, ("f1_macro",))
     assert scores["f1_macro"] == pytest.approx(0.8 / 2)
     assert not list(recwarn)

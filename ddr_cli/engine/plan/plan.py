@@ -11,15 +11,9 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ddr_cli.core.own_code import shown
-from ddr_cli.engine.plan.identity import (
-    DataIdentity,
-    Datasets,
-    TrialIds,
-    canonical,
-    differing,
-    digest,
-)
-from ddr_cli.engine.plan.names import OUT_OF_SAMPLE, QUERIES, candidate_id
+from ddr_cli.engine.datasets import Datasets
+from ddr_cli.engine.plan.identity import DataIdentity, TrialIds, canonical, differing, digest
+from ddr_cli.engine.plan.names import OUT_OF_SAMPLE, QUERIES
 
 if TYPE_CHECKING:
     from ddr_cli.reducers.registry import Traits
@@ -29,46 +23,64 @@ COMPONENTS = ("reducer", "classifier")
 _WIDTH = "n_components"
 
 
+# A trial by its id or, if it is tuned, one of its settings by its number, which is else 0.
+_Key = tuple[str, int]
+
+
 @dataclass(frozen=True)
 class Fit:
-    """One fit on one split, and the trials that it serves, by id.
+    """One fit on one split, and the trials, or candidates of tuned trials, that it serves.
 
-    If the reducer is nested, `widths` are the values of ``n_components``, the largest first, and
-    `params` lacks it. `labels` is how many training points of each class it sees the labels of,
+    If the reducer is nested, `widths` are the values of ``n_components``, the largest first.
+    `labels` is the number of training samples per class whose labels it sees,
     None for all; a fit without labels serves trials with any number of them. A tuned fit has the
-    trials of one reducer whose settings are chosen: it is done at those, after its `candidates` are
-    on each inner fold; `search` makes them of the trials.
+    trials of one reducer whose settings are chosen: first its `candidates`, which `search` makes,
+    are fitted on each inner fold, then the chosen settings.
     """
 
-    trials: Mapping[str, Cell]
-    params: Mapping[str, Any]
+    cells: Mapping[_Key, Cell]
     widths: tuple[int, ...]
     labels: int | None = None
-    search: Callable[[Mapping[str, Cell]], tuple[Fit, ...]] | None = None
+    search: Callable[[Mapping[_Key, Cell]], tuple[Fit, ...]] | None = None
+
+    @cached_property
+    def trials(self) -> dict[str, Cell]:
+        """The trials by id."""
+        return {trial_id: cell for (trial_id, _), cell in self.cells.items()}
 
     @cached_property
     def candidates(self) -> tuple[Fit, ...]:
-        """Fits of their own, whose trials are candidates; only a split that is run needs them."""
-        return () if self.search is None else self.search(self.trials)
+        """The fits of all candidates; only a split that is run needs them."""
+        return () if self.search is None else self.search(self.cells)
+
+    @cached_property
+    def _first(self) -> Cell:
+        return next(iter(self.cells.values()))
 
     @property
     def reducer(self) -> Setting:
         """The reducer, with the parameters of one of its trials."""
-        return next(iter(self.trials.values())).reducer
+        return self._first.reducer
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """The reducer's parameters, without ``n_components`` if `widths` has its values."""
+        params = self.reducer.params
+        return {key: params[key] for key in params if key != _WIDTH or not self.widths}
 
     @property
     def control(self) -> str:
         """The control that its trials are."""
-        return next(iter(self.trials.values())).control
+        return self._first.control
 
     @property
     def tuning(self) -> Tuning | None:
-        """How the settings of its trials are chosen, if they are."""
-        return next(iter(self.trials.values())).tuning
+        """How the settings of its trials are chosen, if they are tuned."""
+        return self._first.tuning
 
     @property
     def mode(self) -> str:
-        """How test points are embedded."""
+        """How test samples are embedded."""
         return self.reducer.mode or OUT_OF_SAMPLE
 
     def width_of(self, trial: Cell) -> int | None:
@@ -200,29 +212,39 @@ def make_plan(
         return None if widest == sketch.width else widest
 
     ids = TrialIds(spec, data, fitted_width)
-    kinds: dict[_Kind, tuple[_SharedFit, str, str]] = {}
-    splits: dict[SplitKey, dict[_SharedFit, dict[str, Cell]]] = {}
+    kinds: dict[object, tuple[_SharedFit, str, str]] = {}
+    splits: dict[SplitKey, dict[_SharedFit, dict[_Key, Cell]]] = {}
     kept: dict[str, str] = {}
     for split, of_split in groupby(cells, key=attrgetter("split")):
         text, fits = ids.text_of(split), splits.setdefault(split, {})
         for cell in of_split:
-            kind = _kind(cell)
+            # The trials of a split differ in these; an address is quicker to hash than a setting.
+            addresses = id(cell.reducer), id(cell.evaluator), id(cell.tuning)
+            kind = addresses, cell.labels, cell.control
             known = kinds.get(kind)
             if known is None:
-                known = kinds[kind] = (_shared_fit(cell, sketches), *ids.around_split(cell))
+                sketch, tuned = sketches.of(cell.reducer), cell.tuning is not None
+                # Trials that differ in one of these share no embedding.
+                shared = _SharedFit(
+                    cell.reducer.text if tuned else sketch.fit,
+                    cell.labels if sketch.traits.supervised or tuned else None,
+                    cell.control,
+                    tuned,
+                )
+                known = kinds[kind] = (shared, *ids.around_split(cell))
             shared, before, after = known
             trial_id = digest(f"{before}{text}{after}")
-            fits.setdefault(shared, {}).setdefault(trial_id, cell)
+            fits.setdefault(shared, {}).setdefault((trial_id, 0), cell)
             is_shown = spec.embeddings is not None and cell.tuning is None and not cell.control
             if is_shown and split == cells[0].split:
                 kept[trial_id] = ids.of_embedding(cell)
     search = partial(_candidates, sketches=sketches, widths=widths)
     planned = {
         split: tuple(
-            _fit(trials, (), key.labels, search)
+            Fit(served, (), key.labels, search)
             if key.tuned
-            else _fit(trials, widths.get(_Whole(key.fit), ()), key.labels)
-            for key, trials in fits.items()
+            else Fit(served, widths.get(_Whole(key.fit), ()), key.labels)
+            for key, served in fits.items()
         )
         for split, fits in splits.items()
     }
@@ -250,16 +272,8 @@ def _embedded(cell: Cell, sketches: _Sketches) -> Iterator[tuple[Setting, _Whole
             yield reducer, _Whole(sketches.of(reducer).shared_fit, cell.reducer.text)
 
 
-# What tells the trials of a split apart, settings by their addresses: it is told for every trial.
-_Kind = tuple[int, int, int, int | None, str]
-
-
-def _kind(cell: Cell) -> _Kind:
-    return id(cell.reducer), id(cell.evaluator), id(cell.tuning), cell.labels, cell.control
-
-
 class _SharedFit(NamedTuple):
-    """What trials of one split that one fit serves have in common."""
+    """What the trials of one split have in common that one fit serves."""
 
     fit: str
     labels: int | None
@@ -267,32 +281,12 @@ class _SharedFit(NamedTuple):
     tuned: bool
 
 
-def _shared_fit(cell: Cell, sketches: _Sketches) -> _SharedFit:
-    # What tells fits apart: trials that differ in it share no embedding.
-    sketch, is_tuned = sketches.of(cell.reducer), cell.tuning is not None
-    labels = cell.labels if sketch.traits.supervised or is_tuned else None
-    fit = cell.reducer.text if is_tuned else sketch.fit
-    return _SharedFit(fit, labels, cell.control, is_tuned)
-
-
-def _fit(
-    trials: Mapping[str, Cell],
-    widths: tuple[int, ...],
-    labels: int | None,
-    search: Callable[[Mapping[str, Cell]], tuple[Fit, ...]] | None = None,
-) -> Fit:
-    params: dict[str, Any] = dict(next(iter(trials.values())).reducer.params)
-    if widths:
-        del params[_WIDTH]
-    return Fit(trials, params, widths, labels, search)
-
-
 def _candidates(
-    trials: Mapping[str, Cell], *, sketches: _Sketches, widths: Mapping[_Whole, tuple[int, ...]]
+    cells: Mapping[_Key, Cell], *, sketches: _Sketches, widths: Mapping[_Whole, tuple[int, ...]]
 ) -> tuple[Fit, ...]:
     """Return the fits of the candidates of tuned trials, each embedding once."""
-    found: dict[tuple[_Whole, int | None], dict[str, Cell]] = {}
-    for trial_id, cell in trials.items():
+    found: dict[tuple[_Whole, int | None], dict[_Key, Cell]] = {}
+    for (trial_id, _), cell in cells.items():
         assert cell.tuning is not None
         for number, (reducer, evaluator) in enumerate(cell.tuning.candidates):
             sketch = sketches.of(reducer)
@@ -301,8 +295,8 @@ def _candidates(
                 cell.labels if sketch.traits.supervised else None,
             )
             candidate = cell._replace(reducer=reducer, evaluator=evaluator, tuning=None)
-            found.setdefault(key, {})[candidate_id(trial_id, number)] = candidate
-    return tuple(_fit(each, widths.get(whole, ()), seen) for (whole, seen), each in found.items())
+            found.setdefault(key, {})[trial_id, number] = candidate
+    return tuple(Fit(each, widths.get(whole, ()), seen) for (whole, seen), each in found.items())
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ Points = tuple[tuple[float, ...], ...]
 class TrialResult:
     """How a trial ended; the seconds are CPU time, see `ddr_cli.engine.rows.journal.read_trials`.
 
-    `traceback` is that of what failed. Of a tuned trial, `chosen` is the number of the candidate
-    that was taken.
+    If the trial is tuned, `candidate` is the number of the setting that it was run with.
+    `traceback` is that of the failure.
     """
 
     trial_id: str
@@ -22,7 +22,7 @@ class TrialResult:
     metrics: Mapping[str, float] = field(default_factory=dict)
     fit_seconds: float | None = None
     eval_seconds: float | None = None
-    chosen: int | None = None
+    candidate: int | None = None
     inner_score: float | None = None
     tune_seconds: float | None = None
     traceback: str = ""

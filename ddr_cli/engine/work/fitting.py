@@ -7,7 +7,7 @@ import signal
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from pathlib import Path
@@ -33,7 +33,13 @@ from ddr_cli.engine.work.jobs import (
     Trace,
     TuneJob,
 )
-from ddr_cli.engine.work.labelled import is_partial, labelled_part, labels_to_score, points_to_fit
+from ddr_cli.engine.work.label_budget import (
+    is_partial,
+    labelled_samples,
+    labels_to_score,
+    samples_to_fit,
+)
+from ddr_cli.engine.work.samples import Samples
 from ddr_cli.engine.work.scoring import (
     batches,
     evaluators_of,
@@ -41,7 +47,6 @@ from ddr_cli.engine.work.scoring import (
     scores_of,
     seeded,
 )
-from ddr_cli.engine.work.scratch import PointSet
 from ddr_cli.engine.work.tuning import SettingsSearch, on_fold
 from ddr_cli.evaluation.preprocess import fit_step
 from ddr_cli.evaluation.registry import PREPROCESSORS
@@ -53,15 +58,16 @@ from ddr_cli.reducers.registry import REDUCERS, get_traits
 
 _FEW_FEATURES = 200  # a factorisation of so many costs less than a projection for each width
 _MOST_SHOWN = 3  # dimensions that a figure can show
-# A piece that calls sys.exit fails like one that raises. Ctrl-C doesn't reach this process, so a
-# KeyboardInterrupt is a piece's own, too.
+# A component that calls sys.exit fails like one that raises. Ctrl-C does not reach this process, so
+# that a KeyboardInterrupt is the component's own, too.
 _FAILURES = BaseException
+_reported = 0.0  # CPU seconds of this process that its results have reported
 
 
 def do(job: Job) -> JobResult:
-    """Do a job; whatever goes wrong is part of the result.
+    """Do a job; an error is part of the result.
 
-    An exception is never sent: one that can't be unpickled would break the pool.
+    An exception is never sent, because one that cannot be unpickled would break the pool.
     """
     try:
         if isinstance(job, SplitJob):
@@ -70,31 +76,24 @@ def do(job: Job) -> JobResult:
             result = tune(job) if isinstance(job, TuneJob) else fit_and_evaluate(job)
     except _FAILURES as error:
         full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
-        # By its name: the folder may have been made again since, for another job.
+        # Compared by name: the folder may exist again, for another job.
         own = [job.split, job.trace, *([job.data] if isinstance(job, SplitJob) else [])]
         gone = isinstance(error, FileNotFoundError) and Path(error.filename or "") in own
         result = JobResult(
             error=_reason(error), traceback=traceback_of(error), disk_full=full, files_gone=gone
         )
-    return replace(result, cpu_seconds=_cpu_seconds_since_last())
-
-
-_reported = 0.0
-
-
-def _cpu_seconds_since_last() -> float:
     global _reported
     before, _reported = _reported, time.process_time()
-    return _reported - before
+    return replace(result, cpu_seconds=_reported - before)
 
 
 def prepare_split(job: SplitJob) -> JobResult:
-    """Write the preprocessed points of a split, and their neighbours, for all of its fits."""
-    # Loading a piece's module, here and below, is no trial's cost and has no deadline.
+    """Write the preprocessed samples of a split, and their neighbours, for all of its fits."""
+    # Loading a component's module, here and below, counts for no trial and has no time limit.
     for name, _ in job.steps:
         PREPROCESSORS.load(name)
     with collected() as warned, Trace(job.trace):
-        data = PointSet.load(job.data)
+        data = Samples.load(job.data)
         prepared = _prepared(data, job.whole, job)
         folds = {
             budget: tuple(_prepared(data, fold, job) for fold in inner)
@@ -104,22 +103,22 @@ def prepare_split(job: SplitJob) -> JobResult:
         return JobResult(warnings=warned())
 
 
-def _prepared(data: PointSet, division: Division, job: SplitJob) -> PointSet:
+def _prepared(data: Samples, division: Division, job: SplitJob) -> Samples:
     steps = [seeded(PREPROCESSORS.load(name)(**params), job.seed) for name, params in job.steps]
     rows, n = division.rows, division.n_train
     with _deadline(job.timeout):
         labels = data.labels.rows(rows)
-        parts = data.points[rows[:n]], data.points[rows[n:]]
-        points = preprocessed(*parts, labels.y[:n], steps, data.categorical)
+        parts = data.X[rows[:n]], data.X[rows[n:]]
+        X = preprocessed(*parts, labels.y[:n], steps, data.categorical)
         neighbors = {}
         for searched, k in job.searches.items():
             if searched == QUERIES and n == len(rows):
                 continue
-            among = points if searched == TRANSDUCTIVE else points[:n]
-            queries = points[n:] if searched == QUERIES else None
-            # A reducer that asks for more neighbours than there are is to say so itself.
+            among = X if searched == TRANSDUCTIVE else X[:n]
+            queries = X[n:] if searched == QUERIES else None
+            # A reducer that requests more neighbours than exist reports that itself.
             neighbors[searched] = kneighbors(among, min(k, among.shape[0] - 1), queries=queries)
-        return PointSet(points, labels, n, neighbors, division.places)
+        return Samples(X, labels, n, neighbors, division.label_order)
 
 
 def preprocessed(
@@ -129,7 +128,7 @@ def preprocessed(
     steps: Sequence[Any],
     categorical: Sequence[int] = (),
 ) -> Any:
-    """Return the points of a split after steps that are fitted to its training part."""
+    """Return the samples of a split after steps that are fitted to its training set."""
     for step in steps:
         train, categorical = fit_step(step, train, y, categorical)
         test = step.transform(test) if test.shape[0] else train[:0]
@@ -138,7 +137,7 @@ def preprocessed(
 
 
 def fit_and_evaluate(job: FitJob) -> JobResult:
-    """Fit one embedding and evaluate its trials; a failure is the result of the trials it fails."""
+    """Fit one embedding and evaluate its trials; an error is the result of its trials."""
     results: list[TrialResult] = []
     with collected() as warned, Trace(job.trace) as trace:
 
@@ -152,7 +151,7 @@ def fit_and_evaluate(job: FitJob) -> JobResult:
 
 
 def tune(job: TuneJob) -> JobResult:
-    """Score the candidates on every inner fold, then fit and evaluate each trial's choice once."""
+    """Score the candidates on every inner fold, then fit and evaluate each trial's best once."""
     results: list[TrialResult] = []
     with collected() as warned, Trace(job.trace) as trace:
         split, search = _load_split(job.split), SettingsSearch(job)
@@ -177,9 +176,9 @@ def tune(job: TuneJob) -> JobResult:
 
 
 def _fit_and_evaluate(
-    job: FitJob, split: PointSet, trace: Trace, ended: Callable[[Sequence[TrialResult]], object]
+    job: FitJob, split: Samples, trace: Trace, ended: Callable[[Sequence[TrialResult]], object]
 ) -> EmbeddedSplit | None:
-    """Do a fit and its evaluations, telling `ended` of each as it ends; return the embedding."""
+    """Do a fit and its evaluations, and call `ended` as they end; return the embedding."""
     if job.shuffled:
         split = split.with_shuffled_labels(job.seed)
     left = list(job.evaluations)
@@ -194,7 +193,7 @@ def _fit_and_evaluate(
                 embedding = embed_split(factory, job, split, width)
             break
         except _FAILURES as error:
-            # A width that can't be fitted fails its own trials only.
+            # Only the trials of a width that cannot be fitted fail.
             ended([_failure(one, error) for one in left if one.width == width])
             left = [one for one in left if one.width != width]
     if embedding is not None:
@@ -207,13 +206,13 @@ def _fit_and_evaluate(
 
 
 @lru_cache(maxsize=2)
-def _load_split(path: Path) -> PointSet:
-    return PointSet.load(path)
+def _load_split(path: Path) -> Samples:
+    return Samples.load(path)
 
 
 @dataclass(frozen=True)
 class EmbeddedSplit:
-    """The places of a split's points, and of its classes where the method has such."""
+    """The embedding of a split's samples, and of its classes if the method has one."""
 
     train: Any
     test: Any
@@ -224,7 +223,7 @@ class EmbeddedSplit:
     wide: _Wide | None = None
 
     def at(self, width: int | None) -> tuple[Any, Any]:
-        """Return both parts in so many dimensions, or in all."""
+        """Return both sets with `width` columns, or with all."""
         if width is None:
             return self.train, self.test
         if self.narrower is not None:
@@ -235,35 +234,35 @@ class EmbeddedSplit:
 
 @dataclass(frozen=True)
 class _Wide:
-    """Dense points of which the embeddings of all widths are linear maps."""
+    """Dense samples of which the embeddings of all widths are linear maps."""
 
     train: Any
     test: Any
     map_to: Callable[[int], NDArray[Any]]
 
 
-def embed_split(factory: Any, job: FitJob, split: PointSet, width: int | None) -> EmbeddedSplit:
-    """Fit a job's reducer to a split, and place both of its parts."""
+def embed_split(factory: Any, job: FitJob, split: Samples, width: int | None) -> EmbeddedSplit:
+    """Fit a job's reducer to a split, and embed its training and test set."""
     cpu, wall = time.process_time(), time.perf_counter()
     params = dict(job.params) if width is None else {**job.params, "n_components": width}
     reducer = seeded(factory(**params), job.seed)
     traits = get_traits(reducer)
     if is_partial(split, job.labels):
-        split = points_to_fit(split, job.labels, traits)
+        split = samples_to_fit(split, job.labels, traits)
     k = params.get("n_neighbors")
     extra = _neighbors(reducer, split.neighbors.get(job.mode), k)
     n = split.n_train
     if job.mode == TRANSDUCTIVE:
         y = split.labels.y.copy()
         y[n:] = UNLABELLED
-        both = reducer.fit_transform(split.points, y, **extra)
+        both = reducer.fit_transform(split.X, y, **extra)
         train, test = both[:n], both[n:]
     else:
         with sharing(split.shared):
             train = reducer.fit_transform(split.shared.points, split.labels.y[:n], **extra)
         if n < len(split.labels.y):
             queries = split.neighbors.get(QUERIES) if places_by_neighbors(reducer) else None
-            test = reducer.transform(split.points[n:], **_neighbors(reducer, queries, k))
+            test = reducer.transform(split.X[n:], **_neighbors(reducer, queries, k))
         else:
             test = train[:0]
     for part, size in ((train, n), (test, len(split.labels.y) - n)):
@@ -285,29 +284,29 @@ def embed_split(factory: Any, job: FitJob, split: PointSet, width: int | None) -
 
 
 def _narrower(
-    reducer: Any, split: PointSet
+    reducer: Any, split: Samples
 ) -> tuple[Callable[[int], tuple[Any, Any]], _Wide | None]:
-    """Return what gives the embedding of a narrower fit, from what this one has computed.
+    """Return a function that gives the embedding of a narrower fit from what this fit computed.
 
-    And, of a projection of few dense features, what classifiers can take in its place.
+    For a projection of few dense features, also return samples that classifiers can use instead.
     """
     fitted = cache(reducer.with_width)
-    train, test = split.points[: split.n_train], split.points[split.n_train :]
+    train, test = split.X[: split.n_train], split.X[split.n_train :]
 
     @lru_cache(maxsize=1)
     def narrower(width: int) -> tuple[Any, Any]:
         other = fitted(width)
         return other.transform(train), other.transform(test)
 
-    few = split.points.shape[1] <= min(split.n_train, _FEW_FEATURES)
-    if not (isinstance(reducer, LinearReducer) and few) or sparse.issparse(split.points):
+    few = split.X.shape[1] <= min(split.n_train, _FEW_FEATURES)
+    if not (isinstance(reducer, LinearReducer) and few) or sparse.issparse(split.X):
         return narrower, None
     mean = reducer.mean_
     return narrower, _Wide(train - mean, test - mean, lambda m: fitted(m).components_.T)
 
 
 def _prototypes(reducer: Any, n_classes: int) -> NDArray[Any] | None:
-    """Return where a method places the classes themselves, if it does."""
+    """Return the embedding of the classes themselves, if the method has one."""
     for name in ("label_components_", "class_centers_"):
         found = getattr(reducer, name, None)
         if isinstance(found, np.ndarray) and found.ndim == 2 and len(found) == n_classes:
@@ -332,7 +331,7 @@ def _kept(embedding: EmbeddedSplit, job: FitJob) -> dict[int | None, tuple[Point
 
 
 def dense(part: Any) -> NDArray[Any]:
-    """Return points as a dense array."""
+    """Return samples as a dense array."""
     sparse_part: bool = sparse.issparse(part)
     return np.asarray(part.toarray() if sparse_part else part)
 
@@ -364,7 +363,7 @@ def _check_width(part: Any, asked: object) -> None:
 
 
 def _evaluate(
-    batch: list[Evaluation], embedding: EmbeddedSplit, split: PointSet, job: FitJob
+    batch: list[Evaluation], embedding: EmbeddedSplit, split: Samples, job: FitJob
 ) -> list[TrialResult]:
     widths = [one.width for one in batch if one.width is not None]
     width = max(widths, default=None)
@@ -372,7 +371,7 @@ def _evaluate(
     seconds = None if job.timeout is None else job.timeout - embedding.wall_seconds
     started = time.process_time()
     try:
-        # Each trial has what the fit left of its time; together they have that for each.
+        # Each trial has the time that the fit left; a batch has the sum over its trials.
         with _deadline(None if seconds is None else seconds * len(batch)):
             maps = None
             if wide is None:
@@ -384,7 +383,7 @@ def _evaluate(
                     _check_width(A, m)
             labels, scored = batch[0].labels, split
             if is_partial(split, labels):
-                train = labelled_part(train, split, labels)
+                train = labelled_samples(train, split, labels)
                 scored = labels_to_score(split, labels)
             evaluators = evaluators_of(batch, job.seed)
             started = time.process_time()
@@ -398,7 +397,7 @@ def _evaluate(
         return [_failure(batch[0], error, embedding.cpu_seconds, spent)]
     share = (time.process_time() - started) / len(batch)
     return [
-        TrialResult(one.trial_id, OK, "", score, embedding.cpu_seconds, share)
+        TrialResult(one.trial_id, OK, "", score, embedding.cpu_seconds, share, one.candidate)
         for one, score in zip(batch, scores, strict=True)
     ]
 
@@ -416,17 +415,18 @@ def _failure(
         {},
         fit_seconds,
         eval_seconds,
+        one.candidate,
         traceback=traceback_of(error),
     )
 
 
 class MethodError(DdrError):
-    """A method failed that was to be fitted here and now."""
+    """A component failed that was fitted in this process."""
 
 
 @contextmanager
 def failing_of(name: str) -> Iterator[None]:
-    """Turn what goes wrong in a piece within the block into a `MethodError` of its name."""
+    """Turn an error of the component `name` in the block into a `MethodError`."""
     try:
         yield
     except _FAILURES as error:
@@ -435,29 +435,25 @@ def failing_of(name: str) -> Iterator[None]:
 
 def _reason(error: BaseException) -> str:
     if isinstance(error, MemoryError):
-        return one_line(f"out of memory ({_memory_limit_text()} per worker): {error}")
+        limit = "no limit"
+        with suppress(ImportError):
+            import resource
+
+            if (size := resource.getrlimit(resource.RLIMIT_AS)[0]) != resource.RLIM_INFINITY:
+                limit = f"limit {size / 1e9:.3g} GB"
+        return one_line(f"out of memory ({limit} per worker): {error}")
     try:
         text = str(error)
     except _FAILURES:
-        text = "its message can't be told"
+        text = "its message cannot be read"
     return one_line(f"{type(error).__name__}: {text}").rstrip(": ")
-
-
-def _memory_limit_text() -> str:
-    try:
-        import resource
-    except ImportError:
-        return "no limit"
-    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
-    return "no limit" if limit == resource.RLIM_INFINITY else f"limit {limit / 1e9:.3g} GB"
 
 
 @contextmanager
 def _deadline(seconds: float | None) -> Iterator[None]:
     """End this process with SIGALRM if the block takes longer.
 
-    No Python code has to run for that, so it also ends a call into compiled code that never
-    returns.
+    The signal also ends a call into compiled code that never returns, as no Python code has to run.
     """
     if seconds is None or not hasattr(signal, "setitimer"):
         yield
@@ -471,7 +467,7 @@ def _deadline(seconds: float | None) -> Iterator[None]:
 
 @contextmanager
 def collected() -> Iterator[Any]:
-    """Collect warnings, which would garble the parent's display; each counts once."""
+    """Collect warnings, each once; on the terminal they would garble the parent's display."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
         yield lambda: tuple(

@@ -1,8 +1,8 @@
-"""Jobs, what comes back of them, and what the scheduler needs of something that runs them.
+"""Jobs, their results, and what the scheduler requires of a back end that runs them.
 
-A new back end is a class with the names of `Executor`. The records are plain and light to import.
-A worker that is killed can't say what it was at. Its trace, a file that outlives it, can: which
-trials it had finished, whose results are then kept, and which it was on, which alone are lost.
+A new back end is a subclass of `Executor`. The records are plain and light to import. A worker that
+is killed cannot report anything. Its trace, a file that outlives it, can: the trials that it had
+finished, whose results are kept, and those it was on, which alone are lost.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ from __future__ import annotations
 import json
 import os
 import queue
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from ddr_cli.core.errors import DdrError
-from ddr_cli.engine.plan.names import candidate_of
 from ddr_cli.engine.rows.result import Points, TrialResult
 
 if TYPE_CHECKING:
@@ -29,46 +29,37 @@ Params = Mapping[str, Any]
 
 @dataclass(frozen=True, eq=False)
 class Division:
-    """Row numbers of a data set: `n_train` of a training part, then those of a test part.
+    """Row numbers of a data set: `n_train` of a training set, then those of a test set.
 
-    `places` say in which order the training points are labelled, where only some are.
+    `label_order` is the order in which the training samples are labelled, if only some are.
     """
 
     rows: NDArray[np.intp]
     n_train: int
-    places: NDArray[np.intp] | None = None
+    label_order: NDArray[np.intp] | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class SplitJob:
     """Preprocess one split and search its neighbours, for all fits of that split.
 
-    `data` is the file of the data set, `split` the one to write and `trace` the one that tells how
-    far the job is. `rows` are the row numbers of the training part, `n_train` of them, followed by
-    those of the test part. `searches` says how many neighbours to find of all points among
-    themselves (``transductive``), of the training points among themselves (``out_of_sample``), or
-    of the test points among the training points (``queries``). `places` are those of
-    `ddr_cli.evaluation.splits.label_places`, where only some training points are labelled. `folds`
-    are inner divisions of the training part, by how many labels of a class are known there; in each
-    the same is done anew, so that nothing is learned from outside.
+    `data` is the file of the data set, `split` the file to write and `trace` that of the trace.
+    `searches` is how many neighbours to find of all samples among themselves (``transductive``), of
+    the training samples among themselves (``out_of_sample``), or of the test samples among the
+    training samples (``queries``). `folds` are inner splits of the training set, by the number of
+    labels per class; each is preprocessed and searched by itself, so that it learns nothing from
+    outside.
     """
 
     data: Path
     split: Path
     trace: Path
-    rows: NDArray[np.intp]
-    n_train: int
+    whole: Division
     steps: tuple[tuple[str, Params], ...]
     searches: Mapping[str, int]
     seed: int
     timeout: float | None = None
-    places: NDArray[np.intp] | None = None
     folds: Mapping[int | None, tuple[Division, ...]] = field(default_factory=dict)
-
-    @property
-    def whole(self) -> Division:
-        """The split itself."""
-        return Division(self.rows, self.n_train, self.places)
 
     @property
     def stages(self) -> int:
@@ -80,10 +71,12 @@ class SplitJob:
 class Evaluation:
     """One trial of a fit: an evaluator on the first `width` columns of the embedding, or on all.
 
-    It is trained on `labels` training points per class, None for all.
+    If the trial is tuned, this is its setting number `candidate`. The evaluator is trained on
+    `labels` training samples per class, None for all.
     """
 
     trial_id: str
+    candidate: int
     width: int | None
     evaluator: str
     params: Params
@@ -94,15 +87,14 @@ class Evaluation:
 class FitJob:
     """Fit one embedding of one split and evaluate trials on it.
 
-    `widths` are all ``n_components`` that the spec has for a nested reducer, the largest first, and
-    `params` then lacks it; they hold those of trials that are not in this job too, since what is
-    fitted must not depend on what is left to do. `timeout` holds for each trial, the fit included;
-    `batched` says whether trials may be evaluated together. Of the points `kept_rows` (numbered as
-    the split's rows) the first so many columns of each of `kept_widths` are sent back for a figure.
-    The fit sees the labels of `labels` training points per class, None for all.
-    With `shuffled`, the labels of either part are permuted before anything sees them.
-    With `across_widths` a classifier may score all widths at once, equal to one by one
-    but for rounding.
+    `widths` are all ``n_components`` that the spec has for a nested reducer, the largest first;
+    `params` then lacks it. They include those of trials that are not in this job, because a fit
+    must not depend on what is left to do. `timeout` limits each trial, its fit included. `batched`
+    allows to evaluate trials together. Of the samples `kept_rows` (row numbers in the split) the
+    first columns of each of `kept_widths` are returned for a figure. The fit sees the labels of
+    `labels` training samples per class, None for all. With `shuffled`, the labels are permuted
+    within the training and the test set first. With `across_widths`, a classifier may score all
+    widths at once, which changes its numbers by rounding only.
     """
 
     split: Path
@@ -132,9 +124,9 @@ class FitJob:
 class TuneJob:
     """Choose the settings of tuned trials on inner folds, then fit and evaluate each trial once.
 
-    Each of the `candidates` is a fit as it would be done on the whole split, whose evaluations are
-    candidates of trials (see `candidate_of`); on each of the `n_folds` folds for `labels` they are
-    done and scored by `metric`, and trials in the end by all `metrics`.
+    The `candidates` are fits as on the whole split; their evaluations are candidates of trials.
+    Each is done on each of the `n_folds` inner folds for `labels` and scored by `metric`. The final
+    trials are scored by all `metrics`.
     """
 
     split: Path
@@ -149,7 +141,7 @@ class TuneJob:
     @property
     def stages(self) -> int:
         """How many times the time limit applies, at most."""
-        trials = {candidate_of(e.trial_id)[0] for fit in self.candidates for e in fit.evaluations}
+        trials = {one.trial_id for fit in self.candidates for one in fit.evaluations}
         return self.n_folds * sum(fit.stages for fit in self.candidates) + 2 * len(trials)
 
 
@@ -160,11 +152,10 @@ Job = SplitJob | FitJob | TuneJob
 class JobResult:
     """What a job returns.
 
-    `error` is what kept the whole job from being done, with its `traceback`, `disk_full` whether
-    that was a lack of space, which no other job would get around either, and `files_gone` whether
-    what it was to read had been removed. `cpu_seconds` is the CPU time of the process since its
-    last result, `kept` by width the coordinates of points and, where the method places them, of
-    the classes.
+    `error` is the reason why the whole job failed, with its `traceback`; `disk_full`: the disk has
+    no space, so that every other job would fail, too; `files_gone`: a file that the job reads was
+    removed. `cpu_seconds` is the CPU time of the process since its last result. `kept` has, by
+    width, the coordinates of samples and, if the method has them, of the classes.
     """
 
     results: tuple[TrialResult, ...] = ()
@@ -178,22 +169,22 @@ class JobResult:
 
 
 class Trace:
-    """The trace of a running job, which it begins anew."""
+    """The trace of a running job; it replaces an earlier one."""
 
     def __init__(self, path: Path) -> None:
         self._file = path.open("w", encoding="utf-8", buffering=1)
         self._write({"pid": os.getpid()})
 
     def fitting(self) -> None:
-        """Note that the shared fit begins."""
+        """Record that the shared fit begins."""
         self._write({"on": "fit"})
 
     def evaluating(self, trial_ids: Sequence[str]) -> None:
-        """Note that the evaluation of these trials, or of candidates of trials, begins."""
-        self._write({"on": list(dict.fromkeys(candidate_of(each)[0] for each in trial_ids))})
+        """Record that the evaluation of these trials, or of their candidates, begins."""
+        self._write({"on": list(dict.fromkeys(trial_ids))})
 
     def finished(self, results: Sequence[TrialResult]) -> None:
-        """Note that trials are finished."""
+        """Record the results of finished trials."""
         self._write({"done": [asdict(result) for result in results]})
 
     def _write(self, record: dict[str, object]) -> None:
@@ -208,9 +199,9 @@ class Trace:
 
 @dataclass(frozen=True)
 class LastSeen:
-    """What a trace says: the process (none if the job was not begun), what it was on, its results.
+    """What a trace says: the process (None before the job begins), what it was on, its results.
 
-    Of several trials in `evaluating` nobody knows which one the process was on.
+    If `evaluating` has several trials, the process was on one of them.
     """
 
     pid: int | None = None
@@ -220,7 +211,7 @@ class LastSeen:
 
 
 def last_seen(path: Path) -> LastSeen:
-    """Return what the trace at `path` says; a torn last line and a missing file say nothing."""
+    """Read the trace at `path`; a torn last line or a missing file is no error."""
     pid: int | None = None
     on: object = ()
     finished: list[TrialResult] = []
@@ -239,14 +230,14 @@ def last_seen(path: Path) -> LastSeen:
 
 
 class ExecutorError(DdrError):
-    """What runs the jobs can't run any more, neither of this run nor of another."""
+    """The executor is lost: it can run no further job, of this run or another."""
 
 
 @dataclass(frozen=True, eq=False)
 class JobEnd:
-    """How a job, the object that was submitted, ended: with a result, or its process died.
+    """How a submitted job ended: with a result, or by the death of its process.
 
-    Then `reason` says how, and `seen` how far it was.
+    After a death, `reason` is its cause and `seen` how far the job was.
     """
 
     job: Job
@@ -256,51 +247,51 @@ class JobEnd:
     seen: LastSeen = LastSeen()
 
 
-class Executor(Protocol):
-    """Runs jobs in other processes, one per core, and survives their deaths."""
+class Executor(ABC):
+    """Runs jobs in other processes, one per core, and survives their deaths.
+
+    A back end calls `_notify` with a number when the job of that number has ended, from any thread.
+    """
+
+    def __init__(self) -> None:
+        self._ended: queue.SimpleQueue[int | None] = queue.SimpleQueue()
 
     @property
+    @abstractmethod
     def capacity(self) -> int:
         """How many submitted jobs keep every process busy."""
 
+    @abstractmethod
     def submit(self, job: Job) -> None:
-        """Have a job done. It ends exactly once, whatever becomes of its process."""
+        """Accept a job. It ends exactly once, whatever happens to its process."""
 
+    @abstractmethod
     def wait(self, seconds: float) -> list[JobEnd]:
-        """Return the jobs that have ended since the last call, waiting for one if there is none."""
+        """Return the jobs that have ended since the last call; if none has, wait for one."""
 
-    def release(self, path: Path) -> None:
-        """Hear that no more jobs will come on a data set or split, named by its file."""
-
-    def wake(self) -> None:
-        """Make `wait` return at once; may be called from a signal handler."""
-
+    @abstractmethod
     def discard(self) -> None:
         """Forget all jobs that have not ended, and end the processes that are on one."""
 
+    @abstractmethod
     def stop(self) -> None:
         """End all processes at once."""
 
-
-class Completions:
-    """The numbers of jobs as they end, told from any thread."""
-
-    def __init__(self) -> None:
-        self._queue: queue.SimpleQueue[int | None] = queue.SimpleQueue()
-
-    def put(self, number: int) -> None:
-        """Tell that a job has ended."""
-        self._queue.put(number)
+    def release(self, path: Path) -> None:  # noqa: B027 - most back ends hold nothing of a file
+        """Drop what is held of a data set or split, named by its file: no more jobs use it."""
 
     def wake(self) -> None:
-        """Make `take` return at once; may be called from a signal handler."""
-        self._queue.put(None)
+        """Make `wait` return at once; may be called from a signal handler."""
+        self._ended.put(None)
 
-    def take(self, seconds: float) -> list[int]:
-        """Return what was told since the last call, waiting for so long if there is nothing."""
+    def _notify(self, number: int) -> None:
+        self._ended.put(number)
+
+    def _take(self, seconds: float) -> list[int]:
+        """Return the numbers of jobs that have ended; if there is none, wait for one."""
         numbers: list[int | None] = []
         with suppress(queue.Empty):
-            numbers.append(self._queue.get(timeout=seconds))
+            numbers.append(self._ended.get(timeout=seconds))
             while True:
-                numbers.append(self._queue.get_nowait())
+                numbers.append(self._ended.get_nowait())
         return [number for number in numbers if number is not None]

@@ -24,14 +24,7 @@ from typing import Any
 from pebble import ProcessExpired, ProcessPool
 
 from ddr_cli.core.errors import InputError
-from ddr_cli.engine.work.jobs import (
-    Completions,
-    ExecutorError,
-    Job,
-    JobEnd,
-    JobResult,
-    last_seen,
-)
+from ddr_cli.engine.work.jobs import Executor, ExecutorError, Job, JobEnd, JobResult, last_seen
 
 # On Linux workers are copies of a process that has loaded the libraries, which takes seconds.
 if sys.platform == "linux":
@@ -69,7 +62,7 @@ class _Submitted:
     looked_dead: bool = False
 
 
-class LocalExecutor:
+class LocalExecutor(Executor):
     """A pool of `jobs` processes, of one thread each, that outlives the death of any of them.
 
     Each may use `memory_limit` bytes of address space. They start, and `started` is called, when
@@ -82,13 +75,13 @@ class LocalExecutor:
         memory_limit: int | None = None,
         started: Callable[[], None] = lambda: None,
     ) -> None:
+        super().__init__()
         self.jobs = jobs
         self._memory_limit = memory_limit
         self._started = started
         self._submitted: dict[int, _Submitted] = {}
         self._numbers = 0
         self._restarts = 0
-        self._completions = Completions()
         self._pool: ProcessPool | None = None
 
     @property
@@ -105,13 +98,17 @@ class LocalExecutor:
         if pool is None or not pool.active:
             pool = self._restart()
         number = self._numbers = self._numbers + 1
-        future = pool.schedule(_do, args=(job,), timeout=_outer_limit(job))
+        limit = None
+        if job.timeout is not None:
+            # If the job's own alarm does not end it: all its stages at their limits.
+            limit = job.timeout * job.stages + _GRACE_SECONDS
+        future = pool.schedule(_do, args=(job,), timeout=limit)
         self._submitted[number] = _Submitted(job, future)
-        future.add_done_callback(lambda _: self._completions.put(number))
+        future.add_done_callback(lambda _: self._notify(number))
 
     def wait(self, seconds: float) -> list[JobEnd]:
         """Return the jobs that have ended since the last call, waiting for one if there is none."""
-        numbers = self._completions.take(seconds)
+        numbers = self._take(seconds)
         ends = []
         for number in numbers:
             submitted = self._submitted.get(number)
@@ -128,13 +125,6 @@ class LocalExecutor:
             # A pool that gives up forgets jobs that it has not looked at yet.
             self._restart()
         return ends if numbers else self._lost()
-
-    def release(self, path: Path) -> None:
-        """Do nothing: the file is the scheduler's."""
-
-    def wake(self) -> None:
-        """Make `wait` return at once; may be called from a signal handler."""
-        self._completions.wake()
 
     def discard(self) -> None:
         """Forget all jobs that have not ended, and end the processes that are on one."""
@@ -257,13 +247,6 @@ def _how_it_ended(code: int | None) -> str:
     return f"the worker process was killed by {name}{hint}"
 
 
-def _outer_limit(job: Job) -> float | None:
-    """Return when the parent ends a job whose own alarm did not: all its stages at their limits."""
-    if job.timeout is None:
-        return None
-    return job.timeout * job.stages + _GRACE_SECONDS
-
-
 def _is_alive(pid: int) -> bool:
     try:
         os.kill(pid, 0)
@@ -374,11 +357,11 @@ def end_with_parent() -> None:
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     elif parent is not None:
-        threading.Thread(target=_wait_for, args=(parent.sentinel,), daemon=True).start()
+
+        def follow() -> None:
+            connection.wait([parent.sentinel])
+            os._exit(1)
+
+        threading.Thread(target=follow, daemon=True).start()
     if parent is not None and not parent.is_alive():
         os._exit(1)
-
-
-def _wait_for(sentinel: int) -> None:
-    connection.wait([sentinel])
-    os._exit(1)

@@ -1,4 +1,4 @@
-"""Which job next, and what becomes of the trials of a job whose process died.
+"""Chooses the next job, and decides about the trials of a job whose process died.
 
 Splits are worked off in order. A split is prepared once (preprocessing, neighbour search), then its
 fits are done, and when the last has ended its arrays are removed. Only as many splits are open at
@@ -9,17 +9,14 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ddr_cli.core.errors import InputError
-from ddr_cli.engine.plan.names import candidate_of
-from ddr_cli.engine.plan.plan import Fit, Plan
 from ddr_cli.engine.rows.journal import FAILED, TIMEOUT
 from ddr_cli.engine.rows.result import Points, TrialResult
 from ddr_cli.engine.work.jobs import (
@@ -35,12 +32,15 @@ from ddr_cli.engine.work.jobs import (
 from ddr_cli.spec.controls import SHUFFLED_LABELS
 
 if TYPE_CHECKING:
-    from ddr_cli.engine.work.scratch import PointSet, Scratch
-    from ddr_cli.evaluation.splits import Split
+    from ddr_cli.engine.decide import Decision
+    from ddr_cli.engine.plan.plan import Fit, Plan
+    from ddr_cli.engine.work.samples import Samples
+    from ddr_cli.engine.work.scratch import Scratch
+    from ddr_cli.engine.work.splits import Drawn, Draws
     from ddr_cli.spec import Cell, SplitKey
 
 _ATTEMPTS = 2
-# Jobs in a row whose files were gone, before it is said that they can't be kept.
+# Jobs in a row whose files were removed, before the run gives up.
 _MOST_GONE = 100
 _WAIT_SECONDS = 0.5
 
@@ -50,7 +50,7 @@ class PendingFit:
     """A fit, and those of its trials that have not ended.
 
     A fit whose process died is done again for the others: `attempts` counts the deaths in the fit
-    itself, and `batched` is taken back when one died while it evaluated several trials together.
+    itself. After a death among several trials, they are no longer evaluated together (`batched`).
     """
 
     fit: Fit
@@ -58,100 +58,130 @@ class PendingFit:
     attempts: int = 0
     batched: bool = True
 
+    def take(self, results: Sequence[TrialResult]) -> list[TrialResult]:
+        """Return results of trials, which have then ended."""
+        for result in results:
+            del self.left[result.trial_id]
+        return list(results)
+
+    def lose(
+        self, status: str, reason: str, traceback: str = "", trials: Sequence[str] | None = None
+    ) -> list[TrialResult]:
+        """Return the results of some trials, or of all that are left, that ended in this way."""
+        lost = list(self.left) if trials is None else trials
+        return self.take([TrialResult(each, status, reason, traceback=traceback) for each in lost])
+
+    def blame(self, end: JobEnd) -> list[TrialResult]:
+        """Return the trials that a process's death costs; the others of the fit are done again.
+
+        It is the trial that the process was on. A fit belongs to all of its trials: if it hangs,
+        all are lost; if its process is killed, the first is, and all if that happens again. If
+        several trials were evaluated together, the cause is unknown; they are done one by one.
+        """
+        status, reason, seen = end.death or FAILED, end.reason, end.seen
+        if len(seen.evaluating) == 1:
+            return self.lose(status, reason, trials=seen.evaluating)
+        if seen.evaluating:
+            self.batched = False
+            return []
+        self.attempts += 1
+        if seen.fitting:
+            reason = f"{reason} while it was fitted"
+        if status == TIMEOUT or self.attempts >= _ATTEMPTS:
+            return self.lose(status, reason)
+        return self.lose(status, reason, trials=list(self.left)[:1]) if seen.fitting else []
+
 
 @dataclass(eq=False)
 class OpenSplit:
     """A split that is worked on, and its fits that have not ended.
 
-    `seed` is for methods with a randomness of their own; `kept_rows` are the points whose
-    coordinates a figure shows; `path` is
-    the file of its arrays; `places` say which training points are labelled, where not all are.
-    `folds` are those that its tuned fits need, by how many labels of a class are known; `undivided`
-    says why there are none. `waiting` are the fits that are to be done when it is prepared.
+    `kept_rows` are the samples whose coordinates a figure shows, `path` is the file of its arrays.
+    `folds` are the inner folds of its tuned fits, by the number of labels per class, `undivided`
+    the reasons why there are none. `waiting` are the fits to do when the split is prepared.
     """
 
     key: SplitKey
-    split: Split
-    seed: int
+    drawn: Drawn
     kept_rows: tuple[int, ...]
-    path: Path
     pending: list[PendingFit]
-    places: NDArray[np.intp] | None = None
+    waiting: list[PendingFit]
+    path: Path = Path()
     attempts: int = 0
-    waiting: list[PendingFit] = field(default_factory=list)
     folds: dict[int | None, tuple[Division, ...]] = field(default_factory=dict)
     undivided: dict[int | None, str] = field(default_factory=dict)
 
 
-class Schedule:
-    """Works off the trials `todo` of a plan, and makes the kept `embeddings` again.
+@dataclass(frozen=True)
+class Embedded:
+    """The coordinates that a fit keeps, by their number of columns."""
 
-    `data` are the points of the data set. `draw` gives a split, its seed and places, `divide` the
-    inner folds that a tuned fit needs. `ready` is called when the first split is prepared, `record`
-    gets results as they come, `keep` by width the
-    coordinates that a fit is to keep, and `warn` each kind of warning of a method once.
-    `cpu_seconds` is the time of the processes, as far as jobs ended.
+    split: OpenSplit
+    fit: Fit
+    kept: Mapping[int | None, tuple[Points, Points | None]]
+
+
+@dataclass
+class Ended:
+    """What has ended since the last time: trials, embeddings to keep, new kinds of warnings."""
+
+    results: list[TrialResult] = field(default_factory=list)
+    embeddings: list[Embedded] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+
+class Schedule:
+    """Works off what a run decided to do.
+
+    `samples` are those of the data set. `is_prepared` tells whether any split is prepared;
+    `cpu_seconds` is the CPU time of the processes in jobs that have ended.
     """
 
     def __init__(
         self,
         plan: Plan,
-        todo: Set[str],
-        *,
-        data: PointSet,
+        decision: Decision,
+        samples: Samples,
+        draws: Draws,
         scratch: Scratch,
-        draw: Callable[[SplitKey], tuple[Split, int, NDArray[np.intp] | None]],
-        divide: Callable[[OpenSplit, Fit], tuple[Division, ...]],
         executor: Executor,
-        ready: Callable[[], None],
-        record: Callable[[Sequence[TrialResult]], None],
-        keep: Callable[[OpenSplit, Fit, Mapping[int | None, tuple[Points, Points | None]]], None],
-        embeddings: Set[str],
-        warn: Callable[[str], None],
         timeout: float | None,
     ) -> None:
         self._plan = plan
-        self._points = data
-        self._data: Path | None = None
+        self._samples = samples
+        self._draws = draws
         self._scratch = scratch
-        self._draw = draw
-        self._divide = divide
         self._executor = executor
-        self._ready_once: Callable[[], None] | None = ready
-        self._record = record
-        self._keep = keep
-        self._warn = warn
         self._timeout = timeout
-        self._upcoming = _upcoming(plan, todo, embeddings)
+        self._data: Path | None = None
+        self._upcoming = _upcoming(plan, decision)
         self._open: list[OpenSplit] = []
         self._ready: deque[tuple[OpenSplit, PendingFit]] = deque()
         self._running: dict[int, tuple[Job, OpenSplit, PendingFit | None]] = {}
+        self._ended = Ended()
         self._submitted = 0
         self._gone = 0
         self._warned: set[str] = set()
+        self.is_prepared = False
         self.cpu_seconds = 0.0
 
-    def run(self, stopped: Callable[[], bool]) -> None:
-        """Do all that is to do, or what has ended when `stopped` says so."""
+    def run(self, stopped: Callable[[], bool]) -> Generator[Ended, None, None]:
+        """Do everything, or what has begun to end when `stopped` is true; yield what has ended."""
         try:
             while not stopped():
                 self._fill()
                 if not self._running:
                     return
-                self._take(self._executor.wait(_WAIT_SECONDS))
-            self._take(self._executor.wait(0))
+                yield self._settle(self._executor.wait(_WAIT_SECONDS))
+            yield self._settle(self._executor.wait(0))
         finally:
             if self._running:
                 self._executor.discard()
             if self._data is not None:
                 self._executor.release(self._data)
 
-    def _take(self, ends: Sequence[JobEnd]) -> None:
-        results = [result for end in ends for result in self._settle(end)]
-        if results:
-            self._record(results)
-
     def _fill(self) -> None:
+        """Submit jobs until every process is busy."""
         capacity = self._executor.capacity
         while len(self._running) < capacity:
             if self._ready:
@@ -162,15 +192,15 @@ class Schedule:
                 return
 
     def _begin_split(self, key: SplitKey, pending: list[PendingFit]) -> None:
-        split, seed, places = self._draw(key)
-        spec, n = self._plan.spec, len(split.train) + len(split.test)
-        shown = kept_rows(spec.embeddings.points if spec.embeddings else None, n, seed)
-        opened = OpenSplit(key, split, seed, shown, Path(), pending, places)
-        opened.waiting = list(pending)
+        drawn, embeddings = self._draws(key), self._plan.spec.embeddings
+        n = len(drawn.split.train) + len(drawn.split.test)
+        shown = kept_rows(embeddings.points if embeddings else None, n, drawn.seed)
+        opened = OpenSplit(key, drawn, shown, pending, list(pending))
         for fit in (each.fit for each in pending):
             if fit.tuning is not None and fit.labels not in opened.folds:
                 try:
-                    opened.folds[fit.labels] = self._divide(opened, fit)
+                    folds = self._draws.divide(key, drawn, fit.labels, fit.tuning)
+                    opened.folds[fit.labels] = folds
                 except InputError as error:
                     opened.undivided[fit.labels] = str(error)
         self._open.append(opened)
@@ -181,56 +211,57 @@ class Schedule:
         self._data = self._scratch.folder("data") / "data.joblib"
         if not self._data.exists():
             with self._scratch.writing():
-                self._points.save(self._data)
+                self._samples.save(self._data)
+        split, seed, label_order = opened.drawn
         job = SplitJob(
             data=self._data,
             split=opened.path,
             trace=self._next_trace(),
-            rows=np.concatenate([opened.split.train, opened.split.test]),
-            n_train=len(opened.split.train),
+            whole=Division(
+                np.concatenate([split.train, split.test]), len(split.train), label_order
+            ),
             steps=tuple((step.name, step.params) for step in self._plan.spec.preprocess),
             searches=self._plan.searches,
-            seed=opened.seed,
+            seed=seed,
             timeout=self._timeout,
-            places=opened.places,
             folds=opened.folds,
         )
         self._submit(job, opened, None)
 
     def _submit_fit(self, opened: OpenSplit, pending: PendingFit) -> None:
-        trace, tuning = self._next_trace(), pending.fit.tuning
-        if tuning is None:
-            self._submit(self._fit_job(opened, pending, pending.fit, trace), opened, pending)
-            return
-        candidates = [
-            self._fit_job(opened, pending, each, trace) for each in pending.fit.candidates
-        ]
-        job = TuneJob(
-            split=opened.path,
-            trace=trace,
-            labels=pending.fit.labels,
-            n_folds=tuning.folds * tuning.repeats,
-            candidates=tuple(
-                replace(each, metrics=(tuning.metric,)) for each in candidates if each.evaluations
-            ),
-            metric=tuning.metric,
-            metrics=self._plan.spec.metrics,
-            timeout=self._timeout,
-        )
+        fit, trace = pending.fit, self._next_trace()
+        job: Job
+        if (tuning := fit.tuning) is None:
+            job = self._fit_job(opened, pending, fit, trace)
+        else:
+            jobs = [self._fit_job(opened, pending, each, trace) for each in fit.candidates]
+            job = TuneJob(
+                split=opened.path,
+                trace=trace,
+                labels=fit.labels,
+                n_folds=tuning.folds * tuning.repeats,
+                candidates=tuple(
+                    replace(each, metrics=(tuning.metric,)) for each in jobs if each.evaluations
+                ),
+                metric=tuning.metric,
+                metrics=self._plan.spec.metrics,
+                timeout=self._timeout,
+            )
         self._submit(job, opened, pending)
 
     def _fit_job(self, opened: OpenSplit, pending: PendingFit, fit: Fit, trace: Path) -> FitJob:
         """Return the job of a pending fit, or of one of its candidates."""
         evaluations = tuple(
             Evaluation(
-                evaluation_id,
-                fit.width_of(trial),
-                trial.evaluator.name,
-                trial.evaluator.params,
-                trial.labels,
+                trial_id,
+                candidate,
+                fit.width_of(cell),
+                cell.evaluator.name,
+                cell.evaluator.params,
+                cell.labels,
             )
-            for evaluation_id, trial in fit.trials.items()
-            if candidate_of(evaluation_id)[0] in pending.left
+            for (trial_id, candidate), cell in fit.cells.items()
+            if trial_id in pending.left
         )
         kept = {fit.width_of(trial) for i, trial in fit.trials.items() if i in self._plan.kept}
         return FitJob(
@@ -242,7 +273,7 @@ class Schedule:
             widths=fit.widths,
             evaluations=evaluations,
             metrics=self._plan.spec.metrics,
-            seed=opened.seed,
+            seed=opened.drawn.seed,
             timeout=self._timeout,
             batched=pending.batched,
             kept_rows=opened.kept_rows if kept else (),
@@ -259,61 +290,60 @@ class Schedule:
         self._submitted += 1
         return self._scratch.folder("traces") / str(self._submitted)
 
-    def _settle(self, end: JobEnd) -> list[TrialResult]:
-        _, opened, pending = self._running.pop(id(end.job))
-        end.job.trace.unlink(missing_ok=True)
-        if end.result is not None:
-            self.cpu_seconds += end.result.cpu_seconds
-            for warning in end.result.warnings:
-                # The same warning with other numbers in it, such as counts of points, is not news.
-                kind = re.sub(r"\d+", "#", warning)
-                if kind not in self._warned:
-                    self._warned.add(kind)
-                    self._warn(warning)
-            if end.result.disk_full:
-                raise self._scratch.refusal(end.result.error)
-            if end.result.files_gone:
-                self._prepare_again(opened, pending, end.result.error)
-                return []
-            self._gone = 0
-        if pending is None:
-            return self._settle_split(opened, end)
-        results = self._settle_fit(opened, pending, end)
-        if not pending.left:
-            self._close_fit(opened, pending)
-        return results
-
-    def _settle_split(self, opened: OpenSplit, end: JobEnd) -> list[TrialResult]:
-        error = end.result.error if end.result is not None else ""
-        if end.result is not None and not error:
-            if self._ready_once is not None:
-                self._ready_once()
-                self._ready_once = None
-            results = []
-            for pending in opened.waiting:
-                lack = opened.undivided.get(pending.fit.labels)
-                if pending.fit.tuning is None or lack is None:
-                    self._ready.append((opened, pending))
+    def _settle(self, ends: Sequence[JobEnd]) -> Ended:
+        """Return what has ended by the ends of these jobs."""
+        self._ended = ended = Ended()
+        for end in ends:
+            _, opened, pending = self._running.pop(id(end.job))
+            end.job.trace.unlink(missing_ok=True)
+            if end.result is not None:
+                self._note(end.result.cpu_seconds, end.result.warnings)
+                if end.result.disk_full:
+                    raise self._scratch.refusal(end.result.error)
+                if end.result.files_gone:
+                    self._prepare_again(opened, pending, end.result.error)
                     continue
-                results += _give_up(pending, FAILED, f"no inner folds: {lack}")
-                self._close_fit(opened, pending)
-            opened.waiting = []
-            return results
-        opened.attempts += 1
-        if end.death == "killed" and opened.attempts < _ATTEMPTS:
-            self._submit_split(opened)
-            return []
-        reason = f"while the split was prepared: {error or end.reason}"
-        traceback = end.result.traceback if end.result is not None else ""
-        results = []
-        for pending in opened.waiting:
-            results += _give_up(pending, end.death or FAILED, reason, traceback)
+                self._gone = 0
+            if pending is None:
+                self._settle_split(opened, end)
+            else:
+                self._settle_fit(opened, pending, end)
+        return ended
+
+    def _note(self, cpu_seconds: float, warnings: Sequence[str]) -> None:
+        self.cpu_seconds += cpu_seconds
+        for warning in warnings:
+            # A warning that differs from an earlier one in its numbers only is not shown again.
+            kind = re.sub(r"\d+", "#", warning)
+            if kind not in self._warned:
+                self._warned.add(kind)
+                self._ended.warnings.append(warning)
+
+    def _settle_split(self, opened: OpenSplit, end: JobEnd) -> None:
+        error = end.result.error if end.result is not None else ""
+        is_prepared = end.result is not None and not error
+        self.is_prepared = self.is_prepared or is_prepared
+        if not is_prepared:
+            opened.attempts += 1
+            if end.death == "killed" and opened.attempts < _ATTEMPTS:
+                self._submit_split(opened)
+                return
+        waiting, opened.waiting = opened.waiting, []
+        for pending in waiting:
+            lack = opened.undivided.get(pending.fit.labels)
+            if not is_prepared:
+                reason = f"while the split was prepared: {error or end.reason}"
+                traceback = end.result.traceback if end.result is not None else ""
+                self._ended.results += pending.lose(end.death or FAILED, reason, traceback)
+            elif pending.fit.tuning is not None and lack is not None:
+                self._ended.results += pending.lose(FAILED, f"no inner folds: {lack}")
+            else:
+                self._ready.append((opened, pending))
+                continue
             self._close_fit(opened, pending)
-        opened.waiting = []
-        return results
 
     def _prepare_again(self, opened: OpenSplit, pending: PendingFit | None, reason: str) -> None:
-        """Prepare a split anew for a fit whose files were removed by another program."""
+        """Prepare a split again for a fit whose files another program removed."""
         self._gone += 1
         if self._gone > _MOST_GONE:
             raise self._scratch.refusal(reason)
@@ -323,44 +353,43 @@ class Schedule:
         if not is_under_way:
             self._submit_split(opened)
 
-    def _settle_fit(self, opened: OpenSplit, pending: PendingFit, end: JobEnd) -> list[TrialResult]:
+    def _settle_fit(self, opened: OpenSplit, pending: PendingFit, end: JobEnd) -> None:
         if end.result is not None:
-            self._keep(opened, pending.fit, end.result.kept)
-            results = list(end.result.results)
-            _remove(pending, results)
-            # Only a fault of the scratch folder or the like leaves trials without a result.
-            return results + _give_up(pending, FAILED, end.result.error, end.result.traceback)
-        results = list(end.seen.finished)
-        _remove(pending, results)
-        results += _blame(pending, end)
-        if pending.left:
-            self._ready.appendleft((opened, pending))
-        return results
+            self._ended.embeddings.append(Embedded(opened, pending.fit, end.result.kept))
+            self._ended.results += pending.take(end.result.results)
+            # Trials without a result mean that the whole job failed, for instance on its files.
+            self._ended.results += pending.lose(FAILED, end.result.error, end.result.traceback)
+        else:
+            self._ended.results += pending.take(end.seen.finished)
+            self._ended.results += pending.blame(end)
+            if pending.left:
+                self._ready.appendleft((opened, pending))
+        if not pending.left:
+            self._close_fit(opened, pending)
 
     def _close_fit(self, opened: OpenSplit, pending: PendingFit) -> None:
         opened.pending.remove(pending)
         if not opened.pending:
             self._open.remove(opened)
             self._executor.release(opened.path)
-            # Who has its arrays open keeps them until done.
+            # A process that has its arrays open keeps them until it is done.
             opened.path.unlink(missing_ok=True)
 
 
-def _upcoming(
-    plan: Plan, todo: Set[str], embeddings: Set[str]
-) -> Iterator[tuple[SplitKey, list[PendingFit]]]:
+def _upcoming(plan: Plan, decision: Decision) -> Iterator[tuple[SplitKey, list[PendingFit]]]:
+    todo = set(decision.todo)
     for key, fits in plan.fits.items():
         pending = []
         for fit in fits:
             left = {trial_id: trial for trial_id, trial in fit.trials.items() if trial_id in todo}
-            if left or any(plan.kept.get(trial_id) in embeddings for trial_id in fit.trials):
+            if left or any(plan.kept.get(each) in decision.embeddings for each in fit.trials):
                 pending.append(PendingFit(fit, left))
         if pending:
             yield key, pending
 
 
 def kept_rows(most: int | None, n: int, seed: int) -> tuple[int, ...]:
-    """Return which of n points are kept, ascending, drawn by the split's seed."""
+    """Return which of n samples are kept, in ascending order, drawn by the split's seed."""
     if most is None:
         return ()
     if n <= most:
@@ -368,43 +397,3 @@ def kept_rows(most: int | None, n: int, seed: int) -> tuple[int, ...]:
     keys = np.random.PCG64(seed).random_raw(n)
     chosen = np.argsort(keys, kind="stable")[:most]
     return tuple(sorted(int(row) for row in chosen))
-
-
-def _blame(pending: PendingFit, end: JobEnd) -> list[TrialResult]:
-    """Return the trials that a process's death costs; the others of the fit are done again.
-
-    It is the trial that the process was on. A fit belongs to all of its trials: if it hangs all are
-    lost, if its process is killed the first is, and all if that happens again. Of several trials
-    evaluated together nobody knows which it was, so they are done again one by one.
-    """
-    status, reason, seen = end.death or FAILED, end.reason, end.seen
-    if len(seen.evaluating) == 1:
-        return _lose(pending, seen.evaluating, status, reason)
-    if seen.evaluating:
-        pending.batched = False
-        return []
-    pending.attempts += 1
-    if seen.fitting:
-        reason = f"{reason} while it was fitted"
-    if status == TIMEOUT or pending.attempts >= _ATTEMPTS:
-        return _give_up(pending, status, reason)
-    return _lose(pending, list(pending.left)[:1], status, reason) if seen.fitting else []
-
-
-def _give_up(
-    pending: PendingFit, status: str, reason: str, traceback: str = ""
-) -> list[TrialResult]:
-    return _lose(pending, list(pending.left), status, reason, traceback)
-
-
-def _lose(
-    pending: PendingFit, trials: Sequence[str], status: str, reason: str, traceback: str = ""
-) -> list[TrialResult]:
-    results = [TrialResult(trial, status, reason, traceback=traceback) for trial in trials]
-    _remove(pending, results)
-    return results
-
-
-def _remove(pending: PendingFit, results: Sequence[TrialResult]) -> None:
-    for result in results:
-        del pending.left[result.trial_id]

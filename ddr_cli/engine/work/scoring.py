@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ddr_cli.engine.work.jobs import Evaluation
-from ddr_cli.engine.work.scratch import PointSet
+from ddr_cli.engine.work.samples import Samples
 from ddr_cli.evaluation.measures import Embedded
 from ddr_cli.evaluation.metrics import (
     LABEL_METRICS,
@@ -55,7 +55,7 @@ def _batch_key(one: Evaluation, *, across_widths: bool) -> object:
         return one.labels, one.evaluator, repr(sorted(one.params.items()))
     shared = get_evaluator_traits(factory(**one.params)).shared
     if shared is None or not (is_measure(factory) or hasattr(factory, "predict_many")):
-        return one.trial_id
+        return one.trial_id, one.candidate
     rest = tuple((name, repr(one.params[name])) for name in sorted(one.params) if name != shared)
     return one.width, one.labels, one.evaluator, rest
 
@@ -77,7 +77,7 @@ def scores_of(
     evaluators: Sequence[Any],
     train: Any,
     test: Any,
-    split: PointSet,
+    split: Samples,
     metrics: Sequence[str],
     prototypes: NDArray[Any] | None = None,
     maps: Sequence[NDArray[Any]] | None = None,
@@ -121,7 +121,7 @@ def _ranks(classifier: Any, metrics: Sequence[str]) -> bool:
 
 
 def _fitted_scores(
-    classifier: Any, train: Any, test: Any, split: PointSet, metrics: Sequence[str]
+    classifier: Any, train: Any, test: Any, split: Samples, metrics: Sequence[str]
 ) -> Scores:
     """Return the scores of a classifier by metrics that look at more than its predictions."""
     y_train, y_test = split.labels.y[: split.n_train], split.labels.y[split.n_train :]
@@ -176,7 +176,7 @@ def _defined(scores: Scores) -> Scores:
     return scores
 
 
-def _ranked(classifier: Any, test: Any, split: PointSet) -> float:
+def _ranked(classifier: Any, test: Any, split: Samples) -> float:
     """Return the mean average precision of a fitted classifier's decision values."""
     n, labels = split.n_train, split.labels
     if len(labels.classes) != 2:
@@ -189,12 +189,12 @@ def _ranked(classifier: Any, test: Any, split: PointSet) -> float:
     return mean_average_precision(labels.y[n:] == 1, second, groups)
 
 
-def _embedded(train: Any, test: Any, split: PointSet, prototypes: NDArray[Any] | None) -> Embedded:
+def _embedded(train: Any, test: Any, split: Samples, prototypes: NDArray[Any] | None) -> Embedded:
     parts, labels = [train, test], split.labels
     points = sparse.vstack(parts, format="csr") if sparse.issparse(train) else np.vstack(parts)
     return Embedded(
         points,
-        split.points,
+        split.X,
         labels.y,
         split.n_train,
         labels.classes,

@@ -1,43 +1,44 @@
-"""One session of a run, in a locked folder: every finished trial is on disk at once."""
+"""One session of a run, in a locked folder: every trial that ends is on disk at once."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping
+from contextlib import closing, suppress
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ddr_cli.core.errors import InputError
 from ddr_cli.core.own_code import shown
-from ddr_cli.engine.decide import Decision
-from ddr_cli.engine.plan.plan import Fit, Plan
-from ddr_cli.engine.progress import Progress
 from ddr_cli.engine.rows.embeddings import KeptEmbedding, embedding_path
 from ddr_cli.engine.rows.journal import OK, Journal, parameter_text
-from ddr_cli.engine.rows.manifest import SessionRecord, manifest_of, now, packages_of
+from ddr_cli.engine.rows.manifest import Manifest, SessionRecord, manifest_of, now, packages_of
 from ddr_cli.engine.rows.result import Points, TrialResult
 from ddr_cli.engine.rows.tracebacks import Tracebacks
 from ddr_cli.engine.work.interruptible import interruptible
-from ddr_cli.engine.work.jobs import Division, Executor
 from ddr_cli.engine.work.majority import majority_scores
-from ddr_cli.engine.work.schedule import OpenSplit, Schedule
+from ddr_cli.engine.work.samples import Labels, Samples
+from ddr_cli.engine.work.schedule import Embedded, Ended, Schedule
 from ddr_cli.engine.work.scoring import is_measure, load_evaluator
-from ddr_cli.engine.work.scratch import Labels, PointSet, Scratch
-from ddr_cli.engine.work.splits import Drawn, Draws
+from ddr_cli.engine.work.scratch import Scratch
 from ddr_cli.spec.budgets import ALL
 
 if TYPE_CHECKING:
     from ddr_cli.data import Dataset
-    from ddr_cli.spec import Cell, Setting, SplitKey
+    from ddr_cli.engine.decide import Decision
+    from ddr_cli.engine.plan.plan import Plan
+    from ddr_cli.engine.progress import Progress
+    from ddr_cli.engine.work.jobs import Executor
+    from ddr_cli.engine.work.splits import Draws
+    from ddr_cli.spec import Cell, Setting
 
 _SECONDS_DECIMALS = 6
 _COORDINATE_DIGITS = 5
 
 
 class Session:
-    """From the first job to the last, or to the interruption, in a folder that is locked."""
+    """The work of a run from its first job to its last or to an interruption."""
 
     def __init__(
         self,
@@ -56,7 +57,6 @@ class Session:
         self._progress = progress
         self._record = record
         self._tracebacks = Tracebacks(journal.path.parent)
-        self._split_hashes: dict[str, str] = {}
         self._parameter_cells: dict[int, dict[str, str]] = {}
         self._ended = 0
         self._failed = 0
@@ -72,62 +72,59 @@ class Session:
         failed_before = sum(each != OK for each in self._journal.status.values())
         failed_before -= sum(self._journal.status.get(each, OK) != OK for each in todo)
         self._progress.begin(self._plan.spec.name, asked, asked - len(todo), failed_before)
-        wall, cpu = time.perf_counter(), time.process_time()
-        schedule = None
-
-        def ready() -> None:
-            self._record.startup_seconds = round(time.perf_counter() - wall, 3)
-            manifest.write(folder)
-
         try:
-            with Scratch() as scratch, interruptible(executor.wake) as stopped:
-                schedule = Schedule(
-                    self._plan,
-                    set(todo),
-                    data=PointSet(
-                        self._dataset.X, self._labels, categorical=self._dataset.categorical
-                    ),
-                    scratch=scratch,
-                    draw=self._draw,
-                    divide=self._divide,
-                    executor=executor,
-                    ready=ready,
-                    record=self._record_results,
-                    keep=self._keep,
-                    embeddings=decision.embeddings,
-                    warn=self._progress.note,
-                    timeout=self._record.timeout,
-                )
-                schedule.run(stopped)
-                interrupted = self._ended < len(todo)
-                self._record.outcome = "interrupted" if interrupted else "finished"
+            self._work(decision, executor, manifest)
+            interrupted = self._ended < len(todo)
+            self._record.outcome = "interrupted" if interrupted else "finished"
         finally:
             self._progress.end()
-            spent = time.process_time() - cpu + (schedule.cpu_seconds if schedule else 0)
-            self._record.wall_seconds = round(time.perf_counter() - wall, 3)
-            self._record.cpu_seconds = round(spent, 3)
             self._record.trials_ended = self._ended
             self._record.trials_failed = self._failed
             self._record.finished = now()
             if self._record.outcome is None:
                 self._record.outcome = "stopped"
-                # What stopped it, such as a full disk, is the message to show.
+                # The error that stopped it, such as a full disk, is the one to show.
                 with suppress(InputError):
                     manifest.write(folder)
             else:
                 manifest.write(folder)
         return interrupted
 
-    def _draw(self, key: SplitKey) -> Drawn:
-        drawn = self._draws(key)
-        self._split_hashes[key.name] = drawn.split.hash
-        return drawn
+    def _work(self, decision: Decision, executor: Executor, manifest: Manifest) -> None:
+        record, data = self._record, self._dataset
+        wall, cpu = time.perf_counter(), time.process_time()
+        schedule = None
+        try:
+            with Scratch() as scratch, interruptible(executor.wake) as stopped:
+                schedule = Schedule(
+                    self._plan,
+                    decision,
+                    Samples(data.X, self._labels, categorical=data.categorical),
+                    self._draws,
+                    scratch,
+                    executor,
+                    record.timeout,
+                )
+                with closing(schedule.run(stopped)) as ends:
+                    for ended in ends:
+                        if schedule.is_prepared and not record.startup_seconds:
+                            record.startup_seconds = round(time.perf_counter() - wall, 3)
+                            manifest.write(self._journal.path.parent)
+                        self._take(ended)
+        finally:
+            spent = time.process_time() - cpu + (schedule.cpu_seconds if schedule else 0)
+            record.wall_seconds = round(time.perf_counter() - wall, 3)
+            record.cpu_seconds = round(spent, 3)
 
-    def _divide(self, opened: OpenSplit, fit: Fit) -> tuple[Division, ...]:
-        assert fit.tuning is not None
-        return self._draws.divide(opened.key, opened.split, opened.places, fit.labels, fit.tuning)
-
-    def _record_results(self, results: Sequence[TrialResult]) -> None:
+    def _take(self, ended: Ended) -> None:
+        """Write what has ended: embeddings before the rows, so that no row lacks its embedding."""
+        for warning in ended.warnings:
+            self._progress.note(warning)
+        for each in ended.embeddings:
+            self._keep(each)
+        results = ended.results
+        if not results:
+            return
         self._tracebacks.keep(results)
         self._journal.append([self._row(result) for result in results])
         failed = sum(result.status != OK for result in results)
@@ -137,24 +134,23 @@ class Session:
 
     def _row(self, result: TrialResult) -> dict[str, object]:
         trial = self._plan.trials[result.trial_id]
-        reducer, evaluator = trial.reducer, trial.evaluator
-        if trial.tuning is not None and result.chosen is not None:
-            reducer, evaluator = trial.tuning.candidates[result.chosen]
-        cells = self._cells("reducer", reducer) | self._cells("classifier", evaluator)
-        if trial.tuning is not None and result.chosen is None:
-            # What was to be chosen has no value.
-            others = [
-                self._cells("reducer", one) | self._cells("classifier", other)
-                for one, other in trial.tuning.candidates
-            ]
-            cells = {k: v for k, v in cells.items() if all(one[k] == v for one in others)}
+        pairs = [(trial.reducer, trial.evaluator)]
+        if trial.tuning is not None:
+            chosen = result.candidate
+            candidates = trial.tuning.candidates
+            pairs = [*pairs, *candidates] if chosen is None else [candidates[chosen]]
+        first, *others = (
+            self._cells("reducer", one) | self._cells("classifier", other) for one, other in pairs
+        )
+        # If no setting was chosen, the parameters to choose have no value.
+        cells = {k: v for k, v in first.items() if all(one[k] == v for one in others)}
         return {
             "trial_id": result.trial_id,
             "dataset": self._plan.data.name,
             "split": trial.split.name,
-            "split_hash": self._split_hashes[trial.split.name],
+            "split_hash": self._draws.hashes[trial.split.name],
             "reducer": shown(trial.reducer.name),
-            # The column holds measures too; journals that there are call it so.
+            # Existing journals use this name for measures, too.
             "classifier": shown(trial.evaluator.name),
             **cells,
             "split.train": trial.split.train,
@@ -171,10 +167,10 @@ class Session:
         }
 
     def _constant_scores(self, trial: Cell) -> Mapping[str, float]:
-        """Return what a trial that failed is scored as; a measure has no such value."""
+        """Return the majority-class baseline's scores, for a failed trial; measures have none."""
         if is_measure(load_evaluator(trial.evaluator.name)):
             return {}
-        split, labels = self._draw(trial.split).split, self._labels
+        split, labels = self._draws(trial.split).split, self._labels
         return majority_scores(
             labels.y[split.train],
             labels.y[split.test],
@@ -194,32 +190,24 @@ class Session:
             self._parameter_cells[id(setting)] = cells
         return cells
 
-    def _keep(
-        self,
-        opened: OpenSplit,
-        fit: Fit,
-        kept: Mapping[int | None, tuple[Points, Points | None]],
-    ) -> None:
-        """Write embeddings, before the rows on them: a complete journal's run has them too."""
-        for width, (coordinates, prototypes) in kept.items():
+    def _keep(self, embedded: Embedded) -> None:
+        opened, fit = embedded.split, embedded.fit
+        split, rows = opened.drawn.split, np.asarray(opened.kept_rows)
+        for width, (coordinates, prototypes) in embedded.kept.items():
             trial_id, trial = next(
-                (trial_id, one)
-                for trial_id, one in fit.trials.items()
-                if fit.width_of(one) == width
+                pair for pair in fit.trials.items() if fit.width_of(pair[1]) == width
             )
-            rows = np.asarray(opened.kept_rows)
-            train = opened.split.train
-            own = self._labels.rows(np.concatenate([train, opened.split.test])[rows])
+            own = self._labels.rows(np.concatenate([split.train, split.test])[rows])
             KeptEmbedding(
                 reducer=shown(trial.reducer.name),
                 mode=trial.reducer.mode,
                 params=dict(trial.reducer.params),
                 split=opened.key.name,
-                split_hash=opened.split.hash,
+                split_hash=split.hash,
                 n_components=len(coordinates[0]) if width is None else width,
                 classes=own.classes,
                 y=tuple(own.y.tolist()),
-                part=tuple("train" if row < len(train) else "test" for row in opened.kept_rows),
+                part=tuple("train" if row < len(split.train) else "test" for row in rows),
                 subclass_names=own.subclass_names,
                 subclasses=None if own.subclasses is None else tuple(own.subclasses.tolist()),
                 coordinates=_shortened(coordinates),
@@ -227,10 +215,10 @@ class Session:
             ).write(embedding_path(self._journal.path.parent, self._plan, trial_id))
 
 
-def _shortened(points: Points) -> Points:
-    """Return coordinates to as many digits as a figure shows, whatever their size."""
+def _shortened(coordinates: Points) -> Points:
+    """Return coordinates rounded to the significant digits that a figure shows."""
     digits = _COORDINATE_DIGITS
-    return tuple(tuple(float(f"{value:.{digits}g}") for value in point) for point in points)
+    return tuple(tuple(float(f"{value:.{digits}g}") for value in row) for row in coordinates)
 
 
 def _rounded(seconds: float | None) -> float | None:

@@ -22,23 +22,24 @@ if TYPE_CHECKING:
     from ddr_cli.engine.plan.plan import Plan
     from ddr_cli.spec import Spec, SplitKey, Tuning
 
-# Their parts differ in size from split to split, and some of them may be impossible.
+# These splits differ in size, and some of them may be impossible.
 _UNEQUAL = ("kfold", "grouped", "given")
 
 
 class Drawn(NamedTuple):
-    """A split, the seed of methods on it and, if used, in which order it is labelled."""
+    """A split, the seed of methods on it and, for label budgets, the order of its labels."""
 
     split: Split
     seed: int
-    label_places: NDArray[np.intp] | None
+    label_order: NDArray[np.intp] | None
 
 
 class Draws:
-    """Draws each split of a plan; `sizes` are those of its parts, by family, on average.
+    """Draws each split of a plan; `sizes` are the mean sizes of its sets, by kind of split.
 
-    Making it raises an InputError if a split is impossible, or the data need steps that the spec
-    lacks, so that nothing is run of a spec that can't be run to its end.
+    `hashes` has the hash of each split that was drawn, by its name.
+    The constructor raises an InputError if a split is impossible, or if the data needs steps that
+    the spec lacks: nothing is run of a spec that cannot be run to its end.
     """
 
     def __init__(self, plan: Plan, dataset: Dataset) -> None:
@@ -46,13 +47,14 @@ class Draws:
         self._plan = plan
         self._dataset = dataset
         self._given = self._given_splits()
+        self.hashes: dict[str, str] = {}
         self.sizes: Mapping[str, dict[str, int | float]] = {
             family: self._mean_sizes(family)
             for family in dict.fromkeys(key.family for key in plan.fits)
         }
 
     def __call__(self, key: SplitKey) -> Drawn:
-        """Return a split and what depends on it."""
+        """Return a split with its seed."""
         spec, data = self._plan.spec.split, self._dataset
         predefined: tuple[ArrayLike, ArrayLike] | None = None
         if key.kind == "given":
@@ -73,31 +75,28 @@ class Draws:
             group_names=data.group_names,
             class_names=data.target_names,
         )
-        places = None
+        self.hashes[key.name] = split.hash
+        order = None
         if any(budget != ALL for budget in self._plan.spec.labels):
-            # Those of points without a label are their own, and hide nobody else's.
-            places = label_places(data.y, split.train, **stream)
-        return Drawn(split, method_seed(**stream), places)
+            # Unlabelled samples have an order of their own, and hide no other sample's label.
+            order = label_places(data.y, split.train, **stream)
+        return Drawn(split, method_seed(**stream), order)
 
     def divide(
-        self,
-        key: SplitKey,
-        split: Split,
-        places: NDArray[np.intp] | None,
-        labels: int | None,
-        tuning: Tuning,
+        self, key: SplitKey, drawn: Drawn, labels: int | None, tuning: Tuning
     ) -> tuple[Division, ...]:
-        """Return the inner folds of a split's training part; the test part has no say in them.
+        """Return inner folds of a split's training set; they do not depend on the test set.
 
-        Where only so many points of each class have `labels`, these are divided. Their places in
-        the folds are 0: they are labelled with any budget.
+        With `labels` labelled samples per class, these are divided. Their order in the folds is 0:
+        any budget includes them.
         """
-        data, train = self._dataset, split.train
+        data, train = self._dataset, drawn.split.train
         y, order = data.y[train], None
         if labels is not None:
-            assert places is not None
-            order = np.where(places < labels, 0, len(train))
-            y = np.where(places < labels, y, UNLABELLED)
+            assert drawn.label_order is not None
+            known = drawn.label_order < labels
+            order = np.where(known, 0, len(train))
+            y = np.where(known, y, UNLABELLED)
         grouped = key.kind == "grouped"
         folds = inner_folds(
             y,
@@ -138,22 +137,19 @@ class Draws:
 
     def _mean_sizes(self, family: str) -> dict[str, int | float]:
         keys = [key for key in self._plan.fits if key.family == family]
-        # Else splits that differ in their number alone have one size: the first stands for all.
+        # Other splits of one kind have the same size, which the first shows.
         splits = [self(key).split for key in (keys if keys[0].kind in _UNEQUAL else keys[:1])]
-        return {
-            "train": _mean([len(split.train) for split in splits]),
-            "test": _mean([len(split.test) for split in splits]),
+        sizes = {
+            "train": [len(split.train) for split in splits],
+            "test": [len(split.test) for split in splits],
         }
+        means = {name: sum(found) / len(found) for name, found in sizes.items()}
+        return {name: int(mean) if mean.is_integer() else mean for name, mean in means.items()}
 
 
 def check_prepared(spec: Spec, data: Dataset) -> None:
-    """Raise InputError if the spec's steps leave missing values or codes that the data have."""
+    """Raise InputError if the spec's steps leave missing values or category codes in the data."""
     names = data.feature_names or [f"x{i}" for i in range(data.n_features)]
     coded = [names[column] for column in data.categorical]
     for _, message in unprepared(data.name, data.n_missing > 0, coded, spec.preprocess):
         raise InputError(message)
-
-
-def _mean(sizes: Sequence[int]) -> int | float:
-    mean = sum(sizes) / len(sizes)
-    return int(mean) if mean.is_integer() else mean

@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from ddr_cli.engine.plan.names import candidate_of
 from ddr_cli.engine.rows.journal import FAILED, OK
 from ddr_cli.engine.rows.result import TrialResult
 from ddr_cli.engine.work.jobs import Evaluation, FitJob, TuneJob
@@ -17,7 +16,7 @@ _DECIMALS = 12
 
 
 def on_fold(fit: FitJob) -> FitJob:
-    """Return a fit as it is done on inner folds, where the labelled points of a class are first."""
+    """Return a fit as on inner folds, where any label budget includes all labelled samples."""
     evaluations = (replace(one, labels=_one_if_some(one.labels)) for one in fit.evaluations)
     return replace(
         fit,
@@ -33,7 +32,7 @@ def _one_if_some(budget: int | None) -> int | None:
 
 @dataclass
 class _Candidate:
-    """A candidate: the fit that it takes, its scores on the folds, what kept it from having one."""
+    """A candidate: its fit, its scores on the folds, and why it has none."""
 
     job: FitJob
     evaluation: Evaluation
@@ -42,16 +41,8 @@ class _Candidate:
     traceback: str = ""
 
 
-@dataclass(frozen=True)
-class Choice:
-    """The setting that a trial takes."""
-
-    number: int
-    score: float
-
-
 class SettingsSearch:
-    """Collects the candidates' scores, fold by fold, and says which is the best."""
+    """Collects the candidates' scores, fold by fold, and selects the best."""
 
     def __init__(self, job: TuneJob) -> None:
         self._job = job
@@ -59,15 +50,14 @@ class SettingsSearch:
         self._seconds: dict[str, float] = {}
         for fit in job.candidates:
             for one in fit.evaluations:
-                trial_id, number = candidate_of(one.trial_id)
-                self._candidates.setdefault(trial_id, {})[number] = _Candidate(fit, one)
+                self._candidates.setdefault(one.trial_id, {})[one.candidate] = _Candidate(fit, one)
 
     def add(self, results: Sequence[TrialResult]) -> None:
-        """Take the results of one fit on one fold."""
+        """Add the results of one fit on one fold."""
         fits: dict[str, float] = {}
         for result in results:
-            trial_id, number = candidate_of(result.trial_id)
-            candidate = self._candidates[trial_id][number]
+            trial_id = result.trial_id
+            candidate = self._candidates[trial_id][result.candidate or 0]
             score = result.metrics.get(self._job.metric, math.nan)
             if result.status != OK:
                 candidate.failure = candidate.failure or result.reason
@@ -76,7 +66,7 @@ class SettingsSearch:
                 candidate.failure = candidate.failure or f"{self._job.metric} is not defined"
             else:
                 candidate.scores.append(score)
-            # A fit counts once for each trial that rests on it, as for rows that share one.
+            # A fit counts once for each trial that uses it, as for rows that share one.
             fits[trial_id] = max(fits.get(trial_id, 0.0), result.fit_seconds or 0.0)
             self._add_seconds(trial_id, result.eval_seconds or 0.0)
         for trial_id, seconds in fits.items():
@@ -87,59 +77,52 @@ class SettingsSearch:
 
     def failures(self) -> list[TrialResult]:
         """Return the results of trials none of whose candidates has a score on every fold."""
-        failed = [trial_id for trial_id in self._candidates if self._choice(trial_id) is None]
-        first = {trial_id: min(self._candidates[trial_id].items())[1] for trial_id in failed}
         return [
             TrialResult(
                 trial_id,
                 FAILED,
-                f"no setting could be scored on every inner fold: {candidate.failure}",
+                f"no setting could be scored on every inner fold: {first.failure}",
                 tune_seconds=self._seconds[trial_id],
-                traceback=candidate.traceback,
+                traceback=first.traceback,
             )
-            for trial_id, candidate in first.items()
+            for trial_id, candidates in self._candidates.items()
+            if self._best(trial_id) is None
+            for first in [candidates[min(candidates)]]
         ]
 
     def final_fits(self) -> Iterator[FitJob]:
-        """Yield the fits of the chosen settings on the whole training part, each of its width."""
+        """Yield the fits of the chosen settings on the whole training set."""
         found: dict[str, list[tuple[FitJob, Evaluation]]] = {}
         for trial_id, candidates in self._candidates.items():
-            choice = self._choice(trial_id)
-            if choice is None:
+            best = self._best(trial_id)
+            if best is None:
                 continue
-            fit, one = candidates[choice.number].job, candidates[choice.number].evaluation
+            fit, one = candidates[best[0]].job, candidates[best[0]].evaluation
             params = dict(fit.params)
             if one.width is not None:
                 params["n_components"] = one.width
-            own = replace(one, trial_id=trial_id, width=None)
             exact = replace(fit, params=params, widths=(), metrics=self._job.metrics)
+            own = replace(one, width=None)
             found.setdefault(repr(sorted(params.items())), []).append((exact, own))
         for shared in found.values():
             yield replace(shared[0][0], evaluations=tuple(own for _, own in shared))
 
     def with_choice(self, results: Sequence[TrialResult]) -> list[TrialResult]:
-        """Return results of final fits with what was chosen, its score and what that took."""
-        found = []
-        for result in results:
-            choice = self._choice(result.trial_id)
-            assert choice is not None
-            found.append(
-                replace(
-                    result,
-                    chosen=choice.number,
-                    inner_score=choice.score,
-                    tune_seconds=self._seconds[result.trial_id],
-                )
-            )
-        return found
+        """Return results of final fits with the inner score, and the time of the search."""
+        return [
+            replace(one, inner_score=best[1], tune_seconds=self._seconds[one.trial_id])
+            for one in results
+            if (best := self._best(one.trial_id)) is not None
+        ]
 
-    def _choice(self, trial_id: str) -> Choice | None:
+    def _best(self, trial_id: str) -> tuple[int, float] | None:
+        """Return the number of a trial's best candidate (ties: the first), and its mean score."""
         lower = get_scale(self._job.metric).better == "lower"
-        best: Choice | None = None
+        best: tuple[int, float] | None = None
         for number, candidate in sorted(self._candidates[trial_id].items()):
             if candidate.failure or len(candidate.scores) < self._job.n_folds:
                 continue
             score = round(math.fsum(candidate.scores) / len(candidate.scores), _DECIMALS)
-            if best is None or (score < best.score if lower else score > best.score):
-                best = Choice(number, score)
+            if best is None or (score < best[1] if lower else score > best[1]):
+                best = number, score
         return best

@@ -18,7 +18,7 @@ from ddr_cli.core.errors import DdrError, InputError
 from ddr_cli.engine.rows.manifest import number_versions
 from ddr_cli.engine.work.dask import worker
 from ddr_cli.engine.work.dask.worker import RunContext
-from ddr_cli.engine.work.jobs import Completions, ExecutorError, Job, JobEnd, SplitJob
+from ddr_cli.engine.work.jobs import Executor, ExecutorError, Job, JobEnd, SplitJob
 
 # Jobs per thread of the cluster that are submitted at a time: one to run and one to have ready.
 _DEPTH = 2
@@ -30,10 +30,11 @@ _LOST = (
 )
 
 
-class DaskExecutor:
+class DaskExecutor(Executor):
     """Runs jobs on the workers of the dask cluster whose scheduler is at `address`."""
 
     def __init__(self, address: str, *, memory_limit: int | None = None) -> None:
+        super().__init__()
         self._address = address
         self._context = RunContext(uuid.uuid4().hex, memory_limit, number_versions())
         self._submitted: dict[int, tuple[Job, Any]] = {}
@@ -41,7 +42,6 @@ class DaskExecutor:
         # the workers that have a job on them, and makes them again if those die.
         self._values: dict[Path, Any] = {}
         self._tasks = 0
-        self._completions = Completions()
         self._threads = 0
         self._last_with_workers = time.monotonic()
         self._client = _connect(address)
@@ -69,17 +69,17 @@ class DaskExecutor:
             future = self._task(worker.fit, self._context, job, self._values[job.split])
         number = self._tasks
         self._submitted[number] = (job, future)
-        future.add_done_callback(lambda _: self._completions.put(number))
+        future.add_done_callback(lambda _: self._notify(number))
 
     def wait(self, seconds: float) -> list[JobEnd]:
         """Return the jobs that have ended since the last call, waiting for one if there is none."""
         ends = []
-        for number in self._completions.take(seconds):
+        for number in self._take(seconds):
             if number not in self._submitted:
                 continue
             job, future = self._submitted[number]
             if (end := self._end_of(job, future)) is None:
-                self._completions.put(number)
+                self._notify(number)
                 continue
             # Were it kept, dask would do the job again if the worker with its result died.
             del self._submitted[number]
@@ -91,10 +91,6 @@ class DaskExecutor:
     def release(self, path: Path) -> None:
         """Drop what the cluster holds of a file."""
         self._values.pop(path, None)
-
-    def wake(self) -> None:
-        """Make `wait` return at once; may be called from a signal handler."""
-        self._completions.wake()
 
     def discard(self) -> None:
         """Forget all jobs that have not ended, and end the processes that are on one."""

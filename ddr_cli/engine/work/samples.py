@@ -1,0 +1,129 @@
+"""Samples, of a data set or of a split, and the file in which all workers read them.
+
+One process writes the file once. The others map it into memory, without a copy of their own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import joblib
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ddr_cli.numerics.neighbors import Neighbors
+from ddr_cli.numerics.sharing import Shared
+
+if TYPE_CHECKING:
+    from ddr_cli.data import Dataset
+
+_SHUFFLING = 1
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """The labels of samples.
+
+    `y` are indices into `classes`; `subclasses`, the classes before some were merged, are indices
+    into `subclass_names`; samples of one of the `groups` are ranked together.
+    """
+
+    y: NDArray[np.int64]
+    classes: tuple[str, ...]
+    subclasses: NDArray[np.int64] | None = None
+    subclass_names: tuple[str, ...] | None = None
+    groups: NDArray[np.int64] | None = None
+
+    @classmethod
+    def of(cls, data: Dataset) -> Self:
+        """Return the labels of a data set's samples."""
+        return cls(data.y, data.target_names, data.subclasses, data.subclass_names, data.groups)
+
+    def rows(self, rows: NDArray[np.intp]) -> Labels:
+        """Return the labels of some of the samples."""
+        below = None if self.subclasses is None else self.subclasses[rows]
+        together = None if self.groups is None else self.groups[rows]
+        return Labels(self.y[rows], self.classes, below, self.subclass_names, together)
+
+
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """The samples of a data set, or of a split with its training set first, and their labels.
+
+    `neighbors` are the neighbours that were searched in a split, by kind of search. `label_order`
+    is the order in which the training samples of a class are labelled, if only some are. `folds`
+    are inner splits of the training set, by the number of labels per class. `categorical` are the
+    columns of a data set that hold codes of categories.
+    """
+
+    X: Any
+    labels: Labels
+    n_train: int = 0
+    neighbors: dict[str, Neighbors] = field(default_factory=dict)
+    label_order: NDArray[np.intp] | None = None
+    folds: dict[int | None, tuple[Samples, ...]] = field(default_factory=dict)
+    categorical: tuple[int, ...] = ()
+
+    @cached_property
+    def shared(self) -> Shared:
+        """The training set, and what fits of it have in common."""
+        return Shared(self.X[: self.n_train])
+
+    def with_shuffled_labels(self, seed: int) -> Samples:
+        """Return the samples with the labels permuted within the training and the test set."""
+        # NumPy promises that the raw stream of a bit generator never changes; it promises nothing
+        # about shuffling. Methods with the same seed draw from another stream.
+        generator = np.random.PCG64(np.random.SeedSequence(seed, spawn_key=(_SHUFFLING,)))
+        keys = generator.random_raw(len(self.labels.y))
+        second = np.arange(len(keys)) >= self.n_train
+        y = self.labels.y[np.lexsort((keys, second))]
+        return replace(self, labels=replace(self.labels, y=y))
+
+    def save(self, path: Path) -> None:
+        """Write everything to one file."""
+        joblib.dump(self._parts(), path)
+
+    @classmethod
+    def load(cls, path: Path) -> Self:
+        """Return what `save` wrote, as read-only views of the file."""
+        return cls._of(_plain(joblib.load(path, mmap_mode="r")))
+
+    def _parts(self) -> tuple[Any, ...]:
+        X: Any = self.X
+        if sparse.issparse(X):
+            # A worker can't sort the entries of a read-only view.
+            X = X.tocsr(copy=True)  # type: ignore[attr-defined]
+            X.sum_duplicates()
+            parts: Any = (X.data, X.indices, X.indptr, X.shape)
+        else:
+            parts = np.ascontiguousarray(X)
+        found = {name: (one.indices, one.distances) for name, one in self.neighbors.items()}
+        inner = {key: tuple(fold._parts() for fold in folds) for key, folds in self.folds.items()}
+        order = self.label_order
+        return parts, vars(self.labels), self.n_train, found, order, inner, self.categorical
+
+    @classmethod
+    def _of(cls, stored: tuple[Any, ...]) -> Self:
+        parts, labels, n_train, found, order, inner, categorical = stored
+        if isinstance(parts, tuple):
+            *arrays, shape = parts
+            parts = sparse.csr_array(tuple(arrays), shape=shape, copy=False)
+            parts.has_canonical_format = True
+        neighbors = {name: Neighbors(*arrays) for name, arrays in found.items()}
+        folds = {key: tuple(map(Samples._of, each)) for key, each in inner.items()}
+        return cls(parts, Labels(**labels), n_train, neighbors, order, folds, categorical)
+
+
+def _plain(value: Any) -> Any:
+    """Return memory maps as plain arrays, with which NumPy is quicker."""
+    if isinstance(value, np.ndarray):
+        return np.asarray(value)
+    if isinstance(value, tuple):
+        return tuple(_plain(item) for item in value)
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    return value
