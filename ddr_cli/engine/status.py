@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ddr_cli.core.errors import InputError
 from ddr_cli.engine.datasets import Datasets
 from ddr_cli.engine.decide import Decision, Redo, decide
-from ddr_cli.engine.plan.plan import PIECES, Plan, make_plan
+from ddr_cli.engine.plan.plan import COMPONENTS, Plan, make_plan
 from ddr_cli.engine.progress import duration
 from ddr_cli.engine.rows.folder import is_running, journal_of
 from ddr_cli.engine.rows.journal import FILE_NAME, OK, parameter_text, read_rows
@@ -168,7 +168,7 @@ def _candidates(plan: Plan) -> list[str]:
             continue
         tried: dict[str, dict[str, None]] = {}
         for pair in trial.tuning.candidates:
-            for prefix, setting in zip(PIECES, pair, strict=True):
+            for prefix, setting in zip(COMPONENTS, pair, strict=True):
                 for name, value in setting.params.items():
                     tried.setdefault(f"{prefix}.{name}", {})[parameter_text(value)] = None
         axes = "; ".join(f"{name} {', '.join(x)}" for name, x in tried.items() if len(x) > 1)
