@@ -181,7 +181,6 @@ class KNNClassifier(ClassifierMixin, BaseEstimator):
         return EvaluatorTraits(
             shared="n_neighbors",
             grids={"n_neighbors": tuple(range(1, 16))},
-            paper="Hastie, Tibshirani, Friedman, The Elements of Statistical Learning, 13.3",
         )
 
 

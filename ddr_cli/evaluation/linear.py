@@ -191,7 +191,6 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
     def __ddr_traits__(self) -> EvaluatorTraits:
         return EvaluatorTraits(
             grids={"alpha": (0.0, 1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0)},
-            paper="Raich, Costa, Damelin, Hero, CCDR, section V-A",
         )
 
 

@@ -148,7 +148,6 @@ class _Neighborhood(Measure, ABC):
         return EvaluatorTraits(
             shared="n_neighbors",
             grids={"n_neighbors": tuple(range(1, 11))},
-            paper='Wang, Mahadevan, "Learning Locality-Preserving Discriminative Features"',
         )
 
 
@@ -167,6 +166,11 @@ class SameClass(_Neighborhood):
         How many of the nearest others are looked at.
     part : {"all", "test"}, default="all"
         Which points: all, or the test points among themselves.
+
+    References
+    ----------
+    .. [1] C. Wang, S. Mahadevan, "Learning Locality-Preserving Discriminative Features",
+       sections 4.1 and 4.2.
     """
 
     scale = measured()["same_class"]
@@ -194,6 +198,11 @@ class Topology(_Neighborhood):
         How many of the nearest others in the embedding are looked at.
     part : {"all", "test"}, default="all"
         Which points: all, or the test points among themselves.
+
+    References
+    ----------
+    .. [1] C. Wang, S. Mahadevan, "Learning Locality-Preserving Discriminative Features",
+       sections 4.1 and 4.2.
     """
 
     scale = measured()["topology"]
@@ -364,6 +373,11 @@ class IntrinsicDimension(Measure):
         Subsamples per size, and repetitions of the whole.
     random_state : int, optional
         Seed of the subsamples; in a run, the split's if not given.
+
+    References
+    ----------
+    .. [1] J. A. Costa, A. O. Hero, "Geodesic entropic graphs for dimension and entropy
+       estimation in manifold learning", IEEE Trans. Signal Processing 52, 2004.
     """
 
     scale = measured()["dimension"]
@@ -403,6 +417,4 @@ class IntrinsicDimension(Measure):
     def __ddr_traits__(self) -> EvaluatorTraits:
         return EvaluatorTraits(
             grids={"method": ("gmst", "knn")},
-            paper='Costa, Hero, "Geodesic entropic graphs for dimension and entropy estimation in '
-            'manifold learning", IEEE Trans. Signal Processing 52, 2004',
         )

@@ -134,5 +134,4 @@ class NeuralNetClassifier(ClassifierMixin, BaseEstimator):
     def __ddr_traits__(self) -> EvaluatorTraits:
         return EvaluatorTraits(
             grids={"learning_rate": (0.01, 0.03, 0.1, 0.3), "max_iter": (250, 500, 1000, 2000)},
-            paper="Raich, Costa, Damelin, Hero, CCDR, section V-A",
         )

@@ -29,14 +29,11 @@ class EvaluatorTraits:
         settings)`` shares its work: several values of it cost about as much as one.
     grids : mapping of str to tuple
         The default grid of each parameter, for ``ddr sweep --param`` without values.
-    paper : str or None
-        The reference, as shown by ``ddr describe``.
     """
 
     version: int = 1
     shared: str | None = None
     grids: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
-    paper: str | None = None
 
 
 def get_evaluator_traits(evaluator: Any) -> EvaluatorTraits:

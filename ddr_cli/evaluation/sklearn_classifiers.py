@@ -47,7 +47,13 @@ class _Checked:
     look=("black", "s"),
 )
 class GradientBoosting(_Checked, HistGradientBoostingClassifier):
-    """Gradient boosting of trees on binned features (`HistGradientBoostingClassifier`)."""
+    """Gradient boosting of trees on binned features (`HistGradientBoostingClassifier`).
+
+    References
+    ----------
+    .. [1] J. H. Friedman, "Greedy Function Approximation: A Gradient Boosting Machine", Annals
+       of Statistics 29, 2001.
+    """
 
     learning_rate: Positive = 0.1
     max_iter: Count = 100
@@ -58,15 +64,18 @@ class GradientBoosting(_Checked, HistGradientBoostingClassifier):
     def __ddr_traits__(self) -> EvaluatorTraits:
         return EvaluatorTraits(
             grids={"learning_rate": (0.03, 0.1, 0.3), "max_leaf_nodes": (7, 15, 31, 63)},
-            paper='Friedman, "Greedy Function Approximation: A Gradient Boosting Machine", Annals '
-            "of Statistics 29, 2001",
         )
 
 
 @dataclass(eq=False, repr=False)
 @registered("classifier", "random_forest", "majority of randomised trees", look=("dark red", "X"))
 class RandomForest(_Checked, RandomForestClassifier):
-    """A random forest (`RandomForestClassifier`)."""
+    """A random forest (`RandomForestClassifier`).
+
+    References
+    ----------
+    .. [1] L. Breiman, "Random Forests", Machine Learning 45, 2001.
+    """
 
     n_estimators: Count = 100
     max_features: Literal["sqrt", "log2"] | Annotated[float, Gt(0), Le(1)] = "sqrt"
@@ -76,7 +85,6 @@ class RandomForest(_Checked, RandomForestClassifier):
     def __ddr_traits__(self) -> EvaluatorTraits:
         return EvaluatorTraits(
             grids={"max_features": ("sqrt", 0.1, 0.3, 1.0), "min_samples_leaf": (1, 3, 10)},
-            paper='Breiman, "Random Forests", Machine Learning 45, 2001',
         )
 
 
@@ -88,7 +96,12 @@ class RandomForest(_Checked, RandomForestClassifier):
     look=("pink", "h"),
 )
 class Logistic(_Checked, LogisticRegression):
-    """Multinomial logistic regression with a ridge of 1 / C (`LogisticRegression`)."""
+    """Multinomial logistic regression with a ridge of 1 / C (`LogisticRegression`).
+
+    References
+    ----------
+    .. [1] D. R. Cox, "The Regression Analysis of Binary Sequences", JRSS B 20, 1958.
+    """
 
     C: Positive = 1.0
     max_iter: Count = 1000
@@ -96,7 +109,6 @@ class Logistic(_Checked, LogisticRegression):
     def __ddr_traits__(self) -> EvaluatorTraits:
         return EvaluatorTraits(
             grids={"C": (1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0, 1e3)},
-            paper='Cox, "The Regression Analysis of Binary Sequences", JRSS B 20, 1958',
         )
 
 
@@ -109,7 +121,12 @@ class Logistic(_Checked, LogisticRegression):
     look=("vermilion", "v"),
 )
 class SupportVectors(_Checked, SVC):
-    """A support vector machine with a radial kernel, classes one against one (`SVC`)."""
+    """A support vector machine with a radial kernel, classes one against one (`SVC`).
+
+    References
+    ----------
+    .. [1] C. Cortes, V. Vapnik, "Support-Vector Networks", Machine Learning 20, 1995.
+    """
 
     C: Positive = 1.0
     gamma: Literal["scale"] | Positive = "scale"
@@ -120,5 +137,4 @@ class SupportVectors(_Checked, SVC):
                 "C": (0.1, 1.0, 10.0, 100.0, 1e3),
                 "gamma": ("scale", 1e-3, 1e-2, 1e-1, 1.0),
             },
-            paper='Cortes, Vapnik, "Support-Vector Networks", Machine Learning 20, 1995',
         )

@@ -88,6 +88,10 @@ class PCA(LinearReducer):
 
     For n points and d features: :math:`O(n d \min(n, d))` on dense data.
 
+    References
+    ----------
+    .. [1] I. T. Jolliffe, "Principal Component Analysis", Springer, 2002.
+
     Examples
     --------
     >>> PCA(n_components=1).fit_transform([[0.0, 0.0], [2.0, 0.0]]).tolist()
@@ -111,5 +115,4 @@ class PCA(LinearReducer):
             supervised=False,
             grids={"n_components": tuple(range(1, 21))},
             max_components=lambda n_train, n_features, _: min(n_train, n_features),
-            paper='Jolliffe, "Principal Component Analysis", Springer, 2002',
         )

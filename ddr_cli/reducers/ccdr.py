@@ -309,8 +309,6 @@ class CCDR(Embedding):
                 "weights": ("binary", "heat"),
             },
             max_components=self._most_components,
-            paper='Raich, Costa, Damelin, Hero, "Classification Constrained Dimensionality '
-            'Reduction", arXiv:0802.2906',
         )
 
     def _most_components(self, n_train: int, n_features: int, n_classes: int) -> int:  # noqa: ARG002

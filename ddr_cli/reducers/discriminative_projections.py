@@ -276,7 +276,6 @@ class DiscriminativeProjections(LinearReducer):
                 "weights": ("heat", "binary"),
             },
             max_components=self._most_components,
-            paper='Wang, Mahadevan, "Learning Locality-Preserving Discriminative Features"',
         )
 
     def _most_components(self, n_train: int, n_features: int, n_classes: int) -> int:

@@ -175,6 +175,4 @@ class Isomap(Embedding):
                 "n_neighbors": (3, 5, 7, 10, 15),
             },
             max_components=self._fewer_than_landmarks,
-            paper='Tenenbaum, de Silva, Langford, "A Global Geometric Framework for Nonlinear '
-            'Dimensionality Reduction", Science 290, 2000',
         )

@@ -172,6 +172,4 @@ default="linear"
                 "gamma": equal_ratios(1e-3, 10, 5),
             },
             max_components=one_less_than_points,
-            paper='Schölkopf, Smola, Müller, "Nonlinear Component Analysis as a Kernel Eigenvalue '
-            'Problem", Neural Computation 10, 1998',
         )

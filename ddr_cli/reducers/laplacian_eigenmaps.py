@@ -193,6 +193,4 @@ class LaplacianEigenmaps(Embedding):
                 "weights": ("binary", "heat"),
             },
             max_components=one_less_than_points,
-            paper='Belkin, Niyogi, "Laplacian Eigenmaps for Dimensionality Reduction and Data '
-            'Representation", Neural Computation 15, 2003',
         )

@@ -270,5 +270,4 @@ class LaplacianRLS(ClassifierMixin, Reducer):
                 "n_neighbors": (3, 5, 7, 10, 15, 20),
                 "kernel": ("linear", "rbf", "laplacian", "cosine"),
             },
-            paper='Belkin, Niyogi, Sindhwani, "Manifold Regularization", JMLR 7, 2006',
         )

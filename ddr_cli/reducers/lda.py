@@ -73,6 +73,10 @@ class LDA(LinearDiscriminant):
 
     For n points and d features: :math:`O(n d \min(n, d) + d^3)`.
 
+    References
+    ----------
+    .. [1] K. Fukunaga, "Introduction to Statistical Pattern Recognition", Academic Press, 1990.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -112,5 +116,4 @@ class LDA(LinearDiscriminant):
             nested=True,
             grids={"n_components": tuple(range(1, 10))},
             max_components=one_less_than_classes,
-            paper='Fukunaga, "Introduction to Statistical Pattern Recognition", 1990',
         )

@@ -24,11 +24,6 @@ from ddr_cli.reducers.registry import Traits, equal_ratios, rank_of_centred
 
 EmbeddingType = Literal["plain", "weighted", "orthonormalized"]
 
-_PAPER = (
-    'Sugiyama, "Local Fisher Discriminant Analysis for Supervised Dimensionality Reduction", '
-    "ICML 2006"
-)
-
 
 class _LocalFisher(Discriminant):
     """The eigenproblem of both forms."""
@@ -144,7 +139,6 @@ class LFDA(_LocalFisher, LinearDiscriminant):
                 "reg": (0.0, 1e-4, 1e-3, 1e-2, 1e-1),
             },
             max_components=rank_of_centred,
-            paper=_PAPER,
         )
 
 
@@ -254,7 +248,6 @@ class KernelLFDA(_LocalFisher, KernelDiscriminant):
                 "n_neighbors": (3, 5, 7, 10, 15),
             },
             max_components=self._rank_of_images,
-            paper=_PAPER,
         )
 
 

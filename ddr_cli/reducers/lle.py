@@ -173,8 +173,6 @@ class LLE(SklearnEmbedding):
                 "reg": (1e-4, 1e-3, 1e-2, 1e-1),
             },
             max_components=rank_of_centred,
-            paper='Roweis, Saul, "Nonlinear Dimensionality Reduction by Locally Linear Embedding", '
-            "Science 290, 2000",
         )
 
 

@@ -143,8 +143,4 @@ class LMNN(MetricLearner):
                 "push_weight": (0.1, 0.25, 0.5, 0.75, 0.9),
             },
             max_components=rank_of_centred,
-            paper=(
-                'Weinberger, Blitzer, Saul, "Distance Metric Learning for Large Margin Nearest '
-                'Neighbor Classification", NIPS 18, 2005'
-            ),
         )

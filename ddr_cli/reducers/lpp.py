@@ -148,7 +148,6 @@ class LPP(LinearReducer):
                 "weights": ("heat", "binary", "local_scaling"),
             },
             max_components=rank_of_centred,
-            paper='He, Niyogi, "Locality Preserving Projections", NIPS 2003',
         )
 
 

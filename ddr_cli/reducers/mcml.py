@@ -104,5 +104,4 @@ class MCML(MetricLearner):
             nested=True,
             grids={"n_components": tuple(range(1, 21))},
             max_components=rank_of_centred,
-            paper='Globerson, Roweis, "Metric Learning by Collapsing Classes", NIPS 18, 2005',
         )

@@ -140,8 +140,6 @@ class MDS(Embedding):
                 "metric": ("euclidean", "cityblock", "chebyshev", "cosine"),
             },
             max_components=one_less_than_points,
-            paper='Torgerson, "Multidimensional Scaling: I. Theory and Method", Psychometrika 17, '
-            "1952",
         )
 
 

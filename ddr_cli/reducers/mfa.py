@@ -24,11 +24,6 @@ from ddr_cli.reducers.discriminant import (
 from ddr_cli.reducers.reducer import Codes, Floats
 from ddr_cli.reducers.registry import Traits, equal_ratios, rank_of_centred
 
-_PAPER = (
-    'Yan, Xu, Zhang, Zhang, Yang, Lin, "Graph Embedding and Extensions: A General Framework for '
-    'Dimensionality Reduction", IEEE Trans. PAMI 29(1), 2007'
-)
-
 
 class _MarginalFisher(Discriminant):
     """The eigenproblem of both forms."""
@@ -129,7 +124,6 @@ class MFA(_MarginalFisher, LinearDiscriminant):
             },
             preprocess=("pca {n_components: 0.98}",),
             max_components=rank_of_centred,
-            paper=_PAPER,
         )
 
 
@@ -213,5 +207,4 @@ class KernelMFA(_MarginalFisher, KernelDiscriminant):
                 "n_neighbors_between": (5, 10, 20, 40, 80, 160),
             },
             max_components=self._rank_of_images,
-            paper=_PAPER,
         )

@@ -184,10 +184,6 @@ class NCA(OrderedReducer):
                 "init": ("lda", "pca", "random"),
             },
             max_components=rank_of_centred,
-            paper=(
-                'Goldberger, Hinton, Roweis, Salakhutdinov, "Neighbourhood Components Analysis", '
-                "NIPS 17, 2004"
-            ),
         )
 
 

@@ -137,5 +137,4 @@ class NMMP(LinearDiscriminant):
             },
             preprocess=("pca {n_components: 0.95}",),
             max_components=rank_of_centred,
-            paper='Nie, Xiang, Zhang, "Neighborhood MinMax Projections", IJCAI 2007',
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -84,8 +85,6 @@ class Traits:
     library : str or None
         An optional distribution that the method needs: a spec is rejected if it is not installed,
         and its version is kept in the manifest.
-    paper : str or None
-        The reference, as shown by ``ddr describe``.
     checked : AuthorCheck or None
         What the method's authors have checked; None if they have checked nothing.
     """
@@ -101,7 +100,6 @@ class Traits:
     preprocess: tuple[str, ...] = ()
     max_components: MaxComponents | None = None
     library: str | None = None
-    paper: str | None = None
     checked: AuthorCheck | None = None
 
     @property
@@ -117,6 +115,13 @@ class Traits:
     def semi_supervised(self) -> bool:
         """Whether ``fit`` learns from labels, and from points without one (``y == -1``)."""
         return self.supervised and self.transductive
+
+
+def reference(reducer: Any) -> str | None:
+    """Return the first reference in the docstring of a reducer's class."""
+    first = r"^ *\.\. \[1\] (.*?)(?=\n *\n|\n *\.\. \[|\Z)"
+    found = re.search(first, reducer.__doc__ or "", re.MULTILINE | re.DOTALL)
+    return " ".join(found[1].split()) if found else None
 
 
 def get_traits(reducer: Any) -> Traits:

@@ -154,6 +154,4 @@ class SDE(MappedEmbedding):
                 "n_neighbors": (3, 4, 5, 6, 8),
             },
             max_components=one_less_than_points,
-            paper='Weinberger, Saul, "Unsupervised Learning of Image Manifolds by Semidefinite '
-            'Programming", CVPR 2004',
         )

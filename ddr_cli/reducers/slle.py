@@ -128,8 +128,6 @@ class SupervisedLLE(MappedEmbedding):
                 "n_components": (2, 5, 10, 20, 35, 60),
             },
             max_components=one_less_than_points,
-            paper='de Ridder, Kouropteva, Okun, Pietikäinen, Duin, "Supervised Locally Linear '
-            'Embedding", ICANN 2003',
         )
 
 

@@ -167,8 +167,6 @@ class SSDE(MappedEmbedding):
                 "centroid_scale": (1.0, 4.0, 16.0, 64.0),
             },
             max_components=one_less_than_points,
-            paper='Zhang, Yan, Liu, Cheng, Chen, Ma, "Supervised Semi-Definite Embedding for '
-            'Image Manifolds", ICME 2005',
         )
 
 

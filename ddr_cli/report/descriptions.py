@@ -104,14 +104,13 @@ def _traits(section: str, piece: Any) -> dict[str, Any]:
     if section != "reducers":
         traits = get_evaluator_traits(piece)
         grids = ", ".join(traits.grids)
-        return {"paper": traits.paper, "version": traits.version, "default grids": grids}
+        return {"version": traits.version, "default grids": grids}
     reducer = get_traits(piece)
     labels = "uses the labels" if reducer.supervised else "ignores the labels"
     if reducer.semi_supervised:
         labels += ", and learns from points without one (y = -1)"
     modes = [mode for mode in ("out_of_sample", "transductive") if getattr(reducer, mode)]
     return {
-        "paper": reducer.paper,
         "authors": reducer.author_check,
         "version": reducer.version,
         "labels": labels,

@@ -16,6 +16,7 @@ from ddr_cli.comparison.names import (
     number,
 )
 from ddr_cli.data.cards import load_card
+from ddr_cli.reducers.registry import reference
 from ddr_cli.report.page import slug
 from ddr_cli.suite.benchmark import Benchmark
 from ddr_cli.suite.definition import INDUCTIVE
@@ -127,7 +128,7 @@ def method_facts(bench: Benchmark, name: str) -> dict[str, Any]:
     failed = bench.failures
     return {
         "estimator": item.name if item else name,
-        "paper": traits.paper if traits else None,
+        "paper": reference(item.factory) if item else None,
         "labels": name in bench.users,
         "version": traits.version if traits else None,
         "failures": failed[failed["method"] == name],

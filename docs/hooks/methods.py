@@ -95,7 +95,6 @@ def _facts(method: type, traits: Traits) -> str:
         "usually after": ", ".join(traits.preprocess),
         "needs the library": traits.library,
         "version": traits.version,
-        "paper": traits.paper,
         "tuned and swept over": "; ".join(
             f"`{name}` {', '.join(map(_value, values))}"
             for name, values in traits.grids.items()

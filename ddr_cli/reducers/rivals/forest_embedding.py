@@ -139,7 +139,6 @@ class ForestEmbedding(Reducer):
                 "min_samples_leaf": (1, 2, 5, 10, 20),
             },
             max_components=one_less_than_points,
-            paper='Breiman, "Random Forests", Machine Learning 45, 2001',
         )
 
 

@@ -99,6 +99,4 @@ class HSICPCA(LinearDiscriminant):
                 "pca_weight": (0.0, 1.0, 10.0, 100.0),
             },
             max_components=rank_of_centred if self.pca_weight else one_less_than_classes,
-            paper='Barshan, Ghodsi, Azimifar, Zolghadri Jahromi, "Supervised principal component '
-            'analysis", Pattern Recognition 44, 2011',
         )

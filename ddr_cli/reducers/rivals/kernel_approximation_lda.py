@@ -135,6 +135,4 @@ class KernelApproximationLDA(Reducer):
             max_components=lambda n_train, _, n_classes: min(
                 n_classes - 1, n_train - 1, max(self.n_landmarks - 1, 1)
             ),
-            paper='Williams, Seeger, "Using the Nyström Method to Speed Up Kernel Machines", '
-            "NIPS 13, 2000",
         )

@@ -127,5 +127,4 @@ class LogisticProjection(LinearReducer):
             },
             preprocess=("standardize",),
             max_components=one_less_than_classes,
-            paper='Hastie, Tibshirani, Friedman, "The Elements of Statistical Learning", 2009',
         )

@@ -90,8 +90,6 @@ class LOL(LinearDiscriminant):
             nested=True,
             grids={"n_components": tuple(range(1, 21))},
             max_components=rank_of_centred,
-            paper='Vogelstein, Bridgeford, Tang, Zheng, Douville, Burns, Maggioni, "Supervised '
-            'dimensionality reduction for big data", Nature Communications 12, 2021',
         )
 
 

@@ -114,5 +114,4 @@ class LSDA(LinearDiscriminant):
             },
             preprocess=("pca {n_components: 0.98}",),
             max_components=rank_of_centred,
-            paper='Cai, He, Zhou, Han, Bao, "Locality Sensitive Discriminant Analysis", IJCAI 2007',
         )

@@ -84,6 +84,4 @@ class MMC(LinearDiscriminant):
             nested=True,
             grids={"n_components": tuple(range(1, 21))},
             max_components=rank_of_centred,
-            paper='Li, Jiang, Zhang, "Efficient and Robust Feature Extraction by Maximum Margin '
-            'Criterion", NIPS 16, 2003',
         )

@@ -89,6 +89,4 @@ class OLDA(LinearDiscriminant):
             nested=True,
             grids={"n_components": tuple(range(1, 10))},
             max_components=one_less_than_classes,
-            paper='Ye, "Characterization of a Family of Algorithms for Generalized Discriminant '
-            'Analysis on Undersampled Problems", JMLR 6, 2005',
         )

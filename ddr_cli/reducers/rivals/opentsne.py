@@ -113,5 +113,4 @@ class OpenTSNE(Embedding):
                 "exaggeration": (1.0, 1.5, 2.0, 4.0),
             },
             max_components=lambda n_train, *_: min(n_train - 1, 2),
-            paper='van der Maaten, Hinton, "Visualizing Data using t-SNE", JMLR 9, 2008',
         )

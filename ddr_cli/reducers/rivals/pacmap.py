@@ -122,8 +122,6 @@ class PaCMAP(Embedding):
                 "further_ratio": (1.0, 2.0, 4.0),
             },
             max_components=lambda n_train, n_features, _: min(n_train - 1, n_features, _MOST),
-            paper='Wang, Huang, Rudin, Shaposhnik, "Understanding How Dimension Reduction Tools '
-            'Work", JMLR 22, 2021',
         )
 
 

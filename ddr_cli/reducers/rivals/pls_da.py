@@ -111,6 +111,4 @@ class PLSDA(LinearReducer):
             nested=True,
             grids={"n_components": tuple(range(1, 21)), "scale": (False, True)},
             max_components=rank_of_centred,
-            paper='Barker, Rayens, "Partial least squares for discrimination", Journal of '
-            "Chemometrics 17, 2003",
         )

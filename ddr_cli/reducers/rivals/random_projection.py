@@ -84,5 +84,4 @@ class RandomProjection(LinearReducer):
             supervised=False,
             grids={"n_components": tuple(range(1, 21))},
             max_components=lambda _, n_features, __: n_features,
-            paper='Bingham, Mannila, "Random Projection in Dimensionality Reduction", KDD 2001',
         )

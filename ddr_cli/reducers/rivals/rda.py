@@ -159,5 +159,4 @@ class RDA(Reducer):
                 "shrinkage": (0.01, 0.1, 0.25, 0.5, 0.75),
             },
             max_components=one_less_than_classes,
-            paper='Friedman, "Regularized Discriminant Analysis", JASA 84, 1989',
         )

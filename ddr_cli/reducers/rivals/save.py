@@ -122,6 +122,4 @@ class SAVE(LinearDiscriminant):
             },
             preprocess=("pca {n_components: 0.98}",),
             max_components=rank_of_centred,
-            paper='Cook, Weisberg, Comment on "Sliced Inverse Regression for Dimension Reduction", '
-            "JASA 86, 1991",
         )

@@ -105,8 +105,6 @@ class ShrinkageLDA(LinearDiscriminant):
                 "shrinkage": ("ledoit_wolf", 1e-3, 1e-2, 0.1, 0.3, 1.0),
             },
             max_components=one_less_than_classes,
-            paper='Ledoit, Wolf, "A well-conditioned estimator for large-dimensional covariance '
-            'matrices", Journal of Multivariate Analysis 88, 2004',
         )
 
 

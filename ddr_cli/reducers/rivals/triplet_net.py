@@ -169,5 +169,4 @@ class TripletNet(Reducer):
                 "learning_rate": (0.001, 0.003, 0.01),
             },
             max_components=lambda *_: self.n_hidden,
-            paper='Hoffer, Ailon, "Deep metric learning using triplet network", SIMBAD 2015',
         )

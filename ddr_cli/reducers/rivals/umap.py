@@ -145,8 +145,6 @@ class UMAP(_UMAP):
                 "min_dist": _DISTANCES,
             },
             max_components=_most_components,
-            paper='McInnes, Healy, Melville, "UMAP: Uniform Manifold Approximation and Projection '
-            'for Dimension Reduction", arXiv:1802.03426, 2018',
         )
 
 
@@ -223,6 +221,4 @@ class SupervisedUMAP(_UMAP):
                 "target_weight": (0.1, 0.3, 0.5, 0.7, 0.9),
             },
             max_components=_most_components,
-            paper='McInnes, Healy, Melville, "UMAP: Uniform Manifold Approximation and Projection '
-            'for Dimension Reduction", arXiv:1802.03426, 2018',
         )
