@@ -1,4 +1,4 @@
-"""What differs between the spec, data and code that made a folder's rows and those of a plan."""
+"""What has changed since a folder's rows were made: the spec, the data or the code."""
 
 from __future__ import annotations
 
@@ -7,22 +7,58 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from ddr_cli.core.errors import InputError
-from ddr_cli.core.own_code import class_name
-from ddr_cli.engine.rows.journal import IDENTITY_COLUMNS
+from ddr_cli.core.own_code import class_name, shown
+from ddr_cli.engine.rows.folder import PREVIOUS
+from ddr_cli.engine.rows.journal import IDENTITY_COLUMNS, metrics_of
+from ddr_cli.engine.rows.manifest import read_manifest
 
 if TYPE_CHECKING:
     from ddr_cli.engine.plan.plan import Plan
+    from ddr_cli.engine.rows.journal import Journal
     from ddr_cli.engine.rows.manifest import Manifest
+    from ddr_cli.spec import Setting
 
 # Keys of a spec that change no trial.
 _COSMETIC = ("title", "description", "paper", "plot", "label", "name", "suite")
+_MOST_CHANGES = 3
 _COMPONENTS = [IDENTITY_COLUMNS.index(column) for column in ("reducer", "classifier")]
 
 
+def names_of(*components: Setting) -> set[str]:
+    """Return the names by which a command may refer to any of these components."""
+    names = ((one.name, shown(one.name), class_name(one.name), one.label) for one in components)
+    return {name for found in names for name in found}
+
+
+def refusal_of(journal: Journal, plan: Plan, stale: set[str], names: frozenset[str]) -> str:
+    """Return why stale rows keep a run from starting, or "" if all are of the named components."""
+    cells = plan.trials.values()
+    components = {id(one): one for cell in cells for one in (cell.reducer, cell.evaluator)}
+    named = {shown(one.name) for one in components.values() if not names.isdisjoint(names_of(one))}
+    rows = journal.rows
+    is_rescored = metrics_of(journal.header) != plan.spec.metrics
+    if not is_rescored and all(
+        not named.isdisjoint(row[i] for i in _COMPONENTS) for row in rows if row[0] in stale
+    ):
+        return ""
+    folder, changes = journal.path.parent, list[str]()
+    with suppress(InputError):
+        changes = differences(read_manifest(folder), rows, stale, plan)
+    more = f" and {len(changes) - _MOST_CHANGES} more" if len(changes) > _MOST_CHANGES else ""
+    why = f" (changed: {'; '.join(changes[:_MOST_CHANGES])}{more})" if changes else ""
+    kept = len(rows) - len(stale)
+    rest = f" and keeps the other {kept}" if kept else ""
+    return (
+        f"{folder} holds {len(stale)} rows of another version of this spec{why}. "
+        f"'--redo changed' replaces them{rest}; the old ones go to {folder / PREVIOUS}/<time>. "
+        "Or choose another folder with --out. Nothing was touched."
+    )
+
+
 def differences(
-    manifest: Manifest, rows: Collection[list[str]], outdated: Collection[str], plan: Plan
+    manifest: Manifest, rows: Collection[list[str]], stale: Collection[str], plan: Plan
 ) -> list[str]:
-    """Return what changed since the `outdated` of a folder's rows were made, a phrase each."""
+    """Return what has changed since the `stale` of a folder's rows were made, a phrase each."""
     found = []
     if manifest.data and manifest.data.fingerprint != plan.data.fingerprint:
         found.append("the data's fingerprint")
@@ -36,9 +72,9 @@ def differences(
     ]
     if found:
         return found
-    old = {row[i] for row in rows if row[0] in outdated for i in _COMPONENTS}
-    same = {row[i] for row in rows if row[0] not in outdated for i in _COMPONENTS}
-    # Where no row counts any more, any component may be the one that changed.
+    old = {row[i] for row in rows if row[0] in stale for i in _COMPONENTS}
+    same = {row[i] for row in rows if row[0] not in stale for i in _COMPONENTS}
+    # If all rows are stale, any component may have changed.
     names = sorted(class_name(name) for name in old - same) if same else []
     return [f"the version of {', '.join(names) or 'a reducer, classifier or data set'}"]
 

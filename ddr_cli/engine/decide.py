@@ -1,4 +1,4 @@
-"""What a run does, decided before it does anything: plan x existing rows x policy."""
+"""Decides what a run does before it does anything, from plan, existing rows and policy."""
 
 from __future__ import annotations
 
@@ -7,31 +7,25 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Self
 
 from ddr_cli.core.errors import InputError
-from ddr_cli.core.own_code import class_name, shown
-from ddr_cli.engine.changes import differences
+from ddr_cli.engine.changes import names_of, refusal_of
 from ddr_cli.engine.rows.embeddings import embedding_path
-from ddr_cli.engine.rows.folder import PREVIOUS
-from ddr_cli.engine.rows.journal import IDENTITY_COLUMNS, OK, Journal, metrics_of
+from ddr_cli.engine.rows.journal import OK, Journal, metrics_of
 from ddr_cli.engine.rows.manifest import read_manifest
 
 if TYPE_CHECKING:
     from ddr_cli.engine.plan.plan import Plan
-    from ddr_cli.spec import Cell, Setting
 
 POLICIES = ("failed", "changed", "all")
-
-_COMPONENTS = [IDENTITY_COLUMNS.index(column) for column in ("reducer", "classifier")]
-_MOST_CHANGES = 3
 
 
 @dataclass(frozen=True)
 class Redo:
     """Which existing rows a run replaces.
 
-    Without any, it runs what has no row, and refuses a folder with rows of another version of the
-    spec, the data or the code. `failed` replaces rows of trials that did not succeed, `changed`
-    those of another version, `names` those of these reducers, classifiers and measures, and `all`
-    every row. Replaced rows are kept below ``previous/``, but failed ones.
+    By default, a run does the trials that have no row, and refuses a folder with rows of another
+    version of the spec, the data or the code. `failed` replaces rows of trials that did not
+    succeed, `changed` those of another version, `names` those of these reducers, classifiers and
+    measures, and `all` every row. Replaced rows, except failed ones, are kept in ``previous/``.
     """
 
     failed: bool = False
@@ -50,10 +44,10 @@ class Redo:
 class Decision:
     """What a run does; nothing has been touched yet.
 
-    `rows` is how each trial ended that has a row which counts. The run moves all that the folder
-    holds to ``previous/`` if it is to `start_over`, and else the rows `replaced`; it then runs the
-    trials `todo`, of those `asked` for, and makes the `embeddings` again that have no file.
-    `refusal` says why it may not; `stale` are all rows that are of another version.
+    `rows` has the status of each trial whose row counts. To `start_over`, the run first moves
+    everything in the folder to ``previous/``, else only the rows `replaced`. Then it runs the
+    trials `todo`, out of those `asked` for, and makes the `embeddings` that have no file.
+    `refusal` is the reason why it may not run.
     """
 
     asked: tuple[str, ...]
@@ -61,7 +55,6 @@ class Decision:
     todo: tuple[str, ...] = ()
     replaced: frozenset[str] = frozenset()
     embeddings: frozenset[str] = frozenset()
-    stale: frozenset[str] = frozenset()
     start_over: bool = False
     refusal: str = ""
 
@@ -74,9 +67,9 @@ class Decision:
 def decide(
     plan: Plan, journal: Journal | None, redo: Redo, *, splits: int | None = None
 ) -> Decision:
-    """Return what a run of a plan, or of its first `splits`, does about the rows of a journal.
+    """Return what a run of a plan, or of its first `splits`, does with the rows of a journal.
 
-    Without a journal, as where its file can't be read, it starts over.
+    Without a journal, because its file cannot be read, it starts over.
     """
     asked = plan.first(splits)
     if journal is None or redo.all:
@@ -84,11 +77,12 @@ def decide(
     stale = stale_rows(journal, plan)
     refusal = ""
     if stale and not redo.changed:
-        refusal = _refusal(journal, plan, stale, redo.names)
+        refusal = refusal_of(journal, plan, stale, redo.names)
     named = {
         trial_id
         for trial_id in journal.status.keys() & plan.trials.keys()
-        if redo.names and not redo.names.isdisjoint(names_of(plan.trials[trial_id]))
+        for cell in [plan.trials[trial_id]]
+        if redo.names and not redo.names.isdisjoint(names_of(cell.reducer, cell.evaluator))
     }
     replaced = stale | named
     rows = {key: status for key, status in journal.status.items() if key not in replaced}
@@ -105,17 +99,15 @@ def decide(
         tuple(todo),
         frozenset(replaced),
         frozenset(embeddings),
-        frozenset(stale),
         refusal=refusal,
     )
 
 
 def stale_rows(journal: Journal, plan: Plan) -> set[str]:
-    """Return the ids of rows of another version of the spec, the data or a piece of code.
+    """Return the ids of rows of another version of the spec, the data or the code.
 
-    They can't be next to the plan's. A trial is the same whatever it is scored by, but its row
-    lacks the scores of other metrics; another version of a suite says that all its rows mean
-    something else.
+    They are also stale if the metrics have changed, because their rows lack the new scores, and if
+    the suite's version has, which declares that all its rows mean something else.
     """
     rows = journal.status.keys()
     if not rows:
@@ -130,41 +122,3 @@ def stale_rows(journal: Journal, plan: Plan) -> set[str]:
         if made_for.get("version") != suite.version:
             return set(rows)
     return rows - plan.trials.keys()
-
-
-def names_of(trial: Cell) -> set[str]:
-    """Return what a command may call a trial's reducer and its classifier or measure."""
-    return _names(trial.reducer) | _names(trial.evaluator)
-
-
-def _names(component: Setting) -> set[str]:
-    name = component.name
-    return {name, shown(name), class_name(name), component.label}
-
-
-def _refusal(journal: Journal, plan: Plan, stale: set[str], names: frozenset[str]) -> str:
-    """Return why stale rows keep a run from starting, nothing if all are of named components."""
-    components = {
-        id(one): one for trial in plan.trials.values() for one in (trial.reducer, trial.evaluator)
-    }
-    named = {shown(one.name) for one in components.values() if not names.isdisjoint(_names(one))}
-    rows = journal.rows
-    is_rescored = metrics_of(journal.header) != plan.spec.metrics
-    if not is_rescored and all(
-        not named.isdisjoint(row[i] for i in _COMPONENTS) for row in rows if row[0] in stale
-    ):
-        return ""
-    folder = journal.path.parent
-    try:
-        changes = differences(read_manifest(folder), rows, stale, plan)
-    except InputError:
-        changes = []
-    more = f" and {len(changes) - _MOST_CHANGES} more" if len(changes) > _MOST_CHANGES else ""
-    why = f" (changed: {'; '.join(changes[:_MOST_CHANGES])}{more})" if changes else ""
-    kept = len(rows) - len(stale)
-    rest = f" and keeps the other {kept}" if kept else ""
-    return (
-        f"{folder} holds {len(stale)} rows of another version of this spec{why}. "
-        f"'--redo changed' replaces them{rest}; the old ones go to {folder / PREVIOUS}/<time>. "
-        "Or choose another folder with --out. Nothing was touched."
-    )

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ddr_cli.core.errors import DdrError, InputError, did_you_mean
+from ddr_cli.engine.changes import names_of
 from ddr_cli.engine.datasets import Datasets
-from ddr_cli.engine.decide import POLICIES, Decision, Redo, decide, names_of
+from ddr_cli.engine.decide import POLICIES, Decision, Redo, decide
 from ddr_cli.engine.plan.plan import Plan, make_plan
 from ddr_cli.engine.progress import BatchTotals, Progress, make_progress
 from ddr_cli.engine.rows.folder import (
@@ -335,7 +336,7 @@ def _refuse_unknown(words: Sequence[str], runs: Sequence[SpecRun]) -> None:
     """Refuse to run again what is in none of the runs."""
     names = Redo.of(words).names
     trials = [trial for run in runs for trial in run.plan.trials.values()] if names else []
-    known = {name for trial in trials for name in names_of(trial)}
+    known = {name for trial in trials for name in names_of(trial.reducer, trial.evaluator)}
     for name in sorted(names - known) if runs else ():
         raise InputError(
             f"--redo {name}: there is no reducer, classifier or measure of that name, and it is "

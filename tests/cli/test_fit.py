@@ -122,7 +122,7 @@ def test_the_winner_is_the_runs_and_says_by_what(ddr_here, work, spec):
     means = pd.read_csv(work / "results" / "mine" / "trials.csv").groupby("reducer")["error"].mean()
     done = ddr_here("fit", name, "--save", "m.skops")
     assert done.stdout.startswith(f"{means.idxmin()}(")
-    assert "test parts of 3 splits" in done.stdout
+    assert "3 splits" in done.stdout
     for asked in ("pca", "PCA"):
         done = ddr_here("fit", name, "--reducer", asked, "--classifier", "knn", "--save", "m.skops")
         assert done.stdout.startswith("pca(n_components=2"), done.stderr
@@ -147,7 +147,7 @@ def test_what_places_no_new_points_is_refused(ddr_here, spec):
     name = spec("[{name: ccdr, n_components: 2, mode: transductive}]")
     done = ddr_here("fit", name, "--save", "m.skops")
     assert done.returncode == 2
-    assert "no map" in done.stderr
+    assert "reducer.mode=out_of_sample" in done.stderr
     done = ddr_here("fit", name, "--save", "m.skops", "--set", "reducer.mode=out_of_sample")
     assert done.returncode == 0, done.stderr
     assert "'lda'" in ddr_here("fit", spec(), "--save", "m", "--reducer", "ldb").stderr

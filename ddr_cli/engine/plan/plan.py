@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property, partial
 from inspect import signature
@@ -196,15 +196,7 @@ def make_plan(
     data = data or (datasets or Datasets()).identify(spec)
     sketches = _Sketches()
     cells = expand(spec)
-    found: dict[_Whole, set[int]] = {}
-    # Most trials differ in their split and evaluator alone.
-    for cell in {(id(cell.reducer), id(cell.tuning)): cell for cell in cells}.values():
-        for reducer, whole in _embedded(cell, sketches):
-            sketch = sketches.of(reducer)
-            width = sketch.width if cell.tuning is None else sketch.shared_width
-            if width is not None:
-                found.setdefault(whole, set()).add(width)
-    widths = {whole: tuple(sorted(values, reverse=True)) for whole, values in found.items()}
+    widths = _widths(cells, sketches)
 
     def fitted_width(setting: Setting, tuned: str) -> int | None:
         sketch = sketches.of(setting)
@@ -263,13 +255,21 @@ class _Whole(NamedTuple):
     tuned: str = ""
 
 
-def _embedded(cell: Cell, sketches: _Sketches) -> Iterator[tuple[Setting, _Whole]]:
-    """Yield the reducers that a trial fits, and with which fits they share their width."""
-    if cell.tuning is None:
-        yield cell.reducer, _Whole(sketches.of(cell.reducer).fit)
-    else:
-        for reducer, _ in cell.tuning.candidates:
-            yield reducer, _Whole(sketches.of(reducer).shared_fit, cell.reducer.text)
+def _widths(cells: Sequence[Cell], sketches: _Sketches) -> dict[_Whole, tuple[int, ...]]:
+    """Return the ``n_components`` that nested fits have in a spec, the largest first."""
+    found: dict[_Whole, set[int]] = {}
+    # Most trials differ in their split and evaluator only.
+    for cell in {(id(cell.reducer), id(cell.tuning)): cell for cell in cells}.values():
+        if cell.tuning is None:
+            sketch = sketches.of(cell.reducer)
+            fits = [(_Whole(sketch.fit), sketch.width)]
+        else:
+            tried = [sketches.of(reducer) for reducer, _ in cell.tuning.candidates]
+            fits = [(_Whole(one.shared_fit, cell.reducer.text), one.shared_width) for one in tried]
+        for whole, width in fits:
+            if width is not None:
+                found.setdefault(whole, set()).add(width)
+    return {whole: tuple(sorted(values, reverse=True)) for whole, values in found.items()}
 
 
 class _SharedFit(NamedTuple):

@@ -1,4 +1,4 @@
-"""``embeddings/``: samples of the first split as reducers embed them, kept for a figure."""
+"""``embeddings/``: embedded samples of the first split, kept for a figure."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ Shown = Annotated[str, AfterValidator(printable)]
 
 
 class KeptEmbedding(Frozen):
-    """``embeddings/<reducer>-<id>.json``: one reducer's points on the first split, for a figure.
+    """``embeddings/<reducer>-<id>.json``: one reducer's embedding of the first split, for a figure.
 
-    `coordinates` are up to three per point, `prototypes` those of the classes where the method
-    places them too; `y` and `subclasses` are indices into the names of the classes, -1 is none.
+    Each sample has up to three `coordinates`; `prototypes` are those of the classes, if the method
+    embeds them, too. `y` and `subclasses` are indices into the names of the classes, or -1.
     """
 
     reducer: str
@@ -50,18 +50,18 @@ class KeptEmbedding(Frozen):
         if len(widths) != 1 or not widths <= {1, 2, 3}:
             raise ValueError("its coordinates are not a table of one to three columns")
         if not len(self.coordinates) == len(self.y) == len(self.part):
-            raise ValueError("it has not as many labels as points")
+            raise ValueError("it has not as many labels as samples")
         return self
 
     def write(self, path: Path) -> None:
-        """Write it, making the folder if it is not there."""
+        """Write it, and create the folder if needed."""
         with clear_messages(path):
             path.parent.mkdir(exist_ok=True)
             atomic_write(path, json.dumps(self.model_dump(), separators=(",", ":")) + "\n")
 
 
 def read_embeddings(folder: Path) -> Iterator[tuple[str, KeptEmbedding]]:
-    """Yield the name and the content of every embedding that a run has kept."""
+    """Yield the name and the content of every kept embedding."""
     for path in sorted((folder / EMBEDDINGS).glob("*.json")):
         require_file(path)
         try:
@@ -69,11 +69,11 @@ def read_embeddings(folder: Path) -> Iterator[tuple[str, KeptEmbedding]]:
         except ValidationError as error:
             raise InputError(
                 f"{path} is damaged ({error.errors()[0]['msg']}). Delete it and run the spec "
-                f"again: 'ddr run {folder.name}' makes it anew."
+                f"again: 'ddr run {folder.name}' writes a new one."
             ) from None
 
 
 def embedding_path(folder: Path, plan: Plan, trial_id: str) -> Path:
-    """Return the file of the embedding that a trial of a plan rests on."""
+    """Return the file of the embedding that a trial of a plan uses."""
     name = class_name(plan.trials[trial_id].reducer.name)
     return folder / EMBEDDINGS / f"{name}-{plan.kept[trial_id]}.json"

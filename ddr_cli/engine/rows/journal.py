@@ -1,8 +1,8 @@
-"""`trials.csv`, the journal: one row per finished trial, the only source of truth of a run.
+"""`trials.csv`, the journal: one row per finished trial, the only source of a run's numbers.
 
-Rows are appended and forced to disk as they come; no row is ever changed in place. A line break
-ends a row and occurs nowhere else, so what a crash can leave behind is at most one torn last line,
-which is not read and is cut off when the journal is next opened.
+Rows are appended and forced to disk one after another; no row is ever changed in place. A line
+break ends a row and occurs nowhere else, so that a crash leaves at most one torn last line. It is
+not read, and cut off when the journal is next opened.
 """
 
 from __future__ import annotations
@@ -11,8 +11,7 @@ import csv
 import io
 import json
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 
 FILE_NAME = "trials.csv"
 IDENTITY_COLUMNS = ("trial_id", "dataset", "split", "split_hash", "reducer", "classifier")
-# A journal has those of these that its spec uses.
+# A journal has only those that its spec uses.
 OPTIONAL_COLUMNS = ("split.train", "labels", "control", "tuned", "inner_score", "tune_seconds")
 OUTCOME_COLUMNS = ("status", "reason", "fit_seconds", "eval_seconds")
 OK, FAILED, TIMEOUT = "ok", "failed", "timeout"
@@ -37,7 +36,7 @@ _FIRST = ",".join(IDENTITY_COLUMNS).encode()
 
 
 class UnreadableJournalError(InputError):
-    """What stands in a journal's place is no text of ours, so that nothing of it can be kept."""
+    """The file is not a journal, so that none of it can be used."""
 
     def __init__(self, path: Path, reason: str) -> None:
         super().__init__(
@@ -66,7 +65,7 @@ def metrics_of(header: Sequence[str]) -> tuple[str, ...]:
 
 
 def parameter_text(value: object) -> str:
-    """Return a parameter's value as it stands in a cell: Python's spelling, lists as JSON."""
+    """Return a parameter's value as in a cell: as Python writes it, lists as JSON."""
     if isinstance(value, str):
         return value
     if isinstance(value, (list, tuple, dict)):
@@ -120,7 +119,12 @@ class Journal:
     def status(self) -> dict[str, str]:
         """The status of each trial that has a row, by the trial's id."""
         if self._status is None:
-            self._status = {_trial_of(line): _status_of(line) for line in self._lines}
+            n = len(OUTCOME_COLUMNS)
+            # Only cells that are quoted can contain commas.
+            self._status = {
+                _trial_of(line): (_cells_of(line) if '"' in line else line.rsplit(",", n))[-n]
+                for line in self._lines
+            }
         return self._status
 
     def refresh(self) -> None:
@@ -135,10 +139,10 @@ class Journal:
         return as_needed and [_trial_of(line) for line in self._lines] == list(order)
 
     def append(self, rows: Sequence[Row]) -> None:
-        """Append rows, of a value per column or less, and wait until they are on disk.
+        """Append rows, by column, and wait until they are on disk.
 
-        If they can't be written, the journal is as it was before; but if another program has
-        removed or changed it, they are rows of its memory, for `write_again`.
+        If they cannot be written, the journal stays as before. But if another program has removed
+        or changed the file, they are kept in memory, for `write_again`.
         """
         if not rows:
             return
@@ -153,7 +157,7 @@ class Journal:
         self._status = None
 
     def is_in_place(self) -> bool:
-        """Return whether its path leads to the file that is open and nobody else has written."""
+        """Return whether the open file is still at its path, and no other program wrote to it."""
         try:
             there = self.path.stat()
         except OSError:
@@ -161,14 +165,14 @@ class Journal:
         return os.path.samestat(there, os.fstat(self._file)) and there.st_size == self._end
 
     def write_again(self) -> None:
-        """Write all rows that were read or appended to a new file."""
+        """Write all rows, read or appended, to a new file."""
         self._replace(self._lines)
 
     def settle(self, order: Iterable[str]) -> None:
         """Rewrite the file with one row per trial, in the given order of trial ids.
 
-        Rows of trials that are not in `order` follow in the order they have. The file is written
-        aside and renamed, so a crash leaves either the old or the new one.
+        Rows of trials that are not in `order` follow in their present order. The new file replaces
+        the old one in one step, so that a crash leaves one of the two.
         """
         if not self.is_in_place():
             raise ChangedJournalError(f"{self.path} was removed or changed by another program.")
@@ -185,11 +189,20 @@ class Journal:
         with clear_messages(self.path):
             self.refresh()
             if self.header != self.columns:
-                rows = [dict(zip(self.header, _cells_of(x), strict=True)) for x in self._lines]
-                self._rewrite([_line([*map(partial(self._in, row), self.columns)]) for row in rows])
+                self._rewrite([_line([*self._in_columns(line)]) for line in self._lines])
             self._file = os.open(self.path, os.O_RDWR | os.O_APPEND)
             os.ftruncate(self._file, self._end)
         return self
+
+    def _in_columns(self, line: str) -> Iterator[str]:
+        """Yield the cells of a row in the columns that the run needs."""
+        row = dict(zip(self.header, _cells_of(line), strict=True))
+        for column in self.columns:
+            if column in row:
+                yield row[column]
+            else:
+                texts = {parameter_text(value) for value in self._added(_trial_of(line), column)}
+                yield texts.pop() if len(texts) == 1 else ""
 
     def __exit__(self, *_: object) -> None:
         os.close(self._file)
@@ -204,17 +217,11 @@ class Journal:
         self.columns = tuple(c for c in self._wanted if c in self.header or not self._is_newer(c))
 
     def _is_newer(self, column: str) -> bool:
-        """Return whether rows of all that has a parameter were made before it was there."""
+        """Return whether a parameter is newer than rows of all components that have it."""
         if column not in self._unstated or not self._lines:
             return False
         place = IDENTITY_COLUMNS.index(column.partition(".")[0])
         return {_cells_of(line)[place] for line in self._lines} >= set(self._unstated[column])
-
-    def _in(self, row: Mapping[str, str], column: str) -> str:
-        if column in row:
-            return row[column]
-        texts = set(map(parameter_text, self._added(row["trial_id"], column)))
-        return texts.pop() if len(texts) == 1 else ""
 
     def _replace(self, lines: list[str]) -> None:
         with clear_messages(self.path):
@@ -242,7 +249,7 @@ class Journal:
 
 
 def _stamp(path: Path) -> tuple[int, int, int] | None:
-    """Return what tells a changed file: its size, its time and which file it is."""
+    """Return what differs if a file was changed: its size, its time and its inode."""
     try:
         facts = path.stat()
     except (FileNotFoundError, NotADirectoryError):
@@ -265,7 +272,7 @@ def read_rows(folder: Path) -> pd.DataFrame:
     table = pd.read_csv(
         text, names=list(header), header=0, dtype=object, na_filter=False, low_memory=False
     )
-    # A stranger's cells go to the terminal too.
+    # Cells of an unknown file are printed on the terminal, too.
     for column in () if "".join(lines).isprintable() else table.columns:
         if odd := [text for text in table[column].unique() if not text.isprintable()]:
             table[column] = table[column].replace({text: printable(text) for text in odd})
@@ -293,14 +300,13 @@ def read_trials(folder: str | Path) -> pd.DataFrame:
     Raises
     ------
     InputError
-        If there is no journal or it is damaged; a cell that should be a number and is not is named
-        by its file, line and column.
+        If there is no journal or it is damaged, with file, line and column of a wrong cell.
 
     Notes
     -----
-    `fit_seconds` is the CPU time of the fit that the row's embedding comes from, also where other
-    rows share it (so don't add it up over rows); `eval_seconds` that of the row's own classifier,
-    where one search served several rows its equal share.
+    `fit_seconds` is the CPU time of the fit of the row's embedding. Rows that share a fit have the
+    same, so do not add it up over rows. `eval_seconds` is that of the row's own classifier; rows
+    that share a search have equal fractions of it.
     """
     import pandas as pd
 
@@ -324,7 +330,7 @@ def _numbers(cells: pd.Series[Any], path: Path) -> pd.Series[float]:
     import pandas as pd
 
     numbers = pd.to_numeric(cells, errors="coerce").astype("float64")
-    # What can't be read comes back missing, as empty cells and a written "nan" do rightly.
+    # Cells that are not numbers come back missing, like empty cells and "nan".
     missing = cells[numbers.isna() & (cells != "")]
     wrong = missing[missing.str.lower() != "nan"]
     if wrong.empty:
@@ -356,7 +362,7 @@ def _typed(cells: pd.Series[Any]) -> pd.Series[Any]:
 
 
 def _read(path: Path) -> tuple[tuple[str, ...], list[str], int]:
-    """Return the header (empty if there is none yet), the rows' lines and where the last ends."""
+    """Return the header (empty in a new file), the rows' lines and the end of the last."""
     require_file(path)
     content = path.read_bytes() if path.exists() else b""
     first, ended, _ = content.partition(b"\n")
@@ -370,59 +376,45 @@ def _read(path: Path) -> tuple[tuple[str, ...], list[str], int]:
     # A power cut can leave a tail of zero bytes where the last rows should be.
     while b"\0" in content[(start := content.rfind(b"\n", 0, end - 1) + 1) : end]:
         end = start
-    lines = _rows_of(content[len(first) + 1 : end], len(header))
-    if "" in lines:
-        raise _damage(path, content[:end].split(b"\n")[:-1], len(header))
+    content = content[len(first) + 1 : end]
+    try:
+        text = content.decode()
+        odd = "\r" in text or "\0" in text
+    except UnicodeDecodeError:
+        text, odd = content.decode(errors="surrogateescape"), True
+    lines = []
+    # Rows stay lines: cells are needed of few, and take more time and memory than all else.
+    for number, line in enumerate(text.split("\n")[:-1], start=2):
+        if odd or '"' in line or line.count(",") != len(header) - 1:
+            if wrong := _wrong(line, len(header)):
+                raise InputError(
+                    f"{path}, line {number}: {wrong}; restore the file, or move it away to start "
+                    "over."
+                )
+            line = _line(_parsed(line)[0])
+        lines.append(line)
     return header, lines, end
 
 
-def _rows_of(content: bytes, columns: int) -> list[str]:
-    """Return lines as they are written here, an empty one for what is no row of so many cells.
-
-    Rows stay lines: cells are asked for of few, and take more time and memory than all else.
-    """
+def _parsed(text: str) -> list[list[str]]:
+    """Return the cells of lines, none if they are not text."""
     try:
-        lines = content.decode().split("\n")[:-1]
-    except UnicodeDecodeError:
-        return [""]
-    if b"\r" in content or b"\0" in content:
-        return [_as_written(line, columns) for line in lines]
-    return [
-        line if '"' not in line and line.count(",") == columns - 1 else _as_written(line, columns)
-        for line in lines
-    ]
-
-
-def _as_written(line: str, columns: int) -> str:
-    return "" if _wrong(line.encode(), columns) else _line(_parsed(line.encode())[0])
-
-
-def _parsed(content: bytes) -> list[list[str]]:
-    """Return the cells of lines, none if some are not text."""
-    try:
-        return list(csv.reader(io.StringIO(content.decode(), newline="")))
-    except (UnicodeDecodeError, csv.Error):
+        text.encode()  # fails on bytes that are not UTF-8
+        return list(csv.reader(io.StringIO(text, newline="")))
+    except (UnicodeEncodeError, csv.Error):
         return []
 
 
-def _damage(path: Path, lines: Sequence[bytes], columns: int) -> InputError:
-    """Name the first line that is no row of so many cells."""
-    wrongs = (_wrong(line, columns) for line in lines)
-    number, wrong = next((i, wrong) for i, wrong in enumerate(wrongs, start=1) if wrong)
-    return InputError(
-        f"{path}, line {number}: {wrong}; restore the file, or move it away to start over."
-    )
-
-
-def _wrong(line: bytes, columns: int) -> str:
+def _wrong(line: str, columns: int) -> str:
+    """Return why a line is not a row of that many cells, or an empty string."""
     rows = _parsed(line)
-    if line.startswith((b"<<<<<<<", b"|||||||", b"=======", b">>>>>>>")):
-        return f"it is a mark of an unfinished merge ({one_line(line.decode(), 40)})"
+    if line.startswith(("<<<<<<<", "|||||||", "=======", ">>>>>>>")):
+        return f"it is a mark of an unfinished merge ({one_line(line, 40)})"
     if not line.strip():
         return "it is empty"
-    if b"\0" in line or not rows:
+    if "\0" in line or not rows:
         return "it is not text"
-    if line.count(b'"') % 2:
+    if line.count('"') % 2:
         return "a quotation mark is missing"
     if len(rows) > 1:
         return "it holds other line ends"
@@ -432,7 +424,7 @@ def _wrong(line: bytes, columns: int) -> str:
 
 def _header(path: Path, line: bytes) -> tuple[str, ...]:
     """Return the names of the columns, if this is a journal's first line."""
-    header = tuple(next(iter(_parsed(line)), ()))
+    header = tuple(next(iter(_parsed(line.decode(errors="surrogateescape"))), ()))
     if b"\0" in line or not header:
         raise UnreadableJournalError(path, "its first line is not text")
     if header[: len(IDENTITY_COLUMNS)] == IDENTITY_COLUMNS:
@@ -461,11 +453,6 @@ def _cells_of(line: str) -> list[str]:
 
 def _trial_of(line: str) -> str:
     return line.partition(",")[0]
-
-
-def _status_of(line: str) -> str:
-    cells = _cells_of(line) if '"' in line else line.rsplit(",", len(OUTCOME_COLUMNS))
-    return cells[-len(OUTCOME_COLUMNS)]
 
 
 def _cell(value: object) -> str:

@@ -1,7 +1,7 @@
-"""`manifest.json`: how the rows of a result folder came about.
+"""`manifest.json`: the origin of the rows of a result folder.
 
-It says what was run, on what data, with which code, where, and what it took. It holds no
-name of a host or user and no path of the machine.
+It records the spec, the data, the code, the hardware and the time. It contains no name of a host or
+user and no path of the machine.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import os
 import platform
 import subprocess
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import cache
 from importlib import metadata
@@ -37,12 +38,12 @@ _LIBRARIES = ("numpy", "scipy", "scikit-learn", "pandas", "pebble")
 
 
 class _Stored(BaseModel):
-    # What another version of ddr has stored besides is kept.
+    # Fields that another version of ddr has stored are kept.
     model_config = ConfigDict(extra="allow")
 
 
 class Environment(_Stored):
-    """Versions of code, libraries and `packages` that provide pieces of the spec; the hardware."""
+    """The hardware, and the versions of the code, of libraries and of the components' packages."""
 
     python: str
     versions: dict[str, str | None]
@@ -57,12 +58,11 @@ class Environment(_Stored):
 
 
 class SessionRecord(_Stored):
-    """One start of a run: when, how, where (an index into the environments), and what it took.
+    """One start of a run: when, how, in which of the environments, and how much time it took.
 
-    `data` says where the files were: beside the card, in a mirror or the cache, or embedded.
-
-    While it goes on, or if it was killed, what came out of it is missing. `startup_seconds` passed
-    before the first split was prepared.
+    `data` is where the data files were: next to the card, in a mirror, in the cache, or embedded.
+    While the session runs, or if it was killed, its outcome is missing. `startup_seconds` is the
+    time before the first split was prepared.
     """
 
     started: str
@@ -84,9 +84,8 @@ class SessionRecord(_Stored):
 class Manifest(_Stored):
     """The manifest of a result folder.
 
-    `spec` is the resolved spec, which may be another version's; `planned` the number of trials;
-    `sizes` those of the ``train`` and ``test`` part, by the kind of split, on average where they
-    differ.
+    `spec` is the resolved spec, perhaps of another version of ddr; `planned` is the number of
+    trials; `sizes` are the mean sizes of the ``train`` and ``test`` sets, by kind of split.
     """
 
     format: int = 1
@@ -99,7 +98,7 @@ class Manifest(_Stored):
     sessions: list[SessionRecord]
 
     def begin_session(self, record: SessionRecord, packages: Mapping[str, str]) -> None:
-        """Add a session that begins here and now."""
+        """Add a session that begins now on this machine."""
         found = here().model_copy(update={"packages": dict(sorted(packages.items()))})
         if found not in self.environments:
             self.environments.append(found)
@@ -113,7 +112,7 @@ class Manifest(_Stored):
             atomic_write(folder / MANIFEST, text)
 
     def is_written(self, folder: Path) -> bool:
-        """Return whether a folder's manifest says all this already."""
+        """Return whether a folder's manifest has the same content."""
         try:
             return self._as_json() == read_manifest(folder)._as_json()
         except InputError:
@@ -124,7 +123,7 @@ class Manifest(_Stored):
 
 
 def read_manifest(folder: str | Path) -> Manifest:
-    """Return the manifest of a result folder; an `InputError` says if there is none to be read."""
+    """Return the manifest of a result folder; if there is none to read, raise an `InputError`."""
     path = Path(folder) / MANIFEST
     if not path.is_file():
         raise InputError(f"There is no {MANIFEST} in {folder}; run a spec first.")
@@ -142,20 +141,18 @@ def read_manifest(folder: str | Path) -> Manifest:
 
 
 def manifest_of(folder: Path, plan: Plan) -> Manifest:
-    """Return the manifest of a plan, with the sessions of its folder; a damaged one has none."""
-    try:
-        before: Manifest | None = read_manifest(folder)
-    except InputError:
-        before = None
+    """Return the manifest of a plan, with the sessions of its folder if they can be read."""
+    before: dict[str, Any] = {"sizes": {}, "environments": [], "sessions": []}
+    with suppress(InputError):
+        manifest = read_manifest(folder)
+        before = {name: getattr(manifest, name) for name in before}
     return Manifest(
         format=1,
         spec=plan.spec.resolved(),
         data=plan.data,
         seed=plan.spec.split.seed,
         planned=len(plan.trials),
-        sizes=before.sizes if before else {},
-        environments=before.environments if before else [],
-        sessions=before.sessions if before else [],
+        **before,
     )
 
 
@@ -172,7 +169,10 @@ def number_versions() -> dict[str, str | None]:
 
 @cache
 def here() -> Environment:
-    """Return the environment without packages; it is looked up once per process."""
+    """Return the environment without packages, collected once per process."""
+    memory = None
+    with suppress(ValueError, OSError, AttributeError):
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     return Environment(
         python=platform.python_version(),
         versions={"ddr": ddr_cli.__version__, **{name: _version(name) for name in _LIBRARIES}},
@@ -180,7 +180,7 @@ def here() -> Environment:
         platform=platform.platform(),
         cpu=_cpu_model(),
         cores=os.cpu_count(),
-        memory_bytes=_memory_bytes(),
+        memory_bytes=memory,
         blas=_blas(),
         threads_per_process=1,
         packages={},
@@ -195,23 +195,26 @@ def _version(distribution: str) -> str | None:
 
 
 def _git() -> dict[str, Any] | None:
-    """Return the commit of the checkout that this code is in, and whether the code differs."""
+    """Return the commit of the checkout that holds this code, and whether the code differs."""
     package = Path(ddr_cli.__file__).resolve().parent
     if not (package.parent / ".git").exists():
         return None
+    # Only the code counts; the results change during a run.
+    questions = (["rev-parse", "HEAD"], ["status", "--porcelain", "--", "."])
     try:
-        commit = _git_says(package, "rev-parse", "HEAD")
-        # The results themselves change during a run; only the code counts.
-        changed = _git_says(package, "status", "--porcelain", "--", ".")
+        commit, changed = (
+            subprocess.run(
+                ["git", "-C", package, *words],
+                capture_output=True,
+                text=True,
+                check=True,
+                timeout=10,
+            ).stdout.strip()
+            for words in questions
+        )
     except (OSError, subprocess.SubprocessError):
         return None
     return {"commit": commit, "dirty": bool(changed)}
-
-
-def _git_says(folder: Path, *arguments: str) -> str:
-    command = ["git", "-C", str(folder), *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=10)
-    return done.stdout.strip()
 
 
 def _cpu_model() -> str | None:
@@ -221,13 +224,6 @@ def _cpu_model() -> str | None:
         lines = []
     models = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
     return next(models, platform.processor() or None)
-
-
-def _memory_bytes() -> int | None:
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (ValueError, OSError, AttributeError):
-        return None
 
 
 def _blas() -> list[dict[str, Any]]:

@@ -1,6 +1,6 @@
-"""`tracebacks.jsonl`: where in a piece's code trials failed, beside the journal.
+"""`tracebacks.jsonl`: where in a component's code trials failed.
 
-A reason has one line here, that of the first trial that failed so.
+Each reason has one line, from the first trial that failed for it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _MOST_REASONS = 200
 
 
 def traceback_of(error: BaseException) -> str:
-    """Return an error's traceback without the frames of the engine that called the piece."""
+    """Return an error's traceback without the frames of the engine."""
     frames = error.__traceback__
     while frames is not None and frames.tb_frame.f_code.co_filename.startswith(_HERE):
         frames = frames.tb_next
@@ -38,7 +38,7 @@ class Tracebacks:
         self._known = set(read_tracebacks(folder))
 
     def keep(self, results: Iterable[TrialResult]) -> None:
-        """Write what is new."""
+        """Write those of new reasons."""
         new = {one.reason: one.traceback for one in results if one.traceback}
         new = {reason: text for reason, text in new.items() if reason not in self._known}
         if new and len(self._known) < _MOST_REASONS:
@@ -49,7 +49,7 @@ class Tracebacks:
 
 
 def read_tracebacks(folder: Path) -> dict[str, str]:
-    """Return the tracebacks of a result folder by their reason; what can't be read is left out."""
+    """Return the tracebacks of a result folder by reason, except unreadable ones."""
     found = {}
     require_file(folder / FILE_NAME)
     try:
