@@ -7,7 +7,6 @@ import os
 import subprocess
 import sys
 import time
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -38,11 +37,11 @@ SPEC: dict[str, Any] = {
 
 
 @pytest.fixture(scope="module")
-def results(tmp_path_factory: pytest.TempPathFactory) -> ddr_cli.Results:
+def results(tmp_path_factory):
     return ddr_cli.run(SPEC, out=tmp_path_factory.mktemp("api"), name="mine")
 
 
-def test_a_dictionary_runs_and_gives_tables(results: ddr_cli.Results) -> None:
+def test_a_dictionary_runs_and_gives_tables(results):
     assert results.folder.name == "mine"
     assert len(results.trials) == 6
     means = results.trials.groupby("reducer", sort=False)["error"].mean()
@@ -52,19 +51,19 @@ def test_a_dictionary_runs_and_gives_tables(results: ddr_cli.Results) -> None:
     assert "LDA" in html
 
 
-def test_a_second_call_does_nothing_again(results: ddr_cli.Results) -> None:
+def test_a_second_call_does_nothing_again(results):
     before = (results.folder / "trials.csv").read_bytes()
     again = ddr_cli.run(SPEC, out=results.folder.parent, name="mine")
     assert (results.folder / "trials.csv").read_bytes() == before
     pd.testing.assert_frame_equal(again.trials, results.trials)
 
 
-def test_figure_and_files(results: ddr_cli.Results) -> None:
+def test_figure_and_files(results):
     assert results.figure().get_axes()
     assert {path.name for path in results.write()} == {"summary.csv", "figure.svg", "figure.png"}
 
 
-def test_results_of_a_folder_compare(results: ddr_cli.Results) -> None:
+def test_results_of_a_folder_compare(results):
     found, again = ddr_cli.compare(results.folder), results.compare()
     for name in ("methods", "differences", "pairs"):
         pd.testing.assert_frame_equal(getattr(found, name), getattr(again, name))
@@ -72,7 +71,7 @@ def test_results_of_a_folder_compare(results: ddr_cli.Results) -> None:
         ddr_cli.compare()
 
 
-def test_a_shipped_spec_takes_overrides(tmp_path: Path) -> None:
+def test_a_shipped_spec_takes_overrides(tmp_path):
     found = ddr_cli.run("digits_ccdr_beta", out=tmp_path, overrides=["reducer.beta=0.5"], repeats=1)
     assert set(found.trials["split"]) == {"fraction-0"}
 
@@ -85,21 +84,19 @@ def test_a_shipped_spec_takes_overrides(tmp_path: Path) -> None:
         ({"bogus": 1}, "bogus"),
     ],
 )
-def test_a_wrong_dictionary_is_one_sentence(
-    tmp_path: Path, changes: dict[str, Any], says: str
-) -> None:
+def test_a_wrong_dictionary_is_one_sentence(tmp_path, changes, says):
     with pytest.raises(InputError, match=says):
         ddr_cli.run({**SPEC, **changes}, out=tmp_path)
 
 
-def test_the_module_is_the_program() -> None:
+def test_the_module_is_the_program():
     done = subprocess.run(
         [sys.executable, "-m", "ddr_cli", "--version"], capture_output=True, text=True, check=True
     )
     assert done.stdout.startswith(f"ddr {ddr_cli.__version__}\n")
 
 
-def _no_import() -> Any:
+def _no_import():
     class Halves(TransformerMixin, BaseEstimator):
         """What no other process can import."""
 
@@ -116,7 +113,7 @@ def _no_import() -> Any:
     return Halves
 
 
-def test_a_trial_has_so_long_and_is_tried_again_if_asked(tmp_path: Path) -> None:
+def test_a_trial_has_so_long_and_is_tried_again_if_asked(tmp_path):
     class Waiting(TransformerMixin, BaseEstimator):
         """Waits while a file is there, but not forever."""
 
@@ -140,7 +137,7 @@ def test_a_trial_has_so_long_and_is_tried_again_if_asked(tmp_path: Path) -> None
         "reducers": [Waiting(str(file))],
     }
 
-    def statuses(**options: Any) -> list[str]:
+    def statuses(**options):
         return list(ddr_cli.run(spec, out=tmp_path, name="a", **options).trials["status"])
 
     assert statuses(timeout=0.5) == ["timeout"]
@@ -149,11 +146,11 @@ def test_a_trial_has_so_long_and_is_tried_again_if_asked(tmp_path: Path) -> None
     assert statuses(redo="failed") == ["ok"]
 
 
-def _halved(X: Any) -> Any:
+def _halved(X):
     return X / 2
 
 
-def test_arrays_and_objects_run_resume_and_are_known_by_content(tmp_path: Path) -> None:
+def test_arrays_and_objects_run_resume_and_are_known_by_content(tmp_path):
     X, y = load_iris(return_X_y=True, as_frame=True)
     spec = {
         **SPEC,
@@ -181,7 +178,7 @@ def test_arrays_and_objects_run_resume_and_are_known_by_content(tmp_path: Path) 
         ddr_cli.run(spec, out=tmp_path, name="a")
 
 
-def test_an_object_is_what_a_spec_calls_by_name() -> None:
+def test_an_object_is_what_a_spec_calls_by_name():
     by_name = {
         **SPEC,
         "controls": [],
@@ -198,10 +195,7 @@ def test_an_object_is_what_a_spec_calls_by_name() -> None:
         ids = list(make_plan(make_spec(**words)).trials)
     assert ids == list(make_plan(make_spec(**by_name)).trials)
     other = dataclasses.replace(load_dataset("iris"), X=load_dataset("iris").X + 1)
-    with (
-        pytest.raises(InputError, match="name of a shipped"),
-        in_words({"dataset": other}),
-    ):
+    with pytest.raises(InputError, match="name of a shipped"), in_words({"dataset": other}):
         pass
 
 
@@ -221,7 +215,7 @@ print(hash_of(Mine), hash_of(make_pipeline(FunctionTransformer(scale))))
 """
 
 
-def test_code_is_told_by_its_source_and_what_it_uses(tmp_path: Path) -> None:
+def test_code_is_told_by_its_source_and_what_it_uses(tmp_path):
     edits = [
         (2, 1, "a comment", "+"),
         (2, 1, "another", "+"),
@@ -232,7 +226,7 @@ def test_code_is_told_by_its_source_and_what_it_uses(tmp_path: Path) -> None:
     for number, each in enumerate(edits):
         (tmp_path / f"{number}.py").write_text(EDITS % each)
 
-    def hashes(seed: str, *numbers: int) -> list[list[str]]:
+    def hashes(seed, *numbers):
         files = [str(tmp_path / f"{number}.py") for number in numbers]
         run = "import runpy, sys; [runpy.run_path(f, run_name='__main__') for f in sys.argv[1:]]"
         done = subprocess.run(
@@ -252,8 +246,8 @@ def test_code_is_told_by_its_source_and_what_it_uses(tmp_path: Path) -> None:
     assert (operator, default[0], constant) == ([True, False], True, [True, True])
 
 
-def test_code_without_source_needs_a_version() -> None:
-    def made(body: str) -> type:
+def test_code_without_source_needs_a_version():
+    def made(body):
         found: dict[str, Any] = {"__name__": "__main__"}
         exec(f"class Mine:\n    def fit(self, X, y): return self\n    {body}", found)
         return found["Mine"]
@@ -265,8 +259,8 @@ def test_code_without_source_needs_a_version() -> None:
     assert hash_of(made("version = 2")) != first
 
 
-def test_what_a_class_is_made_with_is_part_of_it() -> None:
-    def made(k: int) -> type:
+def test_what_a_class_is_made_with_is_part_of_it():
+    def made(k):
         class Mine:
             def transform(self, X: Any) -> Any:
                 return X[:, :k]
@@ -286,12 +280,12 @@ def test_what_a_class_is_made_with_is_part_of_it() -> None:
         ([[1.0], [2.0]], [[0], [1]], "class for each row"),
     ],
 )
-def test_arrays_that_are_no_data_set_are_refused(X: Any, y: Any, says: str) -> None:
+def test_arrays_that_are_no_data_set_are_refused(X, y, says):
     with pytest.raises(InputError, match=says):
         ddr_cli.make_dataset(X, y)
 
 
-def test_a_data_set_is_short_to_read() -> None:
+def test_a_data_set_is_short_to_read():
     assert repr(load_dataset("iris")) == (
         "<Dataset iris: 150 samples x 4 features; setosa 50, versicolor 50, virginica 50>"
     )
@@ -300,7 +294,7 @@ def test_a_data_set_is_short_to_read() -> None:
     assert "<b>" not in odd._repr_html_()
 
 
-def test_rows_without_a_class_are_kept_if_asked_for() -> None:
+def test_rows_without_a_class_are_kept_if_asked_for():
     for y in ([0, 1, -1], ["a", "b", None]):
         found = ddr_cli.make_dataset([[0.0], [1.0], [2.0]], y, unlabelled=True)
         assert found.y.tolist() == [0, 1, -1]

@@ -1,7 +1,5 @@
 """What is imported is declared in pyproject.toml, and what is declared is imported."""
 
-from __future__ import annotations
-
 import ast
 import re
 import sys
@@ -14,7 +12,7 @@ ROOT = Path(__file__).resolve().parent.parent
 _BY_NAME = ("import_module", "load_library")  # functions that take the name of what they import
 
 
-def _imported(path: Path) -> set[str]:
+def _imported(path):
     """Return the top-level packages that a module imports, by statement or by name."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     named = {
@@ -34,12 +32,12 @@ def _imported(path: Path) -> set[str]:
     return {name.partition(".")[0] for name in found}
 
 
-def _named(requirements: list[str]) -> set[str]:
+def _named(requirements):
     names = {re.split(r"[^A-Za-z0-9._-]", requirement)[0] for requirement in requirements}
     return {re.sub(r"[-_.]+", "-", name).lower() for name in names}
 
 
-def test_declared_equals_imported() -> None:
+def test_declared_equals_imported():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"]
     packages = {name for path in (ROOT / "ddr_cli").rglob("*.py") for name in _imported(path)}

@@ -1,7 +1,5 @@
 """The page on resuming states the numbers of the campaign of faults."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pandas as pd
@@ -9,7 +7,7 @@ import pandas as pd
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def test_the_page_states_the_campaign_s_numbers() -> None:
+def test_the_page_states_the_campaign_s_numbers():
     table = pd.read_csv(ROOT / "results" / "benchmarks" / "faults.csv").set_index("fault")
     found = table.loc["all"]
     # Nothing lost: the sentence holds as it stands.

@@ -1,9 +1,6 @@
 """The benchmarks' goals are judged at their size, and a right answer is told from another."""
 
-from __future__ import annotations
-
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -14,7 +11,7 @@ BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 
 
 @pytest.fixture
-def house(monkeypatch: pytest.MonkeyPatch) -> Iterator[SimpleNamespace]:
+def house(monkeypatch):
     """Return the benchmarks' modules, which import one another by their bare names."""
     monkeypatch.syspath_prepend(str(BENCHMARKS))
     names = ("checks", "tables", "works")
@@ -23,13 +20,13 @@ def house(monkeypatch: pytest.MonkeyPatch) -> Iterator[SimpleNamespace]:
         sys.modules.pop(name, None)
 
 
-def rows(method: str, seconds: dict[int, float], wrong: str = "") -> list[dict[str, object]]:
+def rows(method, seconds, wrong=""):
     fixed = {"work": "LFDA", "method": method, "d": 100, "MB": 20.0, "runs": 5}
     fixed |= {"answer": "eigen-residual 0.2", "wrong": wrong}
     return [{**fixed, "n": n, "seconds": spent} for n, spent in seconds.items()]
 
 
-def test_goals_are_judged_at_their_size_and_against_their_peer(house: SimpleNamespace) -> None:
+def test_goals_are_judged_at_their_size_and_against_their_peer(house):
     measured = pd.DataFrame(
         [
             *rows("ddr", {2500: 0.05, 5000: 0.2}),
@@ -43,7 +40,7 @@ def test_goals_are_judged_at_their_size_and_against_their_peer(house: SimpleName
     assert table.loc[0, "ratio"] == pytest.approx(0.8)
 
 
-def test_eigen_residual_tells_a_solution_from_another_scale(house: SimpleNamespace) -> None:
+def test_eigen_residual_tells_a_solution_from_another_scale(house):
     from ddr_cli.reducers import LFDA
 
     X, y = house.works.gaussians(90, d=5, classes=3)

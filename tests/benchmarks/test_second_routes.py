@@ -1,9 +1,6 @@
 """The page of findings: its tables are those of the CSV, and the suite's figures its journals'."""
 
-from __future__ import annotations
-
 from pathlib import Path
-from types import ModuleType
 
 import pandas as pd
 import pytest
@@ -12,15 +9,15 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
-def routes(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+def routes(monkeypatch):
     monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
     monkeypatch.chdir(ROOT)
-    import second_routes  # type: ignore[import-not-found]
+    import second_routes
 
     return second_routes
 
 
-def test_the_page_has_the_tables_of_the_figures(routes: ModuleType) -> None:
+def test_the_page_has_the_tables_of_the_figures(routes):
     rows = pd.read_csv(routes.RESULTS / f"{routes.NAME}.csv")
     page = routes.PAGE.read_text(encoding="utf-8")
     assert page == routes.with_tables(page, rows)
@@ -29,7 +26,7 @@ def test_the_page_has_the_tables_of_the_figures(routes: ModuleType) -> None:
 
 
 @pytest.mark.parametrize("dataset", ["iris", "meat"])
-def test_the_suite_s_figures_are_those_of_its_journals(routes: ModuleType, dataset: str) -> None:
+def test_the_suite_s_figures_are_those_of_its_journals(routes, dataset):
     rows = pd.read_csv(routes.RESULTS / f"{routes.NAME}.csv")
     rows = rows[(rows["dataset"] == dataset) & rows["suite"].notna()]
     written = rows.set_index("entry")["suite"].to_dict()
@@ -37,7 +34,7 @@ def test_the_suite_s_figures_are_those_of_its_journals(routes: ModuleType, datas
     assert found == pytest.approx(written, abs=0.006)
 
 
-def test_dense_ccdr_has_the_embedding_of_the_method(routes: ModuleType) -> None:
+def test_dense_ccdr_has_the_embedding_of_the_method(routes):
     """The second route does solve the paper's equations: of two codes each is the other's check."""
     from sklearn.datasets import load_wine
 

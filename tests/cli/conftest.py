@@ -1,27 +1,21 @@
 """The real program in a process of its own, or in this one where only its words matter."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
-from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
-Ddr = Callable[..., "subprocess.CompletedProcess[str]"]
-
 
 @pytest.fixture
-def environment(tmp_path: Path) -> dict[str, str]:
+def environment(tmp_path):
     """Return variables that give `ddr` an empty cache, no mirror and no downloads."""
     clean = {key: value for key, value in os.environ.items() if not key.startswith("DDR_")}
     return clean | {"DDR_CACHE": str(tmp_path / "cache"), "DDR_OFFLINE": "1", "COLUMNS": "100"}
 
 
 @pytest.fixture
-def work(tmp_path: Path) -> Path:
+def work(tmp_path):
     """Return the folder in which `ddr` runs, an empty one."""
     folder = tmp_path / "work"
     folder.mkdir()
@@ -29,10 +23,10 @@ def work(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def ddr(work: Path, environment: dict[str, str]) -> Ddr:
+def ddr(work, environment):
     """Return a function that runs `ddr` in a process of its own."""
 
-    def run(*words: str, **env: str) -> subprocess.CompletedProcess[str]:
+    def run(*words, **env):
         return subprocess.run(
             [sys.executable, "-m", "ddr_cli.cli.app", *words],
             cwd=work,
@@ -47,12 +41,7 @@ def ddr(work: Path, environment: dict[str, str]) -> Ddr:
 
 
 @pytest.fixture
-def ddr_here(
-    work: Path,
-    environment: dict[str, str],
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> Ddr:
+def ddr_here(work, environment, monkeypatch, capsys):
     """Return a function that runs `ddr` in this process, which has its libraries loaded."""
     from ddr_cli.cli.app import main
     from ddr_cli.core.own_code import trusting
@@ -63,7 +52,7 @@ def ddr_here(
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
 
-    def run(*words: str) -> subprocess.CompletedProcess[str]:
+    def run(*words):
         monkeypatch.setattr(sys, "argv", ["ddr", *words])
         # What --trust allows, it allows the process.
         with pytest.raises(SystemExit) as ended, trusting(False):

@@ -1,7 +1,5 @@
 """`ddr compare` as a user types it, on committed runs."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

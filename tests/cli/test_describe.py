@@ -1,9 +1,5 @@
 """`ddr describe`: every kind of name, and lines that a spec takes back."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import pytest
 from typer.testing import CliRunner
 
@@ -19,16 +15,14 @@ from ddr_cli.spec.estimators import PREFIXES, registry_of
 PIECES = [(section, name) for section in PREFIXES for name in registry_of(section).names()]
 
 
-def lines_of(text: str) -> list[str]:
+def lines_of(text):
     return [line.strip() for line in text.splitlines() if line.startswith("  {name: ")]
 
 
 @pytest.mark.parametrize(
     ("section", "name"), [*PIECES, ("classifiers", "sklearn.svm:SVC")], ids=lambda part: part
 )
-def test_a_line_that_describe_prints_can_be_pasted_into_a_spec(
-    section: str, name: str, tmp_path: Path
-) -> None:
+def test_a_line_that_describe_prints_can_be_pasted_into_a_spec(section, name, tmp_path):
     if section == "reducers":
         library = get_traits(registry_of(section).load(name)()).library
         if library and missing_library(library):
@@ -57,13 +51,13 @@ def test_a_line_that_describe_prints_can_be_pasted_into_a_spec(
         ("sklearn.svm:SVC", ["sklearn.svm:SVC (classifier)", "{name: 'sklearn.svm:SVC', C: 1.0"]),
     ],
 )
-def test_a_name_is_found_among_all_kinds(name: str, says: list[str]) -> None:
+def test_a_name_is_found_among_all_kinds(name, says):
     text = describe(name, (paper_names(), describe_paper))
     for part in says:
         assert part in text
 
 
-def test_a_spec_and_a_card_of_ones_own_are_described_by_their_path(tmp_path: Path) -> None:
+def test_a_spec_and_a_card_of_ones_own_are_described_by_their_path(tmp_path):
     spec = tmp_path / "own.yaml"
     spec.write_text(
         "dataset: iris\nsplit: {kind: fraction, train: 0.5}\nreducers: [none]\nclassifiers: [knn]\n"
@@ -74,16 +68,14 @@ def test_a_spec_and_a_card_of_ones_own_are_described_by_their_path(tmp_path: Pat
     assert describe(str(card)).startswith("own (data set)\n\nMy rings")
 
 
-def test_a_data_set_of_openml_is_no_code(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_data_set_of_openml_is_no_code(monkeypatch):
     monkeypatch.setenv("DDR_OFFLINE", "1")
     done = CliRunner().invoke(app, ["describe", "openml:999999"])
     assert done.exit_code == 0
     assert "home: https://www.openml.org/d/999999" in done.output
 
 
-def test_code_is_described_with_the_users_word_only(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_code_is_described_with_the_users_word_only(tmp_path, monkeypatch):
     monkeypatch.setattr(own_code, "_trusted", set())
     (tmp_path / "mine.py").write_text(
         "class Mine:\n    '''It maps.'''\n    def __init__(self, width, *, power=2):\n"
@@ -114,7 +106,7 @@ def test_code_is_described_with_the_users_word_only(
         ("ddr run ./configs/", []),
     ],
 )
-def test_the_shell_completes_names(words: str, completed: list[str]) -> None:
+def test_the_shell_completes_names(words, completed):
     environment = {
         "_DDR_COMPLETE": "complete_bash",
         "COMP_WORDS": words,

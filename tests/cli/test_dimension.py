@@ -1,7 +1,5 @@
 """`ddr describe NAME --dimension` as a user sees it."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,9 +1,6 @@
 """`ddr embed`: a first look, in the words of specs."""
 
-from __future__ import annotations
-
 import io
-from pathlib import Path
 
 import pytest
 from PIL import Image
@@ -90,11 +87,7 @@ def test_unlabelled_samples_are_refused(ddr_here, work):
     [
         (("iris", "--reducer", "ldda"), 2, "Did you mean 'lda'"),
         (("irs", "--reducer", "lda"), 2, "Did you mean 'iris'"),
-        (
-            ("t.csv", "--reducer", "lda"),
-            2,
-            "'ddr data new t.csv' makes",
-        ),
+        (("t.csv", "--reducer", "lda"), 2, "'ddr data new t.csv' makes"),
         (("./t.csv", "--reducer", "lda"), 2, "'ddr data new t.csv' makes"),
         (("./u.csv", "--reducer", "lda"), 2, "There is no file at u.csv"),
         (("iris", "--reducer", "lda", "--set", "n_components=3"), 2, "at most 2 dimensions"),
@@ -105,7 +98,7 @@ def test_unlabelled_samples_are_refused(ddr_here, work):
         (("iris", "--reducer", "./bad.py:Bad", "--trust"), 1, "Bad failed: ValueError: no luck"),
     ],
 )
-def test_what_is_wrong_is_one_sentence(ddr_here, work: Path, words, code, says):
+def test_what_is_wrong_is_one_sentence(ddr_here, work, words, code, says):
     (work / "t.csv").write_text("x,c\n1,a\n")
     (work / "bad.py").write_text(
         "class Bad:\n"

@@ -1,13 +1,10 @@
 """`ddr fit`: the best method of a spec, saved and used."""
 
-from __future__ import annotations
-
 import errno
 import os
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -43,10 +40,10 @@ class Mine:
 
 
 @pytest.fixture
-def spec(work: Path):
+def spec(work):
     """Return a function that writes a spec on iris, or other data, and returns its name."""
 
-    def write(reducers: str = "[lda, pca]", steps: str = "[]", dataset: str = "iris") -> str:
+    def write(reducers="[lda, pca]", steps="[]", dataset="iris"):
         text = SPEC.format(dataset=dataset, steps=steps, reducers=reducers)
         (work / "mine.yaml").write_text(text)
         return "mine.yaml"
@@ -54,7 +51,7 @@ def spec(work: Path):
     return write
 
 
-def predictions(done: subprocess.CompletedProcess[str], work: Path) -> list[str]:
+def predictions(done, work):
     """Run the lines that `ddr fit` printed in a new process, on iris, and return what it says."""
     lines = done.stdout[done.stdout.index("\n\n") :]
     code = f"""
@@ -84,7 +81,7 @@ def test_one_method_needs_no_run_and_is_saved_as_a_plain_pipeline(ddr_here, work
 
 
 def test_without_skops_nothing_is_fitted(ddr_here, work, spec, monkeypatch):
-    def never(*_: object) -> None:
+    def never(*_):
         raise AssertionError("fitted")
 
     monkeypatch.setitem(sys.modules, "skops.io", None)
@@ -103,7 +100,7 @@ def test_what_was_saved_before_stays_if_the_new_file_cannot_be_written(
     assert ddr_here("fit", name, "--save", "m.skops").returncode == 0
     before = (work / "m.skops").read_bytes()
 
-    def full(*_: object) -> None:
+    def full(*_):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)

@@ -1,14 +1,11 @@
 """A message that sends the user to `ddr list` names something that can be listed."""
 
-from __future__ import annotations
-
 import pytest
 from typer.testing import CliRunner
 
 from ddr_cli.cli.app import app
 from ddr_cli.cli.listing import Kind
 from ddr_cli.core.errors import InputError
-from ddr_cli.core.registry import Registry
 from ddr_cli.data.cards import load_card
 from ddr_cli.data.formats import FORMATS
 from ddr_cli.data.synthetic import GENERATORS
@@ -19,25 +16,25 @@ from ddr_cli.reducers.registry import REDUCERS
 REGISTRIES = [CLASSIFIERS, FORMATS, GENERATORS, PREPROCESSORS, REDUCERS]
 
 
-def listed(kind: str) -> list[str]:
+def listed(kind):
     result = CliRunner().invoke(app, ["list", kind])
     assert result.exit_code == 0, result.output
     return [line.split()[0] for line in result.output.splitlines()]
 
 
 @pytest.mark.parametrize("kind", Kind)
-def test_every_kind_has_names(kind: Kind) -> None:
+def test_every_kind_has_names(kind):
     assert listed(kind)
 
 
 @pytest.mark.parametrize("registry", REGISTRIES, ids=lambda registry: registry.kind)
-def test_a_registry_leads_to_the_list_of_its_names(registry: Registry) -> None:
+def test_a_registry_leads_to_the_list_of_its_names(registry):
     with pytest.raises(InputError, match=f"'ddr list {registry.listed_as}' shows all"):
         registry.load("nothing-of-this-name")
     assert listed(registry.listed_as) == registry.names()
 
 
-def test_metrics_and_splits_are_listed() -> None:
+def test_metrics_and_splits_are_listed():
     result = CliRunner().invoke(app, ["list", "metrics"])
     assert "scikit-learn" in result.output
     assert {"kfold", "grouped", "given"} < set(listed("splits"))
@@ -52,14 +49,14 @@ def test_metrics_and_splits_are_listed() -> None:
         ("error", ["(metric)", "better: lower", "range: 0 to 1"]),
     ],
 )
-def test_a_kind_of_split_or_a_metric_is_described(name: str, parts: list[str]) -> None:
+def test_a_kind_of_split_or_a_metric_is_described(name, parts):
     result = CliRunner().invoke(app, ["describe", name])
     assert result.exit_code == 0
     for part in parts:
         assert part in result.output
 
 
-def test_an_unknown_data_set_leads_to_their_list() -> None:
+def test_an_unknown_data_set_leads_to_their_list():
     with pytest.raises(InputError, match=r"'ddr list datasets'"):
         load_card("nothing-of-this-name")
     assert "landsat" in listed("datasets")

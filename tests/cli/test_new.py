@@ -1,11 +1,8 @@
 """`ddr new`: files to begin with, that work as they stand."""
 
-from __future__ import annotations
-
 import importlib
 import json
 import sys
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -18,21 +15,19 @@ from ddr_cli.spec import load_spec
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(own_code, "_trusted", set())
     return tmp_path
 
 
-def ddr(*words: str, code: int = 0, **given: str) -> str:
-    done = CliRunner().invoke(app, [*words], **given)  # type: ignore[arg-type]
+def ddr(*words, code=0, **given):
+    done = CliRunner().invoke(app, [*words], **given)
     assert done.exit_code == code, done.output
     return done.output
 
 
-def test_a_new_method_keeps_its_contracts_and_passes_its_test(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_new_method_keeps_its_contracts_and_passes_its_test(folder, monkeypatch):
     said = ddr("new", "method", "next_paper")
     assert "ddr check ./next_paper.py:NextPaper" in said
     assert "0 fail" in ddr("check", "./next_paper.py:NextPaper", "--trust")
@@ -51,14 +46,14 @@ def test_a_new_method_keeps_its_contracts_and_passes_its_test(
 @pytest.mark.parametrize(
     ("name", "says"), [("mine", "mine.py is there already"), ("my-method", "can't be a Python")]
 )
-def test_a_method_is_not_written_over_another_file(name: str, says: str, folder: Path) -> None:
+def test_a_method_is_not_written_over_another_file(name, says, folder):
     (folder / "mine.py").write_text("kept")
     assert says in ddr("new", "method", name, code=2)
     assert [path.name for path in folder.iterdir()] == ["mine.py"]
     assert (folder / "mine.py").read_text() == "kept"
 
 
-def test_a_new_spec_is_commented_right_and_checked_by_editors(folder: Path) -> None:
+def test_a_new_spec_is_commented_right_and_checked_by_editors(folder):
     ddr(
         *("new", "spec", "first", "--dataset", "mushroom", "--reducer", "lda"),
         *("--reducer", "pca", "--classifier", "knn", "--classifier", "sklearn.svm:SVC"),
@@ -75,7 +70,7 @@ def test_a_new_spec_is_commented_right_and_checked_by_editors(folder: Path) -> N
     assert "is there already" in ddr("new", "spec", "first", *words, code=2)
 
 
-def test_a_new_spec_sweeps_or_tunes(folder: Path) -> None:
+def test_a_new_spec_sweeps_or_tunes(folder):
     words = ("--dataset", "iris", "--reducer", "pca")
     ddr("new", "spec", "swept.yaml", *words, "--sweep", "reducer.n_components=1,2,3")
     assert load_spec(folder / "swept.yaml").sweep == {"reducer.n_components": (1, 2, 3)}
@@ -93,12 +88,12 @@ def test_a_new_spec_sweeps_or_tunes(folder: Path) -> None:
         (["--reducer", "pca"], "--dataset iris"),
     ],
 )
-def test_what_makes_no_right_spec_is_not_written(words: list[str], says: str, folder: Path) -> None:
+def test_what_makes_no_right_spec_is_not_written(words, says, folder):
     assert says in ddr("new", "spec", "wrong", *words, code=2)
     assert list(folder.iterdir()) == []
 
 
-def test_a_terminal_is_asked(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_terminal_is_asked(folder, monkeypatch):
     terminal = SimpleNamespace(stdin=SimpleNamespace(isatty=lambda: True))
     monkeypatch.setattr(new, "sys", terminal)
     said = ddr("new", "spec", "asked", input="digits\nlda pca\n")

@@ -1,10 +1,7 @@
 """Data of one's own, from the table as it comes to a run's journal."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -16,7 +13,6 @@ from ddr_cli.data import load_dataset
 from ddr_cli.engine import run_spec
 from ddr_cli.engine.work.splits import check_prepared
 from ddr_cli.spec import load_spec
-from tests.cli.conftest import Ddr
 
 COUNTING = """
 from pathlib import Path
@@ -49,7 +45,7 @@ controls: []
 
 
 @pytest.fixture
-def mixed(work: Path) -> Path:
+def mixed(work):
     """A table of two informative columns with gaps, one of them of text, and who was measured."""
     rng = np.random.default_rng(0)
     kind = np.repeat(["ill", "well"], 40)
@@ -68,7 +64,7 @@ def mixed(work: Path) -> Path:
     return path
 
 
-def card(mixed: Path, expect: str = "") -> Path:
+def card(mixed, expect=""):
     mixed.with_suffix(".yaml").write_text(
         "name: mixed\ntitle: Mixed\nfiles: [{path: mixed.csv}]\nformat: {name: csv, label: state, "
         f"groups: subject, categorical: [site], categories: codes, missing: keep}}\n{expect}"
@@ -81,10 +77,7 @@ def card(mixed: Path, expect: str = "") -> Path:
     [
         ("[]", "mixed has missing values.*step impute"),
         ("[impute]", r"categorical columns as codes \(site\).*one_hot"),
-        (
-            "[standardize, impute, one_hot]",
-            "standardize takes no missing.*put impute",
-        ),
+        ("[standardize, impute, one_hot]", "standardize takes no missing.*put impute"),
         (
             '[impute, one_hot, {name: "sklearn.preprocessing:PowerTransformer", method: log}]',
             "method",
@@ -92,7 +85,7 @@ def card(mixed: Path, expect: str = "") -> Path:
         ("[impute, pca, one_hot]", "pca .*categorical.*put one_hot before"),
     ],
 )
-def test_missing_values_and_codes_need_their_steps(mixed: Path, steps: str, says: str) -> None:
+def test_missing_values_and_codes_need_their_steps(mixed, steps, says):
     card(mixed)
     spec = mixed.with_name("spec.yaml")
     spec.write_text(SPEC.replace("STEPS", steps))
@@ -108,7 +101,7 @@ def test_missing_values_and_codes_need_their_steps(mixed: Path, steps: str, says
         " n_quantiles: 10}, './mine.py:Doubling']",
     ],
 )
-def test_steps_prepare_a_mixed_table(mixed: Path, steps: str, tmp_path: Path) -> None:
+def test_steps_prepare_a_mixed_table(mixed, steps, tmp_path):
     card(mixed)
     spec = mixed.with_name("spec.yaml")
     spec.write_text(SPEC.replace("STEPS", steps))
@@ -120,7 +113,7 @@ def test_steps_prepare_a_mixed_table(mixed: Path, steps: str, tmp_path: Path) ->
     assert errors.max() < 0.1
 
 
-def test_missing_values_that_no_card_tells_of_stop_the_run(work: Path) -> None:
+def test_missing_values_that_no_card_tells_of_stop_the_run(work):
     X = np.ones((20, 2))
     X[3, 1] = np.nan
     np.savez(work / "mixed.npz", X=X, y=np.arange(20) % 2)
@@ -134,14 +127,14 @@ def test_missing_values_that_no_card_tells_of_stop_the_run(work: Path) -> None:
     assert not (work / "out").exists()
 
 
-def test_codes_that_no_card_tells_of_stop_the_run(work: Path) -> None:
+def test_codes_that_no_card_tells_of_stop_the_run(work):
     (work / "spec.yaml").write_text(SPEC.replace("./mixed.yaml", "iris").replace("STEPS", "[]"))
     coded = replace(load_dataset("iris"), categorical=(1,), feature_names=None)
     with pytest.raises(InputError, match=r"categorical columns as codes \(x1\)"):
         check_prepared(load_spec(work / "spec.yaml"), coded)
 
 
-def test_a_step_that_is_fitted_to_labels_sees_none_that_are_hidden(work: Path) -> None:
+def test_a_step_that_is_fitted_to_labels_sees_none_that_are_hidden(work):
     step = '["sklearn.feature_selection:SelectKBest"]'
     (work / "spec.yaml").write_text(
         SPEC.replace("./mixed.yaml", "iris").replace("STEPS", step) + "labels: [2, 5]\n"
@@ -150,7 +143,7 @@ def test_a_step_that_is_fitted_to_labels_sees_none_that_are_hidden(work: Path) -
         load_spec(work / "spec.yaml")
 
 
-def test_rows_without_a_label_train_and_are_never_tested(work: Path) -> None:
+def test_rows_without_a_label_train_and_are_never_tested(work):
     rng = np.random.default_rng(1)
     kind = np.tile(["a", "b", "", "-1"], 30)
     frame = pd.DataFrame(
@@ -200,7 +193,7 @@ def test_rows_without_a_label_train_and_are_never_tested(work: Path) -> None:
         (work / "seen").unlink()
 
 
-def test_the_whole_way_from_a_table_to_a_journal(mixed: Path, ddr_here: Ddr) -> None:
+def test_the_whole_way_from_a_table_to_a_journal(mixed, ddr_here):
     made = ddr_here("data", "new", "mixed.csv", "--yes")
     assert made.returncode == 0, made.stderr
     following = made.stdout.splitlines()[-1].split()
@@ -216,7 +209,7 @@ def test_the_whole_way_from_a_table_to_a_journal(mixed: Path, ddr_here: Ddr) -> 
     assert rows["error"].max() < 0.3
 
 
-def test_a_column_of_one_class_is_said_to_be_one(work: Path, ddr_here: Ddr) -> None:
+def test_a_column_of_one_class_is_said_to_be_one(work, ddr_here):
     rows = "".join(f"{i},{i * i},mild\n" for i in range(20))
     (work / "one.csv").write_text("a,b,state\n" + rows)
     done = ddr_here("data", "new", "one.csv", "--label", "state", "--yes")

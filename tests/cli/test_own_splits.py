@@ -1,10 +1,6 @@
 """A user's own table with groups and splits, from its card to a table of results."""
 
-from __future__ import annotations
-
 import json
-from collections.abc import Callable
-from pathlib import Path
 from unittest.mock import Mock
 
 import numpy as np
@@ -19,8 +15,6 @@ from ddr_cli.engine.run import SpecRun
 from ddr_cli.evaluation.splits import split_hash
 from ddr_cli.spec import load_spec, make_spec
 
-Ddr = Callable[..., object]
-
 SPEC = """\
 title: A table with subjects
 dataset: ./mine.yaml
@@ -32,7 +26,7 @@ metrics: [error]
 
 
 @pytest.fixture
-def table(work: Path) -> pd.DataFrame:
+def table(work):
     """Return the user's table, which is also in ``mine.csv``: subject s0 alone is of class c."""
     generator = np.random.default_rng(0)
     kind = np.array(list("ab") * 30)
@@ -45,7 +39,7 @@ def table(work: Path) -> pd.DataFrame:
 
 
 @pytest.fixture
-def card(table: pd.DataFrame, ddr_here: Ddr) -> None:
+def card(table, ddr_here):
     """Write the card of the table, without the class of a single subject."""
     table[table["kind"] != "c"].to_csv("mine.csv", index=False)
     done = ddr_here(
@@ -57,10 +51,10 @@ def card(table: pd.DataFrame, ddr_here: Ddr) -> None:
 
 
 @pytest.fixture
-def write(work: Path) -> Callable[..., str]:
+def write(work):
     """Return a function that writes the spec with another split, and returns its name."""
 
-    def put(split: str, *change: str) -> str:
+    def put(split, *change):
         text = SPEC.replace("{kind: fraction, train: 0.5}", split)
         (work / "x.yaml").write_text(text.replace(*change) if change else text)
         return "x.yaml"
@@ -68,13 +62,13 @@ def write(work: Path) -> Callable[..., str]:
     return put
 
 
-def sizes(folder: Path) -> dict[str, float]:
+def sizes(folder):
     (found,) = json.loads((folder / "manifest.json").read_text())["sizes"].values()
     return found
 
 
 @pytest.mark.usefixtures("card")
-def test_the_card_knows_groups_and_parts(work: Path) -> None:
+def test_the_card_knows_groups_and_parts(work):
     for _ in ("read", "from the cache"):
         dataset = load_dataset(work / "mine.yaml")
         assert dataset.feature_names == ("x", "y", "z")
@@ -87,7 +81,7 @@ def test_the_card_knows_groups_and_parts(work: Path) -> None:
 
 
 @pytest.mark.usefixtures("card")
-def test_no_subject_is_on_both_sides(work: Path, write: Callable[..., str], ddr_here: Ddr) -> None:
+def test_no_subject_is_on_both_sides(work, write, ddr_here):
     spec = write("{kind: grouped, folds: leave_one_out}")
     assert ddr_here("validate", spec).stdout == "x.yaml: valid, 10 trials\n"
     assert "10 trials on mine, 5 splits" in ddr_here("plan", spec).stdout
@@ -107,9 +101,7 @@ def test_no_subject_is_on_both_sides(work: Path, write: Callable[..., str], ddr_
 
 
 @pytest.mark.usefixtures("card")
-def test_folds_are_all_run_and_their_mean_size_counts(
-    work: Path, write: Callable[..., str], ddr_here: Ddr
-) -> None:
+def test_folds_are_all_run_and_their_mean_size_counts(work, write, ddr_here):
     spec = write("{kind: kfold, folds: 4, repeats: 2}")
     assert ddr_here("run", spec, "-q").returncode == 0
     trials = read_trials(work / "results" / "x")
@@ -124,9 +116,7 @@ def test_folds_are_all_run_and_their_mean_size_counts(
 
 
 @pytest.mark.usefixtures("card")
-def test_a_column_and_a_file_of_the_same_rows_are_one_split(
-    work: Path, table: pd.DataFrame, write: Callable[..., str], ddr_here: Ddr
-) -> None:
+def test_a_column_and_a_file_of_the_same_rows_are_one_split(work, table, write, ddr_here):
     kept = table[table["kind"] != "c"]
     other = np.where(kept["part"] == "train", "test", "train")
     pd.DataFrame({"own": kept["part"], "other": other}).to_csv(work / "splits.csv", index=False)
@@ -174,9 +164,7 @@ IMPOSSIBLE = [
 
 
 @pytest.mark.usefixtures("card")
-def test_what_is_impossible_is_refused_before_anything_runs(
-    work: Path, write: Callable[..., str], ddr_here: Ddr
-) -> None:
+def test_what_is_impossible_is_refused_before_anything_runs(work, write, ddr_here):
     (work / "short.csv").write_text("a\ntrain\ntest\n")
     (work / "wrong.csv").write_text("a\ntrain\ntset\n")
     for split, told in IMPOSSIBLE:
@@ -187,9 +175,7 @@ def test_what_is_impossible_is_refused_before_anything_runs(
 
 
 @pytest.mark.usefixtures("table")
-def test_a_class_of_one_subject_is_refused_before_the_first_trial(
-    work: Path, write: Callable[..., str], ddr_here: Ddr
-) -> None:
+def test_a_class_of_one_subject_is_refused_before_the_first_trial(work, write, ddr_here):
     ddr_here(
         *("data", "new", "mine", "--format", "csv", "--path", "mine.csv", "--label", "kind"),
         *("--groups", "subject", "--option", "ignore=[part]"),
@@ -202,14 +188,14 @@ def test_a_class_of_one_subject_is_refused_before_the_first_trial(
     assert not (work / "results").exists()
 
 
-def test_groups_are_needed(write: Callable[..., str], ddr_here: Ddr) -> None:
+def test_groups_are_needed(write, ddr_here):
     done = ddr_here("validate", write("{kind: grouped, folds: 3}", "./mine.yaml", "iris"))
     assert done.returncode == 2
     assert "x.yaml:3:15: split.kind: the data set 'iris'" in done.stderr
 
 
 @pytest.mark.usefixtures("card")
-def test_a_metric_needs_what_a_classifier_gives(write: Callable[..., str], ddr_here: Ddr) -> None:
+def test_a_metric_needs_what_a_classifier_gives(write, ddr_here):
     spec = write("{kind: kfold, folds: 2}", "[error]", "[error, f1_macro, neg_log_loss]")
     done = ddr_here("validate", spec)
     assert done.returncode == 2
@@ -229,18 +215,14 @@ def test_a_metric_needs_what_a_classifier_gives(write: Callable[..., str], ddr_h
 
 
 @pytest.mark.usefixtures("card")
-def test_an_undefined_metric_fails_its_trial_alone(
-    work: Path, table: pd.DataFrame, write: Callable[..., str], ddr_here: Ddr
-) -> None:
+def test_an_undefined_metric_fails_its_trial_alone(work, table, write, ddr_here):
     kept = table[table["kind"] != "c"]
     # In the second split no point of class b is tested.
     good = np.where(np.arange(len(kept)) % 2, "train", "test")
     bad = np.where((kept["kind"] == "a") & (good == "test"), "test", "train")
     pd.DataFrame({"good": good, "bad": bad}).to_csv(work / "splits.csv", index=False)
     spec = write(
-        "{kind: given, file: splits.csv}",
-        "[error]",
-        "[error, roc_auc, matthews_corrcoef]",
+        "{kind: given, file: splits.csv}", "[error]", "[error, roc_auc, matthews_corrcoef]"
     )
     assert ddr_here("run", spec, "-q").returncode == 1
     trials = read_trials(work / "results" / "x").set_index("split")

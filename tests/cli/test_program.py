@@ -1,7 +1,5 @@
 """What a user sees of the program: names, help, messages, exit codes."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

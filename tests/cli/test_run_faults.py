@@ -1,7 +1,5 @@
 """What `ddr run` and `ddr sweep` say when the folder, the disk or the spec is not as before."""
 
-from __future__ import annotations
-
 import ctypes
 import itertools
 import json

@@ -1,7 +1,5 @@
 """Every option of `ddr run` and `ddr sweep` does what it says; most in this process."""
 
-from __future__ import annotations
-
 import json
 import re
 from types import SimpleNamespace

@@ -1,11 +1,8 @@
 """What is lost when output can't be shown is the output alone."""
 
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -21,14 +18,14 @@ controls: []
 """
 
 
-def code_of(monkeypatch: pytest.MonkeyPatch, *words: str) -> object:
+def code_of(monkeypatch, *words):
     monkeypatch.setattr(sys, "argv", ["ddr", *words])
     with pytest.raises(SystemExit) as ended:
         main()
     return ended.value.code
 
 
-def written_to(reader: str) -> Any:
+def written_to(reader):
     """Return a stream that nobody reads any more, or that can't be written."""
     if reader == "full":
         return Path("/dev/full").open("w", encoding="utf-8")
@@ -37,7 +34,7 @@ def written_to(reader: str) -> Any:
     return os.fdopen(write, "w")
 
 
-def test_a_run_goes_on_without_its_streams(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_goes_on_without_its_streams(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("small.yaml").write_text(SPEC)
     for name in ("stdin", "stdout", "stderr"):
@@ -48,15 +45,13 @@ def test_a_run_goes_on_without_its_streams(tmp_path: Path, monkeypatch: pytest.M
     }
 
 
-def test_output_that_nobody_reads_fails_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_output_that_nobody_reads_fails_nothing(monkeypatch):
     monkeypatch.setattr(sys, "stdout", written_to("gone"))
     assert code_of(monkeypatch, "list", "metrics") == 0
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="has no device that is always full")
-def test_output_that_a_full_disk_loses_is_said(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_output_that_a_full_disk_loses_is_said(monkeypatch, capsys):
     monkeypatch.setattr(sys, "stdout", written_to("full"))
     assert code_of(monkeypatch, "list", "metrics") == 1
     error = capsys.readouterr().err

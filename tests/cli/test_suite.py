@@ -1,7 +1,5 @@
 """`ddr suite`: a small suite from its plan to its end, stopped, changed and gone on with."""
 
-from __future__ import annotations
-
 import json
 from importlib.metadata import PackageNotFoundError
 from types import SimpleNamespace

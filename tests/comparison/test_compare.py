@@ -1,7 +1,5 @@
 """Methods against each other: paired on the splits of a data set, and pair by pair across sets."""
 
-from __future__ import annotations
-
 import itertools
 import json
 
@@ -78,8 +76,7 @@ def test_differences_are_paired_and_corrected(make):
 
 
 @pytest.mark.parametrize(
-    ("metric", "correction"),
-    [("error", SMALL_TRAINING), ("balanced_accuracy", NADEAU_BENGIO)],
+    ("metric", "correction"), [("error", SMALL_TRAINING), ("balanced_accuracy", NADEAU_BENGIO)]
 )
 def test_a_small_training_part_is_allowed_for(make, metric, correction):
     errors = {"none": noisy(0.2, 0), "pca": noisy(0.2, 1)}

@@ -1,7 +1,5 @@
 """Packages give their names, and import the modules behind them only when asked."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from importlib import import_module
@@ -14,7 +12,7 @@ PACKAGES = ["data", "engine", "reducers", "report"]
 
 
 @pytest.mark.parametrize("package", PACKAGES)
-def test_every_public_name_is_there_and_listed(package: str) -> None:
+def test_every_public_name_is_there_and_listed(package):
     module = import_module(f"ddr_cli.{package}")
     assert dir(module)
     for name in dir(module):
@@ -22,7 +20,7 @@ def test_every_public_name_is_there_and_listed(package: str) -> None:
 
 
 @pytest.mark.parametrize("package", PACKAGES)
-def test_another_name_is_an_attribute_error(package: str) -> None:
+def test_another_name_is_an_attribute_error(package):
     module = import_module(f"ddr_cli.{package}")
     with pytest.raises(AttributeError, match=f"'ddr_cli.{package}' has no attribute 'nothing'"):
         _ = module.nothing
@@ -51,14 +49,14 @@ HEAVY = "('numpy', 'scipy', 'sklearn', 'pandas', 'pydantic', 'matplotlib', 'PIL'
         ),
     ],
 )
-def test_what_computes_nothing_loads_no_heavy_library(code: str, allowed: set[str]) -> None:
+def test_what_computes_nothing_loads_no_heavy_library(code, allowed):
     code = f"import sys; {code}; print(*[name for name in {HEAVY} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     *_, loaded = done.stdout.split("\n")[:-1]
     assert set(loaded.split()) <= allowed
 
 
-def test_a_deferred_module_is_loaded_when_it_is_used() -> None:
+def test_a_deferred_module_is_loaded_when_it_is_used():
     code = (
         "import sys; from ddr_cli.core.lazy import load_when_used; load_when_used('scipy.stats');"
         "import scipy.stats; before = 'scipy.stats._stats_py' in sys.modules;"
@@ -70,7 +68,7 @@ def test_a_deferred_module_is_loaded_when_it_is_used() -> None:
     assert output.stdout.strip() == "False [2.0, 1.0]"
 
 
-def test_a_module_can_be_as_if_missing_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_module_can_be_as_if_missing_for_a_while(monkeypatch):
     monkeypatch.delitem(sys.modules, "wave", raising=False)
     with as_if_missing("wave"), pytest.raises(ModuleNotFoundError, match="wave"):
         import_module("wave")

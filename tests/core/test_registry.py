@@ -1,7 +1,5 @@
 """The registry finds other packages' pieces and explains itself when it can't."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -14,10 +12,10 @@ OURS = [Entry("mean", "statistics:mean", "the mean"), Entry("broken", "no_such_m
 
 
 @pytest.fixture
-def offer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def offer(tmp_path, monkeypatch):
     """Install a package that offers pieces, as a wheel would."""
 
-    def install(name: str, lines: str) -> None:
+    def install(name, lines):
         info = tmp_path / f"{name}-1.0.dist-info"
         info.mkdir()
         (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
@@ -45,9 +43,7 @@ def test_another_packages_piece_is_found(offer):
     assert registry.load("median")([1, 2, 9]) == 2
 
 
-def test_a_component_is_found_in_its_file_without_importing_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_a_component_is_found_in_its_file_without_importing_it(tmp_path, monkeypatch):
     (tmp_path / "ours").mkdir()
     (tmp_path / "ours" / "kinds.py").write_text(
         "import no_such_module\n\n\n"
@@ -92,7 +88,7 @@ def test_two_pieces_of_one_name_are_refused(offer):
         Registry("average", OURS, "ddr.tests").names()
 
 
-def test_a_module_that_fails_on_import_gives_no_traceback(offer, tmp_path: Path):
+def test_a_module_that_fails_on_import_gives_no_traceback(offer, tmp_path):
     (tmp_path / "their_module.py").write_text("1 / 0\n")
     offer("theirs", "mode = their_module:mode")
     with pytest.raises(InputError, match=r"'mode' .from theirs. .*ZeroDivisionError"):

@@ -49,13 +49,13 @@ class Box(Frozen):
 RIGHT = "title: A box\nitems:\n  - {name: pen, weight: {near: 2}}\n"
 
 
-def problems(text: str) -> list[str]:
+def problems(text):
     with pytest.raises(DocumentError) as caught:
         validated(parse(text.encode(), "x"), Box, "a box")
     return [str(problem) for problem in caught.value.problems]
 
 
-def test_a_document_that_is_right_becomes_a_model() -> None:
+def test_a_document_that_is_right_becomes_a_model():
     box = validated(parse(RIGHT.encode(), "x"), Box, "a box")
     assert box.items == (Item(name="pen", weight=Near(near=2)),)
 
@@ -80,13 +80,13 @@ def test_a_document_that_is_right_becomes_a_model() -> None:
         ("items:\n  - {name: pen, weight: {near: 2}}", "items: []", "2:8: items: ... 1 or more"),
     ],
 )
-def test_a_mistake_has_its_place_and_a_remedy(old: str, new: str, told: str) -> None:
+def test_a_mistake_has_its_place_and_a_remedy(old, new, told):
     assert RIGHT.count(old) == 1
     lines = "\n".join(problems(RIGHT.replace(old, new)))
     assert [part for part in f"x:{told}".split(" ... ") if part not in lines] == []
 
 
-def test_all_mistakes_are_reported_once_and_in_order() -> None:
+def test_all_mistakes_are_reported_once_and_in_order():
     text = "title: 3\nitems: [{name: ''}, {name: a}, {nam: b}]\ntitle: 4\ncounts: {a: 0, a: 1}\n"
     assert [line.split(": ")[:2] for line in problems(text)] == [
         ["x:1:8", "title"],
@@ -102,13 +102,13 @@ def test_all_mistakes_are_reported_once_and_in_order() -> None:
 @pytest.mark.parametrize(
     ("text", "what"), [("", "is empty"), ("- a\n", "holds a list"), ("a\n", "holds 'a'")]
 )
-def test_a_document_that_is_not_a_mapping_is_refused(text: str, what: str) -> None:
+def test_a_document_that_is_not_a_mapping_is_refused(text, what):
     (line,) = problems(text)
     assert "title, items" in line
     assert what in line
 
 
-def test_a_document_from_no_file_names_the_keys() -> None:
+def test_a_document_from_no_file_names_the_keys():
     document = Document("the box", {"title": "A box", "items": [{"name": 3}]})
     with pytest.raises(DocumentError) as caught:
         validated(document, Box, "a box")

@@ -1,7 +1,5 @@
 """YAML with positions: what a scalar means, where it stands, and what is refused."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -44,13 +42,13 @@ from ddr_cli.core.yaml_loader import dump, parse, parse_value, read_document
         ("ccdr", "ccdr"),
     ],
 )
-def test_scalars_follow_the_core_schema_of_yaml_1_2(text: str, value: object) -> None:
+def test_scalars_follow_the_core_schema_of_yaml_1_2(text, value):
     found = parse(f"a: {text}\n".encode(), "x.yaml").data["a"]
     assert found == value
     assert type(found) is type(value)
 
 
-def test_places_of_keys_and_values_are_their_lines_and_columns() -> None:
+def test_places_of_keys_and_values_are_their_lines_and_columns():
     document = parse(b"a: 1\nb:\n  - {c: 2, d: [3, 4]}\n", "x.yaml")
     values = {path: document.place(path).text for path in document.places}
     assert values == {
@@ -67,25 +65,25 @@ def test_places_of_keys_and_values_are_their_lines_and_columns() -> None:
     assert document.place(("b", 0, "missing")).text == "x.yaml:3:5"
 
 
-def test_columns_count_characters_not_bytes() -> None:
+def test_columns_count_characters_not_bytes():
     document = parse("{ä: ü, b: 1}".encode(), "x.yaml")
     assert document.place(("b",)).text == "x.yaml:1:11"
 
 
-def test_a_byte_order_mark_and_windows_line_ends_are_fine() -> None:
+def test_a_byte_order_mark_and_windows_line_ends_are_fine():
     document = parse(b"\xef\xbb\xbfa: 1\r\nb: 2\r\n", "x.yaml")
     assert document.data == {"a": 1, "b": 2}
     assert document.place(("b",), key=True).text == "x.yaml:2:1"
 
 
-def test_aliases_are_followed_and_stand_where_they_are_used() -> None:
+def test_aliases_are_followed_and_stand_where_they_are_used():
     document = parse(b"a: &a {b: 1, c: {d: 2}}\ne: [*a, &x 3, *x]\n", "x.yaml")
     assert document.data["e"] == [document.data["a"], 3, 3]
     assert document.data["e"][0] is not document.data["a"]
     assert document.place(("e", 0, "c", "d")).text == "x.yaml:2:5"
 
 
-def test_repeated_keys_are_problems_with_both_positions_and_the_first_counts() -> None:
+def test_repeated_keys_are_problems_with_both_positions_and_the_first_counts():
     document = parse(b"a: 1\nb: {c: 1, 'c': 2}\na: 3\n", "x.yaml")
     assert document.data == {"a": 1, "b": {"c": 1}}
     inner, outer = map(str, document.problems)
@@ -120,14 +118,14 @@ def test_repeated_keys_are_problems_with_both_positions_and_the_first_counts() -
         (b"#" * (2**20 + 1), "1:1: ... larger than 1048576 bytes"),
     ],
 )
-def test_what_is_not_yaml_or_fits_no_spec_is_refused(raw: bytes, told: str) -> None:
+def test_what_is_not_yaml_or_fits_no_spec_is_refused(raw, told):
     with pytest.raises(InputError) as caught:
         parse(raw, "x.yaml")
     _, line = str(caught.value).split("\n  ")
     assert [part for part in f"x.yaml:{told}".split(" ... ") if part not in line] == []
 
 
-def _bomb() -> str:
+def _bomb():
     lines = [f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]" for i in range(1, 18)]
     return "\n".join(["a0: &a0 [x]", *lines])
 
@@ -146,19 +144,19 @@ def _bomb() -> str:
         pytest.param("&a " * 20_000, id="anchors"),
     ],
 )
-def test_hostile_documents_end_soon_in_one_clear_error(text: str) -> None:
+def test_hostile_documents_end_soon_in_one_clear_error(text):
     with pytest.raises(InputError, match=r"^1 problem in x\.yaml:\n  x\.yaml:\d+:\d+: "):
         parse(text.encode(), "x.yaml")
 
 
-def test_of_many_problems_the_first_are_told() -> None:
+def test_of_many_problems_the_first_are_told():
     with pytest.raises(DocumentError) as raised:
         parse(b"a: 1\n" * 40_000, "x.yaml")
     assert str(raised.value).startswith("100 problems or more")
     assert "x.yaml:101:1" in str(raised.value).splitlines()[-1]
 
 
-def test_keys_that_are_numbers_stand_for_their_text() -> None:
+def test_keys_that_are_numbers_stand_for_their_text():
     document = parse(b"{1: a, 010: b, 1e-3: c, true: d, no: e}", "x.yaml")
     assert document.data == {"1": "a", "010": "b", "1e-3": "c", "true": "d", "no": "e"}
     assert document.place(("010",)).text == "x.yaml:1:13"
@@ -170,9 +168,7 @@ def test_keys_that_are_numbers_stand_for_their_text() -> None:
         parse(b"{~: a}", "x.yaml")
 
 
-def test_a_file_is_called_by_its_path_from_here(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_is_called_by_its_path_from_here(tmp_path, monkeypatch):
     (tmp_path / "here").mkdir()
     (tmp_path / "x.yaml").write_text("a: 1\n")
     (tmp_path / "here" / "y.yaml").write_text("a: 1\n")
@@ -186,12 +182,12 @@ def test_a_file_is_called_by_its_path_from_here(
 @pytest.mark.parametrize(
     ("text", "value"), [("-1", -1), ("[a, 1e-3]", ["a", 0.001]), ("no", "no"), ("", None)]
 )
-def test_a_word_of_the_command_line_is_a_value(text: str, value: object) -> None:
+def test_a_word_of_the_command_line_is_a_value(text, value):
     assert parse_value(text) == value
 
 
 @pytest.mark.parametrize("text", ["[a", "{a: 1, a: 2}", "a: *b", "\udcff\x00"])
-def test_a_word_that_is_no_value_is_refused_in_one_line(text: str) -> None:
+def test_a_word_that_is_no_value_is_refused_in_one_line(text):
     with pytest.raises(InputError, match=r"\.$") as caught:
         parse_value(text)
     assert "\n" not in str(caught.value)
@@ -200,6 +196,6 @@ def test_a_word_that_is_no_value_is_refused_in_one_line(text: str) -> None:
 @pytest.mark.parametrize(
     "text", ["1e-3", "1e5", "no", "12:30", "0o17", "010", "<<", "~", "", "1.5", ".inf", "a: b"]
 )
-def test_text_that_is_written_reads_as_text(text: str) -> None:
+def test_text_that_is_written_reads_as_text(text):
     value = {text: [text, 1.5, None, True]}
     assert parse(dump(value).encode(), "x.yaml").data == value

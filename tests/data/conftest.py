@@ -7,12 +7,10 @@ import hashlib
 import threading
 import time
 import zipfile
-from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from io import BytesIO
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -36,7 +34,7 @@ class FaultyServer:
     closing: threading.Event = field(default_factory=threading.Event)
 
 
-def _handler(server: FaultyServer) -> type[BaseHTTPRequestHandler]:
+def _handler(server):
     class Handler(BaseHTTPRequestHandler):
         def log_message(self, *_: Any) -> None:
             pass
@@ -87,7 +85,7 @@ def _handler(server: FaultyServer) -> type[BaseHTTPRequestHandler]:
 
 
 @pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[FaultyServer]:
+def server(monkeypatch):
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     state = FaultyServer(url="")
     http = ThreadingHTTPServer(("127.0.0.1", 0), _handler(state))
@@ -104,22 +102,22 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[FaultyServer]:
 
 
 @pytest.fixture(autouse=True)
-def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+def impatient(monkeypatch):
     """Have pooch not wait before it tries again."""
     monkeypatch.setattr("pooch.core.time", SimpleNamespace(sleep=lambda _: None))
 
 
 @pytest.fixture
-def sources(tmp_path: Path) -> Sources:
+def sources(tmp_path):
     """No mirror, an empty cache, and little patience."""
     return Sources(data_dirs=(), cache_dir=tmp_path / "cache", attempts=2, timeout=0.3)
 
 
 @pytest.fixture
-def write_card(tmp_path: Path) -> Callable[..., Path]:
+def write_card(tmp_path):
     """Return a function that writes a card for `TABLE`, changed as its arguments say."""
 
-    def write(name: str = "toy", **changes: Any) -> Path:
+    def write(name="toy", **changes):
         content: dict[str, Any] = {
             "name": name,
             "title": "A toy",
@@ -137,15 +135,15 @@ def write_card(tmp_path: Path) -> Callable[..., Path]:
     return write
 
 
-def sha256(content: bytes) -> str:
+def sha256(content):
     return hashlib.sha256(content).hexdigest()
 
 
-def gz(content: bytes) -> bytes:
+def gz(content):
     return gzip.compress(content, mtime=0)
 
 
-def zipped(files: dict[str, bytes]) -> bytes:
+def zipped(files):
     buffer = BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as packed:
         for name, content in files.items():
@@ -153,7 +151,7 @@ def zipped(files: dict[str, bytes]) -> bytes:
     return buffer.getvalue()
 
 
-def files_below(folder: Path) -> list[str]:
+def files_below(folder):
     """Return what a cache holds, locks left aside."""
     return sorted(
         path.relative_to(folder).as_posix()

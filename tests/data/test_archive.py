@@ -1,12 +1,9 @@
 """Archives: read in memory, bounded, nothing outside."""
 
-from __future__ import annotations
-
 import io
 import random
 import tarfile
 import zipfile
-from pathlib import Path
 
 import pytest
 
@@ -17,9 +14,9 @@ from tests.data.conftest import gz, zipped
 FILES = {"a/1.txt": b"one", "a/2.txt": b"two" * 100, "b/3.txt": b""}
 
 
-def tarred(files: dict[str, bytes], mode: str = "w:gz") -> bytes:
+def tarred(files, mode="w:gz"):
     buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode=mode) as archive:  # type: ignore[call-overload]
+    with tarfile.open(fileobj=buffer, mode=mode) as archive:
         for name, content in files.items():
             info = tarfile.TarInfo(name)
             info.size = len(content)
@@ -27,7 +24,7 @@ def tarred(files: dict[str, bytes], mode: str = "w:gz") -> bytes:
     return buffer.getvalue()
 
 
-def put(folder: Path, content: bytes, name: str = "archive") -> Path:
+def put(folder, content, name="archive"):
     path = folder / name
     path.write_bytes(content)
     return path
@@ -38,7 +35,7 @@ def put(folder: Path, content: bytes, name: str = "archive") -> Path:
     [zipped(FILES), *(tarred(FILES, f"w:{kind}") for kind in ("", "gz", "bz2", "xz"))],
     ids=["zip", "tar", "tar.gz", "tar.bz2", "tar.xz"],
 )
-def test_members_of_any_archive_whatever_its_name(content: bytes, tmp_path: Path) -> None:
+def test_members_of_any_archive_whatever_its_name(content, tmp_path):
     path = put(tmp_path, content)
     assert is_archive(path)
     assert dict(read_members(path)) == FILES
@@ -50,19 +47,17 @@ def test_members_of_any_archive_whatever_its_name(content: bytes, tmp_path: Path
     "name", ["../evil.txt", "a/../../evil.txt", "__MACOSX/a/1.txt", "a/.DS_Store", "a/._1.txt"]
 )
 @pytest.mark.parametrize("pack", [zipped, tarred])
-def test_names_that_lead_out_or_are_junk_are_passed_over(
-    name: str, pack: object, tmp_path: Path
-) -> None:
-    path = put(tmp_path, pack({name: b"evil", "a/1.txt": b"one"}))  # type: ignore[operator]
+def test_names_that_lead_out_or_are_junk_are_passed_over(name, pack, tmp_path):
+    path = put(tmp_path, pack({name: b"evil", "a/1.txt": b"one"}))
     assert dict(read_members(path)) == {"a/1.txt": b"one"}
 
 
-def test_names_are_tidied(tmp_path: Path) -> None:
+def test_names_are_tidied(tmp_path):
     path = put(tmp_path, tarred({"./a/1.txt": b"one", "/b/2.txt": b"two"}))
     assert dict(read_members(path)) == {"a/1.txt": b"one", "b/2.txt": b"two"}
 
 
-def test_links_are_passed_over(tmp_path: Path) -> None:
+def test_links_are_passed_over(tmp_path):
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as archive:
         link = tarfile.TarInfo("passwd")
@@ -72,8 +67,8 @@ def test_links_are_passed_over(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("pack", [zipped, tarred])
-def test_bomb_is_refused_before_it_fills_the_memory(pack: object, tmp_path: Path) -> None:
-    bomb = pack({f"{i}.txt": bytes(400_000) for i in range(5)})  # type: ignore[operator]
+def test_bomb_is_refused_before_it_fills_the_memory(pack, tmp_path):
+    bomb = pack({f"{i}.txt": bytes(400_000) for i in range(5)})
     assert len(bomb) < 20_000
     path = put(tmp_path, bomb)
     with pytest.raises(InputError, match="more than 1000000 bytes"):
@@ -83,7 +78,7 @@ def test_bomb_is_refused_before_it_fills_the_memory(pack: object, tmp_path: Path
         list(read_members(path, most_files=4))
 
 
-def test_bomb_that_lies_about_its_size_is_refused(tmp_path: Path) -> None:
+def test_bomb_that_lies_about_its_size_is_refused(tmp_path):
     content = zipped({"a.txt": bytes(1_000_000)})
     told = content.replace((1_000_000).to_bytes(4, "little"), (10).to_bytes(4, "little"))
     assert told != content
@@ -91,7 +86,7 @@ def test_bomb_that_lies_about_its_size_is_refused(tmp_path: Path) -> None:
         list(read_members(put(tmp_path, told), limit=1000))
 
 
-def test_bomb_among_the_members_that_are_not_wanted_is_refused(tmp_path: Path) -> None:
+def test_bomb_among_the_members_that_are_not_wanted_is_refused(tmp_path):
     path = put(tmp_path, tarred({"bomb": bytes(2_000_000), "a.txt": b"one"}))
     with pytest.raises(InputError, match="unpacks to more"):
         list(read_members(path, wanted=lambda name: name == "a.txt", limit=1_000_000))
@@ -99,9 +94,9 @@ def test_bomb_among_the_members_that_are_not_wanted_is_refused(tmp_path: Path) -
 
 @pytest.mark.parametrize("pack", [zipped, tarred, lambda files: gz(files["noise"])])
 @pytest.mark.parametrize("damage", ["cut", "bit"])
-def test_damage_is_found(pack: object, damage: str, tmp_path: Path) -> None:
+def test_damage_is_found(pack, damage, tmp_path):
     noise = random.Random(0).randbytes(20_000)
-    content = pack({"noise": noise})  # type: ignore[operator]
+    content = pack({"noise": noise})
     middle = len(content) // 2
     if damage == "cut":
         spoilt = content[:middle]
@@ -115,7 +110,7 @@ def test_damage_is_found(pack: object, damage: str, tmp_path: Path) -> None:
         check_packing(path)
 
 
-def test_file_that_is_no_archive(tmp_path: Path) -> None:
+def test_file_that_is_no_archive(tmp_path):
     path = put(tmp_path, b"1,2,3\n")
     assert not is_archive(path)
     assert not is_archive(tmp_path)
@@ -126,7 +121,7 @@ def test_file_that_is_no_archive(tmp_path: Path) -> None:
         list(read_members(tmp_path / "nothing"))
 
 
-def test_encrypted_zip_is_refused_in_a_sentence(tmp_path: Path) -> None:
+def test_encrypted_zip_is_refused_in_a_sentence(tmp_path):
     content = bytearray(zipped({"a.txt": b"secret"}))
     for start in (content.index(b"PK\x03\x04") + 6, content.index(b"PK\x01\x02") + 8):
         content[start] |= 1

@@ -1,10 +1,7 @@
 """Cards: what they may say, and how a mistake in one is reported."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -28,14 +25,14 @@ NOT_TO_BE_DOWNLOADED = {"coffee", "colon", "golub", "mayonnaise", "nci60", "oliv
 NOT_TO_BE_DOWNLOADED |= {"srbct", "strawberry", "vowel"}
 
 
-def write(folder: Path, text: str) -> Path:
+def write(folder, text):
     path = folder / "toy.yaml"
     path.write_text(text)
     return path
 
 
 @pytest.mark.parametrize("name", shipped_yaml("datasets"))
-def test_shipped_card_is_complete(name: str) -> None:
+def test_shipped_card_is_complete(name):
     card = load_card(name)
     assert card.name == name
     assert card.shipped
@@ -50,7 +47,7 @@ def test_shipped_card_is_complete(name: str) -> None:
     assert all(file.urls for file in files) or name in NOT_TO_BE_DOWNLOADED
 
 
-def test_landsat_states_its_predefined_split() -> None:
+def test_landsat_states_its_predefined_split():
     assert load_card("landsat").predefined == (4435, 2000)
     assert load_card("iris").predefined is None
 
@@ -79,16 +76,14 @@ def test_landsat_states_its_predefined_split() -> None:
         ("toy.csv", "toy.csv\n    urls: ['file:///etc/x']", "toy.yaml:5:", "pattern"),
     ],
 )  # fmt: skip
-def test_mistake_is_reported_with_its_place(
-    old: str, new: str, where: str, what: str, tmp_path: Path
-) -> None:
+def test_mistake_is_reported_with_its_place(old, new, where, what, tmp_path):
     assert old in CARD
     with pytest.raises(InputError, match=what) as caught:
         load_card(write(tmp_path, CARD.replace(old, new, 1)))
     assert where in str(caught.value)
 
 
-def test_all_mistakes_are_reported_at_once(tmp_path: Path) -> None:
+def test_all_mistakes_are_reported_at_once(tmp_path):
     text = CARD.replace("title", "titel").replace("samples", "smaples") + "name: toy\n"
     path = write(tmp_path, text)
     with pytest.raises(InputError) as caught:
@@ -104,23 +99,23 @@ def test_all_mistakes_are_reported_at_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "- a\n- b\n", "just text\n"])
-def test_file_that_is_no_card_is_refused(text: str, tmp_path: Path) -> None:
+def test_file_that_is_no_card_is_refused(text, tmp_path):
     with pytest.raises(InputError, match="keys name, title"):
         load_card(write(tmp_path, text))
 
 
-def test_binary_file_is_refused(tmp_path: Path) -> None:
+def test_binary_file_is_refused(tmp_path):
     path = tmp_path / "toy.yaml"
     path.write_bytes(b"\xff\xfe\x00")
     with pytest.raises(InputError, match=r"1:1: .*0xff.*UTF-8"):
         load_card(path)
 
 
-def test_classes_named_by_numbers_or_no_are_text(tmp_path: Path) -> None:
+def test_classes_named_by_numbers_or_no_are_text(tmp_path):
     assert load_card(write(tmp_path, CARD)).expect.classes == {"no": 200, "1": 100}
 
 
-def test_numbers_are_read_as_in_yaml_1_2(tmp_path: Path) -> None:
+def test_numbers_are_read_as_in_yaml_1_2(tmp_path):
     text = CARD.replace("{no: 200, 1: 100}", "{010: 1, 12:30: 2, 1e-3: 3, true: 4}")
     assert load_card(write(tmp_path, text)).expect.classes == {
         "010": 1,
@@ -130,20 +125,20 @@ def test_numbers_are_read_as_in_yaml_1_2(tmp_path: Path) -> None:
     }
 
 
-def test_card_with_many_classes_is_read(tmp_path: Path) -> None:
+def test_card_with_many_classes_is_read(tmp_path):
     classes = ", ".join(f"{i}: 1" for i in range(5_000))
     text = CARD.replace("{no: 200, 1: 100}", f"{{{classes}}}")
     assert len(load_card(write(tmp_path, text)).expect.classes or {}) == 5_000
 
 
-def test_unknown_name_gets_the_nearest(tmp_path: Path) -> None:
+def test_unknown_name_gets_the_nearest(tmp_path):
     with pytest.raises(InputError, match="Did you mean 'landsat'"):
         load_card("landsta")
     with pytest.raises(InputError, match="no card at"):
         load_card("./landsat.yaml", base=tmp_path)
 
 
-def test_path_wins_over_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_path_wins_over_name(tmp_path, monkeypatch):
     (tmp_path / "iris.yaml").write_text(CARD.replace("name: toy", "name: iris"))
     monkeypatch.chdir(tmp_path)
     assert load_card("iris").shipped
@@ -152,7 +147,7 @@ def test_path_wins_over_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert load_card("iris.yaml", base=tmp_path).expect.samples == 300
 
 
-def test_options_take_their_defaults_and_refuse_what_is_not_there() -> None:
+def test_options_take_their_defaults_and_refuse_what_is_not_there():
     coil = load_card("coil20")
     assert coil.choose(None) == {"resize": "stride"}
     assert coil.choose({"resize": "bicubic"}) == {"resize": "bicubic"}
@@ -165,18 +160,18 @@ def test_options_take_their_defaults_and_refuse_what_is_not_there() -> None:
 
 
 @pytest.mark.parametrize("value", ["400", 400.0, True])
-def test_option_of_a_wrong_type_is_refused(value: object) -> None:
+def test_option_of_a_wrong_type_is_refused(value):
     with pytest.raises(InputError, match="whole number"):
         load_card("rings").choose({"n_samples": value})
 
 
-def test_whole_number_serves_for_a_number() -> None:
+def test_whole_number_serves_for_a_number():
     chosen = load_card("rings").choose({"noise_sd": 3})
     assert chosen["noise_sd"] == 3.0
     assert type(chosen["noise_sd"]) is float
 
 
-def test_third_party_card_is_found_by_its_entry_point(tmp_path: Path) -> None:
+def test_third_party_card_is_found_by_its_entry_point(tmp_path):
     path = write(tmp_path, CARD)
     (tmp_path / "their_package.py").write_text(f"CARD = {str(path)!r}\n")
     info = tmp_path / "their_package-1.0.dist-info"

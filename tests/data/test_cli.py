@@ -1,21 +1,17 @@
 """The commands of `ddr data`, as a user calls them."""
 
-from __future__ import annotations
-
 import re
-from collections.abc import Callable
-from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner, Result
+from typer.testing import CliRunner
 
 from ddr_cli.cli.app import app
 from ddr_cli.data import load_dataset
-from tests.data.conftest import TABLE, FaultyServer, sha256
+from tests.data.conftest import TABLE, sha256
 
 
 @pytest.fixture
-def ddr(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
+def ddr(tmp_path, monkeypatch):
     """Return a function that runs a command with an empty cache and no mirror."""
     monkeypatch.setenv("DDR_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("DDR_DATA", "")
@@ -24,21 +20,21 @@ def ddr(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result
     monkeypatch.delenv("DDR_DEBUG", raising=False)
     monkeypatch.chdir(tmp_path)
 
-    def run(*arguments: object) -> Result:
+    def run(*arguments):
         return CliRunner().invoke(app, ["data", *map(str, arguments)])
 
     return run
 
 
 @pytest.fixture
-def toy(server: FaultyServer, write_card: Callable[..., Path]) -> Path:
+def toy(server, write_card):
     """A card whose file is on the server."""
     server.files["toy.csv"] = TABLE
     file = {"path": "toy/toy.csv", "urls": [f"{server.url}/toy.csv"], "sha256": sha256(TABLE)}
     return write_card(files=[file])
 
 
-def test_status_shows_each_data_set(ddr: Callable[..., Result]) -> None:
+def test_status_shows_each_data_set(ddr):
     result = ddr("status")
     assert result.exit_code == 0
     assert re.search(r"landsat +6435 +36 +6 +763 kB .*CC BY 4\.0", result.output)
@@ -46,9 +42,7 @@ def test_status_shows_each_data_set(ddr: Callable[..., Result]) -> None:
     assert "ddr data import" in result.output
 
 
-def test_status_names_folders_and_missing_files(
-    ddr: Callable[..., Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_status_names_folders_and_missing_files(ddr, tmp_path, monkeypatch):
     mirror = tmp_path / "mirror"
     (mirror / "thyroid").mkdir(parents=True)
     (mirror / "thyroid" / "new-thyroid.data").write_bytes(b"12345")
@@ -60,7 +54,7 @@ def test_status_names_folders_and_missing_files(
     assert "missing of landsat: landsat/sat.trn, landsat/sat.tst\n" in result.output
 
 
-def test_fetch_then_status_and_verify(ddr: Callable[..., Result], toy: Path) -> None:
+def test_fetch_then_status_and_verify(ddr, toy):
     result = ddr("fetch", toy)
     assert result.exit_code == 0
     assert "downloaded" in result.output
@@ -74,8 +68,8 @@ def test_fetch_then_status_and_verify(ddr: Callable[..., Result], toy: Path) -> 
 
 @pytest.mark.parametrize("fault", ["404", "503", "corrupts", "truncates"])
 def test_fetch_that_fails_exits_with_3_and_goes_on_with_the_others(
-    fault: str, ddr: Callable[..., Result], toy: Path, server: FaultyServer, write_card: Callable
-) -> None:
+    fault, ddr, toy, server, write_card
+):
     server.files["other.csv"] = TABLE
     other = write_card("other", files=[{"path": "o.csv", "urls": [f"{server.url}/other.csv"]}])
     server.faults["toy.csv"] = fault if fault == "404" else f"{fault} once"
@@ -88,9 +82,7 @@ def test_fetch_that_fails_exits_with_3_and_goes_on_with_the_others(
     assert "Traceback" not in result.output
 
 
-def test_offline_option_and_variable(
-    ddr: Callable[..., Result], toy: Path, server: FaultyServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_offline_option_and_variable(ddr, toy, server, monkeypatch):
     assert ddr("fetch", toy, "--offline").exit_code == 3
     several = ddr("fetch", toy, "landsat", "letter", "--offline")
     assert several.exit_code == 3
@@ -101,9 +93,7 @@ def test_offline_option_and_variable(
     assert server.asked == []
 
 
-def test_verify_tells_right_wrong_and_missing_apart(
-    ddr: Callable[..., Result], write_card: Callable[..., Path], tmp_path: Path
-) -> None:
+def test_verify_tells_right_wrong_and_missing_apart(ddr, write_card, tmp_path):
     right, wrong, gone = (
         write_card(name, files=[{"path": f"{name}.csv"}]) for name in ("right", "wrong", "gone")
     )
@@ -118,9 +108,7 @@ def test_verify_tells_right_wrong_and_missing_apart(
     assert ddr("status", "--verify", right, gone).exit_code == 3
 
 
-def test_verify_reads_the_files_and_not_the_cached_arrays(
-    ddr: Callable[..., Result], write_card: Callable[..., Path], tmp_path: Path
-) -> None:
+def test_verify_reads_the_files_and_not_the_cached_arrays(ddr, write_card, tmp_path):
     card = write_card(files=[{"path": "toy.csv"}])
     (tmp_path / "cards" / "toy.csv").write_bytes(TABLE)
     assert ddr("status", "--verify", card).exit_code == 0
@@ -131,7 +119,7 @@ def test_verify_reads_the_files_and_not_the_cached_arrays(
     )
 
 
-def test_import(ddr: Callable[..., Result], toy: Path, tmp_path: Path) -> None:
+def test_import(ddr, toy, tmp_path):
     (tmp_path / "mine.csv").write_bytes(TABLE)
     result = ddr("import", toy, tmp_path / "mine.csv")
     assert result.exit_code == 0
@@ -153,16 +141,14 @@ def test_import(ddr: Callable[..., Result], toy: Path, tmp_path: Path) -> None:
         (["new", "."], "holds no files"),
     ],
 )
-def test_mistakes_end_in_a_sentence_and_exit_with_2(
-    arguments: list[str], what: str, ddr: Callable[..., Result]
-) -> None:
+def test_mistakes_end_in_a_sentence_and_exit_with_2(arguments, what, ddr):
     result = ddr(*arguments)
     assert result.exit_code == 2
     assert what in result.output
     assert "Traceback" not in result.output
 
 
-def test_new_writes_a_card_that_loads(ddr: Callable[..., Result], tmp_path: Path) -> None:
+def test_new_writes_a_card_that_loads(ddr, tmp_path):
     (tmp_path / "files").mkdir()
     (tmp_path / "files" / "own.csv").write_text(
         "size,colour,kind\n"
@@ -188,7 +174,7 @@ def test_new_writes_a_card_that_loads(ddr: Callable[..., Result], tmp_path: Path
     assert ddr("status", "--verify", "./own.yaml").exit_code == 1
 
 
-def test_new_replaces_a_card_only_when_forced(ddr: Callable[..., Result], tmp_path: Path) -> None:
+def test_new_replaces_a_card_only_when_forced(ddr, tmp_path):
     (tmp_path / "a.csv").write_text("1,x\n2,y\n")
     arguments = ["new", "own", "--format", "csv", "--path", "a.csv", "--label"]
     assert ddr(*arguments, 1).exit_code == 0
@@ -202,7 +188,7 @@ def test_new_replaces_a_card_only_when_forced(ddr: Callable[..., Result], tmp_pa
     assert load_dataset(card).target_names == ("1", "2")
 
 
-def test_new_with_a_test_part(ddr: Callable[..., Result], tmp_path: Path) -> None:
+def test_new_with_a_test_part(ddr, tmp_path):
     (tmp_path / "a.csv").write_text("1,x\n2,y\n3,x\n")
     (tmp_path / "b.csv").write_text("4,y\n")
     result = ddr("new", "own", "--format", "csv", "--path", "a.csv", "--test", "b.csv")
@@ -212,9 +198,7 @@ def test_new_with_a_test_part(ddr: Callable[..., Result], tmp_path: Path) -> Non
     assert (split.train.tolist(), split.test.tolist()) == ([0, 1, 2], [3])
 
 
-def test_new_with_a_name_that_looks_like_a_number(
-    ddr: Callable[..., Result], tmp_path: Path
-) -> None:
+def test_new_with_a_name_that_looks_like_a_number(ddr, tmp_path):
     (tmp_path / "a.csv").write_text("1,1e5\n2,0o7\n")
     result = ddr("new", "1e-3", "--format", "csv", "--path", "a.csv")
     assert result.exit_code == 0, result.output

@@ -8,16 +8,14 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from ddr_cli.core.errors import DataUnavailableError
-from ddr_cli.data import Sources, load_dataset
+from ddr_cli.data import load_dataset
 from ddr_cli.data.store import download
-from tests.data.conftest import TABLE, FaultyServer, files_below, gz, sha256, zipped
+from tests.data.conftest import TABLE, files_below, gz, sha256, zipped
 
 FAULTS = {
     "404": "404",
@@ -31,9 +29,7 @@ FAULTS = {
 """What the server does, and the reason that the message gives."""
 
 
-def one_file(
-    server: FaultyServer, *, known: bool, name: str = "toy.csv"
-) -> list[dict[str, object]]:
+def one_file(server, *, known, name="toy.csv"):
     server.files[name] = TABLE
     file: dict[str, object] = {"path": f"toy/{name}", "urls": [f"{server.url}/{name}"]}
     if known:
@@ -44,12 +40,8 @@ def one_file(
 @pytest.mark.parametrize("known", [True, False], ids=["checksum", "no checksum"])
 @pytest.mark.parametrize("fault", FAULTS)
 def test_fault_ends_in_a_message_and_a_clean_cache_and_heals(
-    fault: str,
-    known: bool,
-    server: FaultyServer,
-    sources: Sources,
-    write_card: Callable[..., Path],
-) -> None:
+    fault, known, server, sources, write_card
+):
     card = write_card(files=one_file(server, known=known))
     expected = load_dataset_locally(write_card, sources)
     server.faults["toy.csv"] = fault
@@ -70,7 +62,7 @@ def test_fault_ends_in_a_message_and_a_clean_cache_and_heals(
     assert (sources.cache_dir / kept[0]).read_bytes() == TABLE
 
 
-def load_dataset_locally(write_card: Callable[..., Path], sources: Sources) -> str:
+def load_dataset_locally(write_card, sources):
     """Return the fingerprint that the data has when it simply lies beside a card."""
     card = write_card("local", files=[{"path": "local.csv"}])
     card.with_name("local.csv").write_bytes(TABLE)
@@ -78,21 +70,14 @@ def load_dataset_locally(write_card: Callable[..., Path], sources: Sources) -> s
 
 
 @pytest.mark.parametrize("fault", ["503 once", "truncates once", "corrupts once", "stalls once"])
-def test_passing_fault_is_overcome_by_trying_again(
-    fault: str, server: FaultyServer, sources: Sources, write_card: Callable[..., Path]
-) -> None:
+def test_passing_fault_is_overcome_by_trying_again(fault, server, sources, write_card):
     card = write_card(files=one_file(server, known=True))
     server.faults["toy.csv"] = fault
     assert load_dataset(card, sources=sources).n_samples == 300
     assert server.asked == ["toy.csv", "toy.csv"]
 
 
-def test_a_server_that_sends_byte_by_byte_is_given_up(
-    server: FaultyServer,
-    sources: Sources,
-    write_card: Callable[..., Path],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_server_that_sends_byte_by_byte_is_given_up(server, sources, write_card, monkeypatch):
     monkeypatch.setattr(download, "_longest", lambda _: 0.2)
     card = write_card(files=one_file(server, known=True))
     server.faults["toy.csv"] = "drips"
@@ -101,27 +86,21 @@ def test_a_server_that_sends_byte_by_byte_is_given_up(
     assert server.asked == ["toy.csv"]
 
 
-def test_missing_page_is_not_asked_for_again_but_the_next_address_is(
-    server: FaultyServer, sources: Sources, write_card: Callable[..., Path]
-) -> None:
+def test_missing_page_is_not_asked_for_again_but_the_next_address_is(server, sources, write_card):
     files = one_file(server, known=True)
     files[0]["urls"] = [f"{server.url}/gone.csv", f"{server.url}/toy.csv"]
     assert load_dataset(write_card(files=files), sources=sources).n_samples == 300
     assert server.asked == ["gone.csv", "toy.csv"]
 
 
-def test_damaged_copy_at_the_first_address_leads_to_the_second(
-    server: FaultyServer, sources: Sources, write_card: Callable[..., Path]
-) -> None:
+def test_damaged_copy_at_the_first_address_leads_to_the_second(server, sources, write_card):
     server.files = {"a.csv.gz": gz(TABLE)[:-30], "b.csv.gz": gz(TABLE)}
     urls = [f"{server.url}/a.csv.gz", f"{server.url}/b.csv.gz"]
     card = write_card(files=[{"path": "toy/toy.csv.gz", "urls": urls}])
     assert load_dataset(card, sources=sources).n_samples == 300
 
 
-def test_member_of_a_distributors_archive_is_taken_out(
-    server: FaultyServer, sources: Sources, write_card: Callable[..., Path]
-) -> None:
+def test_member_of_a_distributors_archive_is_taken_out(server, sources, write_card):
     server.files["toy.zip"] = zipped({"../evil.csv": b"1,2,a\n", "data/toy.csv": TABLE})
     url = {"url": f"{server.url}/toy.zip", "member": "toy.csv"}
     files = [{"path": "toy/toy.csv", "urls": [url], "sha256": sha256(TABLE)}]
@@ -130,18 +109,14 @@ def test_member_of_a_distributors_archive_is_taken_out(
     assert not list(sources.cache_dir.rglob("evil.csv"))
 
 
-def test_offline_never_asks(
-    server: FaultyServer, sources: Sources, write_card: Callable[..., Path]
-) -> None:
+def test_offline_never_asks(server, sources, write_card):
     card = write_card(files=one_file(server, known=True))
     with pytest.raises(DataUnavailableError, match="downloads are off"):
         load_dataset(card, sources=replace(sources, offline=True))
     assert server.asked == []
 
 
-def test_second_load_asks_for_nothing(
-    server: FaultyServer, sources: Sources, write_card: Callable[..., Path]
-) -> None:
+def test_second_load_asks_for_nothing(server, sources, write_card):
     card = write_card(files=one_file(server, known=True))
     first = load_dataset(card, sources=sources)
     second = load_dataset(card, sources=replace(sources, offline=True))
@@ -149,9 +124,7 @@ def test_second_load_asks_for_nothing(
     assert second.fingerprint == first.fingerprint
 
 
-def test_only_what_lacks_is_downloaded(
-    server: FaultyServer, sources: Sources, write_card: Callable[..., Path], tmp_path: Path
-) -> None:
+def test_only_what_lacks_is_downloaded(server, sources, write_card, tmp_path):
     half = len(TABLE.splitlines(keepends=True)) // 2
     parts = [b"".join(TABLE.splitlines(keepends=True)[s]) for s in (slice(half), slice(half, None))]
     server.files = {"b.csv": parts[1]}
@@ -172,9 +145,7 @@ def test_only_what_lacks_is_downloaded(
     assert dataset.split.test.tolist() == list(range(half, 300))
 
 
-def test_damaged_file_in_the_cache_is_downloaded_again(
-    server: FaultyServer, sources: Sources, write_card: Callable[..., Path]
-) -> None:
+def test_damaged_file_in_the_cache_is_downloaded_again(server, sources, write_card):
     card = write_card(files=one_file(server, known=True))
     load_dataset(card, sources=sources)
     (kept,) = sources.cache_dir.rglob("toy.csv")
@@ -184,9 +155,7 @@ def test_damaged_file_in_the_cache_is_downloaded_again(
     assert kept.read_bytes() == TABLE
 
 
-def test_damaged_file_in_the_cache_that_can_not_be_replaced_is_named(
-    server: FaultyServer, sources: Sources, write_card: Callable[..., Path]
-) -> None:
+def test_damaged_file_in_the_cache_that_can_not_be_replaced_is_named(server, sources, write_card):
     card = write_card(files=one_file(server, known=True))
     load_dataset(card, sources=sources)
     (kept,) = sources.cache_dir.rglob("toy.csv")
@@ -201,13 +170,11 @@ def test_damaged_file_in_the_cache_that_can_not_be_replaced_is_named(
     assert kept.read_bytes() == TABLE[:-100]
 
 
-def _load(card: Path, sources: Sources) -> str:
+def _load(card, sources):
     return load_dataset(card, sources=sources).fingerprint
 
 
-def test_of_several_processes_one_downloads(
-    server: FaultyServer, sources: Sources, write_card: Callable[..., Path]
-) -> None:
+def test_of_several_processes_one_downloads(server, sources, write_card):
     card = write_card(files=one_file(server, known=True))
     server.slow = 0.2
     with multiprocessing.get_context("spawn").Pool(2) as pool:
@@ -216,9 +183,7 @@ def test_of_several_processes_one_downloads(
     assert server.asked == ["toy.csv"]
 
 
-def test_killed_download_leaves_nothing_that_is_taken_for_data(
-    server: FaultyServer, sources: Sources, write_card: Callable[..., Path]
-) -> None:
+def test_killed_download_leaves_nothing_that_is_taken_for_data(server, sources, write_card):
     card = write_card(files=one_file(server, known=False))
     server.faults["toy.csv"] = "stalls"
     code = (
@@ -241,8 +206,8 @@ def test_killed_download_leaves_nothing_that_is_taken_for_data(
 
 
 def test_unwritable_cache_warns_and_serves_the_download_all_the_same(
-    server: FaultyServer, sources: Sources, write_card: Callable[..., Path], tmp_path: Path
-) -> None:
+    server, sources, write_card, tmp_path
+):
     card = write_card(files=one_file(server, known=True))
     blocked = tmp_path / "a-file"
     blocked.write_text("no folder can be made below this")

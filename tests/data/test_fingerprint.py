@@ -1,7 +1,5 @@
 """The fingerprint: the same for the same content, another for any other."""
 
-from __future__ import annotations
-
 from hashlib import sha256
 
 import numpy as np
@@ -15,11 +13,11 @@ Y = np.array([0, 1, 0])
 NAMES = ("a", "b")
 
 
-def of(X: object = X, y: np.ndarray = Y, names: tuple[str, ...] = NAMES, **more: object) -> str:
-    return fingerprint(Dataset("", "", canonical(X), y, names, "", **more))  # type: ignore[arg-type]
+def of(X=X, y=Y, names=NAMES, **more):
+    return fingerprint(Dataset("", "", canonical(X), y, names, "", **more))
 
 
-def test_is_the_hash_of_the_documented_bytes() -> None:
+def test_is_the_hash_of_the_documented_bytes():
     start = b"ddr data set, canonical form 1"
     y = Y.astype("<i8").tobytes()
     end = b"|y:1:24:" + y + b"|target_names:2:1:a:1:b"
@@ -46,11 +44,11 @@ def test_is_the_hash_of_the_documented_bytes() -> None:
     ],
     ids=["column order", "big-endian", "single precision", "minus zero", "strided", "lists"],
 )
-def test_memory_layout_does_not_count(same: object) -> None:
+def test_memory_layout_does_not_count(same):
     assert of(same) == of()
 
 
-def test_sparse_layout_does_not_count() -> None:
+def test_sparse_layout_does_not_count():
     rows, columns = np.nonzero(X)
     values = X[rows, columns]
     order = np.array([3, 1, 0, 2])
@@ -69,21 +67,21 @@ def test_sparse_layout_does_not_count() -> None:
     assert of(wide) == of(sparse.csr_array(X))
 
 
-def test_any_nan_is_the_same_nan() -> None:
+def test_any_nan_is_the_same_nan():
     one, other = X.copy(), X.copy()
     one[0, 0] = np.nan
     other[0, 0] = np.frombuffer(b"\x01\x00\x00\x00\x00\x00\xf8\xff", dtype="<f8")[0]
     assert of(one) == of(other) != of()
 
 
-def test_blocks_do_not_count() -> None:
+def test_blocks_do_not_count():
     tall = np.arange(5000.0).reshape(-1, 1)
     y = np.zeros(5000, dtype=np.int64)
     assert of(tall, y) != of(tall[::-1], y)
     assert of(tall, y) == of(np.asfortranarray(tall), y)
 
 
-def test_whatever_changes_results_counts() -> None:
+def test_whatever_changes_results_counts():
     split = PredefinedSplit(np.array([0, 1]), np.array([2]))
     others = [
         of(X + np.eye(3) * 1e-15),
@@ -104,7 +102,7 @@ def test_whatever_changes_results_counts() -> None:
     assert len(set(others)) == len(others)
 
 
-def test_canonical_leaves_its_argument_alone() -> None:
+def test_canonical_leaves_its_argument_alone():
     given = np.array([[-0.0, 1.0]])
     assert np.signbit(given[0, 0])
     assert not np.signbit(canonical(given)[0, 0])

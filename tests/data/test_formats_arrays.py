@@ -1,9 +1,6 @@
 """The npz, mat and mat_cells formats."""
 
-from __future__ import annotations
-
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,7 +15,7 @@ X = np.array([[1.0, 0, 2], [0, 3, 0], [4, 0, 0], [0, 0, 5]])
 Y = np.array([1, 2, 1, 2])
 
 
-def test_npz_round_trip_of_several_files(tmp_path: Path) -> None:
+def test_npz_round_trip_of_several_files(tmp_path):
     for name, rows in (("a", slice(0, 3)), ("b", slice(3, 4))):
         np.savez_compressed(tmp_path / f"{name}.npz", X=X[rows].astype(np.float32), y=Y[rows])
     raw = read_npz([tmp_path / "a.npz", tmp_path / "b.npz"])
@@ -28,7 +25,7 @@ def test_npz_round_trip_of_several_files(tmp_path: Path) -> None:
     assert raw.sizes == (3, 1)
 
 
-def test_npz_names_groups_and_images(tmp_path: Path) -> None:
+def test_npz_names_groups_and_images(tmp_path):
     np.savez(tmp_path / "a.npz", pictures=np.arange(12).reshape(2, 3, 2), kind=["p", "q"], g=[7, 7])
     raw = read_npz([tmp_path / "a.npz"], data="pictures", label="kind", groups="g")
     assert raw.image_shape == (3, 2)
@@ -37,7 +34,7 @@ def test_npz_names_groups_and_images(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", [sp.csr_array, sp.csc_array])
-def test_npz_keeps_what_scipy_saves_sparse(tmp_path: Path, kind: type) -> None:
+def test_npz_keeps_what_scipy_saves_sparse(tmp_path, kind):
     sp.save_npz(tmp_path / "matrix.npz", kind(X))
     parts = dict(np.load(tmp_path / "matrix.npz"))
     np.savez(tmp_path / "a.npz", **parts, y=Y)
@@ -57,21 +54,21 @@ def test_npz_keeps_what_scipy_saves_sparse(tmp_path: Path, kind: type) -> None:
         ({"X": X, "y": np.array([{}, 1, 2, 3], dtype=object)}, "Python objects"),
     ],
 )
-def test_npz_refusals(tmp_path: Path, arrays: dict, message: str) -> None:
+def test_npz_refusals(tmp_path, arrays, message):
     np.savez(tmp_path / "a.npz", **arrays)
     with pytest.raises(InputError, match=message):
         read_npz([tmp_path / "a.npz"])
 
 
 @pytest.mark.parametrize("content", [b"", b"nothing", b"PK\x03\x04 torn"])
-def test_npz_that_is_none_is_refused(tmp_path: Path, content: bytes) -> None:
+def test_npz_that_is_none_is_refused(tmp_path, content):
     (tmp_path / "a.npz").write_bytes(content)
     with pytest.raises(InputError, match="not a NumPy archive"):
         read_npz([tmp_path / "a.npz"])
 
 
 @pytest.mark.parametrize("sparse", [False, True])
-def test_mat_reads_matrix_and_labels(tmp_path: Path, sparse: bool) -> None:
+def test_mat_reads_matrix_and_labels(tmp_path, sparse):
     features = sp.csc_array(X) if sparse else X
     scipy.io.savemat(tmp_path / "a.mat", {"fea": features, "gnd": Y[:, None].astype(np.uint8)})
     raw = read_mat([tmp_path / "a.mat"])
@@ -81,7 +78,7 @@ def test_mat_reads_matrix_and_labels(tmp_path: Path, sparse: bool) -> None:
 
 
 @pytest.mark.parametrize("sparse", [False, True])
-def test_mat_takes_the_label_out_of_a_column(tmp_path: Path, sparse: bool) -> None:
+def test_mat_takes_the_label_out_of_a_column(tmp_path, sparse):
     wide = np.column_stack([X, Y, [104, 105, 106, 107]])
     features = sp.csc_array(wide) if sparse else wide
     scipy.io.savemat(tmp_path / "a.mat", {"fea": features})
@@ -90,7 +87,7 @@ def test_mat_takes_the_label_out_of_a_column(tmp_path: Path, sparse: bool) -> No
     assert raw.labels.tolist() == Y.tolist()
 
 
-def test_mat_turns_samples_and_pixels_round(tmp_path: Path) -> None:
+def test_mat_turns_samples_and_pixels_round(tmp_path):
     images = np.arange(24.0).reshape(4, 2, 3)
     unfolded = images.transpose(0, 2, 1).reshape(4, 6)
     scipy.io.savemat(tmp_path / "a.mat", {"pix": unfolded.T, "who": Y})
@@ -115,29 +112,27 @@ def test_mat_turns_samples_and_pixels_round(tmp_path: Path) -> None:
         ({"samples_in_columns": True}, "4 labels for 3 samples"),
     ],
 )
-def test_mat_refusals(tmp_path: Path, options: dict, message: str) -> None:
+def test_mat_refusals(tmp_path, options, message):
     scipy.io.savemat(tmp_path / "a.mat", {"fea": X, "gnd": Y})
     with pytest.raises(InputError, match=message):
         read_mat([tmp_path / "a.mat"], **options)
 
 
 @pytest.mark.parametrize("content", [b"", b"MATLAB 5.0 MAT-file", b"x" * 4096])
-def test_mat_that_is_none_is_refused(tmp_path: Path, content: bytes) -> None:
+def test_mat_that_is_none_is_refused(tmp_path, content):
     (tmp_path / "a.mat").write_bytes(content)
     with pytest.raises(InputError, match="not a MATLAB file"):
         read_mat([tmp_path / "a.mat"])
 
 
-def test_mat_73_without_h5py_says_what_to_install(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_mat_73_without_h5py_says_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "h5py", None)
     (tmp_path / "a.mat").write_bytes(b"MATLAB 7.3 MAT-file".ljust(512) + b"\x89HDF\r\n\x1a\n")
     with pytest.raises(InputError, match=r"pip install 'ddr\[mat73\]'"):
         read_mat([tmp_path / "a.mat"])
 
 
-def test_mat_73_reads_dense_and_sparse(tmp_path: Path) -> None:
+def test_mat_73_reads_dense_and_sparse(tmp_path):
     h5py = pytest.importorskip("h5py", reason="h5py, the extra mat73, is not installed")
     sparse = sp.csc_array(X)
     with h5py.File(tmp_path / "a.mat", "w", userblock_size=512) as file:
@@ -151,7 +146,7 @@ def test_mat_73_reads_dense_and_sparse(tmp_path: Path) -> None:
     np.testing.assert_array_equal(raw.X.toarray(), X)
 
 
-def cells(*rows: list[np.ndarray]) -> np.ndarray:
+def cells(*rows):
     made = np.empty((len(rows), max(map(len, rows))), dtype=object)
     for place in np.ndindex(made.shape):
         row = rows[place[0]]
@@ -159,7 +154,7 @@ def cells(*rows: list[np.ndarray]) -> np.ndarray:
     return made
 
 
-def test_mat_cells_passes_over_empty_ones(tmp_path: Path) -> None:
+def test_mat_cells_passes_over_empty_ones(tmp_path):
     images = np.arange(18).reshape(3, 2, 3)
     names = np.array([["p"], ["q"]], dtype=object)
     content = {"dat": cells([images[0], images[1]], [images[2]]), "classlabels": names}
@@ -170,14 +165,14 @@ def test_mat_cells_passes_over_empty_ones(tmp_path: Path) -> None:
     assert raw.image_shape == (2, 3)
 
 
-def test_mat_cells_refuses_images_of_two_sizes(tmp_path: Path) -> None:
+def test_mat_cells_refuses_images_of_two_sizes(tmp_path):
     content = {"dat": cells([np.ones((2, 3)), np.ones((3, 2))]), "classlabels": ["p"]}
     scipy.io.savemat(tmp_path / "a.mat", content)
     with pytest.raises(InputError, match="one size"):
         read_mat_cells([tmp_path / "a.mat"])
 
 
-def test_mat_cells_refuses_a_plain_matrix(tmp_path: Path) -> None:
+def test_mat_cells_refuses_a_plain_matrix(tmp_path):
     scipy.io.savemat(tmp_path / "a.mat", {"dat": X, "classlabels": ["p"]})
     with pytest.raises(InputError, match="cell array"):
         read_mat_cells([tmp_path / "a.mat"])

@@ -1,9 +1,5 @@
 """Tables with one sample per column, and what csv makes of groups and parts told in words."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -16,13 +12,13 @@ SPECTRA = """Wavenumber,pork_1_runA ,pork_1_runB,beef_2_runA
 """
 
 
-def written(folder: Path, text: str, name: str = "table.csv") -> Path:
+def written(folder, text, name="table.csv"):
     path = folder / name
     path.write_text(text, encoding="latin-1")
     return path
 
 
-def test_a_column_is_a_sample_with_the_class_and_group_of_its_title(tmp_path: Path) -> None:
+def test_a_column_is_a_sample_with_the_class_and_group_of_its_title(tmp_path):
     path = written(tmp_path, SPECTRA)
     raw = read_sample_columns([path, path], label="^([a-z]+)_", groups="^(.+)_run")
     np.testing.assert_array_equal(raw.X[:3], [[0.1, 1], [0.2, 2], [0.3, -0.3]])
@@ -32,7 +28,7 @@ def test_a_column_is_a_sample_with_the_class_and_group_of_its_title(tmp_path: Pa
     assert raw.sizes == (3, 3)
 
 
-def test_columns_of_calls_and_surplus_ones_are_no_samples(tmp_path: Path) -> None:
+def test_columns_of_calls_and_surplus_ones_are_no_samples(tmp_path):
     chip = "what\tid\t7\tcall\t8\tcall\t8\ngène\tg1\t-5\tA\t6\tP\t\nother\tg2\t1\tA\t2\tA\t\n"
     raw = read_sample_columns(
         [written(tmp_path, chip)], separator="tab", names=2, ignore="call", encoding="latin-1"
@@ -51,20 +47,18 @@ def test_columns_of_calls_and_surplus_ones_are_no_samples(tmp_path: Path) -> Non
         (SPECTRA, {"label": "lamb"}, "must have one group"),
     ],
 )
-def test_what_is_wrong_is_said_with_its_place(
-    text: str, options: dict[str, str], message: str, tmp_path: Path
-) -> None:
+def test_what_is_wrong_is_said_with_its_place(text, options, message, tmp_path):
     with pytest.raises(InputError, match=message):
         read_sample_columns([written(tmp_path, text)], **options)
 
 
-def test_files_must_have_the_same_features(tmp_path: Path) -> None:
+def test_files_must_have_the_same_features(tmp_path):
     other = written(tmp_path, SPECTRA.replace("905", "910"), "other.csv")
     with pytest.raises(InputError, match=r"other\.csv: other features"):
         read_sample_columns([written(tmp_path, SPECTRA), other])
 
 
-def test_a_group_is_found_in_a_longer_name_and_parts_in_other_words(tmp_path: Path) -> None:
+def test_a_group_is_found_in_a_longer_name_and_parts_in_other_words(tmp_path):
     text = "x,y,who,part\n1,a,anna.1,0\n2,b,anna.2,1\n3,a,ben.1,\n"
     raw = read_csv(
         [written(tmp_path, text)],

@@ -1,9 +1,6 @@
 """The csv format: what the options mean, and what is refused with file, line and column."""
 
-from __future__ import annotations
-
 import gzip
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,8 +11,8 @@ from ddr_cli.data.formats.table_columns import MISSING_CATEGORY
 
 
 @pytest.fixture
-def write(tmp_path: Path):
-    def put(text: str, name: str = "table.csv") -> Path:
+def write(tmp_path):
+    def put(text, name="table.csv"):
         path = tmp_path / name
         path.write_text(text, encoding="utf-8")
         return path
@@ -34,7 +31,7 @@ def write(tmp_path: Path):
         (" ", "1 2.5 a\n3 4 b\n"),
     ],
 )
-def test_every_separator_gives_the_same_table(write, separator: str, text: str) -> None:
+def test_every_separator_gives_the_same_table(write, separator, text):
     raw = read_csv([write(text)], separator=separator)
     np.testing.assert_array_equal(raw.X, [[1, 2.5], [3, 4]])
     assert raw.labels.tolist() == ["a", "b"]
@@ -44,22 +41,20 @@ def test_every_separator_gives_the_same_table(write, separator: str, text: str) 
 
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
-def test_line_ends_blank_lines_and_byte_order_mark_change_nothing(
-    tmp_path: Path, newline: str
-) -> None:
+def test_line_ends_blank_lines_and_byte_order_mark_change_nothing(tmp_path, newline):
     path = tmp_path / "t.csv"
     path.write_bytes(b"\xef\xbb\xbf" + newline.join(["", "1,a", "", "2,b", "", ""]).encode())
     raw = read_csv([path])
     assert raw.X.ravel().tolist() == [1, 2]
 
 
-def test_quoted_cells_may_hold_the_separator_and_line_ends(write) -> None:
+def test_quoted_cells_may_hold_the_separator_and_line_ends(write):
     raw = read_csv([write('1, "a, b"\n\n2,"c\nd"\n3,"a, b"\n')])
     assert raw.labels.tolist() == ["a, b", "c\nd", "a, b"]
     assert raw.X.ravel().tolist() == [1, 2, 3]
 
 
-def test_gzip_is_known_by_content_and_equals_plain_text(tmp_path: Path, write) -> None:
+def test_gzip_is_known_by_content_and_equals_plain_text(tmp_path, write):
     text = "0.1,1e-3,a\n.3,4,b\n"
     packed = tmp_path / "packed.csv"
     packed.write_bytes(gzip.compress(text.encode(), mtime=0))
@@ -68,14 +63,14 @@ def test_gzip_is_known_by_content_and_equals_plain_text(tmp_path: Path, write) -
     np.testing.assert_array_equal(plain.labels, unpacked.labels)
 
 
-def test_numbers_are_read_to_the_nearest_double(write) -> None:
+def test_numbers_are_read_to_the_nearest_double(write):
     values = np.random.default_rng(0).normal(size=200) * 10.0 ** np.arange(-100, 100)
     text = "".join(f"{value!r},a\n" for value in values.tolist())
     assert read_csv([write(text)]).X.ravel().tolist() == values.tolist()
 
 
 @pytest.mark.parametrize("label", [0, -3, "kind"])
-def test_label_by_name_or_index_and_ignored_columns(write, label: int | str) -> None:
+def test_label_by_name_or_index_and_ignored_columns(write, label):
     path = write("kind,id,size\nbig,x7,9\nsmall,x8,1\n")
     raw = read_csv([path], header=True, label=label, ignore=["id"])
     assert raw.labels.tolist() == ["big", "small"]
@@ -83,14 +78,14 @@ def test_label_by_name_or_index_and_ignored_columns(write, label: int | str) -> 
     np.testing.assert_array_equal(raw.X, [[9], [1]])
 
 
-def test_names_stand_in_for_a_header_and_comments_and_first_lines_are_passed_over(write) -> None:
+def test_names_stand_in_for_a_header_and_comments_and_first_lines_are_passed_over(write):
     path = write("made by hand\nand proud\n# not this\n1,2,x # nor this\n3,4,y\n")
     raw = read_csv([path], skip_lines=2, comment="#", names=["a", "b", "c"], label="c")
     assert raw.feature_names == ("a", "b")
     np.testing.assert_array_equal(raw.X, [[1, 2], [3, 4]])
 
 
-def test_rows_of_several_files_follow_each_other(write) -> None:
+def test_rows_of_several_files_follow_each_other(write):
     raw = read_csv([write("1,a\n2,b\n", "one"), write("3,a\n", "two")])
     assert raw.X.ravel().tolist() == [1, 2, 3]
     assert raw.sizes == (2, 1)
@@ -105,12 +100,12 @@ def test_rows_of_several_files_follow_each_other(write) -> None:
         (["inf", "1"], ["inf", "1"]),
     ],
 )
-def test_labels_are_numbers_only_when_all_are(write, cells: list[str], expected: list) -> None:
+def test_labels_are_numbers_only_when_all_are(write, cells, expected):
     raw = read_csv([write("".join(f"1,{cell}\n" for cell in cells))])
     assert raw.labels.tolist() == expected
 
 
-def test_categories_become_sorted_indicator_columns_in_place(write) -> None:
+def test_categories_become_sorted_indicator_columns_in_place(write):
     path = write("h,colour,w,class\n1,red,5,a\n2,blue,6,b\n3,red,7,a\n", "one")
     more = write("h,colour,w,class\n4,Green,8,b\n", "two")
     raw = read_csv([path, more], header=True, categorical=["colour"])
@@ -120,7 +115,7 @@ def test_categories_become_sorted_indicator_columns_in_place(write) -> None:
     )
 
 
-def test_all_columns_categorical_without_names(write) -> None:
+def test_all_columns_categorical_without_names(write):
     raw = read_csv([write("y,1,p\nx,1,q\n")], label=-1, categorical="all")
     assert raw.feature_names == ("x0=x", "x0=y", "x1=1")
     np.testing.assert_array_equal(raw.X, [[0, 1, 1], [1, 0, 1]])
@@ -133,13 +128,10 @@ GAPS = "1,red,a\n?,blue,a\n2,?,b\n2,blue,b\n5,blue,b\n"
     ("missing", "expected"),
     [
         ("drop_rows", [[1, 0, 1], [2, 1, 0], [5, 1, 0]]),
-        (
-            "keep",
-            [[1, 0, 0, 1], [np.nan, 0, 1, 0], [2, 1, 0, 0], [2, 0, 1, 0], [5, 0, 1, 0]],
-        ),
+        ("keep", [[1, 0, 0, 1], [np.nan, 0, 1, 0], [2, 1, 0, 0], [2, 0, 1, 0], [5, 0, 1, 0]]),
     ],
 )
-def test_missing_values_do_what_is_chosen(write, missing: str, expected: list) -> None:
+def test_missing_values_do_what_is_chosen(write, missing, expected):
     raw = read_csv([write(GAPS)], categorical=[1], missing=missing)
     values = ["blue", "red"] if missing == "drop_rows" else [MISSING_CATEGORY, "blue", "red"]
     assert raw.feature_names == ("x0", *(f"x1={value}" for value in values))
@@ -147,7 +139,7 @@ def test_missing_values_do_what_is_chosen(write, missing: str, expected: list) -
     assert raw.sizes == (len(expected),)
 
 
-def test_categories_as_codes_keep_their_gaps(write) -> None:
+def test_categories_as_codes_keep_their_gaps(write):
     raw = read_csv([write(GAPS)], categorical=[1], categories="codes", missing="keep")
     np.testing.assert_array_equal(raw.X, [[1, 1], [np.nan, 0], [2, np.nan], [2, 0], [5, 0]])
     assert (raw.feature_names, raw.categorical) == (("x0", "x1"), (1,))
@@ -156,23 +148,23 @@ def test_categories_as_codes_keep_their_gaps(write) -> None:
     assert raw.X.tolist() == [[1], [0]]
 
 
-def test_dropped_rows_leave_no_category_behind(write) -> None:
+def test_dropped_rows_leave_no_category_behind(write):
     raw = read_csv([write("1,red,a\n?,blue,a\n")], categorical=[1], missing="drop_rows")
     assert raw.feature_names == ("x0", "x1=red")
 
 
-def test_missing_columns_can_be_dropped(write) -> None:
+def test_missing_columns_can_be_dropped(write):
     raw = read_csv([write("1,?,4,a\n2,3,5,b\n")], missing="drop_columns")
     np.testing.assert_array_equal(raw.X, [[1, 4], [2, 5]])
 
 
-def test_missing_category_is_a_value_of_its_own(write) -> None:
+def test_missing_category_is_a_value_of_its_own(write):
     raw = read_csv([write("p,a\n?,b\n")], categorical="all", missing="category")
     assert raw.feature_names == (f"x0={MISSING_CATEGORY}", "x0=p")
     np.testing.assert_array_equal(raw.X, [[0, 1], [1, 0]])
 
 
-def test_numeric_codes_can_mean_missing(write) -> None:
+def test_numeric_codes_can_mean_missing(write):
     raw = read_csv([write("-999,1,a\n4,-999,b\n6,3,b\n")], missing_values=["-999"], missing="keep")
     np.testing.assert_array_equal(raw.X, [[np.nan, 1], [4, np.nan], [6, 3]])
 
@@ -207,12 +199,12 @@ def test_numeric_codes_can_mean_missing(write) -> None:
         ("1,a\n", {"encoding": "utf-99"}, "encoding utf-99"),
     ],
 )
-def test_refusals_say_where_and_what_to_do(write, text: str, options: dict, message: str) -> None:
+def test_refusals_say_where_and_what_to_do(write, text, options, message):
     with pytest.raises(InputError, match=message):
         read_csv([write(text)], **options)
 
 
-def test_second_file_must_have_the_first_ones_columns(write) -> None:
+def test_second_file_must_have_the_first_ones_columns(write):
     paths = [write("a,b\n1,x\n", "one"), write("b,a\nx,1\n", "two")]
     with pytest.raises(InputError, match="two, line 1: other column names"):
         read_csv(paths, header=True)
@@ -226,14 +218,14 @@ def test_second_file_must_have_the_first_ones_columns(write) -> None:
         (b"1,\xff\xfe\n", "encoding"),
     ],
 )
-def test_damaged_files_are_refused(tmp_path: Path, content: bytes, message: str) -> None:
+def test_damaged_files_are_refused(tmp_path, content, message):
     path = tmp_path / "t.csv"
     path.write_bytes(content)
     with pytest.raises(InputError, match=message):
         read_csv([path])
 
 
-def test_missing_file_and_folder_are_refused(tmp_path: Path) -> None:
+def test_missing_file_and_folder_are_refused(tmp_path):
     with pytest.raises(InputError, match="can't be read"):
         read_csv([tmp_path / "none.csv"])
     with pytest.raises(InputError, match="a folder"):
@@ -248,7 +240,7 @@ def test_a_column_named_by_its_name_means_that_there_is_a_header(tmp_path):
     assert raw.labels.tolist() == ["x", "y"]
 
 
-def test_groups_and_parts_are_no_features(write) -> None:
+def test_groups_and_parts_are_no_features(write):
     path = write("a,who,cut,b,y\n1,p2,train,5,x\n2,p1,,6,x\n3,p2,test,7,z\n")
     raw = read_csv([path], label="y", groups="who", parts=["cut"])
     assert raw.feature_names == ("a", "b")
@@ -261,16 +253,13 @@ def test_groups_and_parts_are_no_features(write) -> None:
 
 @pytest.mark.parametrize(
     ("cells", "message"),
-    [
-        ("1,?,train,x", "line 2, column 'who'"),
-        ("1,p,Train,x", "line 2, column 'cut': 'Train'"),
-    ],
+    [("1,?,train,x", "line 2, column 'who'"), ("1,p,Train,x", "line 2, column 'cut': 'Train'")],
 )
-def test_a_wrong_group_or_part_is_refused(write, cells: str, message: str) -> None:
+def test_a_wrong_group_or_part_is_refused(write, cells, message):
     with pytest.raises(InputError, match=message):
         read_csv([write(f"a,who,cut,y\n{cells}\n")], label="y", groups="who", parts=["cut"])
 
 
-def test_one_column_has_one_use(write) -> None:
+def test_one_column_has_one_use(write):
     with pytest.raises(InputError, match="two of label, groups and parts"):
         read_csv([write("a,who,y\n1,p,x\n")], label="y", groups="y")

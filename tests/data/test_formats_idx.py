@@ -1,14 +1,10 @@
 """The idx format: what MNIST's files hold, and files that are none."""
 
-from __future__ import annotations
-
 import gzip
 import struct
-from pathlib import Path
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from ddr_cli.core.errors import InputError
 from ddr_cli.data.formats.idx import read_idx
@@ -17,13 +13,13 @@ from ddr_cli.data.new_card import format_of
 CODES = {"uint8": 8, "int16": 11, "float32": 13}
 
 
-def idx(array: NDArray) -> bytes:
+def idx(array):
     header = bytes([0, 0, CODES[array.dtype.name], array.ndim])
     shape = struct.pack(f">{array.ndim}I", *array.shape)
     return header + shape + array.astype(array.dtype.newbyteorder(">")).tobytes()
 
 
-def pair(folder: Path, X: NDArray, y: NDArray, name: str = "train") -> list[Path]:
+def pair(folder, X, y, name="train"):
     images, labels = folder / f"{name}-images", folder / f"{name}-labels.gz"
     images.write_bytes(idx(X))
     labels.write_bytes(gzip.compress(idx(y)))
@@ -31,7 +27,7 @@ def pair(folder: Path, X: NDArray, y: NDArray, name: str = "train") -> list[Path
 
 
 @pytest.mark.parametrize("kind", CODES)
-def test_images_come_row_by_row_with_their_labels(kind: str, tmp_path: Path) -> None:
+def test_images_come_row_by_row_with_their_labels(kind, tmp_path):
     X = np.arange(24).reshape(4, 2, 3).astype(kind)
     y = np.array([3, 1, 4, 1], np.uint8)
     raw = read_idx([*pair(tmp_path, X, y), *pair(tmp_path, X[:1], y[:1], "test")])
@@ -42,12 +38,12 @@ def test_images_come_row_by_row_with_their_labels(kind: str, tmp_path: Path) -> 
     assert raw.sizes == (4, 0, 1, 0)
 
 
-def test_bytes_are_brought_to_the_unit_range(tmp_path: Path) -> None:
+def test_bytes_are_brought_to_the_unit_range(tmp_path):
     paths = pair(tmp_path, np.array([[0, 51], [255, 102]], np.uint8), np.zeros(2, np.uint8))
     np.testing.assert_allclose(read_idx(paths, scale="unit").X, [[0, 0.2], [1, 0.4]])
 
 
-def test_data_new_tells_an_idx_file_by_its_content(tmp_path: Path) -> None:
+def test_data_new_tells_an_idx_file_by_its_content(tmp_path):
     assert format_of(pair(tmp_path, np.zeros((2, 3), np.uint8), np.zeros(2, np.uint8))[1]) == "idx"
 
 
@@ -62,17 +58,17 @@ def test_data_new_tells_an_idx_file_by_its_content(tmp_path: Path) -> None:
         (lambda X, y: [X, _more(y)], "holds 5 labels for 4 samples"),
     ],
 )
-def test_what_is_no_pair_is_one_sentence(change, message: str, tmp_path: Path) -> None:
+def test_what_is_no_pair_is_one_sentence(change, message, tmp_path):
     X, y = pair(tmp_path, np.zeros((4, 2, 2), np.uint8), np.arange(4, dtype=np.uint8))
     with pytest.raises(InputError, match=message):
         read_idx(change(X, y))
 
 
-def _cut(path: Path, length: int) -> Path:
+def _cut(path, length):
     path.write_bytes(gzip.decompress(path.read_bytes())[:length])
     return path
 
 
-def _more(path: Path) -> Path:
+def _more(path):
     path.write_bytes(idx(np.zeros(5, np.uint8)))
     return path

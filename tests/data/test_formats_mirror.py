@@ -1,19 +1,15 @@
 """The formats on real files that there are in two versions: both give the same data."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import numpy as np
 
-from ddr_cli.data.formats import FORMATS, RawData
+from ddr_cli.data.formats import FORMATS
 
 
-def read(mirror: Path, format_name: str, *files: str, **options) -> RawData:
+def read(mirror, format_name, *files, **options):
     return FORMATS.load(format_name)([mirror / file for file in files], **options)
 
 
-def test_mushroom_one_hot_equals_libsvm_up_to_column_order(data_mirror: Path) -> None:
+def test_mushroom_one_hot_equals_libsvm_up_to_column_order(data_mirror):
     raw = read(
         data_mirror,
         "csv",
@@ -33,7 +29,7 @@ def test_mushroom_one_hot_equals_libsvm_up_to_column_order(data_mirror: Path) ->
     np.testing.assert_array_equal(np.sort(raw.X.sum(axis=0)), np.sort(theirs.X.sum(axis=0)))
 
 
-def test_coil20_images_agree_with_the_matlab_version(data_mirror: Path) -> None:
+def test_coil20_images_agree_with_the_matlab_version(data_mirror):
     images = read(
         data_mirror,
         "images",

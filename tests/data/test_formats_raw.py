@@ -1,7 +1,5 @@
 """Choosing and merging classes, joining files, and the registries."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -13,7 +11,7 @@ from ddr_cli.data.formats import FORMATS, RawData, concatenate_rows
 from ddr_cli.data.synthetic import GENERATORS
 
 
-def letters(labels: str = "ABCADB", *, sparse: bool = False) -> RawData:
+def letters(labels="ABCADB", *, sparse=False):
     X = np.arange(2.0 * len(labels)).reshape(-1, 2)
     return RawData(
         sp.csr_array(X) if sparse else X,
@@ -24,7 +22,7 @@ def letters(labels: str = "ABCADB", *, sparse: bool = False) -> RawData:
 
 
 @pytest.mark.parametrize("sparse", [False, True])
-def test_kept_classes_keep_order_sizes_and_kind(sparse: bool) -> None:
+def test_kept_classes_keep_order_sizes_and_kind(sparse):
     raw = letters(sparse=sparse)
     kept = keep_classes(raw, ["A", "B"])
     assert kept.labels.tolist() == ["A", "B", "A", "B"]
@@ -35,30 +33,30 @@ def test_kept_classes_keep_order_sizes_and_kind(sparse: bool) -> None:
 
 
 @pytest.mark.parametrize("dtype", [int, float, str, np.uint8])
-def test_labels_are_compared_as_text_whatever_their_type(dtype: type) -> None:
+def test_labels_are_compared_as_text_whatever_their_type(dtype):
     raw = RawData(np.zeros((4, 1)), np.array([1, 2, 3, 1]).astype(dtype))
     assert len(keep_classes(raw, ["1", "3"]).labels) == 3
 
 
-def test_merged_classes_remember_what_they_were() -> None:
+def test_merged_classes_remember_what_they_were():
     merged = merge_classes(letters(), {"A or C": ["A", "C"], "B": ["B"]})
     assert merged.labels.tolist() == ["A or C", "B", "A or C", "A or C", "B"]
     assert merged.subclasses.tolist() == ["A", "B", "C", "A", "B"]
     assert merged.sizes == (4, 1)
 
 
-def test_a_class_in_two_groups_is_refused() -> None:
+def test_a_class_in_two_groups_is_refused():
     with pytest.raises(InputError, match=r"'A' .*'one' and 'two'"):
         merge_classes(letters(), {"one": ["A", "B"], "two": ["C", "A"]})
 
 
-def test_an_unknown_class_is_refused_with_the_nearest_one() -> None:
+def test_an_unknown_class_is_refused_with_the_nearest_one():
     raw = RawData(np.zeros((2, 1)), np.array(["setosa", "virginica"]))
     with pytest.raises(InputError, match=r"no class 'setossa'.*Did you mean 'setosa'"):
         keep_classes(raw, ["setossa"])
 
 
-def test_stacked_parts_must_have_the_same_columns() -> None:
+def test_stacked_parts_must_have_the_same_columns():
     one, two = (RawData(np.zeros((1, width)), np.zeros(1)) for width in (2, 3))
     with pytest.raises(InputError, match=r"File 2 .* 3 features, the first 2"):
         concatenate_rows([one, two])
@@ -68,7 +66,7 @@ def test_stacked_parts_must_have_the_same_columns() -> None:
         concatenate_rows([RawData(np.zeros((0, 2)), np.zeros(0))])
 
 
-def test_stacked_sparse_parts_stay_sparse() -> None:
+def test_stacked_sparse_parts_stay_sparse():
     part = letters(sparse=True)
     joined = concatenate_rows([part, part])
     assert isinstance(joined.X, sp.csr_array)
@@ -77,7 +75,7 @@ def test_stacked_sparse_parts_stay_sparse() -> None:
 
 
 @pytest.mark.parametrize("registry", [FORMATS, GENERATORS], ids=lambda registry: registry.kind)
-def test_every_registered_piece_loads_and_states_its_options(registry) -> None:
+def test_every_registered_piece_loads_and_states_its_options(registry):
     for entry in registry.entries():
         fields = parameter_model(entry.load()).model_fields
         given = {name for name, field in fields.items() if field.is_required()}

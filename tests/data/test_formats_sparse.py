@@ -1,9 +1,6 @@
 """The libsvm and letor formats."""
 
-from __future__ import annotations
-
 import gzip
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,8 +11,8 @@ from ddr_cli.data.formats.svmlight import read_letor, read_libsvm
 
 
 @pytest.fixture
-def write(tmp_path: Path):
-    def put(text: str, name: str = "data.txt", *, packed: bool = False) -> Path:
+def write(tmp_path):
+    def put(text, name="data.txt", *, packed=False):
         path = tmp_path / name
         path.write_bytes(gzip.compress(text.encode()) if packed else text.encode())
         return path
@@ -24,7 +21,7 @@ def write(tmp_path: Path):
 
 
 @pytest.mark.parametrize("packed", [False, True])
-def test_libsvm_reads_sparse_rows(write, packed: bool) -> None:
+def test_libsvm_reads_sparse_rows(write, packed):
     raw = read_libsvm([write("+1 1:0.5 3:2 # a note\n-1 2:1e-3\n", packed=packed)])
     assert isinstance(raw.X, sp.csr_array)
     np.testing.assert_array_equal(raw.X.toarray(), [[0.5, 0, 2], [0, 1e-3, 0]])
@@ -32,13 +29,13 @@ def test_libsvm_reads_sparse_rows(write, packed: bool) -> None:
     assert raw.labels.dtype == np.int64
 
 
-def test_libsvm_files_get_the_widest_ones_columns(write) -> None:
+def test_libsvm_files_get_the_widest_ones_columns(write):
     raw = read_libsvm([write("1 1:1\n", "a"), write("2 4:1\n2 1:1\n", "b")], dense=True)
     np.testing.assert_array_equal(raw.X, [[1, 0, 0, 0], [0, 0, 0, 1], [1, 0, 0, 0]])
     assert raw.sizes == (1, 2)
 
 
-def test_libsvm_width_and_first_index_can_be_stated(write) -> None:
+def test_libsvm_width_and_first_index_can_be_stated(write):
     raw = read_libsvm([write("0.5 0:1 2:1\n")], n_features=5, first_index=0)
     assert raw.X.shape == (1, 5)
     assert raw.X.indices.tolist() == [0, 2]
@@ -58,7 +55,7 @@ def test_libsvm_width_and_first_index_can_be_stated(write) -> None:
         ("1 7:1\n", {"n_features": 6}, "n_features is 6.*feature 7"),
     ],
 )
-def test_libsvm_refusals(write, text: str, options: dict, message: str) -> None:
+def test_libsvm_refusals(write, text, options, message):
     with pytest.raises(InputError, match=message):
         read_libsvm([write(text)], **options)
 
@@ -68,14 +65,14 @@ LETOR = (
 )
 
 
-def test_letor_reads_relevance_and_queries(write) -> None:
+def test_letor_reads_relevance_and_queries(write):
     raw = read_letor([write(LETOR)])
     np.testing.assert_array_equal(raw.X, [[0.5, 1], [0, 0.25], [1, 0]])
     assert raw.labels.tolist() == ["relevant", "non-relevant", "relevant"]
     assert raw.groups.tolist() == [7, 7, 9]
 
 
-def test_letor_grades_and_threshold(write) -> None:
+def test_letor_grades_and_threshold(write):
     path = write(LETOR)
     assert read_letor([path], labels="grade").labels.tolist() == [2, 0, 1]
     strict = read_letor([path], relevant_above=1)
@@ -90,12 +87,12 @@ def test_letor_grades_and_threshold(write) -> None:
         ("1 qid:1 1:1\n1 qid:1 1:NULL\n", "line 2: '1:NULL' is not index:number"),
     ],
 )
-def test_letor_refusals(write, text: str, message: str) -> None:
+def test_letor_refusals(write, text, message):
     with pytest.raises(InputError, match=message):
         read_letor([write(text)])
 
 
-def test_libsvm_counts_features_from_zero_if_a_file_does(write) -> None:
+def test_libsvm_counts_features_from_zero_if_a_file_does(write):
     first, second = write("1 1:1 3:2 # 0:9\n", "a"), write("2 0:5 3:1\n", "b")
     assert read_libsvm([first], dense=True).X.tolist() == [[1, 0, 2]]
     assert read_libsvm([first, second], dense=True).X.tolist() == [[0, 1, 0, 2], [5, 0, 0, 1]]

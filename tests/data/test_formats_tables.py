@@ -1,9 +1,5 @@
 """The table format: Excel, Parquet, Feather and ARFF, with the columns that csv has too."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -37,7 +33,7 @@ ARFF = """@relation toy
 """
 
 
-def written(folder: Path, kind: str) -> Path:
+def written(folder, kind):
     path = folder / f"toy.{kind}"
     if kind == "arff":
         path.write_text(ARFF)
@@ -51,7 +47,7 @@ def written(folder: Path, kind: str) -> Path:
 
 
 @pytest.mark.parametrize("kind", ["xlsx", "parquet", "feather", "arff"])
-def test_every_kind_of_table_gives_the_same_arrays(tmp_path: Path, kind: str) -> None:
+def test_every_kind_of_table_gives_the_same_arrays(tmp_path, kind):
     raw = read_table(
         [written(tmp_path, kind)],
         label="state",
@@ -71,8 +67,8 @@ def test_every_kind_of_table_gives_the_same_arrays(tmp_path: Path, kind: str) ->
     assert raw.parts["fold"].tolist() == ["train", "test", "train", ""]
 
 
-def test_a_missing_library_names_its_extra(tmp_path: Path, monkeypatch) -> None:
-    def missing(name: str) -> None:
+def test_a_missing_library_names_its_extra(tmp_path, monkeypatch):
+    def missing(name):
         raise ImportError(name)
 
     monkeypatch.setattr(frames, "import_module", missing)
@@ -81,7 +77,7 @@ def test_a_missing_library_names_its_extra(tmp_path: Path, monkeypatch) -> None:
             read_table([tmp_path / f"x.{ending}"])
 
 
-def test_what_can_not_be_read_is_said(tmp_path: Path) -> None:
+def test_what_can_not_be_read_is_said(tmp_path):
     (tmp_path / "a.arff").write_text("@relation a\n@attribute t string\n@data\nx\n")
     (tmp_path / "b.arff").write_text("nothing of the kind")
     for name, says in (
@@ -94,7 +90,7 @@ def test_what_can_not_be_read_is_said(tmp_path: Path) -> None:
             read_table([tmp_path / name])
 
 
-def test_a_sheet_is_named(tmp_path: Path) -> None:
+def test_a_sheet_is_named(tmp_path):
     pytest.importorskip("openpyxl")
     TABLE[["count", "state"]].to_excel(tmp_path / "toy.xlsx", sheet_name="Day 1", index=False)
     raw = read_table([tmp_path / "toy.xlsx"], sheet="Day 1", label="state")

@@ -1,11 +1,8 @@
 """The images format: labels, order, resizing, and what is refused."""
 
-from __future__ import annotations
-
 import io
 import tarfile
 import zipfile
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,11 +16,11 @@ from ddr_cli.data.formats.images import read_images
 NAMES = ["cat/1.png", "cat/10.png", "cat/2.png", "dog/1.pgm"]
 
 
-def picture(number: int) -> np.ndarray:
+def picture(number):
     return np.random.default_rng(number).integers(0, 256, (4, 6), dtype=np.uint8)
 
 
-def encoded(pixels: np.ndarray, ending: str) -> bytes:
+def encoded(pixels, ending):
     content = io.BytesIO()
     Image.fromarray(pixels).save(content, {"png": "png", "pgm": "ppm"}[ending])
     return content.getvalue()
@@ -34,7 +31,7 @@ IN_ORDER = np.array([picture(number).ravel() for number in (0, 2, 1, 3)], dtype=
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(tmp_path):
     for name, content in {**FILES, "README": b"hello", ".hidden/9.png": b"no image"}.items():
         path = tmp_path / "pictures" / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -42,7 +39,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "pictures"
 
 
-def zipped(path: Path, *, prefix: str = "", backwards: bool = False) -> Path:
+def zipped(path, *, prefix="", backwards=False):
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr(f"{prefix}README", "hello")
         for name in sorted(FILES, reverse=backwards):
@@ -50,7 +47,7 @@ def zipped(path: Path, *, prefix: str = "", backwards: bool = False) -> Path:
     return path
 
 
-def test_folder_gives_rows_in_natural_order_with_the_folders_as_labels(folder: Path) -> None:
+def test_folder_gives_rows_in_natural_order_with_the_folders_as_labels(folder):
     raw = read_images([folder])
     np.testing.assert_array_equal(raw.X, IN_ORDER)
     assert raw.labels.tolist() == ["cat", "cat", "cat", "dog"]
@@ -60,31 +57,31 @@ def test_folder_gives_rows_in_natural_order_with_the_folders_as_labels(folder: P
 
 @pytest.mark.parametrize("prefix", ["", "pack/", "./pack/deep/"])
 @pytest.mark.parametrize("backwards", [False, True])
-def test_packing_changes_nothing(tmp_path: Path, prefix: str, backwards: bool) -> None:
+def test_packing_changes_nothing(tmp_path, prefix, backwards):
     raw = read_images([zipped(tmp_path / "a.zip", prefix=prefix, backwards=backwards)])
     np.testing.assert_array_equal(raw.X, IN_ORDER)
     assert raw.labels.tolist() == ["cat", "cat", "cat", "dog"]
 
 
-def test_tar_equals_folder(tmp_path: Path, folder: Path) -> None:
+def test_tar_equals_folder(tmp_path, folder):
     with tarfile.open(tmp_path / "a.tar.gz", "w:gz") as archive:
         archive.add(folder, "top")
     np.testing.assert_array_equal(read_images([tmp_path / "a.tar.gz"]).X, IN_ORDER)
 
 
-def test_label_pattern_and_file_pattern(folder: Path) -> None:
+def test_label_pattern_and_file_pattern(folder):
     raw = read_images([folder], label=r"([0-9]+)\.", files="*.png")
     assert raw.labels.tolist() == [1, 2, 10]
 
 
-def test_several_archives_are_stacked(tmp_path: Path) -> None:
+def test_several_archives_are_stacked(tmp_path):
     paths = [zipped(tmp_path / "a.zip"), zipped(tmp_path / "b.zip")]
     raw = read_images(paths)
     assert raw.sizes == (4, 4)
     np.testing.assert_array_equal(raw.X, np.vstack([IN_ORDER, IN_ORDER]))
 
 
-def test_stride_takes_the_first_pixel_and_block_mean_all(folder: Path) -> None:
+def test_stride_takes_the_first_pixel_and_block_mean_all(folder):
     images = IN_ORDER.reshape(4, 4, 6)
     stride = read_images([folder], resize="stride", shape=(2, 3))
     np.testing.assert_array_equal(stride.X, images[:, ::2, ::2].reshape(4, 6))
@@ -95,7 +92,7 @@ def test_stride_takes_the_first_pixel_and_block_mean_all(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("resize", ["bilinear", "bicubic"])
-def test_interpolation_keeps_the_mean_and_makes_any_shape(folder: Path, resize: str) -> None:
+def test_interpolation_keeps_the_mean_and_makes_any_shape(folder, resize):
     raw = read_images([folder], resize=resize, shape=(3, 5))
     assert raw.X.shape == (4, 15)
     assert np.abs(raw.X - np.round(raw.X)).max() > 0.01, "rounded to whole grey values"
@@ -118,15 +115,13 @@ def test_interpolation_keeps_the_mean_and_makes_any_shape(folder: Path, resize: 
     ],
     ids=["8 bit", "16 bit", "colour"],
 )
-def test_unit_scale_of_every_depth(tmp_path: Path, pixels: np.ndarray, expected: list) -> None:
+def test_unit_scale_of_every_depth(tmp_path, pixels, expected):
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / "1.png").write_bytes(encoded(pixels, "png"))
     np.testing.assert_allclose(read_images([tmp_path], scale="unit").X, [expected])
 
 
-def test_an_image_that_another_program_would_decode_is_not_opened(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_image_that_another_program_would_decode_is_not_opened(folder, monkeypatch):
     monkeypatch.setattr(EpsImagePlugin, "Ghostscript", lambda *_, **__: pytest.fail("was started"))
     size = "%%BoundingBox: 0 0 2 2\n%%EndComments\n"
     (folder / "cat" / "3.png").write_text(f"%!PS-Adobe-3.0 EPSF-3.0\n{size}%%EOF\n")
@@ -134,7 +129,7 @@ def test_an_image_that_another_program_would_decode_is_not_opened(
         read_images([folder])
 
 
-def test_a_label_pattern_of_exponential_cost_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_label_pattern_of_exponential_cost_is_refused(monkeypatch):
     monkeypatch.setattr(folders, "_LONGEST_SEARCH", 0.02)
     assert file_labeller("(a+)+b")("aab") == "aa"
     with pytest.raises(InputError, match=r"pattern '\(a\+\)\+c' .*0\.02 s"):
@@ -157,7 +152,7 @@ def test_a_label_pattern_of_exponential_cost_is_refused(monkeypatch: pytest.Monk
         ({}, {"resize": "block_mean", "shape": (8, 12)}, "can't be cut"),
     ],
 )
-def test_refusals(folder: Path, extra: dict, options: dict, message: str) -> None:
+def test_refusals(folder, extra, options, message):
     for name, content in extra.items():
         (folder / name).write_bytes(content)
     with pytest.raises(InputError, match=message):

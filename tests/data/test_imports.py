@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import tarfile
 import zipfile
-from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 from PIL import Image
 
 from ddr_cli.core.errors import InputError
-from ddr_cli.data import Sources, load_card, load_dataset
+from ddr_cli.data import load_card, load_dataset
 from ddr_cli.data.import_files import import_files
 from tests.data.conftest import TABLE, files_below, gz, zipped
 
@@ -21,7 +19,7 @@ HALF = len(TABLE) // 2 + TABLE[len(TABLE) // 2 :].index(b"\n") + 1
 
 
 @pytest.fixture
-def card(write_card: Callable[..., Path]) -> Path:
+def card(write_card):
     """A card of two files."""
     return write_card(
         files=[
@@ -32,7 +30,7 @@ def card(write_card: Callable[..., Path]) -> Path:
     )
 
 
-def write(folder: Path, files: dict[str, bytes]) -> Path:
+def write(folder, files):
     for name, content in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(content)
@@ -55,7 +53,7 @@ FORMS: dict[str, dict[str, bytes]] = {
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_import_then_load(form: str, card: Path, tmp_path: Path, sources: Sources) -> None:
+def test_import_then_load(form, card, tmp_path, sources):
     given = write(tmp_path / "given", FORMS[form])
     paths = [given / "all.zip"] if form == "archive" else [given]
     imported = import_files(load_card(card), paths, sources)
@@ -67,15 +65,13 @@ def test_import_then_load(form: str, card: Path, tmp_path: Path, sources: Source
     assert len(loaded.split.train) == TABLE[:HALF].count(b"\n")
 
 
-def test_files_may_be_given_one_by_one(card: Path, tmp_path: Path, sources: Sources) -> None:
+def test_files_may_be_given_one_by_one(card, tmp_path, sources):
     given = write(tmp_path / "given", FORMS["plain"])
     files = [given / "test.csv", given / "train.csv"]
     assert import_files(load_card(card), files, sources).n_samples == 300
 
 
-def test_single_file_may_have_any_name(
-    write_card: Callable[..., Path], tmp_path: Path, sources: Sources
-) -> None:
+def test_single_file_may_have_any_name(write_card, tmp_path, sources):
     given = write(tmp_path / "given", {"downloaded (1)": gz(TABLE)})
     card = load_card(write_card())
     assert import_files(card, [given / "downloaded (1)"], sources).n_samples == 300
@@ -91,9 +87,7 @@ def test_single_file_may_have_any_name(
         ({"train.csv.gz": gz(TABLE[:HALF])[:-20], "test.csv": TABLE[HALF:]}, "damaged"),
     ],
 )
-def test_what_is_not_the_data_set_is_not_kept(
-    files: dict[str, bytes], what: str, card: Path, tmp_path: Path, sources: Sources
-) -> None:
+def test_what_is_not_the_data_set_is_not_kept(files, what, card, tmp_path, sources):
     given = write(tmp_path / "given", files)
     with pytest.raises(InputError, match=what) as caught:
         import_files(load_card(card), [given], sources)
@@ -101,20 +95,20 @@ def test_what_is_not_the_data_set_is_not_kept(
     assert files_below(sources.cache_dir) == []
 
 
-def test_path_that_is_not_there(card: Path, tmp_path: Path, sources: Sources) -> None:
+def test_path_that_is_not_there(card, tmp_path, sources):
     with pytest.raises(InputError, match="no file or folder"):
         import_files(load_card(card), [tmp_path / "nothing"], sources)
 
 
-def test_embedded_data_needs_no_import(tmp_path: Path, sources: Sources) -> None:
+def test_embedded_data_needs_no_import(tmp_path, sources):
     with pytest.raises(InputError, match="needs no files"):
         import_files(load_card("iris"), [tmp_path], sources)
 
 
 @pytest.mark.parametrize("ending", ["zip", "tar.gz"])
 def test_unpacked_folder_stands_for_its_archive_with_the_same_fingerprint(
-    ending: str, write_card: Callable[..., Path], tmp_path: Path, sources: Sources
-) -> None:
+    ending, write_card, tmp_path, sources
+):
     folder = tmp_path / "pictures"
     folder.mkdir()
     rng = np.random.default_rng(0)

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import errno
 import warnings
-from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from ddr_cli.core.errors import DataUnavailableError, InputError
-from ddr_cli.data import Dataset, Sources, load, load_card, load_dataset
+from ddr_cli.data import Sources, load, load_card, load_dataset
 from ddr_cli.data.assemble import DataMismatchError
 from ddr_cli.data.formats import FORMATS
 from ddr_cli.data.store import cache
@@ -20,10 +18,10 @@ from tests.data.conftest import TABLE, files_below, gz
 
 
 @pytest.fixture
-def toy(tmp_path: Path, write_card: Callable[..., Path]) -> Callable[..., Path]:
+def toy(tmp_path, write_card):
     """Return a function that writes a card beside its file, which is there."""
 
-    def write(**changes: object) -> Path:
+    def write(**changes):
         path = tmp_path / "cards" / "toy" / "toy.csv"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(TABLE)
@@ -32,11 +30,11 @@ def toy(tmp_path: Path, write_card: Callable[..., Path]) -> Callable[..., Path]:
     return write
 
 
-def parsed(sources: Sources) -> list[Path]:
+def parsed(sources):
     return sorted((sources.cache_dir / "parsed").glob("*.npz"))
 
 
-def test_arrays_and_names(toy: Callable[..., Path], sources: Sources) -> None:
+def test_arrays_and_names(toy, sources):
     dataset = load_dataset(toy(), sources=sources)
     assert dataset.name == "toy"
     assert dataset.title == "A toy"
@@ -49,20 +47,18 @@ def test_arrays_and_names(toy: Callable[..., Path], sources: Sources) -> None:
     np.testing.assert_array_equal(dataset.y == 1, np.arange(300) % 3 == 0)
 
 
-def test_names_order_the_classes(toy: Callable[..., Path], sources: Sources) -> None:
+def test_names_order_the_classes(toy, sources):
     names = {"right": "R", "left": "L"}
     dataset = load_dataset(toy(names=names, expect={}), sources=sources)
     assert dataset.class_counts == {"R": 100, "L": 200}
 
 
-def test_label_without_a_name_is_an_error(toy: Callable[..., Path], sources: Sources) -> None:
+def test_label_without_a_name_is_an_error(toy, sources):
     with pytest.raises(InputError, match=r"label 'left'.*Did you mean 'lefd'"):
         load_dataset(toy(names={"right": "R", "lefd": "L"}, expect={}), sources=sources)
 
 
-def test_kept_classes_keep_their_part_of_the_split(
-    toy: Callable[..., Path], sources: Sources
-) -> None:
+def test_kept_classes_keep_their_part_of_the_split(toy, sources):
     card = toy(
         files=[{"path": "toy/toy.csv", "role": "train"}, {"path": "toy/two.csv", "role": "test"}],
         split="by_file",
@@ -77,7 +73,7 @@ def test_kept_classes_keep_their_part_of_the_split(
     assert dataset.class_counts == {"right": 101}
 
 
-def test_merged_classes_keep_their_subclasses(sources: Sources) -> None:
+def test_merged_classes_keep_their_subclasses(sources):
     dataset = load_dataset("iris_lfda", sources=sources)
     assert dataset.class_counts == {"setosa or virginica": 100, "versicolor": 50}
     assert dataset.subclass_names == ("setosa", "versicolor", "virginica")
@@ -97,9 +93,7 @@ def test_merged_classes_keep_their_subclasses(sources: Sources) -> None:
         ({"fingerprint": "sha256:" + 64 * "0"}, "fingerprint"),
     ],
 )
-def test_data_that_is_not_what_the_card_says_is_refused(
-    expect: dict[str, object], what: str, toy: Callable[..., Path], sources: Sources
-) -> None:
+def test_data_that_is_not_what_the_card_says_is_refused(expect, what, toy, sources):
     for _ in range(2):  # also when the arrays may be in the cache
         with pytest.raises(DataMismatchError, match=what) as caught:
             load_dataset(toy(expect=expect), sources=sources)
@@ -108,9 +102,7 @@ def test_data_that_is_not_what_the_card_says_is_refused(
     assert parsed(sources) == []
 
 
-def test_users_own_unreadable_file_is_the_users_mistake(
-    toy: Callable[..., Path], sources: Sources
-) -> None:
+def test_users_own_unreadable_file_is_the_users_mistake(toy, sources):
     card = toy()
     card.parent.joinpath("toy", "toy.csv").write_bytes(b"1,2,left\n3,x,right\n")
     with pytest.raises(InputError, match="line 2") as caught:
@@ -126,16 +118,12 @@ def test_users_own_unreadable_file_is_the_users_mistake(
         ({"name": "csv", "header": "perhaps"}, "can't take header: 'perhaps'"),
     ],
 )
-def test_wrong_format_is_reported(
-    format_: dict[str, object], what: str, toy: Callable[..., Path], sources: Sources
-) -> None:
+def test_wrong_format_is_reported(format_, what, toy, sources):
     with pytest.raises(InputError, match=what):
         load_dataset(toy(format=format_), sources=sources)
 
 
-def test_missing_data_says_what_was_tried_and_what_can_be_done(
-    sources: Sources, tmp_path: Path
-) -> None:
+def test_missing_data_says_what_was_tried_and_what_can_be_done(sources, tmp_path):
     offline = replace(sources, data_dirs=(tmp_path,), offline=True)
     with pytest.raises(DataUnavailableError) as caught:
         load_dataset("landsat", sources=offline)
@@ -154,9 +142,7 @@ def test_missing_data_says_what_was_tried_and_what_can_be_done(
 
 
 @pytest.mark.parametrize("content", [b"", b"1 2 3\n", b"\x1f\x8b damaged", b"<html></html>"])
-def test_damaged_mirror_of_a_shipped_set_is_no_mistake_of_the_users(
-    content: bytes, sources: Sources, tmp_path: Path
-) -> None:
+def test_damaged_mirror_of_a_shipped_set_is_no_mistake_of_the_users(content, sources, tmp_path):
     folder = tmp_path / "mirror" / "landsat"
     folder.mkdir(parents=True)
     for name in ("sat.trn", "sat.tst"):
@@ -167,19 +153,19 @@ def test_damaged_mirror_of_a_shipped_set_is_no_mistake_of_the_users(
     assert str(folder / "sat.trn") in str(caught.value)
 
 
-def count_parses(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def count_parses(monkeypatch):
     calls: list[str] = []
     assemble = load.assemble
 
-    def counted(*args: object) -> Dataset:
+    def counted(*args):
         calls.append("parsed")
-        return assemble(*args)  # type: ignore[arg-type]
+        return assemble(*args)
 
     monkeypatch.setattr(load, "assemble", counted)
     return calls
 
 
-def same(one: Dataset, other: Dataset) -> bool:
+def same(one, other):
     return (
         one.fingerprint == other.fingerprint
         and one.target_names == other.target_names
@@ -191,9 +177,7 @@ def same(one: Dataset, other: Dataset) -> bool:
     )
 
 
-def test_second_load_parses_nothing(
-    toy: Callable[..., Path], sources: Sources, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_second_load_parses_nothing(toy, sources, monkeypatch):
     calls = count_parses(monkeypatch)
     card = toy(image_shape=[1, 2])
     first = load_dataset(card, sources=sources)
@@ -210,21 +194,14 @@ def test_second_load_parses_nothing(
         {"format": {"name": "csv", "label": 2, "ignore": [0]}, "expect": {}},
     ],
 )
-def test_changed_card_is_parsed_anew(
-    changes: dict[str, object],
-    toy: Callable[..., Path],
-    sources: Sources,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_changed_card_is_parsed_anew(changes, toy, sources, monkeypatch):
     load_dataset(toy(), sources=sources)
     calls = count_parses(monkeypatch)
     load_dataset(toy(**changes), sources=sources)
     assert len(calls) == 1
 
 
-def test_another_version_of_ddr_parses_anew(
-    toy: Callable[..., Path], sources: Sources, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_another_version_of_ddr_parses_anew(toy, sources, monkeypatch):
     load_dataset(toy(), sources=sources)
     calls = count_parses(monkeypatch)
     monkeypatch.setattr(cache, "__version__", "0.0.1")
@@ -232,9 +209,7 @@ def test_another_version_of_ddr_parses_anew(
     assert len(calls) == 1
 
 
-def test_options_and_the_version_of_the_format_are_in_the_key(
-    tmp_path: Path, sources: Sources, write_card: Callable[..., Path]
-) -> None:
+def test_options_and_the_version_of_the_format_are_in_the_key(tmp_path, sources, write_card):
     (tmp_path / "cards").mkdir()
     (tmp_path / "cards" / "toy.csv").write_bytes(TABLE)
     card = load_card(
@@ -247,7 +222,7 @@ def test_options_and_the_version_of_the_format_are_in_the_key(
     )
     (layout,), paths = card.layouts, [tmp_path / "cards" / "toy.csv"]
 
-    def kept(skip_lines: int) -> Path:
+    def kept(skip_lines):
         options = {"skip_lines": skip_lines}
         assert load_dataset(card.path, options=options, sources=sources).n_samples == (
             300 - skip_lines
@@ -264,7 +239,7 @@ def test_options_and_the_version_of_the_format_are_in_the_key(
         FORMATS.ours["csv"] = entry
 
 
-def test_changed_file_is_parsed_anew(toy: Callable[..., Path], sources: Sources) -> None:
+def test_changed_file_is_parsed_anew(toy, sources):
     card = toy(expect={})
     first = load_dataset(card, sources=sources)
     file = card.parent / "toy" / "toy.csv"
@@ -273,9 +248,7 @@ def test_changed_file_is_parsed_anew(toy: Callable[..., Path], sources: Sources)
 
 
 @pytest.mark.parametrize("damage", ["cut short", "emptied", "one bit", "another file", "text"])
-def test_damaged_cached_arrays_are_found_and_made_anew(
-    damage: str, toy: Callable[..., Path], sources: Sources
-) -> None:
+def test_damaged_cached_arrays_are_found_and_made_anew(damage, toy, sources):
     card = toy(image_shape=[1, 2])
     first = load_dataset(card, sources=sources)
     (path,) = parsed(sources)
@@ -295,9 +268,7 @@ def test_damaged_cached_arrays_are_found_and_made_anew(
     assert len(path.read_bytes()) == len(content)
 
 
-def test_tampered_values_with_right_checksums_are_found_by_the_fingerprint(
-    toy: Callable[..., Path], sources: Sources
-) -> None:
+def test_tampered_values_with_right_checksums_are_found_by_the_fingerprint(toy, sources):
     card = toy()
     first = load_dataset(card, sources=sources)
     (path,) = parsed(sources)
@@ -308,10 +279,8 @@ def test_tampered_values_with_right_checksums_are_found_by_the_fingerprint(
     assert same(first, load_dataset(card, sources=sources))
 
 
-def test_full_cache_warns_once_and_loads(
-    toy: Callable[..., Path], sources: Sources, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def full(*_: object, **__: object) -> None:
+def test_full_cache_warns_once_and_loads(toy, sources, monkeypatch):
+    def full(*_, **__):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr("numpy.savez", full)
@@ -325,9 +294,7 @@ def test_full_cache_warns_once_and_loads(
     assert files_below(sources.cache_dir) == []
 
 
-def test_sparse_and_grouped_data_come_back_from_the_cache(
-    tmp_path: Path, sources: Sources, write_card: Callable[..., Path]
-) -> None:
+def test_sparse_and_grouped_data_come_back_from_the_cache(tmp_path, sources, write_card):
     lines = [f"{i % 3} qid:{7 + i // 10} 1:{i} 4:{i / 8} #docid = {i}" for i in range(50)]
     cards = tmp_path / "cards"
     cards.mkdir()
@@ -347,9 +314,7 @@ def test_sparse_and_grouped_data_come_back_from_the_cache(
     assert first.groups.tolist() == [i // 10 for i in range(50)]
 
 
-def test_plain_and_gz_have_one_fingerprint(
-    tmp_path: Path, sources: Sources, write_card: Callable[..., Path]
-) -> None:
+def test_plain_and_gz_have_one_fingerprint(tmp_path, sources, write_card):
     card = write_card(files=[{"path": "toy/a.csv", "also": ["toy/a.csv.gz"]}])
     found = set()
     for name, content in [("a.csv", TABLE), ("a.csv.gz", gz(TABLE))]:
@@ -363,13 +328,13 @@ def test_plain_and_gz_have_one_fingerprint(
 
 
 @pytest.mark.parametrize("name", ["iris", "balance", "digits", "rings", "swiss_roll"])
-def test_embedded_data_needs_no_place_at_all(name: str, tmp_path: Path) -> None:
+def test_embedded_data_needs_no_place_at_all(name, tmp_path):
     nowhere = Sources(data_dirs=(), cache_dir=tmp_path / "cache", offline=True)
     assert load_dataset(name, sources=nowhere).n_samples > 0
     assert not (tmp_path / "cache").exists()
 
 
-def test_generator_options_reach_the_generator(sources: Sources) -> None:
+def test_generator_options_reach_the_generator(sources):
     small = load_dataset("rings", options={"n_samples": 60, "noise_features": 2}, sources=sources)
     assert small.X.shape == (60, 4)
     other = load_dataset("rings", options={"random_state": 1}, sources=sources)

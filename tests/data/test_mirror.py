@@ -8,7 +8,6 @@ import sys
 import tarfile
 from dataclasses import replace
 from hashlib import sha256
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,14 +19,14 @@ from ddr_cli.data.status import check_dataset
 
 
 @pytest.fixture(scope="module")
-def mirrored(data_mirror: Path, tmp_path_factory: pytest.TempPathFactory) -> Sources:
+def mirrored(data_mirror, tmp_path_factory):
     """The mirror, and one cache for all tests of this file."""
     return Sources((data_mirror,), tmp_path_factory.mktemp("cache"), offline=True)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc is there on Linux only")
 @pytest.mark.parametrize("name", ["tdt2", "newsgroups_rec"])
-def test_peak_memory_is_small(name: str, mirrored: Sources) -> None:
+def test_peak_memory_is_small(name, mirrored):
     code = (
         "import sys; from pathlib import Path;"
         "from ddr_cli.data import Sources, load_dataset;"
@@ -47,13 +46,13 @@ LARGE = ("mnist", "fashion_mnist")
 
 
 @pytest.mark.parametrize("name", LARGE)
-def test_the_files_of_large_sets_are_those_of_the_card(name: str, mirrored: Sources) -> None:
+def test_the_files_of_large_sets_are_those_of_the_card(name, mirrored):
     for file in load_card(name).files:
         assert sha256((mirrored.data_dirs[0] / file.path).read_bytes()).hexdigest() == file.sha256
 
 
 @pytest.mark.parametrize("name", sorted({*card_names()} - {*LARGE}))
-def test_every_card_and_its_first_variant_is_what_it_says(name: str, mirrored: Sources) -> None:
+def test_every_card_and_its_first_variant_is_what_it_says(name, mirrored):
     # `ddr data status --verify` checks the other variants too, which takes longer.
     card = load_card(name)
     variants = () if name == "newsgroups_rec" else card.variants[:1]
@@ -62,12 +61,12 @@ def test_every_card_and_its_first_variant_is_what_it_says(name: str, mirrored: S
         assert dataset.fingerprint == card.expected(options).fingerprint
 
 
-def test_verify_reads_a_set_anew(mirrored: Sources) -> None:
+def test_verify_reads_a_set_anew(mirrored):
     (check,) = check_dataset(load_card("landsat"), mirrored)
     assert (check.outcome, check.detail) == ("ok", "6435 x 36, 6 classes, mirror")
 
 
-def test_predefined_splits(mirrored: Sources) -> None:
+def test_predefined_splits(mirrored):
     for name, train, test in [
         ("landsat", 4435, 2000),
         ("usps", 7291, 2007),
@@ -93,9 +92,7 @@ def test_predefined_splits(mirrored: Sources) -> None:
         ("olive_oil", 0.8667),
     ],
 )
-def test_the_nearest_neighbour_errs_as_often_as_published(
-    name: str, accuracy: float, mirrored: Sources
-) -> None:
+def test_the_nearest_neighbour_errs_as_often_as_published(name, accuracy, mirrored):
     dataset = load_dataset(name, sources=mirrored)
     split = dataset.split or (dataset.parts or {})["part"]
     model = KNeighborsClassifier(1).fit(dataset.X[split.train], dataset.y[split.train])
@@ -103,7 +100,7 @@ def test_the_nearest_neighbour_errs_as_often_as_published(
     assert score == pytest.approx(accuracy, abs=5e-5)
 
 
-def test_usps_1234_is_a_part_of_usps(mirrored: Sources) -> None:
+def test_usps_1234_is_a_part_of_usps(mirrored):
     whole = load_dataset("usps", sources=mirrored)
     part = load_dataset("usps_1234", sources=mirrored)
     rows = np.isin(whole.y, [1, 2, 3, 4])
@@ -112,9 +109,7 @@ def test_usps_1234_is_a_part_of_usps(mirrored: Sources) -> None:
     assert (whole.X.min(), whole.X.max(), whole.image_shape) == (-1.0, 1.0, (16, 16))
 
 
-def test_embedded_iris_and_balance_equal_the_uci_files(
-    mirrored: Sources, data_mirror: Path, tmp_path: Path
-) -> None:
+def test_embedded_iris_and_balance_equal_the_uci_files(mirrored, data_mirror, tmp_path):
     for name, rest in [
         ("iris", "format: csv\nnames: {Iris-setosa: setosa, Iris-versicolor: versicolor, "
                  "Iris-virginica: virginica}"),
@@ -127,12 +122,12 @@ def test_embedded_iris_and_balance_equal_the_uci_files(
         assert ours.fingerprint == theirs.fingerprint
 
 
-def repack_gz(mirror: Path, target: Path) -> None:
+def repack_gz(mirror, target):
     for source in mirror.iterdir():
         (target / f"{source.name}.gz").write_bytes(gzip.compress(source.read_bytes(), 1))
 
 
-def repack_to_tar(mirror: Path, target: Path) -> None:
+def repack_to_tar(mirror, target):
     (source,) = mirror.glob("*.zip")
     folder = target / "unpacked"
     folder.mkdir()
@@ -144,24 +139,20 @@ def repack_to_tar(mirror: Path, target: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "folder", "repack"),
-    [
-        ("thyroid", "thyroid", repack_gz),
-        ("orl", "orl", repack_to_tar),
-    ],
+    ("name", "folder", "repack"), [("thyroid", "thyroid", repack_gz), ("orl", "orl", repack_to_tar)]
 )
 def test_packed_anew_has_the_same_fingerprint(
-    name: str, folder: str, repack: object, mirrored: Sources, data_mirror: Path, tmp_path: Path
-) -> None:
+    name, folder, repack, mirrored, data_mirror, tmp_path
+):
     target = tmp_path / folder
     target.mkdir()
-    repack(data_mirror / folder, target)  # type: ignore[operator]
+    repack(data_mirror / folder, target)
     other = Sources((tmp_path,), tmp_path / "cache", offline=True)
     anew: Dataset = load_dataset(name, sources=other)
     assert anew.fingerprint == load_dataset(name, sources=mirrored).fingerprint
 
 
-def test_tdt2_from_the_other_file(mirrored: Sources, data_mirror: Path, tmp_path: Path) -> None:
+def test_tdt2_from_the_other_file(mirrored, data_mirror, tmp_path):
     (tmp_path / "tdt2").mkdir()
     name = "tdt2/TDT2_with_label_and_date.mat"
     (tmp_path / name).symlink_to(data_mirror / name)

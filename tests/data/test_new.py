@@ -1,16 +1,12 @@
 """`ddr data new`: what is seen of a file, what is asked, and the card that comes of it."""
 
-from __future__ import annotations
-
 import os
-from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.io
-from typer.testing import CliRunner, Result
+from typer.testing import CliRunner
 
 from ddr_cli.cli.app import app
 from ddr_cli.data import load_dataset
@@ -20,26 +16,26 @@ N = 60
 
 
 @pytest.fixture
-def new(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
+def new(tmp_path, monkeypatch):
     """Return a function that runs `ddr data new` in an empty folder."""
     monkeypatch.setenv("DDR_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("DDR_DATA", "")
     monkeypatch.chdir(tmp_path)
 
-    def run(*arguments: object) -> Result:
+    def run(*arguments):
         return CliRunner().invoke(app, ["data", "new", *map(str, arguments)])
 
     return run
 
 
-def table(**columns: object) -> pd.DataFrame:
+def table(**columns):
     """Return a table of a number, a text and a class; further columns come between."""
     kind = np.repeat(["ill", "well"], N // 2)
     base = {"dose": np.arange(N) * 0.37 % 5, "site": np.tile(["north", "south", "east"], N // 3)}
     return pd.DataFrame({**base, **columns, "state": kind})
 
 
-def test_what_has_no_end_is_no_data(new: Callable[..., Result], tmp_path: Path) -> None:
+def test_what_has_no_end_is_no_data(new, tmp_path):
     os.mkfifo(tmp_path / "pipe.csv")
     for path in ("/dev/zero", "pipe.csv"):
         done = new("x", "--path", path, "--label", "0", "--yes")
@@ -48,7 +44,7 @@ def test_what_has_no_end_is_no_data(new: Callable[..., Result], tmp_path: Path) 
         assert "a device or a pipe" in done.output
 
 
-def test_what_can_be_seen_needs_no_word(new: Callable[..., Result], tmp_path: Path) -> None:
+def test_what_can_be_seen_needs_no_word(new, tmp_path):
     frame = table(
         sample_id=[f"s{i}" for i in range(N)],
         version=3,
@@ -84,7 +80,7 @@ def test_what_can_be_seen_needs_no_word(new: Callable[..., Result], tmp_path: Pa
 
 
 @pytest.fixture
-def unclear(tmp_path: Path) -> Path:
+def unclear(tmp_path):
     """A table without a column called class, with a row number, free text and odd values."""
     frame = table(
         note=[f"text {i}" for i in range(N)],
@@ -98,7 +94,7 @@ def unclear(tmp_path: Path) -> Path:
     return path
 
 
-def test_all_that_is_unclear_is_said_at_once(new: Callable[..., Result], unclear: Path) -> None:
+def test_all_that_is_unclear_is_said_at_once(new, unclear):
     result = new(unclear)
     assert result.exit_code == 2
     flags = [line.split("    ")[0].strip() for line in result.output.splitlines()[1:3]]
@@ -107,7 +103,7 @@ def test_all_that_is_unclear_is_said_at_once(new: Callable[..., Result], unclear
     assert not unclear.with_suffix(".yaml").exists()
 
 
-def test_yes_takes_what_is_proposed(new: Callable[..., Result], unclear: Path) -> None:
+def test_yes_takes_what_is_proposed(new, unclear):
     result = new(unclear, "--yes")
     assert result.exit_code == 0, result.output
     assert "--label second" in result.output
@@ -119,9 +115,7 @@ def test_yes_takes_what_is_proposed(new: Callable[..., Result], unclear: Path) -
     assert "note (text with 60 different values), order (numbers the rows)" in ignored
 
 
-def test_what_the_command_line_says_is_no_question(
-    new: Callable[..., Result], unclear: Path
-) -> None:
+def test_what_the_command_line_says_is_no_question(new, unclear):
     result = new(
         *(unclear, "--label", "first", "--ignore", "note", "--feature", "order"),
         *("--categorical", "weight", "--categorical", "second", "--groups", "site"),
@@ -133,15 +127,13 @@ def test_what_the_command_line_says_is_no_question(
     assert dataset.group_names == ("east", "north", "south")
 
 
-def test_a_word_for_a_missing_value_is_no_question(
-    new: Callable[..., Result], unclear: Path
-) -> None:
+def test_a_word_for_a_missing_value_is_no_question(new, unclear):
     result = new(unclear, "--label", "second", "--missing-value", "low")
     assert result.exit_code == 0, result.output
     assert load_dataset(unclear.with_suffix(".yaml")).n_missing == 3
 
 
-def test_hundreds_of_numbers_are_hardly_classes(new: Callable[..., Result], tmp_path: Path) -> None:
+def test_hundreds_of_numbers_are_hardly_classes(new, tmp_path):
     table(price=np.arange(N) * 1.5 + 3).to_csv(tmp_path / "a.csv", index=False)
     result = new("a.csv", "--label", "price", "--ignore", "state")
     assert result.exit_code == 2
@@ -157,9 +149,7 @@ def test_hundreds_of_numbers_are_hardly_classes(new: Callable[..., Result], tmp_
         (["--no-unlabelled"], 0, {"-1": 20, "0": 20, "1": 20}),
     ],
 )
-def test_minus_one_is_asked_about(
-    new: Callable[..., Result], tmp_path: Path, flags: list[str], unlabelled: int, classes: dict
-) -> None:
+def test_minus_one_is_asked_about(new, tmp_path, flags, unlabelled, classes):
     frame = table().assign(state=np.arange(N) % 3 - 1)
     frame.to_csv(tmp_path / "a.csv", index=False)
     assert "--unlabelled    (" in new("a.csv").output
@@ -169,7 +159,7 @@ def test_minus_one_is_asked_about(
     assert (dataset.n_unlabelled, dataset.class_counts) == (unlabelled, classes)
 
 
-def test_one_against_minus_one_are_two_classes(tmp_path: Path) -> None:
+def test_one_against_minus_one_are_two_classes(tmp_path):
     frame = table(y=np.arange(N) * 0.71 % 3)  # a class by its name alone
     frame.assign(state=np.arange(N) % 2 * 2 - 1).to_csv(tmp_path / "a.csv", index=False)
     look = look_at(tmp_path / "a.csv", "csv", {})
@@ -177,7 +167,7 @@ def test_one_against_minus_one_are_two_classes(tmp_path: Path) -> None:
     assert look.options["label"] == "state"
 
 
-def test_arrays_are_found_by_their_shapes(new: Callable[..., Result], tmp_path: Path) -> None:
+def test_arrays_are_found_by_their_shapes(new, tmp_path):
     X, y = np.arange(24.0).reshape(8, 3), np.arange(8) % 2
     np.savez(tmp_path / "a.npz", points=X, kind=y, who=np.arange(8) // 2)
     result = new("a.npz")
@@ -190,9 +180,7 @@ def test_arrays_are_found_by_their_shapes(new: Callable[..., Result], tmp_path: 
     assert load_dataset(tmp_path / "b.yaml").X.shape == (8, 3)
 
 
-def test_a_file_that_was_edited_names_the_remedy(
-    new: Callable[..., Result], tmp_path: Path
-) -> None:
+def test_a_file_that_was_edited_names_the_remedy(new, tmp_path):
     table().to_csv(tmp_path / "a.csv", index=False)
     assert new("a.csv").exit_code == 0
     table().iloc[1:].to_csv(tmp_path / "a.csv", index=False)
@@ -204,9 +192,7 @@ def test_a_file_that_was_edited_names_the_remedy(
 
 
 @pytest.mark.parametrize(("kind", "library"), [("xlsx", "openpyxl"), ("parquet", "pyarrow")])
-def test_other_tables_are_looked_at_too(
-    new: Callable[..., Result], tmp_path: Path, kind: str, library: str
-) -> None:
+def test_other_tables_are_looked_at_too(new, tmp_path, kind, library):
     pytest.importorskip(library)
     frame = table(subject=np.arange(N) % 10)
     if kind == "xlsx":
@@ -220,13 +206,13 @@ def test_other_tables_are_looked_at_too(
     assert (dataset.categorical, len(dataset.group_names or ())) == ((1,), 10)
 
 
-def test_svmlight_is_told_from_a_table(new: Callable[..., Result], tmp_path: Path) -> None:
+def test_svmlight_is_told_from_a_table(new, tmp_path):
     (tmp_path / "a.txt").write_text("1 0:0.5 3:1\n2 1:4\n")
     assert new("a.txt").exit_code == 0
     assert load_dataset(tmp_path / "a.yaml").X.shape == (2, 4)
 
 
-def test_a_table_of_another_country(new: Callable[..., Result], tmp_path: Path) -> None:
+def test_a_table_of_another_country(new, tmp_path):
     frame = table().assign(state=np.tile(["grün", "blau"], N // 2))
     frame.to_csv(tmp_path / "a.csv", sep=";", decimal=",", index=False, encoding="cp1252")
     result = new("a.csv")
@@ -247,9 +233,7 @@ def test_a_table_of_another_country(new: Callable[..., Result], tmp_path: Path) 
         ("1,2,x\n3,4,y\n", ["--ignore", "b"], "no names"),
     ],
 )
-def test_what_is_wrong_is_said_first(
-    new: Callable[..., Result], tmp_path: Path, text: str, flags: list[str], says: str
-) -> None:
+def test_what_is_wrong_is_said_first(new, tmp_path, text, flags, says):
     (tmp_path / "a.csv").write_text(text)
     result = new("a.csv", *flags)
     assert result.exit_code == 2

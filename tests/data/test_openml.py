@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 from urllib.error import URLError
 
@@ -48,7 +47,7 @@ class OpenML:
 
 
 @pytest.fixture
-def openml(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> OpenML:
+def openml(tmp_path, monkeypatch):
     monkeypatch.setenv("DDR_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("DDR_DATA", "")
     monkeypatch.delenv("DDR_OFFLINE", raising=False)
@@ -58,9 +57,7 @@ def openml(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> OpenML:
     return fake
 
 
-def test_a_data_set_is_fetched_once_and_its_fingerprint_kept(
-    openml: OpenML, tmp_path: Path
-) -> None:
+def test_a_data_set_is_fetched_once_and_its_fingerprint_kept(openml, tmp_path):
     (tmp_path / "spec.yaml").write_text(SPEC)
     load_spec("spec.yaml")  # nothing is known of it yet, and nothing fetched
     assert openml.asked == 0
@@ -79,7 +76,7 @@ def test_a_data_set_is_fetched_once_and_its_fingerprint_kept(
         load_dataset("openml:31")
 
 
-def test_what_can_not_be_had_is_one_sentence_and_exit_3(openml: OpenML) -> None:
+def test_what_can_not_be_had_is_one_sentence_and_exit_3(openml):
     offline = CliRunner().invoke(app, ["data", "fetch", "openml:31", "--offline"])
     assert (offline.exit_code, openml.asked) == (3, 0)
     assert "openml:31 is not in" in offline.output
@@ -97,7 +94,7 @@ def test_what_can_not_be_had_is_one_sentence_and_exit_3(openml: OpenML) -> None:
     assert "downloaded" in fetched.output
 
 
-def test_what_is_no_classification_is_refused(openml: OpenML) -> None:
+def test_what_is_no_classification_is_refused(openml):
     with pytest.raises(InputError, match="openml:31"):
         load_card("openml:credit")
     openml.target = pd.Series(np.arange(20) * 9.0, name="price").repeat(1)

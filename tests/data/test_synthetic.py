@@ -1,7 +1,5 @@
 """The generators: the same seed gives the same arrays, and each set shows what its figure shows."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -23,7 +21,7 @@ RANDOM = [name for name in GENERATORS.names() if name not in EMBEDDED]
 
 
 @pytest.mark.parametrize("name", RANDOM)
-def test_same_seed_same_data_and_size_as_asked(name: str) -> None:
+def test_same_seed_same_data_and_size_as_asked(name):
     make = GENERATORS.load(name)
     one, again, other = make(random_state=3), make(random_state=3), make(random_state=4)
     np.testing.assert_array_equal(one.X, again.X)
@@ -35,7 +33,7 @@ def test_same_seed_same_data_and_size_as_asked(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", RANDOM)
-def test_classes_have_equal_shares_up_to_one(name: str) -> None:
+def test_classes_have_equal_shares_up_to_one(name):
     raw = GENERATORS.load(name)(n_samples=50)
     parts = raw.labels if raw.subclasses is None else raw.subclasses
     counts = np.unique(parts, return_counts=True)[1]
@@ -43,12 +41,12 @@ def test_classes_have_equal_shares_up_to_one(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", RANDOM)
-def test_options_out_of_range_are_refused(name: str) -> None:
+def test_options_out_of_range_are_refused(name):
     with pytest.raises(ValueError, match="n_samples"):
         parameter_model(GENERATORS.load(name))(n_samples=0)
 
 
-def spread_and_gap(X: np.ndarray, y: np.ndarray, direction: np.ndarray) -> tuple[float, float]:
+def spread_and_gap(X, y, direction):
     """Return the overall variance along a direction and the class gap in class deviations."""
     z = X @ direction
     parts = [z[y == label] for label in np.unique(y)]
@@ -56,7 +54,7 @@ def spread_and_gap(X: np.ndarray, y: np.ndarray, direction: np.ndarray) -> tuple
 
 
 @pytest.mark.parametrize("angle", [0.0, 30.0, 120.0])
-def test_pca_example_differs_along_the_minor_axis_only(angle: float) -> None:
+def test_pca_example_differs_along_the_minor_axis_only(angle):
     raw = pca_example(n_samples=2000, angle=angle)
     turn = np.deg2rad(angle)
     major, minor = np.array([[np.cos(turn), np.sin(turn)], [-np.sin(turn), np.cos(turn)]])
@@ -69,7 +67,7 @@ def test_pca_example_differs_along_the_minor_axis_only(angle: float) -> None:
     assert abs(first @ major) > 0.99
 
 
-def test_rings_lie_in_a_plane_of_little_variance() -> None:
+def test_rings_lie_in_a_plane_of_little_variance():
     raw = rings(n_samples=3000)
     radius = np.hypot(raw.X[:, 0], raw.X[:, 1])
     for number, name in enumerate(["inner", "middle", "outer"], start=1):
@@ -83,13 +81,13 @@ def test_rings_lie_in_a_plane_of_little_variance() -> None:
     assert np.abs(means).max() < 0.2
 
 
-def test_lfda_simple_separates_along_the_first_axis() -> None:
+def test_lfda_simple_separates_along_the_first_axis():
     raw = lfda_simple()
     assert raw.subclasses is None
     assert spread_and_gap(raw.X, raw.labels, np.array([1.0, 0]))[1] > 6
 
 
-def test_lfda_mixed_has_both_classes_in_each_cluster() -> None:
+def test_lfda_mixed_has_both_classes_in_each_cluster():
     raw = lfda_mixed()
     assert spread_and_gap(raw.X, raw.labels, np.array([0, 1.0]))[1] > 8
     assert spread_and_gap(raw.X, raw.labels, np.array([1.0, 0]))[1] < 0.2
@@ -98,14 +96,14 @@ def test_lfda_mixed_has_both_classes_in_each_cluster() -> None:
     assert np.unique(raw.subclasses).tolist() == ["A1", "A2", "B1", "B2"]
 
 
-def test_lfda_multimodal_has_one_class_on_both_sides() -> None:
+def test_lfda_multimodal_has_one_class_on_both_sides():
     raw = lfda_multimodal()
     means = {name: raw.X[raw.subclasses == name, 0].mean() for name in ("A1", "A2", "B")}
     assert means["A1"] < -5 < means["B"] < 5 < means["A2"]
     assert spread_and_gap(raw.X, raw.labels, np.array([1.0, 0]))[1] < 0.1
 
 
-def test_swiss_roll_is_the_spiral_uniform_in_arc_length() -> None:
+def test_swiss_roll_is_the_spiral_uniform_in_arc_length():
     raw = swiss_roll(n_samples=4000, n_classes=5)
     x, across, z = raw.X.T
     t = np.hypot(x, z)
@@ -122,13 +120,13 @@ def test_swiss_roll_is_the_spiral_uniform_in_arc_length() -> None:
     assert np.unique(raw.labels).tolist() == [1, 2, 3, 4, 5]
 
 
-def test_noise_moves_points_by_its_standard_deviation() -> None:
+def test_noise_moves_points_by_its_standard_deviation():
     for make in (swiss_roll, four_class_manifold):
         moved = make(n_samples=2000, noise=0.5).X - make(n_samples=2000).X
         assert moved.std() == pytest.approx(0.5, rel=0.05)
 
 
-def test_four_class_manifold_has_four_patches() -> None:
+def test_four_class_manifold_has_four_patches():
     raw = four_class_manifold(n_samples=2000)
     t = np.hypot(raw.X[:, 0], raw.X[:, 2])
     inner = np.char.startswith(raw.labels, "inner")
@@ -138,14 +136,14 @@ def test_four_class_manifold_has_four_patches() -> None:
     assert len(np.unique(raw.labels)) == 4
 
 
-def test_iris_sources_differ_in_two_flowers() -> None:
+def test_iris_sources_differ_in_two_flowers():
     uci, fisher = iris(), iris(source="fisher")
     assert np.flatnonzero((uci.X != fisher.X).any(axis=1)).tolist() == [34, 37]
     assert fisher.X[34].tolist() == [4.9, 3.1, 1.5, 0.2]
     assert fisher.X[37].tolist() == [4.9, 3.6, 1.4, 0.1]
 
 
-def test_digits_are_images() -> None:
+def test_digits_are_images():
     raw = digits()
     assert raw.X.shape == (1797, 64)
     assert raw.image_shape == (8, 8)

@@ -1,9 +1,6 @@
 """The text format: terms, weights, and what is left out."""
 
-from __future__ import annotations
-
 import tarfile
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -22,7 +19,7 @@ PLAIN = {"skip_header": True, "stop_words": "none", "weights": "counts"}
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(tmp_path):
     for name, text in DOCUMENTS.items():
         path = tmp_path / "news" / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -30,14 +27,14 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "news"
 
 
-def counts(raw) -> list[dict[str, float]]:
+def counts(raw):
     return [
         {term: value for term, value in zip(raw.feature_names, row, strict=True) if value}
         for row in raw.X.toarray()
     ]
 
 
-def test_terms_are_runs_of_two_or_more_letters_in_lower_case(folder: Path) -> None:
+def test_terms_are_runs_of_two_or_more_letters_in_lower_case(folder):
     raw = read_text([folder], **PLAIN)
     assert counts(raw) == [
         {"cars": 3, "and": 1, "fast": 1, "car": 1, "doors": 1},
@@ -48,19 +45,19 @@ def test_terms_are_runs_of_two_or_more_letters_in_lower_case(folder: Path) -> No
     assert isinstance(raw.X, sp.csr_array)
 
 
-def test_empty_documents_are_left_out_and_rows_in_natural_order(folder: Path) -> None:
+def test_empty_documents_are_left_out_and_rows_in_natural_order(folder):
     raw = read_text([folder, folder], **PLAIN)
     assert raw.labels.tolist() == ["auto", "auto", "hockey"] * 2
     assert raw.sizes == (3, 3)
 
 
-def test_header_is_read_unless_skipped(folder: Path) -> None:
+def test_header_is_read_unless_skipped(folder):
     raw = read_text([folder], stop_words="none", weights="counts")
     assert raw.X.shape[0] == 4
     assert counts(raw)[0]["cars"] == 4
 
 
-def test_stop_words_go_before_and_after_stemming(folder: Path) -> None:
+def test_stop_words_go_before_and_after_stemming(folder):
     options = {**PLAIN, "stop_words": "smart", "stemmer": "porter"}
     (folder / "auto" / "2").write_text("\n\nYours hers others another's useful userful hones")
     raw = read_text([folder], **options)
@@ -69,20 +66,20 @@ def test_stop_words_go_before_and_after_stemming(folder: Path) -> None:
     assert counts(raw)[1] == {"run": 2, "runner": 1, "ran": 1}
 
 
-def test_a_stem_that_is_a_stop_word_is_left_out(folder: Path) -> None:
+def test_a_stem_that_is_a_stop_word_is_left_out(folder):
     (folder / "auto" / "2").write_text("\n\nwhiles fast")
     raw = read_text([folder], **{**PLAIN, "stop_words": "smart", "stemmer": "porter"})
     assert counts(raw)[0] == {"fast": 1}
 
 
-def test_rare_terms_are_left_out(folder: Path) -> None:
+def test_rare_terms_are_left_out(folder):
     raw = read_text([folder], **PLAIN, min_documents=2)
     assert raw.feature_names == ("fast", "the")
     np.testing.assert_array_equal(raw.X.toarray(), [[1, 0], [0, 1], [1, 1]])
 
 
 @pytest.mark.parametrize("weights", ["tfidf", "log_tfidf"])
-def test_weights_are_the_stated_formula(folder: Path, weights: str) -> None:
+def test_weights_are_the_stated_formula(folder, weights):
     n = read_text([folder], **PLAIN).X.toarray()
     found = read_text([folder], **{**PLAIN, "weights": weights}).X.toarray()
     for i, j in np.ndindex(n.shape):
@@ -99,9 +96,7 @@ def test_weights_are_the_stated_formula(folder: Path, weights: str) -> None:
         ("ascii", {"gr": 1, "abc": 1}),
     ],
 )
-def test_what_is_no_text_in_the_encoding_separates(
-    tmp_path: Path, encoding: str, expected: dict[str, int]
-) -> None:
+def test_what_is_no_text_in_the_encoding_separates(tmp_path, encoding, expected):
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / "1").write_bytes("Größe abc".encode())
     raw = read_text([tmp_path], encoding=encoding, stop_words="none", weights="counts")
@@ -109,7 +104,7 @@ def test_what_is_no_text_in_the_encoding_separates(
     assert {term: found.get(term, 0) for term in expected} == expected
 
 
-def test_packing_and_line_ends_change_nothing(tmp_path: Path, folder: Path) -> None:
+def test_packing_and_line_ends_change_nothing(tmp_path, folder):
     plain = read_text([folder], **PLAIN)
     for name, text in DOCUMENTS.items():
         (folder / name).write_bytes(text.replace("\n", "\r\n").encode())
@@ -122,7 +117,7 @@ def test_packing_and_line_ends_change_nothing(tmp_path: Path, folder: Path) -> N
     np.testing.assert_array_equal(packed.labels, plain.labels)
 
 
-def test_the_smart_list() -> None:
+def test_the_smart_list():
     words = smart_stop_words()
     assert len(words) == 570
     assert {"a", "a's", "uucp", "zero", "wouldn't"} <= words
@@ -138,6 +133,6 @@ def test_the_smart_list() -> None:
         ({"encoding": "hex"}, "encoding .*'hex'"),
     ],
 )
-def test_refusals(folder: Path, options: dict, message: str) -> None:
+def test_refusals(folder, options, message):
     with pytest.raises(InputError, match=message):
         read_text([folder], **options)

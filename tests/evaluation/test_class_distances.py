@@ -1,7 +1,5 @@
 """Measures of where classes lie, on places whose distances are known."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -20,7 +18,7 @@ ASIDE = np.array([0.0, 1.0])
 NAMES = ("1", "2", "3", "4")
 
 
-def embedded(places=PLACES, prototypes=None) -> Embedded:
+def embedded(places=PLACES, prototypes=None):
     """Each class as two points on both sides of its place, the second a test point."""
     points = np.vstack([places - ASIDE, places + ASIDE])
     codes = np.tile(np.arange(len(places)), 2)

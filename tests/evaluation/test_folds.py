@@ -1,9 +1,5 @@
 """Folds of points and of groups, beside scikit-learn's; splits from a file."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import numpy as np
 import pytest
 from sklearn.model_selection import (
@@ -141,7 +137,7 @@ def test_impossible_folds_are_refused(kind, options, message):
         make_split(kind, LABELS, dataset="toy", class_names="abc", **{"groups": GROUPS, **options})
 
 
-def test_a_file_of_splits_is_read(tmp_path: Path):
+def test_a_file_of_splits_is_read(tmp_path):
     path = tmp_path / "splits.csv"
     path.write_text('first,second\ntrain,test\ntrain,\n"",train\ntest, train\n\n')
     given = read_split_file(path)
@@ -167,7 +163,7 @@ def test_a_file_of_splits_is_read(tmp_path: Path):
         ("a,b\ntrain,test\ntest,test\n", "'b' has no row with 'train'"),
     ],
 )
-def test_a_wrong_file_of_splits_is_refused(tmp_path: Path, text: str, message: str):
+def test_a_wrong_file_of_splits_is_refused(tmp_path, text, message):
     path = tmp_path / "splits.csv"
     path.write_text(text)
     with pytest.raises(InputError, match=message):

@@ -1,7 +1,5 @@
 """Intrinsic dimension on manifolds of known dimension, and the graph it rests on."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.sparse.csgraph import minimum_spanning_tree

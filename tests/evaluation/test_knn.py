@@ -1,7 +1,5 @@
 """k nearest neighbours: votes, both kinds of ties, and one search for every k."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import numpy as np

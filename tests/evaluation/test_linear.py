@@ -1,7 +1,5 @@
 """The linear classifier against the normal equations, scikit-learn's ridge, and itself sparse."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.sparse as sp

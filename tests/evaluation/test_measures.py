@@ -1,7 +1,5 @@
 """Measures: against what their words say, pair by pair."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.sparse as sp

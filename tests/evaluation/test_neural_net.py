@@ -1,7 +1,5 @@
 """The neural net: the paper's shape, a fixed number of steps, and no noise about it."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

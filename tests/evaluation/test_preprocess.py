@@ -1,7 +1,5 @@
 """Preprocessing steps: what each computes, on the training part alone, and what it refuses."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -74,8 +72,7 @@ MIXED = np.array([[1, 0, 2], [NAN, 1, 3], [3, 1, NAN], [8, NAN, 3]])
 
 
 @pytest.mark.parametrize(
-    ("strategy", "first", "last"),
-    [("mean", 4, 8 / 3), ("median", 3, 3), ("most_frequent", 1, 3)],
+    ("strategy", "first", "last"), [("mean", 4, 8 / 3), ("median", 3, 3), ("most_frequent", 1, 3)]
 )
 def test_impute_fills_codes_with_the_most_frequent_one(strategy, first, last):
     step = make_step("impute", strategy=strategy)

@@ -1,7 +1,5 @@
 """The classifiers' table and traits, and that listing them is cheap."""
 
-from __future__ import annotations
-
 import inspect
 
 import pytest

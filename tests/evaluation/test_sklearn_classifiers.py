@@ -1,7 +1,5 @@
 """The classifiers of scikit-learn are its own, with parameters that are checked."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.base import clone

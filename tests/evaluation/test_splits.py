@@ -1,7 +1,5 @@
 """Splits: sizes, strata, and streams that depend on seed, data set and index alone."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Intervals and tests over re-splits, against hand-worked values and a simulation."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

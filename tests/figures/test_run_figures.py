@@ -141,9 +141,7 @@ def test_without_a_sweep_there_is_a_dot_per_method(summary_of):
 
 def test_two_swept_parameters_have_a_panel_per_value_or_a_map(summary_of):
     few = summary_of(
-        "few",
-        sweep={"reducer.beta": BETAS, "reducer.n_neighbors": [3, 4, 5]},
-        predefined=False,
+        "few", sweep={"reducer.beta": BETAS, "reducer.n_neighbors": [3, 4, 5]}, predefined=False
     )
     assert [axes.get_title(loc="left").split(" · ")[0] for axes in draw(few).axes] == [
         "k = 3",

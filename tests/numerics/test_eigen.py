@@ -1,7 +1,5 @@
 """Eigen-solvers against dense ones, on the cases where iterations go wrong."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.sparse as sp

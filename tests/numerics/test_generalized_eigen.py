@@ -1,7 +1,5 @@
 """Generalised eigenproblems where the right-hand matrix is regular, and where it is not."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.linalg

@@ -1,7 +1,5 @@
 """Local scaling against its definition."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.sparse as sp

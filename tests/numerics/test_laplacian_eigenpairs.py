@@ -1,7 +1,5 @@
 """Smooth coordinates of graphs whose spectrum is known."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.sparse as sp

@@ -1,7 +1,5 @@
 """The objectives of LMNN, MCML and NCA from their definitions, and the minima from cvxpy."""
 
-from __future__ import annotations
-
 import cvxpy as cp
 import numpy as np
 import pytest

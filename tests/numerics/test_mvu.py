@@ -1,7 +1,5 @@
 """Maximum variance unfolding: every solver against the programme as it is written down."""
 
-from __future__ import annotations
-
 from importlib import import_module
 
 import numpy as np
@@ -255,7 +253,7 @@ def test_what_the_reference_solver_misses_is_solved_again():
     assert found.eigenvalues.sum() == pytest.approx(exact.eigenvalues.sum(), rel=1e-6)
 
 
-def test_a_graph_on_which_one_way_of_centring_stalls_is_unfolded_by_the_other() -> None:
+def test_a_graph_on_which_one_way_of_centring_stalls_is_unfolded_by_the_other():
     data = load_dataset("four_class_manifold")
     split = split_labelled("fraction", data.y, seed=0, dataset=data.name, index=9, train=0.5)
     X = data.X[split.train][data.y[split.train] == 2]

@@ -1,7 +1,5 @@
 """The parts of maximum variance unfolding: the dual bound, implied dependencies, bridges."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.sparse as sp

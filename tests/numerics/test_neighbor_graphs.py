@@ -1,7 +1,5 @@
 """Graphs of neighbours and of classes against their definitions, one point at a time."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -87,9 +85,7 @@ def test_marginal_pairs(points, k):
     expected = np.zeros((n, n))
     for c in range(3):
         pairs = [(i, j) for i in range(n) for j in range(n) if CODE[i] == c != CODE[j]]
-        pairs.sort(
-            key=lambda p: (np.sum((points[p[0]] - points[p[1]]) ** 2), min(p), max(p)),
-        )
+        pairs.sort(key=lambda p: (np.sum((points[p[0]] - points[p[1]]) ** 2), min(p), max(p)))
         for i, j in pairs[:k]:
             expected[i, j] = expected[j, i] = 1
     np.testing.assert_array_equal(marginal_pairs(points, CODE, k).toarray(), expected)

@@ -1,7 +1,5 @@
 """Neighbour search against its O(n^2) definition."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -9,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from ddr_cli.numerics.neighbors import Neighbors, kneighbors, nearest_members
+from ddr_cli.numerics.neighbors import kneighbors, nearest_members
 
 
 def by_definition(X, k, queries=None):
@@ -27,7 +25,7 @@ def by_definition(X, k, queries=None):
     return np.array(indices), np.array(distances)
 
 
-def assert_same(found: Neighbors, expected) -> None:
+def assert_same(found, expected):
     np.testing.assert_array_equal(found.indices, expected[0])
     np.testing.assert_allclose(found.distances, expected[1], rtol=1e-14, atol=0)
 

@@ -1,7 +1,5 @@
 """X' L X against the sum over pairs, scatter matrices, and the span of the data."""
 
-from __future__ import annotations
-
 import tracemalloc
 
 import numpy as np

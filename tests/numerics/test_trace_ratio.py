@@ -1,7 +1,5 @@
 """The trace ratio against certificates of optimality, brute force and the paper's statements."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.linalg

@@ -23,7 +23,7 @@ def test_printed_numbers_and_ours_have_a_panel_per_method(summaries):
     results = judge_numbers(table, summaries)
     figure = draw_differences(table.title, results)
     assert [axes.get_title(loc="left") for axes in figure.axes] == [
-        *("baseline", "LDA", "LMNN", "NMMP"),
+        *("baseline", "LDA", "LMNN", "NMMP")
     ]
     axes = figure.axes[3]
     assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["Iris", "Bal"]

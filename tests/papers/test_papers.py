@@ -1,5 +1,4 @@
 import re
-from pathlib import Path
 
 import pytest
 from pydantic import ValidationError
@@ -36,7 +35,7 @@ def test_every_claim_is_quoted_or_told_in_one_piece(name):
         assert claim.where
 
 
-def _matches(selector: MethodSelector, cell) -> bool:
+def _matches(selector, cell):
     params = {f"reducer.{key}": value for key, value in cell.reducer.params.items()}
     params |= {f"classifier.{key}": value for key, value in cell.evaluator.params.items()}
     params["reducer.mode"] = cell.reducer.mode
@@ -142,7 +141,7 @@ claims:
 """
 
 
-def _written(folder: Path, text: str) -> Path:
+def _written(folder, text):
     path = folder / "mine.yaml"
     path.write_text(text, encoding="utf-8")
     return path
@@ -209,11 +208,7 @@ def test_a_number_or_sentence_counts_once(name):
             "marks, not curve",
         ),
         ("value: 9 %, where", "sd: 1 %, where", "printed 'value'"),
-        (
-            "value: 9 %, where",
-            "value: 9 %, seconds: 1, seconds_than: b, where",
-            "seconds with 'b'",
-        ),
+        ("value: 9 %, where", "value: 9 %, seconds: 1, seconds_than: b, where", "seconds with 'b'"),
         (
             "predicate: {term: below, at: 3, value: 0.1}",
             "predicate: {term: flat, low: 3, high: 2}",

@@ -1,7 +1,5 @@
 """The counts that reasons give, against the committed journals that are said to show them."""
 
-from __future__ import annotations
-
 import json
 from itertools import combinations
 from pathlib import Path
@@ -16,14 +14,14 @@ from ddr_cli.papers.schema import load_paper
 RESULTS = Path(__file__).parents[2] / "results"
 
 
-def reason(paper: str, part: str) -> str:
+def reason(paper, part):
     """Return the reason of a part of a claim, as it is printed."""
     (found,) = (p for claim in load_paper(paper).claims for p in claim.parts if p.id == part)
     assert found.reason is not None
     return " ".join(found.reason.text.split())
 
 
-def errors(spec: str, columns: list[str], **only: object) -> pd.DataFrame:
+def errors(spec, columns, **only):
     """Return the errors of a run, a row for each split."""
     trials = pd.read_csv(RESULTS / spec / "trials.csv")
     for column, value in only.items():
@@ -32,7 +30,7 @@ def errors(spec: str, columns: list[str], **only: object) -> pd.DataFrame:
 
 
 @pytest.fixture(scope="module")
-def along_beta() -> pd.DataFrame:
+def along_beta():
     return errors("landsat_ccdr_beta", ["reducer.beta"], classifier="knn")
 
 
@@ -73,7 +71,7 @@ def test_the_labels_that_lie_together_are_one_off():
         kept = json.loads(path.read_text(encoding="utf-8"))
         distances = squareform(pdist(np.array(kept["prototypes"])))
 
-        def farthest(codes: tuple[int, ...], distances=distances) -> float:
+        def farthest(codes, distances=distances):
             return max(distances[pair] for pair in combinations(codes, 2))
 
         assert kept["classes"] == [str(digit) for digit in range(10)]

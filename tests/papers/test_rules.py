@@ -15,13 +15,13 @@ from typing import Any
 import pytest
 
 from ddr_cli.engine.rows.manifest import read_manifest
-from ddr_cli.papers.schema import Glossary, Paper, glossary, load_paper, paper_names
+from ddr_cli.papers.schema import glossary, load_paper, paper_names
 
 TOP = Path(__file__).parents[2]
 CHANGELOG = TOP / "CHANGELOG.md"
 
 
-def rules(papers: list[Paper], words: Glossary) -> dict[str, Any]:
+def rules(papers, words):
     """Return every threshold, and what counts, by the name of what it decides."""
     found: dict[str, Any] = {
         "numbers": words.numbers.model_dump(exclude={"means", "was", "fixed"}),
@@ -50,7 +50,7 @@ def rules(papers: list[Paper], words: Glossary) -> dict[str, Any]:
     return found
 
 
-def digest(found: dict[str, Any]) -> str:
+def digest(found):
     text = json.dumps(found, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 

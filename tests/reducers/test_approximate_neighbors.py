@@ -1,7 +1,5 @@
 """Neighbour graphs of approximate neighbours: the extra `approximate`."""
 
-from __future__ import annotations
-
 from importlib.metadata import PackageNotFoundError
 
 import numpy as np
@@ -19,13 +17,7 @@ from ddr_cli.engine.plan.plan import make_plan
 from ddr_cli.numerics import approximate
 from ddr_cli.numerics.approximate import LIBRARY, approximate_neighbors
 from ddr_cli.numerics.neighbors import kneighbors
-from ddr_cli.reducers import (
-    CCDR,
-    LPP,
-    DiscriminativeProjections,
-    LaplacianEigenmaps,
-    LaplacianRLS,
-)
+from ddr_cli.reducers import CCDR, LPP, DiscriminativeProjections, LaplacianEigenmaps, LaplacianRLS
 from ddr_cli.reducers.registry import get_traits
 from ddr_cli.spec import load_spec
 

@@ -1,7 +1,5 @@
 """CCDR against the paper's formulas, written out densely."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.linalg

@@ -1,7 +1,5 @@
 """Graphs in several pieces: strays without a label, and classes without a path between them."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

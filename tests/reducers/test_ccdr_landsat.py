@@ -1,7 +1,5 @@
 """The paper's headline on the real Landsat data, predefined split."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """CCDR averaged over subsamples."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.linalg import orthogonal_procrustes

@@ -1,7 +1,5 @@
 """What each shipped method declares of itself, against what it does."""
 
-from __future__ import annotations
-
 import inspect
 import warnings
 from importlib.metadata import PackageNotFoundError, version

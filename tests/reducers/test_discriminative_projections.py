@@ -1,7 +1,5 @@
 """Discriminative Projections against the paper's cost, written out point by point."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.linalg

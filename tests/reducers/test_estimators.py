@@ -1,7 +1,5 @@
 """What every estimator owes scikit-learn, the engine and its users, driven by one table of them."""
 
-from __future__ import annotations
-
 import pickle
 
 import numpy as np

@@ -3,8 +3,6 @@
 How a missing one is told is tested where there is none, and where there is one it is hidden.
 """
 
-from __future__ import annotations
-
 import json
 import pickle
 import sys

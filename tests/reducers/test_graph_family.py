@@ -1,7 +1,5 @@
 """What NMMP, LFDA, LPP, MFA and the kernel forms owe scikit-learn, the engine and their users."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.sparse as sp

@@ -1,7 +1,5 @@
 """Isomap, LLE and kernel PCA: scikit-learn's numbers, made reproducible and safe."""
 
-from __future__ import annotations
-
 import inspect
 import warnings
 
@@ -123,8 +121,7 @@ def test_defaults_are_those_of_scikit_learn_except_where_said(ours, theirs, left
 
 
 @pytest.mark.parametrize(
-    ("model", "module"),
-    [(LLE(3, n_neighbors=10), "lle"), (KernelPCA(4, "rbf"), "kernel_pca")],
+    ("model", "module"), [(LLE(3, n_neighbors=10), "lle"), (KernelPCA(4, "rbf"), "kernel_pca")]
 )
 def test_beyond_the_dense_solver_the_numbers_are_the_same(model, module, monkeypatch):
     dense = model.fit(TRAIN).transform(NEW)

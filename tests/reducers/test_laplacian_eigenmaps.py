@@ -1,7 +1,5 @@
 """Laplacian eigenmaps against the definition, and the extension to new points."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.linalg

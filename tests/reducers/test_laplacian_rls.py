@@ -1,7 +1,5 @@
 """Laplacian RLS against its cost, written out pair by pair, and against scikit-learn's ridge."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.sparse as sp

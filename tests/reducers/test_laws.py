@@ -58,7 +58,7 @@ ITERATIVE = "lmnn mcml nca logistic_projection"
 """Methods that end within a tolerance."""
 
 
-def make(name: str, n_components: int = 2) -> Any:
+def make(name, n_components=2):
     """Return a method that is the same each time."""
     reducer = REDUCERS.load(name)(**OPTIONS.get(name, {}))
     given_here = {"n_components": n_components, "random_state": 0}
@@ -78,7 +78,7 @@ NAMES = [
 ]
 
 
-def distances(name: str, X: Any, y: Any, new: Any, order: Any = None) -> Any:
+def distances(name, X, y, new, order=None):
     """Return those of all pairs in the embedding, training points in the order of the case."""
     reducer = make(name)
     fitted = reducer.fit_transform(X, y)
@@ -86,7 +86,7 @@ def distances(name: str, X: Any, y: Any, new: Any, order: Any = None) -> Any:
     return pdist(np.vstack([fitted, reducer.transform(new)]).astype(float))
 
 
-def read_only(X: Any) -> Any:
+def read_only(X):
     """Return a copy in Fortran's order which can't be written to."""
     copy = np.array(X, order="F")
     copy.setflags(write=False)
@@ -103,9 +103,7 @@ def read_only(X: Any) -> Any:
     exponent=st.integers(-12, 12),
     labels=st.sampled_from(NAMES),
 )
-def test_what_changes_no_embedding(
-    name: str, seed: int, sizes: tuple[int, ...], d: int, exponent: int, labels: Any
-) -> None:
+def test_what_changes_no_embedding(name, seed, sizes, d, exponent, labels):
     rng = np.random.default_rng(seed)
     code = np.repeat([0, 1, 2], sizes)
     X = rng.normal(size=(len(code), d)) + 1.5 * rng.normal(size=(3, d))[code]
@@ -114,7 +112,7 @@ def test_what_changes_no_embedding(
     excepted = NOT.get(name, "").split()
     rtol = 1e-2 if name in ITERATIVE.split() else 1e-5
 
-    def same(found: Any, rtol: float = rtol) -> None:
+    def same(found, rtol=rtol):
         np.testing.assert_allclose(found, expected, rtol=0, atol=rtol * expected.max())
 
     same(distances(name, X, labels[code], new))
@@ -149,8 +147,8 @@ def test_what_changes_no_embedding(
     n_components=st.integers(1, 3),
 )
 def test_ties_constants_and_few_points_are_fitted_or_refused(
-    name: str, seed: int, n: int, d: int, values: int, n_components: int
-) -> None:
+    name, seed, n, d, values, n_components
+):
     # With few values there are equal points and constant features; classes may have one point.
     rng = np.random.default_rng(seed)
     X = rng.integers(0, values, size=(n, d), endpoint=True).astype(float)
@@ -178,7 +176,7 @@ def test_ties_constants_and_few_points_are_fitted_or_refused(
     ).filter(lambda names: not {-1, "-1"} & set(names))
 )
 @settings(LITTLE, max_examples=40)
-def test_classes_are_told_by_labels_of_any_type(dtype: Any, names: list[Any]) -> None:
+def test_classes_are_told_by_labels_of_any_type(dtype, names):
     y = np.array(names, dtype=dtype)
     classes, code = encode_labels(y)
     assert classes.tolist() == sorted(names)
@@ -186,7 +184,7 @@ def test_classes_are_told_by_labels_of_any_type(dtype: Any, names: list[Any]) ->
 
 
 @pytest.mark.parametrize("labels", [["a", 1], [True, 2], [1.5, 2.5], [(1, 2), (3, 4)]])
-def test_labels_that_are_no_classes_are_refused(labels: list[Any]) -> None:
+def test_labels_that_are_no_classes_are_refused(labels):
     y = np.empty(2, dtype=object)
     y[:] = labels
     with pytest.raises(ValueError, match=r"types|Unknown label type: continuous"):
@@ -195,13 +193,13 @@ def test_labels_that_are_no_classes_are_refused(labels: list[Any]) -> None:
 
 @pytest.mark.parametrize("name", ["pca", "lda", "mds", "slle", "kernel_lfda", "forest_embedding"])
 @pytest.mark.parametrize("factor", [1e-200, 1e200])
-def test_points_whose_squares_are_nothing_or_infinite_are_refused(name: str, factor: float) -> None:
+def test_points_whose_squares_are_nothing_or_infinite_are_refused(name, factor):
     X = np.random.default_rng(0).normal(size=(12, 3))
     with pytest.raises(ValueError, match=r"magnitude in X is .* Rescale the features"):
         make(name).fit(factor * X, np.arange(12) % 3)
 
 
-def test_what_trees_take_for_constant_is_warned_of() -> None:
+def test_what_trees_take_for_constant_is_warned_of():
     X = np.random.default_rng(0).normal(size=(12, 3)) * [1, 1e-9, 1]
     with pytest.warns(UserWarning, match="1 of 3 features vary by 1e-07 or less"):
         make("forest_embedding").fit(X, np.arange(12) % 3)

@@ -1,7 +1,5 @@
 """PCA, LDA and no reduction."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.linalg

@@ -1,7 +1,5 @@
 """LPP against the paper's formulas, written out pair by pair."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.linalg

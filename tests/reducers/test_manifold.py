@@ -4,8 +4,6 @@ Each method has its definition tested in a file of its own; here are the cases i
 are the same by theory though not by code.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -17,15 +15,7 @@ from sklearn.manifold import SpectralEmbedding
 from sklearn.metrics.pairwise import rbf_kernel
 
 from ddr_cli.data.synthetic.generated import swiss_roll
-from ddr_cli.reducers import (
-    LLE,
-    MDS,
-    PCA,
-    Isomap,
-    KernelPCA,
-    LaplacianEigenmaps,
-    SupervisedLLE,
-)
+from ddr_cli.reducers import LLE, MDS, PCA, Isomap, KernelPCA, LaplacianEigenmaps, SupervisedLLE
 
 IRIS = load_iris().data + np.random.default_rng(0).normal(0, 1e-3, (150, 4))
 ROLL = np.asarray(swiss_roll(n_samples=360, random_state=0).X)

@@ -1,9 +1,6 @@
 """What a reducer says it can offer is what it can fit, and one dimension more is refused."""
 
-from __future__ import annotations
-
 import warnings
-from typing import Any
 
 import numpy as np
 import pytest
@@ -30,13 +27,13 @@ OPTIONS = {
 }
 
 
-def most(reducer: Any, X: Any) -> int:
+def most(reducer, X):
     offered = get_traits(reducer).max_components
     assert offered is not None
     return offered(*X.shape, len(np.unique(Y)))
 
 
-def width(name: str, X: Any, n_components: int, **options: Any) -> int:
+def width(name, X, n_components, **options):
     reducer = REDUCERS.load(name)(n_components=n_components, **options)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -51,7 +48,7 @@ OURS = [name for name in NAMES if get_traits(REDUCERS.load(name)()).library is N
 
 @pytest.mark.parametrize("X", SHAPES, ids=["tall", "wide"])
 @pytest.mark.parametrize("name", OURS)
-def test_what_is_offered_can_be_fitted_and_one_more_can_not(name: str, X: Any) -> None:
+def test_what_is_offered_can_be_fitted_and_one_more_can_not(name, X):
     options = OPTIONS.get(name, {})
     m = most(REDUCERS.load(name)(**options), X)
     if name not in BOUNDS:
@@ -73,7 +70,7 @@ def test_what_is_offered_can_be_fitted_and_one_more_can_not(name: str, X: Any) -
         ("discriminative_projections", {"labels": "continuous"}),
     ],
 )
-def test_options_change_what_is_offered(name: str, options: dict[str, Any]) -> None:
+def test_options_change_what_is_offered(name, options):
     X = SHAPES[0]
     m = most(REDUCERS.load(name)(**options), X)
     assert m < most(REDUCERS.load(name)(), X)

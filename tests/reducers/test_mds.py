@@ -1,7 +1,5 @@
 """Classical multidimensional scaling and Gower's formula, against their definitions."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose

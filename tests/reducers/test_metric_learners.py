@@ -1,7 +1,5 @@
 """LMNN, MCML and NCA: what a fit promises, and that it does not depend on rows and names."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np
@@ -20,13 +18,7 @@ X, Y = load_wine(return_X_y=True)
 X, Y = X[::3], Y[::3]
 X = (X - X.mean(axis=0)) / X.std(axis=0)
 MERGED = np.where(Y == 2, 0, Y)  # two of the three made one, so that classes don't just collapse
-LEARNERS = [
-    LMNN(3),
-    MCML(2),
-    NCA(2),
-    NCA(3, init="pca"),
-    NCA(2, init="random", random_state=0),
-]
+LEARNERS = [LMNN(3), MCML(2), NCA(2), NCA(3, init="pca"), NCA(2, init="random", random_state=0)]
 
 
 def refit(model, *data):

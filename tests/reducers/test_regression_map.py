@@ -1,7 +1,5 @@
 """The regression that extends an embedding to new samples."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.kernel_ridge import KernelRidge

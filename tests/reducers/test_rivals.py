@@ -1,7 +1,5 @@
 """The rivals that are written here or rest on scikit-learn, each against its definition."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Supervised locally linear embedding."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.spatial.distance import cdist

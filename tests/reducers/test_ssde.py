@@ -1,7 +1,5 @@
 """Supervised semidefinite embedding."""
 
-from __future__ import annotations
-
 from importlib import import_module
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Methods of dense eigenproblems take one BLAS thread wherever they are fitted."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.base import clone

@@ -1,7 +1,5 @@
 """What the units of the features, and ties, may not change."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.linalg

@@ -5,10 +5,8 @@ from __future__ import annotations
 import io
 import json
 import shutil
-from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -34,7 +32,7 @@ CCDR = {
 PLANES = [{"name": name, "params": {"n_components": 2}} for name in ("lda", "lfda")]
 
 
-def _kept(reducer: str) -> dict[str, Any]:
+def _kept(reducer):
     points = np.random.default_rng(len(reducer)).normal(size=(40, 2))
     return {
         "reducer": reducer,
@@ -54,11 +52,7 @@ def _kept(reducer: str) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def page_file(
-    tmp_path_factory: pytest.TempPathFactory,
-    make_spec: Callable[..., Any],
-    write_results: Callable[..., Path],
-) -> Path:
+def page_file(tmp_path_factory, make_spec, write_results):
     """Return the page of a paper's curve, a paper's table and a run with embeddings."""
     results = tmp_path_factory.mktemp("page") / "results"
     classifiers = [{"name": "knn", "params": {"n_neighbors": 3}}, {"name": "linear"}]
@@ -91,7 +85,7 @@ def page_file(
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
+def browser():
     with playwright.sync_playwright() as started:
         # Without a sandbox of its own it runs as root too, as machines that test do.
         found = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
@@ -100,12 +94,12 @@ def browser() -> Iterator[Any]:
 
 
 @pytest.fixture(scope="module")
-def tabs(browser: Any, page_file: Path) -> tuple[Callable[..., Any], list[str]]:
+def tabs(browser, page_file):
     """Return a function that opens the page, once for each way to look at it, and what it said."""
     said: list[str] = []
 
     @cache
-    def tab(width: int = 1280, **options: Any) -> Any:
+    def tab(width=1280, **options):
         page = browser.new_page(viewport={"width": width, "height": 900}, **options)
         page.on("console", lambda message: said.append(message.text))
         page.on("pageerror", lambda error: said.append(str(error)))
@@ -119,7 +113,7 @@ def tabs(browser: Any, page_file: Path) -> tuple[Callable[..., Any], list[str]]:
 
 
 @pytest.fixture
-def opened(tabs: tuple[Callable[..., Any], list[str]]) -> Iterator[Callable[..., Any]]:
+def opened(tabs):
     """Return a function that opens the page; nothing may be said on the console at the end."""
     tab, said = tabs
     said.clear()
@@ -127,14 +121,14 @@ def opened(tabs: tuple[Callable[..., Any], list[str]]) -> Iterator[Callable[...,
     assert said == []
 
 
-def test_a_column_is_sorted_up_and_down_by_number(opened: Callable[..., Any]) -> None:
+def test_a_column_is_sorted_up_and_down_by_number(opened):
     page = opened()
     table = page.locator("#run-mine table.sortable").last
     table.locator("xpath=ancestor::details").locator("summary").click()
     column = table.locator("thead th").all_inner_texts().index("mean") + 1
     cells = f"tbody tr td:nth-child({column})"
 
-    def values() -> list[float]:
+    def values():
         return [float(text.split()[0]) for text in table.locator(cells).all_inner_texts()]
 
     before = values()
@@ -146,7 +140,7 @@ def test_a_column_is_sorted_up_and_down_by_number(opened: Callable[..., Any]) ->
     assert len(set(before)) > 1
 
 
-def test_the_filter_shows_what_was_asked_for(opened: Callable[..., Any]) -> None:
+def test_the_filter_shows_what_was_asked_for(opened):
     page = opened()
     items = page.locator(".item:visible")
     everything = items.count()
@@ -161,9 +155,7 @@ def test_the_filter_shows_what_was_asked_for(opened: Callable[..., Any]) -> None
     playwright.expect(items).to_have_count(everything)
 
 
-def test_every_link_leads_somewhere_and_opens_it(
-    opened: Callable[..., Any], page_file: Path
-) -> None:
+def test_every_link_leads_somewhere_and_opens_it(opened, page_file):
     page = opened()
     links = set(page.eval_on_selector_all("a", "all => all.map(a => a.getAttribute('href'))"))
     ids = set(page.eval_on_selector_all("[id]", "all => all.map(e => e.id)"))
@@ -176,7 +168,7 @@ def test_every_link_leads_somewhere_and_opens_it(
     playwright.expect(claim.locator(".inside")).to_be_visible()
 
 
-def test_a_figure_tells_its_values_and_draws_the_chosen_methods(opened: Callable[..., Any]) -> None:
+def test_a_figure_tells_its_values_and_draws_the_chosen_methods(opened):
     page = opened()
     svg = page.locator("#ccdr-fig2 .chart svg").first
     point = svg.locator("[data-series='k-NN'] use").first
@@ -189,7 +181,7 @@ def test_a_figure_tells_its_values_and_draws_the_chosen_methods(opened: Callable
     assert svg.locator("[data-series='linear'] use").first.is_visible()
 
 
-def test_points_are_linked_across_planes(opened: Callable[..., Any]) -> None:
+def test_points_are_linked_across_planes(opened):
     page = opened()
     page.click("summary:has-text('The points of 2 planes')")
     first, second = page.locator(".planes canvas").all()
@@ -204,13 +196,13 @@ def test_points_are_linked_across_planes(opened: Callable[..., Any]) -> None:
     assert second.screenshot() != shot
 
 
-def test_a_hostile_title_stays_text(opened: Callable[..., Any]) -> None:
+def test_a_hostile_title_stays_text(opened):
     page = opened()
     assert page.locator("img").count() == 0
     assert HOSTILE in page.locator("#ccdr-fig2 .chart title").first.text_content()
 
 
-def test_on_a_phone_everything_fits_or_scrolls_with_a_hint(opened: Callable[..., Any]) -> None:
+def test_on_a_phone_everything_fits_or_scrolls_with_a_hint(opened):
     page = opened(390)
     for details in page.locator("details").all():
         details.evaluate("each => { each.open = true; }")
@@ -227,7 +219,7 @@ def test_on_a_phone_everything_fits_or_scrolls_with_a_hint(opened: Callable[...,
     assert page.eval_on_selector_all("table", "all => all.every(t => t.closest('.wide'))")
 
 
-def test_on_paper_nothing_is_folded_or_cut(opened: Callable[..., Any]) -> None:
+def test_on_paper_nothing_is_folded_or_cut(opened):
     page = opened(900, java_script_enabled=False)
     page.emulate_media(media="print")
     hidden = page.eval_on_selector_all(
@@ -241,7 +233,7 @@ def test_on_paper_nothing_is_folded_or_cut(opened: Callable[..., Any]) -> None:
     assert not page.locator("nav").is_visible()
 
 
-def test_without_a_script_the_page_is_read_as_it_is(opened: Callable[..., Any]) -> None:
+def test_without_a_script_the_page_is_read_as_it_is(opened):
     page = opened(java_script_enabled=False)
     assert not page.locator("#filter").is_visible()
     page.locator(".claim summary").first.click()
@@ -249,7 +241,7 @@ def test_without_a_script_the_page_is_read_as_it_is(opened: Callable[..., Any]) 
     assert page.locator("#ccdr-fig2 use title").first.text_content().startswith("k-NN: ")
 
 
-def test_a_dark_page_has_no_white_slab(opened: Callable[..., Any]) -> None:
+def test_a_dark_page_has_no_white_slab(opened):
     page = opened(color_scheme="dark")
     for place in ("#ccdr-fig2 .chart", "#ccdr-headline table", "#run-mine .chart", "#overview"):
         with Image.open(io.BytesIO(page.locator(place).first.screenshot())) as picture:
@@ -258,7 +250,7 @@ def test_a_dark_page_has_no_white_slab(opened: Callable[..., Any]) -> None:
         assert np.median(light) < 60, place
 
 
-def test_nothing_keeps_a_reader_out(opened: Callable[..., Any]) -> None:
+def test_nothing_keeps_a_reader_out(opened):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright")
     page = opened()
     for details in page.locator("details").all():
@@ -271,5 +263,5 @@ def test_nothing_keeps_a_reader_out(opened: Callable[..., Any]) -> None:
         assert not serious, [(each["id"], each["nodes"][0]["html"][:200]) for each in serious]
 
 
-def test_the_script_is_small(page_file: Path) -> None:
+def test_the_script_is_small(page_file):
     assert len(page_file.read_text(encoding="utf-8").rpartition("<script>")[2]) < 30_000

@@ -1,7 +1,5 @@
 """The README and the pages say what the committed results say, and link to what is there."""
 
-from __future__ import annotations
-
 import ast
 import json
 import re

@@ -5,14 +5,11 @@ commands is what they print ("..." is any part of it); ``DDR_WRITE_DOCS=1`` writ
 would take long is run with fewer splits; the committed results stand where a reader has them.
 """
 
-from __future__ import annotations
-
 import linecache
 import os
 import re
 import shlex
 import sys
-from collections.abc import Iterator
 from doctest import ELLIPSIS, NORMALIZE_WHITESPACE, OutputChecker
 from pathlib import Path
 from types import ModuleType
@@ -35,7 +32,7 @@ FILES = {
         f"{n},{30 + n % 37},{['yes', 'no', 'rarely'][n % 3]},{100 + n * 7 % 50 + n % 2 * 20},"
         f"{['ill', 'well'][n % 2]}\n"
         for n in range(60)
-    ),
+    )
 }
 # By the command's beginning: what is appended to it, so that it takes seconds and writes nothing
 # among the committed results.
@@ -65,12 +62,12 @@ NOT_RUN = {
 }
 
 
-def blocks(page: str) -> Iterator[tuple[str, str]]:
+def blocks(page):
     for found in BLOCK.finditer((ROOT / page).read_text(encoding="utf-8")):
         yield found[1], found[2]
 
 
-def commands(block: str) -> Iterator[str]:
+def commands(block):
     for line in block.splitlines():
         command = line.partition(" #")[0].strip()
         # `ddr list a | b` prints a choice.
@@ -80,11 +77,11 @@ def commands(block: str) -> Iterator[str]:
             yield command
 
 
-def is_run(text: str) -> bool:
+def is_run(text):
     return not any(part in text for part in NOT_RUN)
 
 
-def steps() -> list[str]:
+def steps():
     """Return all commands and snippets."""
     found = [(kind, text) for page in PAGES for kind, text in blocks(page)]
     lines = [line for kind, text in found if kind == "console" for line in commands(text)]
@@ -132,7 +129,7 @@ def test_a_page_does_what_it_says(page, tmp_path, monkeypatch, capsys):
         printed = None
 
 
-def run(command, monkeypatch, capsys) -> str:
+def run(command, monkeypatch, capsys):
     if not is_run(command):
         return ""
     words = [
@@ -153,7 +150,7 @@ def run(command, monkeypatch, capsys) -> str:
     return "\n".join(line.rstrip() for line in out.splitlines()) + "\n"
 
 
-def compare(page, shown, printed) -> None:
+def compare(page, shown, printed):
     if OutputChecker().check_output(shown, printed, ELLIPSIS | NORMALIZE_WHITESPACE):
         return
     assert os.environ.get("DDR_WRITE_DOCS"), f"{page} shows\n{shown}and this is printed\n{printed}"

@@ -3,7 +3,6 @@ import json
 import re
 import shutil
 from html.parser import HTMLParser
-from pathlib import Path
 
 import pytest
 import typer
@@ -56,10 +55,7 @@ def written(tmp_path_factory, make_spec, write_results):
     )
     write_results(results, beta, _beta_error)
     dots = make_spec(
-        "landsat_ccdr",
-        reducers=[{"name": "none"}, CCDR],
-        classifiers=CLASSIFIERS,
-        repeats=10,
+        "landsat_ccdr", reducers=[{"name": "none"}, CCDR], classifiers=CLASSIFIERS, repeats=10
     )
     write_results(results, dots, _dots_error)
     k = make_spec(
@@ -75,7 +71,7 @@ def written(tmp_path_factory, make_spec, write_results):
     return results, write_report(results)
 
 
-def _files(folder: Path) -> dict[str, bytes]:
+def _files(folder):
     return {
         str(path.relative_to(folder)): path.read_bytes()
         for path in sorted(folder.rglob("*"))

@@ -1,13 +1,8 @@
 """A results folder that someone else made: nothing in it reaches terminal, page or disk as code."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -27,7 +22,7 @@ from ddr_cli.spec import make_spec
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def run(tmp_path_factory):
     spec = make_spec(
         name="theirs",
         dataset="iris",
@@ -39,7 +34,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return run_spec(spec, out=tmp_path_factory.mktemp("theirs")).folder
 
 
-def changed(run: Path, folder: Path, change: Callable[[dict[str, Any]], object]) -> Path:
+def changed(run, folder, change):
     shutil.copytree(run, folder / "theirs")
     path = folder / "theirs" / "manifest.json"
     manifest = json.loads(path.read_text())
@@ -52,8 +47,8 @@ def changed(run: Path, folder: Path, change: Callable[[dict[str, Any]], object])
     "text",
     ["\x1b[31mred\x1b]0;t\x07", "\x9b31m", "[bold]x[/nope]", "$\\bad{$", "=cmd|' /C calc'!A0"],
 )
-def test_a_label_is_text(run: Path, tmp_path: Path, text: str, capsys: Any) -> None:
-    def relabel(manifest: dict[str, Any]) -> None:
+def test_a_label_is_text(run, tmp_path, text, capsys):
+    def relabel(manifest):
         manifest["spec"]["title"] = text
         manifest["spec"]["reducers"][0]["label"] = text
 
@@ -69,7 +64,7 @@ def test_a_label_is_text(run: Path, tmp_path: Path, text: str, capsys: Any) -> N
     assert "k-NN" in shown
 
 
-def test_a_figures_words_are_no_code_in_the_page() -> None:
+def test_a_figures_words_are_no_code_in_the_page():
     svg = (
         '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
         'viewBox="0 0 9 9"><defs><path id="a" d="M 0 0 L 1.26 1"/></defs>'
@@ -85,7 +80,7 @@ def test_a_figures_words_are_no_code_in_the_page() -> None:
     assert body.count("c7-0") == 2
 
 
-def test_a_drawing_is_short_and_loses_nothing() -> None:
+def test_a_drawing_is_short_and_loses_nothing():
     """What looks alike is said once: lines, the groups of a series, the fill of points."""
     line = '<g><path d="M {} 1 L 2 2" style="fill: none; stroke: #00ff00"/></g>'
     use = '<use xlink:href="#a" x="{}" y="2" style="fill: #ff0000"><title>{}</title></use>'
@@ -117,19 +112,17 @@ def test_a_drawing_is_short_and_loses_nothing() -> None:
         lambda m: m.update(spec="x"),
     ],
 )
-def test_a_manifest_that_lies_is_one_sentence(
-    run: Path, tmp_path: Path, change: Callable[[dict[str, Any]], object]
-) -> None:
+def test_a_manifest_that_lies_is_one_sentence(run, tmp_path, change):
     with pytest.raises(InputError, match="damaged"):
         summarize(load_run(changed(run, tmp_path, change)))
 
 
-def test_sizes_that_are_not_there_are_not_taken(run: Path, tmp_path: Path) -> None:
+def test_sizes_that_are_not_there_are_not_taken(run, tmp_path):
     folder = changed(run, tmp_path, lambda m: m.update(sizes={"fraction": {}}))
     assert load_run(folder).sizes("fraction") == (75, 75)
 
 
-def test_nothing_is_written_through_a_link(run: Path, tmp_path: Path) -> None:
+def test_nothing_is_written_through_a_link(run, tmp_path):
     folder, elsewhere = tmp_path / "results", tmp_path / "elsewhere"
     elsewhere.mkdir()
     folder.mkdir()
@@ -141,7 +134,7 @@ def test_nothing_is_written_through_a_link(run: Path, tmp_path: Path) -> None:
     assert not list(elsewhere.iterdir())
 
 
-def test_numbers_as_texts_stay_what_they_are() -> None:
+def test_numbers_as_texts_stay_what_they_are():
     import pandas as pd
 
     frame = pd.DataFrame({"a": ["-1.5 to 2", "@x", "-cmd|x", "+3"], "b": [-1.0, 2, 3, 4]})
@@ -149,7 +142,7 @@ def test_numbers_as_texts_stay_what_they_are() -> None:
 
 
 @pytest.mark.parametrize("name", ["", "run.lock", "trials.csv", "embeddings", "previous"])
-def test_a_run_writes_through_no_link(tmp_path: Path, run: Path, name: str) -> None:
+def test_a_run_writes_through_no_link(tmp_path, run, name):
     folder, elsewhere = tmp_path / "results" / "theirs", tmp_path / "elsewhere"
     shutil.copytree(run, elsewhere)
     folder.parent.mkdir()
@@ -165,7 +158,7 @@ def test_a_run_writes_through_no_link(tmp_path: Path, run: Path, name: str) -> N
 
 
 @pytest.mark.parametrize("name", ["trials.csv", "run.lock", "embeddings/x.json"])
-def test_what_never_ends_is_not_read(tmp_path: Path, run: Path, name: str) -> None:
+def test_what_never_ends_is_not_read(tmp_path, run, name):
     folder = tmp_path / "theirs"
     shutil.copytree(run, folder)
     (folder / name).unlink(missing_ok=True)

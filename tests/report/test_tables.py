@@ -69,13 +69,7 @@ def test_the_papers_table_has_ours_under_each_number(result):
     assert list(frame.columns) == ["", " ", "baseline", "LMNN", "NMMP"]
     assert frame.to_numpy().tolist() == [
         ["Iris", "printed", "–", "96.2 % ± 1 %", "96.5 % ± 1 %"],
-        [
-            "",
-            "ours, random splits, n = 4",
-            "90.00 ± 0.00 %",
-            "95.00 ± 0.00 %",
-            "97.00 ± 0.00 %",
-        ],
+        ["", "ours, random splits, n = 4", "90.00 ± 0.00 %", "95.00 ± 0.00 %", "97.00 ± 0.00 %"],
         ["", "verdict", "not testable", "close", "reproduced"],
         ["", "time / NMMP's, printed", "", "250 \N{MULTIPLICATION SIGN}", "1"],
         ["", "time / NMMP's, ours", "", "100 \N{MULTIPLICATION SIGN}", "1"],

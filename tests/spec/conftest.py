@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
-from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 import pytest
 
@@ -33,17 +30,17 @@ controls: []
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path, monkeypatch):
     """Return an empty folder that is the current one, so that messages say ``x.yaml:1:1``."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
 @pytest.fixture
-def edit(folder: Path) -> Callable[..., str]:
+def edit(folder):
     """Return a function that writes the right spec, with texts replaced, and returns its path."""
 
-    def write(*replacements: tuple[str, str], text: str = RIGHT, name: str = "x.yaml") -> str:
+    def write(*replacements, text=RIGHT, name="x.yaml"):
         for old, new in replacements:
             assert text.count(old) == 1, f"{old!r} is in the text {text.count(old)} times"
             text = text.replace(old, new)
@@ -54,10 +51,10 @@ def edit(folder: Path) -> Callable[..., str]:
 
 
 @pytest.fixture
-def offer(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+def offer(monkeypatch):
     """Return a function that registers estimators beside the shipped ones, for one test."""
 
-    def register(registry_name: str, **factories: Any) -> None:
+    def register(registry_name, **factories):
         for factory in factories.values():
             # What every estimator has; none is fitted in these tests.
             for method in ("fit", "fit_transform", "predict"):

@@ -1,9 +1,5 @@
 """Numbers of labels and sizes of the training part, as a spec gives them."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
-
 import pytest
 
 from ddr_cli.core.positions import DocumentError
@@ -22,7 +18,7 @@ SWEPT = SPEC.replace("train: 20, ", "").replace(
 )
 
 
-def _problem(path: str) -> str:
+def _problem(path):
     with pytest.raises(DocumentError) as caught:
         load_spec(path)
     assert caught.value.exit_code == 2
@@ -45,7 +41,7 @@ def _problem(path: str) -> str:
         ("[1, 2]\nplot: {x: reducer}", "6:11: plot.x: x must be"),
     ],
 )
-def test_wrong_labels(edit: Callable[..., str], labels: str, told: str) -> None:
+def test_wrong_labels(edit, labels, told):
     line = _problem(edit(text=SPEC.replace("[1, 5, all]", labels)))
     assert [part for part in f"x.yaml:{told}".split(" ... ") if part not in line] == []
 
@@ -60,7 +56,7 @@ def test_wrong_labels(edit: Callable[..., str], labels: str, told: str) -> None:
         ("kind: fraction", "[]", "no values"),
     ],
 )
-def test_wrong_sizes(edit: Callable[..., str], split: str, sizes: str, told: str) -> None:
+def test_wrong_sizes(edit, split, sizes, told):
     text = SWEPT.replace("kind: per_class", split).replace("[10, 40]", sizes)
     line = _problem(edit(text=text))
     assert line.startswith("x.yaml:5:")
@@ -69,12 +65,12 @@ def test_wrong_sizes(edit: Callable[..., str], split: str, sizes: str, told: str
     ] == []
 
 
-def test_a_size_is_needed_where_none_is_swept(edit: Callable[..., str]) -> None:
+def test_a_size_is_needed_where_none_is_swept(edit):
     text = SWEPT.replace("split.train: [10, 40]", "classifier.n_neighbors: [1, 3]")
     assert "split.train: the split kind 'per_class' needs 'train'" in _problem(edit(text=text))
 
 
-def test_labels_are_the_axis_and_logarithmic(edit: Callable[..., str]) -> None:
+def test_labels_are_the_axis_and_logarithmic(edit):
     spec = load_spec(edit(text=SPEC))
     assert (spec.plot.x, spec.plot.log) == ("labels", True)
     assert spec.labels == (1, 5, "all")
@@ -85,12 +81,12 @@ def test_labels_are_the_axis_and_logarithmic(edit: Callable[..., str]) -> None:
     assert without.labels == ()
 
 
-def test_a_rule_may_make_the_labels(edit: Callable[..., str]) -> None:
+def test_a_rule_may_make_the_labels(edit):
     spec = load_spec(edit(text=SPEC), overrides=["labels={range: [2, 8, 3]}"])
     assert spec.labels == (2, 5, 8)
 
 
-def test_a_given_size_ends_the_sweep_over_sizes(edit: Callable[..., str]) -> None:
+def test_a_given_size_ends_the_sweep_over_sizes(edit):
     swept = load_spec(edit(text=SWEPT))
     assert swept.plot.x == "split.train"
     assert len(expand(swept)) == 2 * 3 * 2
@@ -98,7 +94,7 @@ def test_a_given_size_ends_the_sweep_over_sizes(edit: Callable[..., str]) -> Non
     assert (given.split.train, given.sweep) == (20, {})
 
 
-def test_sizes_are_swept_of_any_spec(edit: Callable[..., str]) -> None:
+def test_sizes_are_swept_of_any_spec(edit):
     swept = with_sweep(load_spec(edit(text=SPEC)), {"split.train": [10, 40]})
     assert swept.name == "x_sweep_split_train"
     assert swept.plot.x == "split.train"
@@ -108,6 +104,6 @@ def test_sizes_are_swept_of_any_spec(edit: Callable[..., str]) -> None:
     assert back.sweep["split.train"] == (30,)
 
 
-def test_swept_sizes_are_read_again(edit: Callable[..., str]) -> None:
+def test_swept_sizes_are_read_again(edit):
     spec = load_spec(edit(text=SWEPT))
     assert type(spec).from_resolved(spec.resolved()).resolved() == spec.resolved()

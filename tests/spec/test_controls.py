@@ -1,9 +1,5 @@
 """What controls add to a spec: reducers as wide as its methods, and trials of their own."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
-
 import pytest
 
 from ddr_cli.core.positions import DocumentError
@@ -21,14 +17,12 @@ metrics: [error]
 CONTROLS = "controls: [none, pca, random_projection, full_features, shuffled_labels]"
 LDA = "[{name: lda, n_components: 2}]"
 
-Edit = Callable[..., str]
 
-
-def _load(edit: Edit, *changes: tuple[str, str]) -> Spec:
+def _load(edit, *changes):
     return load_spec(edit(*changes, text=SPEC))
 
 
-def _trials(spec: Spec) -> list[str]:
+def _trials(spec):
     """Return the trials of one split: reducer, width, classifier and control."""
     return [
         " ".join(
@@ -46,7 +40,7 @@ def _trials(spec: Spec) -> list[str]:
     ]
 
 
-def test_every_control_is_there_beside_the_method(edit: Edit) -> None:
+def test_every_control_is_there_beside_the_method(edit):
     assert _trials(_load(edit)) == [
         "lda 2 knn",
         "none knn",
@@ -57,7 +51,7 @@ def test_every_control_is_there_beside_the_method(edit: Edit) -> None:
     ]
 
 
-def test_projections_have_each_width_of_the_methods(edit: Edit) -> None:
+def test_projections_have_each_width_of_the_methods(edit):
     both = "[{name: lda, n_components: 1}, {name: mfa, n_components: 3}, {name: nca}]"
     reducers = _load(edit, (LDA, both), (CONTROLS, "controls: [pca]")).reducers
     widths = [item.params["n_components"] for item in reducers if item.name == "pca"]
@@ -65,7 +59,7 @@ def test_projections_have_each_width_of_the_methods(edit: Edit) -> None:
     assert len({item.label for item in reducers}) == len(reducers)
 
 
-def test_a_sweep_and_a_grid_are_the_controls_too(edit: Edit) -> None:
+def test_a_sweep_and_a_grid_are_the_controls_too(edit):
     swept = _load(edit, ("sweep: {}", "sweep: {reducer.n_components: [1, 2, 4]}"))
     assert [t for t in _trials(swept) if t.startswith(("pca", "lda"))] == [
         *("lda 1 knn", "lda 2 knn", "pca 1 knn", "pca 2 knn", "pca 4 knn"),
@@ -78,12 +72,12 @@ def test_a_sweep_and_a_grid_are_the_controls_too(edit: Edit) -> None:
     ]
 
 
-def test_projections_are_no_wider_than_the_data(edit: Edit) -> None:
+def test_projections_are_no_wider_than_the_data(edit):
     spec = _load(edit, (LDA, "[{name: ccdr, n_components: 9}]"))
     assert {"pca 4 knn", "random_projection 4 knn"} <= set(_trials(spec))
 
 
-def test_what_is_in_the_spec_is_not_added_again(edit: Edit) -> None:
+def test_what_is_in_the_spec_is_not_added_again(edit):
     own = "[lda, none, {name: pca, n_components: 1}]"
     trials = _trials(_load(edit, (LDA, own), ("n_neighbors: 3}]", "n_neighbors: 3}, svc]")))
     assert trials.count("none knn") == 1
@@ -93,12 +87,12 @@ def test_what_is_in_the_spec_is_not_added_again(edit: Edit) -> None:
     assert "lda 2 svc" in trials
 
 
-def test_only_what_learns_from_labels_gets_shuffled_ones(edit: Edit) -> None:
+def test_only_what_learns_from_labels_gets_shuffled_ones(edit):
     trials = _trials(_load(edit, (LDA, "[lda, lpp, isomap]")))
     assert [t for t in trials if "shuffled" in t] == ["lda 2 knn shuffled_labels"]
 
 
-def test_the_error_on_training_points_stands_beside_shuffled_labels(edit: Edit) -> None:
+def test_the_error_on_training_points_stands_beside_shuffled_labels(edit):
     assert _load(edit).metrics == ("error", "training_error")
     assert _load(edit, (", shuffled_labels", "")).metrics == ("error",)
 
@@ -112,21 +106,19 @@ def test_the_error_on_training_points_stands_beside_shuffled_labels(edit: Edit) 
         ("[lda, lfda]", "\npaper: {name: lfda, artefact: toys}", 0),
     ],
 )
-def test_controls_are_the_default_of_a_comparison(
-    edit: Edit, reducers: str, more: str, expected: int
-) -> None:
+def test_controls_are_the_default_of_a_comparison(edit, reducers, more, expected):
     spec = _load(edit, (CONTROLS + "\n", ""), (LDA, reducers), ("[error]", f"[error]{more}"))
     assert len(spec.controls) == expected
 
 
-def test_controls_can_be_switched_off(edit: Edit) -> None:
+def test_controls_can_be_switched_off(edit):
     tuned = ("metrics: [error]", "metrics: [error]\ntune: {folds: 3}")
     off = _load(edit, (CONTROLS, "controls: []"), tuned)
     assert {cell.reducer.name for cell in expand(off)} == {"lda"}
     assert _load(edit, (CONTROLS + "\n", "")).controls == ()
 
 
-def test_tuned_projections_choose_among_the_methods_widths(edit: Edit) -> None:
+def test_tuned_projections_choose_among_the_methods_widths(edit):
     grids = (
         "[{name: lda, n_components: {grid: [1, 2]}}, {name: ccdr, n_components: {grid: [2, 3]}}]"
     )
@@ -137,20 +129,20 @@ def test_tuned_projections_choose_among_the_methods_widths(edit: Edit) -> None:
     assert {cell.tuning for cell in strong} == {None}
 
 
-def test_the_strong_classifier_suits_the_number_of_points(edit: Edit) -> None:
+def test_the_strong_classifier_suits_the_number_of_points(edit):
     digits = ("iris", "digits")
     assert "none gradient_boosting" in _trials(_load(edit, digits))
     assert "none random_forest" in _trials(_load(edit, digits, ("sweep: {}", "labels: [2, all]")))
 
 
-def test_the_resolved_spec_makes_the_same_trials(edit: Edit) -> None:
+def test_the_resolved_spec_makes_the_same_trials(edit):
     spec = _load(edit)
     again = Spec.from_resolved(spec.resolved())
     assert again.resolved() == spec.resolved()
     assert expand(again) == expand(spec)
 
 
-def test_sparse_texts_get_a_classifier_that_takes_them(edit: Edit) -> None:
+def test_sparse_texts_get_a_classifier_that_takes_them(edit):
     spec = _load(edit, ("iris", "newsgroups_rec"), (", pca, random_projection", ""))
     assert "none logistic_regression" in _trials(spec)
 
@@ -172,9 +164,7 @@ def test_sparse_texts_get_a_classifier_that_takes_them(edit: Edit) -> None:
         ),
     ],
 )
-def test_a_wrong_control_has_its_place(
-    edit: Edit, changes: list[tuple[str, str]], told: str
-) -> None:
+def test_a_wrong_control_has_its_place(edit, changes, told):
     with pytest.raises(DocumentError) as caught:
         load_spec(edit(*changes, text=SPEC))
     line = str(caught.value).splitlines()[1]

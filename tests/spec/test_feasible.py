@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 
 from ddr_cli.core.positions import DocumentError
@@ -21,21 +19,19 @@ sweep: {}
 controls: []
 """
 
-Edit = Callable[..., str]
 
-
-def _sweep(values: str) -> tuple[str, str]:
+def _sweep(values):
     return "sweep: {}", f"sweep: {{reducer.n_components: {values}}}"
 
 
-def _widths(path: str) -> dict[str, set[object]]:
+def _widths(path):
     found: dict[str, set[object]] = {}
     for cell in expand(load_spec(path)):
         found.setdefault(cell.reducer.name, set()).add(cell.reducer.params["n_components"])
     return found
 
 
-def test_a_shared_sweep_is_clipped_to_what_each_reducer_offers(edit: Edit) -> None:
+def test_a_shared_sweep_is_clipped_to_what_each_reducer_offers(edit):
     path = edit(_sweep("{range: [1, 6, 1]}"), text=SPEC)
     assert _widths(path) == {"lda": {1, 2}, "pca": {1, 2, 3, 4}}
     lda, pca = left_out(load_spec(path))
@@ -43,7 +39,7 @@ def test_a_shared_sweep_is_clipped_to_what_each_reducer_offers(edit: Edit) -> No
     assert all(words in pca for words in ("pca", "at most 4", "4 features", "5 and 6"))
 
 
-def test_nothing_is_said_where_nothing_is_left_out(edit: Edit) -> None:
+def test_nothing_is_said_where_nothing_is_left_out(edit):
     path = edit(_sweep("[1, 2]"), text=SPEC)
     assert left_out(load_spec(path)) == []
     assert _widths(path) == {"lda": {1, 2}, "pca": {1, 2}}
@@ -78,9 +74,7 @@ def test_nothing_is_said_where_nothing_is_left_out(edit: Edit) -> None:
         ),
     ],
 )
-def test_what_can_never_be_fitted_is_refused(
-    edit: Edit, changes: list[tuple[str, str]], told: str
-) -> None:
+def test_what_can_never_be_fitted_is_refused(edit, changes, told):
     with pytest.raises(DocumentError) as caught:
         load_spec(edit(*changes, text=SPEC))
     first = str(caught.value).splitlines()[1]
@@ -88,18 +82,18 @@ def test_what_can_never_be_fitted_is_refused(
     assert caught.value.exit_code == 2
 
 
-def test_a_transductive_reducer_has_the_test_points_too(edit: Edit) -> None:
+def test_a_transductive_reducer_has_the_test_points_too(edit):
     item = "{name: mds, n_components: 40, mode: transductive}"
     load_spec(edit(("{name: lda, n_components: 2}", item), text=SPEC))
 
 
-def test_a_default_that_is_too_wide_is_refused_where_the_reducer_stands(edit: Edit) -> None:
+def test_a_default_that_is_too_wide_is_refused_where_the_reducer_stands(edit):
     text = SPEC.replace("{name: lda, n_components: 2}", "lda").replace("iris", "mushroom")
     with pytest.raises(DocumentError, match=r"5:5: .* is 2.* lda .* at most 1 "):
         load_spec(edit(text=text))
 
 
-def test_what_takes_no_sparse_points_gets_none(edit: Edit) -> None:
+def test_what_takes_no_sparse_points_gets_none(edit):
     texts = SPEC.replace("iris", "newsgroups_rec").replace("  - pca", "  - none\n  - mds")
     path = edit(("[knn]", "[knn, gradient_boosting]"), text=texts)
     with pytest.raises(DocumentError) as caught:
@@ -111,7 +105,7 @@ def test_what_takes_no_sparse_points_gets_none(edit: Edit) -> None:
     load_spec(edit(("[knn]", "[knn, gradient_boosting]"), text=dense))
 
 
-def test_other_swept_parameters_decide_too(edit: Edit) -> None:
+def test_other_swept_parameters_decide_too(edit):
     """Without geometry CCDR has a dimension less than classes."""
     sweep = ("sweep: {}", "sweep: {reducer.beta: [0, 1]}")
     path = edit(("{name: lda, n_components: 2}", "{name: ccdr, n_components: 9}"), sweep, text=SPEC)

@@ -1,11 +1,5 @@
 """Whatever is done to a spec, it is read, or refused with a place: nothing else is ever raised."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
-
 import pytest
 import yaml
 from hypothesis import HealthCheck, given, settings
@@ -40,11 +34,11 @@ _SLOW = settings(
 )
 
 
-def _flow(value: Any) -> str:
+def _flow(value):
     return yaml.safe_dump(value, default_flow_style=True)
 
 
-def _read(path: Path, **options: Any) -> None:
+def _read(path, **options):
     try:
         spec = load_spec(path, **options)
     except InputError as error:
@@ -56,15 +50,13 @@ def _read(path: Path, **options: Any) -> None:
 
 
 @pytest.fixture
-def right(edit: Callable[..., str], folder: Path) -> str:
+def right(edit, folder):
     return (folder / edit()).read_text(encoding="utf-8")
 
 
 @_SLOW
 @given(cuts=st.lists(st.tuples(st.integers(0, 600), st.integers(0, 12), _PIECES), max_size=3))
-def test_text_that_is_cut_and_pasted(
-    right: str, folder: Path, cuts: list[tuple[int, int, str]]
-) -> None:
+def test_text_that_is_cut_and_pasted(right, folder, cuts):
     text = right
     for start, length, piece in cuts:
         text = text[:start] + piece + text[start + length :]
@@ -74,13 +66,13 @@ def test_text_that_is_cut_and_pasted(
 
 @_SLOW
 @given(raw=st.binary(max_size=60), start=st.integers(0, 500))
-def test_bytes_that_are_overwritten(right: str, folder: Path, raw: bytes, start: int) -> None:
+def test_bytes_that_are_overwritten(right, folder, raw, start):
     whole = right.encode()
     (folder / "x.yaml").write_bytes(whole[:start] + raw + whole[start + len(raw) :])
     _read(folder / "x.yaml")
 
 
-def _paths(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+def _paths(value, path=()):
     inner = (
         value.items()
         if isinstance(value, dict)
@@ -93,7 +85,7 @@ def _paths(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 
 @_SLOW
 @given(data=st.data())
-def test_values_that_are_replaced(right: str, folder: Path, data: st.DataObject) -> None:
+def test_values_that_are_replaced(right, folder, data):
     tree = yaml.safe_load(right)
     for _ in range(data.draw(st.integers(1, 3))):
         path = data.draw(st.sampled_from([path for path in _paths(tree) if path]))
@@ -123,14 +115,14 @@ def test_values_that_are_replaced(right: str, folder: Path, data: st.DataObject)
         max_size=3,
     )
 )
-def test_overrides_of_any_text(right: str, folder: Path, overrides: list[str]) -> None:
+def test_overrides_of_any_text(right, folder, overrides):
     (folder / "x.yaml").write_text(right, encoding="utf-8")
     _read(folder / "x.yaml", overrides=overrides)
 
 
 @_SLOW
 @given(text=st.text(max_size=12) | _VALUES.map(_flow))
-def test_values_of_any_text(text: str) -> None:
+def test_values_of_any_text(text):
     base = load_spec("digits_ccdr_beta")
     try:
         with_sweep(base, {"beta": parse_values(text)})

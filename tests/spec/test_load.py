@@ -1,9 +1,6 @@
 """Finding a spec: paths win over names, and a miss names what is near."""
 
-from __future__ import annotations
-
 import os
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,25 +12,23 @@ from ddr_cli.spec import Spec, load_spec, make_spec
 
 
 @pytest.mark.usefixtures("folder")
-def test_a_shipped_spec_is_found_by_its_name_from_any_folder() -> None:
+def test_a_shipped_spec_is_found_by_its_name_from_any_folder():
     spec = load_spec("digits_ccdr_beta")
     assert spec.path == shipped_yaml("configs")["digits_ccdr_beta"]
 
 
-def test_a_path_wins_over_a_name(edit: Callable[..., str]) -> None:
+def test_a_path_wins_over_a_name(edit):
     edit(name="digits_ccdr_beta")
     spec = load_spec("digits_ccdr_beta")
     assert (spec.title, spec.path) == ("CCDR on the digits", Path("digits_ccdr_beta"))
 
 
-def test_a_folder_does_not_hide_a_shipped_spec(folder: Path) -> None:
+def test_a_folder_does_not_hide_a_shipped_spec(folder):
     (folder / "digits_ccdr_beta").mkdir()
     assert load_spec("digits_ccdr_beta").path == shipped_yaml("configs")["digits_ccdr_beta"]
 
 
-def test_the_name_is_the_stem_and_paths_may_be_path_objects(
-    edit: Callable[..., str], folder: Path
-) -> None:
+def test_the_name_is_the_stem_and_paths_may_be_path_objects(edit, folder):
     assert load_spec(folder / edit(name="my.study.yml")).name == "my.study"
 
 
@@ -51,7 +46,7 @@ def test_the_name_is_the_stem_and_paths_may_be_path_objects(
         ("x" * 5000, "is not a path"),
     ],
 )
-def test_a_miss_says_what_is_near(edit: Callable[..., str], asked: str, message: str) -> None:
+def test_a_miss_says_what_is_near(edit, asked, message):
     edit(name="own_study.yaml")
     with pytest.raises(InputError) as caught:
         load_spec(asked)
@@ -59,20 +54,20 @@ def test_a_miss_says_what_is_near(edit: Callable[..., str], asked: str, message:
     assert "ddr list configs" in str(caught.value)
 
 
-def test_a_pipe_is_refused_instead_of_waited_for(folder: Path) -> None:
+def test_a_pipe_is_refused_instead_of_waited_for(folder):
     os.mkfifo(folder / "pipe")
     with pytest.raises(InputError, match="pipe is not a regular"):
         load_spec("pipe")
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read every file")
-def test_a_file_that_may_not_be_read(edit: Callable[..., str], folder: Path) -> None:
+def test_a_file_that_may_not_be_read(edit, folder):
     (folder / edit()).chmod(0)
     with pytest.raises(InputError, match=r"x\.yaml .*Permission denied"):
         load_spec("x.yaml")
 
 
-def test_a_spec_without_a_file_takes_the_same_defaults() -> None:
+def test_a_spec_without_a_file_takes_the_same_defaults():
     spec = make_spec(
         dataset="digits",
         reducers=({"name": "ccdr", "n_components": 9, "mode": "transductive"}, "none"),
@@ -86,7 +81,7 @@ def test_a_spec_without_a_file_takes_the_same_defaults() -> None:
     assert Spec.from_resolved(spec.resolved()) == spec
 
 
-def test_a_data_set_with_groups_is_split_by_them_by_default(tmp_path: Path) -> None:
+def test_a_data_set_with_groups_is_split_by_them_by_default(tmp_path):
     (tmp_path / "t.csv").write_text("x,who,label\n" + "1,a,p\n2,b,q\n3,c,p\n4,d,q\n")
     (tmp_path / "t.yaml").write_text(
         "name: t\ntitle: T\nversion: 1\nfiles: [{path: t.csv}]\n"
@@ -96,12 +91,12 @@ def test_a_data_set_with_groups_is_split_by_them_by_default(tmp_path: Path) -> N
     assert (spec.split.kind, spec.split.train) == ("grouped", 0.5)
 
 
-def test_a_data_set_with_its_own_split_is_resampled_by_default() -> None:
+def test_a_data_set_with_its_own_split_is_resampled_by_default():
     spec = make_spec(dataset="landsat", reducers=["none"], classifiers=["linear"], name="mine")
     assert (spec.name, spec.split.kind) == ("mine", "resample")
 
 
-def test_a_wrong_spec_without_a_file_names_the_keys() -> None:
+def test_a_wrong_spec_without_a_file_names_the_keys():
     with pytest.raises(DocumentError) as caught:
         make_spec(dataset="iriss", reducers=["cdr"], classifiers=[], split={"kind": "fraction"})
     head, *lines = str(caught.value).splitlines()

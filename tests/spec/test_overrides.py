@@ -1,21 +1,16 @@
 """``--set name=value``: what it changes, and what it says when it can't."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
-from typing import Any
-
 import pytest
 
 from ddr_cli.core.positions import DocumentError
-from ddr_cli.spec import Spec, load_spec
+from ddr_cli.spec import load_spec
 
 
-def _param(spec: Spec, name: str) -> list[Any]:
+def _param(spec, name):
     return [item.params.get(name) for item in spec.reducers]
 
 
-def test_a_parameter_is_set_in_every_item_that_has_it(edit: Callable[..., str]) -> None:
+def test_a_parameter_is_set_in_every_item_that_has_it(edit):
     path = edit(("- none", "- {name: ccdr, weights: heat}\n  - none"))
     spec = load_spec(path, overrides=["reducer.n_components=10", "classifier.n_neighbors=1"])
     assert _param(spec, "n_components") == [10, 10, None]
@@ -23,19 +18,19 @@ def test_a_parameter_is_set_in_every_item_that_has_it(edit: Callable[..., str]) 
     assert "reducer.beta" in spec.sweep
 
 
-def test_an_item_that_is_just_a_name_takes_a_parameter(edit: Callable[..., str]) -> None:
+def test_an_item_that_is_just_a_name_takes_a_parameter(edit):
     spec = load_spec(edit(), overrides=["classifier.alpha=1"])
     assert [item.params.get("alpha") for item in spec.classifiers] == [None, 1.0]
 
 
-def test_a_swept_parameter_that_is_set_is_swept_no_more(edit: Callable[..., str]) -> None:
+def test_a_swept_parameter_that_is_set_is_swept_no_more(edit):
     spec = load_spec(edit(), overrides=["reducer.beta=1e-1"])
     assert spec.sweep == {}
     assert _param(spec, "beta") == [0.1, None]
     assert (spec.plot.x, spec.plot.log, spec.plot.interval) == ("reducer", False, 0.8)
 
 
-def test_the_figure_moves_to_the_sweep_that_is_left(edit: Callable[..., str]) -> None:
+def test_the_figure_moves_to_the_sweep_that_is_left(edit):
     path = edit(("reducer.beta: {log", "reducer.n_components: [2, 5]\n  reducer.beta: {log"))
     assert load_spec(path).plot.x == "reducer.beta"
     assert load_spec(path, overrides=["reducer.beta=1"]).plot.x == "reducer.n_components"
@@ -67,19 +62,17 @@ def test_the_figure_moves_to_the_sweep_that_is_left(edit: Callable[..., str]) ->
         (" split.seed = 7", lambda s: s.split.seed, 7),
     ],
 )
-def test_what_can_be_set(
-    edit: Callable[..., str], override: str, read: Callable[[Spec], Any], value: Any
-) -> None:
+def test_what_can_be_set(edit, override, read, value):
     assert read(load_spec(edit(), overrides=[override])) == value
 
 
-def test_a_preprocessing_step_takes_a_parameter(edit: Callable[..., str]) -> None:
+def test_a_preprocessing_step_takes_a_parameter(edit):
     path = edit(("preprocess: []", "preprocess: [standardize, pca]"))
     spec = load_spec(path, overrides=["preprocess.n_components=5"])
     assert spec.preprocess[1].params["n_components"] == 5
 
 
-def test_the_last_of_two_overrides_counts(edit: Callable[..., str]) -> None:
+def test_the_last_of_two_overrides_counts(edit):
     path = edit()
     spec = load_spec(path, overrides=["reducer.beta=1", "sweep.reducer.beta=[2, 3]"])
     assert spec.sweep == {"reducer.beta": (2.0, 3.0)}
@@ -87,13 +80,13 @@ def test_the_last_of_two_overrides_counts(edit: Callable[..., str]) -> None:
     assert spec.sweep == {}
 
 
-def test_an_override_repairs_a_mistake_of_the_file(edit: Callable[..., str]) -> None:
+def test_an_override_repairs_a_mistake_of_the_file(edit):
     path = edit(("n_components: 9", "n_components: x"))
     spec = load_spec(path, overrides=["reducer.n_components=3"])
     assert _param(spec, "n_components") == [3, None]
 
 
-def test_repeats_stand_for_split_repeats(edit: Callable[..., str]) -> None:
+def test_repeats_stand_for_split_repeats(edit):
     assert load_spec(edit(), repeats=3).split.repeats == 3
     assert load_spec(edit(), overrides=["split.repeats=5"], repeats=3).split.repeats == 3
 
@@ -121,7 +114,7 @@ def test_repeats_stand_for_split_repeats(edit: Callable[..., str]) -> None:
         ("dataset.every=8", "dataset.every: ... 'digits' ... 'every'"),
     ],
 )
-def test_a_wrong_override_names_itself(edit: Callable[..., str], override: str, told: str) -> None:
+def test_a_wrong_override_names_itself(edit, override, told):
     with pytest.raises(DocumentError) as caught:
         load_spec(edit(), overrides=[override])
     (line,) = str(caught.value).splitlines()[1:]
@@ -130,7 +123,7 @@ def test_a_wrong_override_names_itself(edit: Callable[..., str], override: str, 
     assert [part for part in told.split(" ... ") if part not in said] == []
 
 
-def test_problems_of_options_come_after_those_of_the_file(edit: Callable[..., str]) -> None:
+def test_problems_of_options_come_after_those_of_the_file(edit):
     path = edit(("name: knn", "name: kn"))
     with pytest.raises(DocumentError) as caught:
         load_spec(path, overrides=["reducer.n_components=x", "split.seed=y"], repeats=0)
@@ -143,7 +136,7 @@ def test_problems_of_options_come_after_those_of_the_file(edit: Callable[..., st
     ]
 
 
-def test_a_long_or_unprintable_override_is_shown_short(edit: Callable[..., str]) -> None:
+def test_a_long_or_unprintable_override_is_shown_short(edit):
     with pytest.raises(DocumentError) as caught:
         load_spec(edit(), overrides=["reducer.beta=" + "x" * 500, "split.seed=\udcff"])
     assert max(map(len, str(caught.value).splitlines())) < 300

@@ -1,10 +1,7 @@
 """Pieces that a spec names by their file or module: trusted first, told apart by their content."""
 
-from __future__ import annotations
-
 import json
 from importlib.metadata import EntryPoint
-from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -47,7 +44,7 @@ controls: []
 
 
 @pytest.fixture
-def spec(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def spec(tmp_path, monkeypatch):
     monkeypatch.setattr(own_code, "_memory", lambda: tmp_path / "trusted")
     monkeypatch.setattr(own_code, "_trusted", set())
     (tmp_path / "mine.py").write_text(METHOD)
@@ -56,7 +53,7 @@ def spec(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
-def test_code_is_not_run_before_it_is_trusted(spec: Path) -> None:
+def test_code_is_not_run_before_it_is_trusted(spec):
     mark = spec.with_name("mark")
     spec.with_name("mine.py").write_text(f"open({str(mark)!r}, 'w')\n" + METHOD)
     with pytest.raises(own_code.UntrustedCodeError, match=r"\./mine\.py:Leading.*--trust"):
@@ -69,7 +66,7 @@ def test_code_is_not_run_before_it_is_trusted(spec: Path) -> None:
         load_spec(spec)
 
 
-def test_an_answer_holds_for_the_text_that_was_looked_at(spec: Path) -> None:
+def test_an_answer_holds_for_the_text_that_was_looked_at(spec):
     with pytest.raises(own_code.UntrustedCodeError) as refused:
         load_spec(spec)
     own_code.trust(refused.value.source, remember=True)
@@ -81,13 +78,13 @@ def test_an_answer_holds_for_the_text_that_was_looked_at(spec: Path) -> None:
         load_spec(spec)
 
 
-def test_scikit_learns_own_estimators_need_no_trust(spec: Path) -> None:
+def test_scikit_learns_own_estimators_need_no_trust(spec):
     spec.write_text(SPEC.replace("  - {name: ./mine.py:Leading, n_components: 3}\n", ""))
     assert load_spec(spec).classifiers[0].label == "KNeighborsClassifier"
 
 
-def test_edited_code_has_other_ids_and_a_moved_file_the_same(spec: Path, tmp_path: Path) -> None:
-    def ids(path: Path) -> set[str]:
+def test_edited_code_has_other_ids_and_a_moved_file_the_same(spec, tmp_path):
+    def ids(path):
         with own_code.trusting(True):
             return set(make_plan(load_spec(path)).trials)
 
@@ -102,7 +99,7 @@ def test_edited_code_has_other_ids_and_a_moved_file_the_same(spec: Path, tmp_pat
     assert len(ids(spec) & before) == len(before) / 2
 
 
-def test_a_run_shows_no_folder_of_this_machine(spec: Path, tmp_path: Path) -> None:
+def test_a_run_shows_no_folder_of_this_machine(spec, tmp_path):
     ran = CliRunner().invoke(app, ["run", str(spec), "--out", str(tmp_path / "out")])
     assert ran.exit_code == 2
     assert not (tmp_path / "out").exists()
@@ -135,13 +132,13 @@ def test_a_run_shows_no_folder_of_this_machine(spec: Path, tmp_path: Path) -> No
         ("KNeighborsClassifier", "KNeighborsTransformer", r"spec\.yaml:8.*no predict"),
     ],
 )
-def test_what_is_wrong_is_said_with_its_line(spec: Path, old: str, new: str, says: str) -> None:
+def test_what_is_wrong_is_said_with_its_line(spec, old, new, says):
     spec.write_text(SPEC.replace(old, new))
     with own_code.trusting(True), pytest.raises(InputError, match=f"(?s){says}"):
         load_spec(spec)
 
 
-def test_a_swept_parameter_of_scikit_learns_is_held_against_its_constraints(spec: Path) -> None:
+def test_a_swept_parameter_of_scikit_learns_is_held_against_its_constraints(spec):
     spec.write_text(SPEC + "sweep: {classifier.n_neighbors: [1, -3]}\n")
     says = r"spec\.yaml:\d+:.*n_neighbors.*Got -3"
     with own_code.trusting(True), pytest.raises(InputError, match=says):
@@ -153,7 +150,7 @@ def test_a_swept_parameter_of_scikit_learns_is_held_against_its_constraints(spec
         load_spec(spec, overrides=["sweep.classifier.n_neighbors=[-4]"])
 
 
-def test_an_entry_point_needs_no_code(spec: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_entry_point_needs_no_code(spec, monkeypatch):
     offered = {
         "ddr.reducers": EntryPoint("ica", "sklearn.decomposition:FastICA", "ddr.reducers"),
         "ddr.classifiers": EntryPoint("nu_svc", "sklearn.svm:NuSVC", "ddr.classifiers"),
@@ -174,15 +171,13 @@ def test_an_entry_point_needs_no_code(spec: Path, monkeypatch: pytest.MonkeyPatc
         load_spec(spec)
 
 
-def test_a_file_that_fails_names_its_line(spec: Path) -> None:
+def test_a_file_that_fails_names_its_line(spec):
     spec.with_name("mine.py").write_text("import math\n\nmath.sqrt(-1)\n")
     with own_code.trusting(True), pytest.raises(InputError, match=r"line 3: ValueError"):
         load_spec(spec)
 
 
-def test_a_strangers_results_are_read_without_running_their_code(
-    spec: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_strangers_results_are_read_without_running_their_code(spec, tmp_path, monkeypatch):
     swept = SPEC + "sweep: {reducer.n_components: [1, 2]}\n"
     spec.write_text(swept.replace(", n_components: 3", ""))
     out = tmp_path / "out"

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import assume, given, settings
@@ -19,7 +16,7 @@ from ddr_cli.spec import Spec, expand, load_spec, make_spec
 CCDR = "{name: ccdr, n_components: 9, n_neighbors: 4, mode: transductive}"
 
 
-def test_the_spec_holds_what_the_file_says(edit: Callable[..., str]) -> None:
+def test_the_spec_holds_what_the_file_says(edit):
     spec = load_spec(edit())
     assert (spec.name, spec.title, spec.description) == ("x", "CCDR on the digits", "")
     assert spec.dataset.name == "digits"
@@ -35,12 +32,12 @@ def test_the_spec_holds_what_the_file_says(edit: Callable[..., str]) -> None:
     assert (spec.plot.x, spec.plot.y, spec.plot.interval) == ("reducer.beta", "error", 0.8)
 
 
-def test_all_parameters_are_there_with_their_defaults(edit: Callable[..., str]) -> None:
+def test_all_parameters_are_there_with_their_defaults(edit):
     params = load_spec(edit()).reducers[0].params
     assert {"beta": 0.5, "weights": "binary", "epsilon": "mean"}.items() <= params.items()
 
 
-def test_a_parameter_has_one_form_however_it_is_written(edit: Callable[..., str]) -> None:
+def test_a_parameter_has_one_form_however_it_is_written(edit):
     texts = [
         json.dumps(load_spec(edit((CCDR, f"{{name: ccdr, beta: {beta}}}"))).resolved())
         for beta in ("1", "1.0", "1e0")
@@ -49,7 +46,7 @@ def test_a_parameter_has_one_form_however_it_is_written(edit: Callable[..., str]
     assert len(set(texts)) == 1
 
 
-def test_only_the_required_keys_are_needed(edit: Callable[..., str]) -> None:
+def test_only_the_required_keys_are_needed(edit):
     spec = load_spec(
         edit(
             text="dataset: iris\nsplit: {kind: labelled, train: 30}\nreducers: [none]\n"
@@ -65,7 +62,7 @@ def test_only_the_required_keys_are_needed(edit: Callable[..., str]) -> None:
     )
 
 
-def test_the_figure_follows_the_sweep_unless_told(edit: Callable[..., str]) -> None:
+def test_the_figure_follows_the_sweep_unless_told(edit):
     plot = "plot: {x: reducer.beta, interval: 0.80}\n"
     assert load_spec(edit((plot, ""))).plot.model_dump() == {
         "x": "reducer.beta",
@@ -78,9 +75,7 @@ def test_the_figure_follows_the_sweep_unless_told(edit: Callable[..., str]) -> N
     assert load_spec(edit(("0.80", "0.80, log: false"))).plot.log is False
 
 
-def test_mode_defaults_to_what_the_reducer_can(
-    edit: Callable[..., str], offer: Callable[..., None]
-) -> None:
+def test_mode_defaults_to_what_the_reducer_can(edit, offer):
     class OnlyTransductive:
         def __ddr_traits__(self) -> object:
             from ddr_cli.reducers.registry import Traits
@@ -96,40 +91,27 @@ def test_mode_defaults_to_what_the_reducer_can(
     ("items", "labels"),
     [
         (["none", "{name: ccdr}"], ["none", "ccdr"]),
-        (
-            ["{name: ccdr, weights: heat}", "{name: ccdr}"],
-            ["ccdr (heat)", "ccdr (binary)"],
-        ),
+        (["{name: ccdr, weights: heat}", "{name: ccdr}"], ["ccdr (heat)", "ccdr (binary)"]),
         (
             ["{name: ccdr, n_components: 3}", "{name: ccdr, mode: transductive}", "none"],
             ["ccdr (n_components=3, out_of_sample)", "ccdr (n_components=2, transductive)", "none"],
         ),
-        (
-            ["{name: ccdr, label: ours}", "{name: ccdr, weights: heat}"],
-            ["ours", "ccdr (heat)"],
-        ),
+        (["{name: ccdr, label: ours}", "{name: ccdr, weights: heat}"], ["ours", "ccdr (heat)"]),
         (
             ["{name: ccdr, beta: 1, weights: heat}", "{name: ccdr, beta: 2}"],
             ["ccdr (heat)", "ccdr (binary)"],
         ),
-        (
-            ["{name: ccdr, beta: 1}", "{name: ccdr, beta: 2}"],
-            ["ccdr", "ccdr #2"],
-        ),
+        (["{name: ccdr, beta: 1}", "{name: ccdr, beta: 2}"], ["ccdr", "ccdr #2"]),
     ],
 )
-def test_labels_are_unique_and_tell_items_apart(
-    edit: Callable[..., str], items: list[str], labels: list[str]
-) -> None:
+def test_labels_are_unique_and_tell_items_apart(edit, items, labels):
     listed = "\n  - ".join(items)
     # A sweep of beta: two items that differ in it alone are not told apart by it.
     spec = load_spec(edit((f"{CCDR}\n  - none", listed)))
     assert [item.label for item in spec.reducers] == labels
 
 
-def test_a_card_path_is_relative_to_the_spec(
-    edit: Callable[..., str], folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_card_path_is_relative_to_the_spec(edit, folder, monkeypatch):
     digits = shipped_yaml("datasets")["digits"].read_text(encoding="utf-8")
     (folder / "cards").mkdir()
     (folder / "cards" / "digits.yaml").write_text(digits, encoding="utf-8")
@@ -141,7 +123,7 @@ def test_a_card_path_is_relative_to_the_spec(
     assert str(folder) not in json.dumps(spec.resolved())
 
 
-def test_every_shipped_spec_is_right() -> None:
+def test_every_shipped_spec_is_right():
     names = list(shipped_yaml("configs"))
     assert "digits_ccdr_beta" in names
     for name in names:
@@ -151,7 +133,7 @@ def test_every_shipped_spec_is_right() -> None:
         assert Spec.from_resolved(spec.resolved(), path=spec.path) == spec
 
 
-def test_resolved_is_plain_json_and_stays_as_it_is(edit: Callable[..., str]) -> None:
+def test_resolved_is_plain_json_and_stays_as_it_is(edit):
     spec = load_spec(edit())
     resolved = json.loads(json.dumps(spec.resolved(), allow_nan=False))
     assert resolved == spec.resolved()
@@ -199,9 +181,7 @@ _GRIDS = st.one_of(
     metrics=st.permutations(["error", "accuracy"]),
     title=st.text(st.characters(categories=["L", "N", "P", "Z"])),
 )
-def test_specs_survive_the_round_trip(
-    reducers: list[Any], split: Any, grid: Any, metrics: list[str], title: str
-) -> None:
+def test_specs_survive_the_round_trip(reducers, split, grid, metrics, title):
     sweep = {"reducer.beta": grid} if any(item != "none" for item in reducers) else {}
     try:
         spec = make_spec(
@@ -235,16 +215,12 @@ def test_specs_survive_the_round_trip(
         ({"title": ["a list"]}, "title"),
     ],
 )
-def test_what_is_no_resolved_spec_is_refused(
-    edit: Callable[..., str], change: dict[str, Any], message: str
-) -> None:
+def test_what_is_no_resolved_spec_is_refused(edit, change, message):
     with pytest.raises(InputError, match=f"not a resolved spec: {message}"):
         Spec.from_resolved({**load_spec(edit()).resolved(), **change})
 
 
-def test_of_a_grid_that_a_method_declares_what_can_be_offered_is_tuned(
-    edit: Callable[..., str],
-) -> None:
+def test_of_a_grid_that_a_method_declares_what_can_be_offered_is_tuned(edit):
     text = "dataset: iris\nsplit: {kind: kfold, folds: 3}\nreducers: [lda]\n"
     spec = load_spec(edit(text=text + "classifiers: [linear]\ntune: {budget: 4}\n"))
     tuned = next(cell for cell in expand(spec) if cell.tuning and cell.reducer.name == "lda")

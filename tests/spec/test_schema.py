@@ -1,10 +1,7 @@
 """The JSON Schemas take what the loader takes, and are those of the models."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -13,7 +10,7 @@ from ddr_cli.core.yaml_loader import parse, read_document
 from ddr_cli.data.cards import load_card
 from ddr_cli.engine import make_plan
 from ddr_cli.spec import load_spec
-from ddr_cli.spec.schema import FIRST_LINE, Schema, schema_of, schema_text
+from ddr_cli.spec.schema import FIRST_LINE, schema_of, schema_text
 from ddr_cli.suite.definition import suite_schema
 
 jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is not installed")
@@ -30,17 +27,17 @@ RIGHT = {
 
 
 @pytest.fixture(scope="module")
-def validators() -> dict[str, Any]:
+def validators():
     return {kind: jsonschema.Draft202012Validator(schema) for kind, schema in schemas().items()}
 
 
-def schemas() -> dict[str, Schema]:
+def schemas():
     own = {"spec": schema_of("spec", installed=False), "card": schema_of("card")}
     return own | {"suite": suite_schema()}
 
 
 @pytest.mark.parametrize("kind", HOMES)
-def test_the_committed_schema_is_that_of_the_models(kind: str) -> None:
+def test_the_committed_schema_is_that_of_the_models(kind):
     path = SCHEMAS / f"{kind}.schema.json"
     how = "'python tests/spec/test_schema.py' writes it again"
     # Pydantic writes a bound of 1 as 1 or 1.0, by its version.
@@ -49,9 +46,7 @@ def test_the_committed_schema_is_that_of_the_models(kind: str) -> None:
 
 
 @pytest.mark.parametrize(("kind", "path"), FILES, ids=lambda part: getattr(part, "stem", part))
-def test_every_shipped_file_names_its_schema_and_follows_it(
-    kind: str, path: Path, validators: dict[str, Any]
-) -> None:
+def test_every_shipped_file_names_its_schema_and_follows_it(kind, path, validators):
     modeline, _, schema = path.read_text(encoding="utf-8").partition("\n")[0].partition("=")
     assert modeline == "# yaml-language-server: $schema"
     assert (path.parent / schema).resolve() == SCHEMAS / f"{kind}.schema.json"
@@ -77,9 +72,7 @@ def test_every_shipped_file_names_its_schema_and_follows_it(
         "measures: [{name: topology, n_neighbors: 2}]",
     ],
 )
-def test_the_short_forms_that_the_loader_takes(
-    yaml: str, tmp_path: Path, validators: dict[str, Any]
-) -> None:
+def test_the_short_forms_that_the_loader_takes(yaml, tmp_path, validators):
     from ddr_cli.core.yaml_loader import dump
 
     document = {**RIGHT, **parse(yaml.encode(), "given").data}
@@ -115,12 +108,12 @@ def test_the_short_forms_that_the_loader_takes(
         "labels: [0]",
     ],
 )
-def test_a_mistake_is_seen(yaml: str, validators: dict[str, Any]) -> None:
+def test_a_mistake_is_seen(yaml, validators):
     document = {**RIGHT, **parse(yaml.encode(), "given").data}
     assert not validators["spec"].is_valid(document)
 
 
-def test_the_first_line_changes_nothing(tmp_path: Path) -> None:
+def test_the_first_line_changes_nothing(tmp_path):
     text = shipped_yaml("configs")["digits_ccdr_beta"].read_text(encoding="utf-8")
     plans, cards = [], []
     for i, first in enumerate(["", f"{FIRST_LINE}\n"]):

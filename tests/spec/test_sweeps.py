@@ -1,9 +1,6 @@
 """The rules that make a sweep's values."""
 
-from __future__ import annotations
-
 import math
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -38,7 +35,7 @@ from ddr_cli.spec.sweeps import MAX_VALUES, GridError, grid_values, is_geometric
         ({"range": [2**62, 2**62 + 2, 1]}, [2**62, 2**62 + 1, 2**62 + 2]),
     ],
 )
-def test_rules_and_their_values(rule: Any, values: list[Any]) -> None:
+def test_rules_and_their_values(rule, values):
     found = grid_values(rule)
     assert found == values
     assert [type(value) for value in found] == [type(value) for value in values]
@@ -70,7 +67,7 @@ def test_rules_and_their_values(rule: Any, values: list[Any]) -> None:
         (list(range(MAX_VALUES + 1)), "at most"),
     ],
 )
-def test_rules_that_make_no_grid(rule: Any, message: str) -> None:
+def test_rules_that_make_no_grid(rule, message):
     with pytest.raises(GridError, match=message):
         grid_values(rule)
 
@@ -81,7 +78,7 @@ def test_rules_that_make_no_grid(rule: Any, message: str) -> None:
     st.integers(2, 60),
     st.sampled_from(["log", "linear"]),
 )
-def test_ends_are_exact_and_steps_are_even(low: float, factor: float, n: int, form: str) -> None:
+def test_ends_are_exact_and_steps_are_even(low, factor, n, form):
     high = low * factor
     values = grid_values({form: [low, high, n]})
     assert (values[0], values[-1], len(values)) == (low, high, n)
@@ -106,7 +103,7 @@ def test_ends_are_exact_and_steps_are_even(low: float, factor: float, n: int, fo
         ([], False),
     ],
 )
-def test_a_logarithmic_axis_is_for_numbers_in_ratios(values: Any, answer: bool) -> None:
+def test_a_logarithmic_axis_is_for_numbers_in_ratios(values, answer):
     assert is_geometric(values) is answer
 
 

@@ -1,9 +1,5 @@
 """``tune:`` and grids of one item: what they mean, and what is refused at which place."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
-
 import pytest
 
 from ddr_cli.core.errors import InputError
@@ -25,11 +21,11 @@ controls: []
 
 
 @pytest.fixture
-def right(edit: Callable[..., str]) -> Callable[..., str]:
+def right(edit):
     return lambda *replacements: edit(*replacements, text=RIGHT)
 
 
-def candidates(spec: Spec, reducer: str) -> list[tuple[object, ...]]:
+def candidates(spec, reducer):
     """Return the values of the settings that are compared, in their order."""
     tuning = next(c.tuning for c in expand(spec) if c.reducer.name == reducer and c.tuning)
     assert tuning is not None
@@ -39,7 +35,7 @@ def candidates(spec: Spec, reducer: str) -> list[tuple[object, ...]]:
     ]
 
 
-def test_each_method_is_run_at_its_default_and_tuned(right: Callable[..., str]) -> None:
+def test_each_method_is_run_at_its_default_and_tuned(right):
     spec = load_spec(right())
     cells = expand(spec)
     assert [(c.reducer.name, c.tuning is not None) for c in cells] == [
@@ -51,7 +47,7 @@ def test_each_method_is_run_at_its_default_and_tuned(right: Callable[..., str]) 
     assert Spec.from_resolved(spec.resolved()) == spec.model_copy(update={"path": None})
 
 
-def test_the_default_comes_first_then_the_grid_in_order(right: Callable[..., str]) -> None:
+def test_the_default_comes_first_then_the_grid_in_order(right):
     assert candidates(load_spec(right()), "none") == [(None, None, 5), (None, None, 1)]
     found = candidates(load_spec(right(("budget: 16", "budget: 19"))), "ccdr")
     grid = [(w, beta, k) for w in (1, 2, 3) for beta in (0.01, 0.1, 1.0) for k in (1, 5)]
@@ -59,9 +55,7 @@ def test_the_default_comes_first_then_the_grid_in_order(right: Callable[..., str
 
 
 @pytest.mark.parametrize("search", ["grid", "random"])
-def test_no_method_has_more_settings_than_the_budget(
-    right: Callable[..., str], search: str
-) -> None:
+def test_no_method_has_more_settings_than_the_budget(right, search):
     for budget in (1, 2, 5, 16):
         change = ("folds: 3, budget: 16", f"budget: {budget}, search: {search}")
         found = candidates(load_spec(right(change)), "ccdr")
@@ -73,7 +67,7 @@ def test_no_method_has_more_settings_than_the_budget(
             assert candidates(load_spec(right(change)), "ccdr") == found
 
 
-def test_a_large_grid_is_thinned_evenly() -> None:
+def test_a_large_grid_is_thinned_evenly():
     assert thinned([20], 4) == [(2,), (7,), (12,), (17,)]
     assert thinned([20, 2], 8) == [(place, i) for place in (2, 7, 12, 17) for i in (0, 1)]
     # An axis of which one value is left stays at the item's own.
@@ -82,7 +76,7 @@ def test_a_large_grid_is_thinned_evenly() -> None:
     assert len(set(drawn([2, 3], 6, seed=0))) == 6
 
 
-def test_without_grids_the_declared_ones_are_tuned_but_for_what_is_swept() -> None:
+def test_without_grids_the_declared_ones_are_tuned_but_for_what_is_swept():
     spec = make_spec(
         dataset="landsat",
         reducers=["lda"],
@@ -95,7 +89,7 @@ def test_without_grids_the_declared_ones_are_tuned_but_for_what_is_swept() -> No
     assert [width for width, *_ in candidates(spec, "lda")] == [2, 1, 3, 4, 5]
 
 
-def test_without_tune_a_grid_is_a_sweep_of_its_item(right: Callable[..., str]) -> None:
+def test_without_tune_a_grid_is_a_sweep_of_its_item(right):
     spec = load_spec(right(("tune: {folds: 3, budget: 16}\n", "")))
     cells = [cell for cell in expand(spec) if cell.split.index == 0]
     assert len(cells) == (3 * 3 + 1) * 2
@@ -106,7 +100,7 @@ def test_without_tune_a_grid_is_a_sweep_of_its_item(right: Callable[..., str]) -
     assert [item.label for item in spec.reducers] == ["ccdr", "none"]
 
 
-def test_a_grid_stands_instead_of_the_sweeps_values(right: Callable[..., str]) -> None:
+def test_a_grid_stands_instead_of_the_sweeps_values(right):
     spec = load_spec(
         right(
             ("tune: {folds: 3, budget: 16}", "sweep: {reducer.n_components: [1, 2, 3, 4]}"),
@@ -119,7 +113,7 @@ def test_a_grid_stands_instead_of_the_sweeps_values(right: Callable[..., str]) -
     assert {c.reducer.params["n_components"] for c in expand(again)} == {2}
 
 
-def test_tune_none_is_as_good_as_absent(right: Callable[..., str]) -> None:
+def test_tune_none_is_as_good_as_absent(right):
     off = load_spec(right(("tune: {folds: 3, budget: 16}", "tune: none")))
     assert off.tune is None
 
@@ -157,7 +151,7 @@ def test_tune_none_is_as_good_as_absent(right: Callable[..., str]) -> None:
         ),
     ],
 )
-def test_one_mistake(right: Callable[..., str], old: str, new: str, told: str) -> None:
+def test_one_mistake(right, old, new, told):
     with pytest.raises(DocumentError) as caught:
         load_spec(right((old, new)))
     (line,) = str(caught.value).split("\n  ")[1:]
@@ -165,13 +159,13 @@ def test_one_mistake(right: Callable[..., str], old: str, new: str, told: str) -
     assert caught.value.exit_code == 2
 
 
-def test_items_may_differ_in_what_is_not_tuned(right: Callable[..., str]) -> None:
+def test_items_may_differ_in_what_is_not_tuned(right):
     item = "  - {name: ccdr, n_components: {grid: [1, 3]}, beta: {grid: [1, 2]}, weights: heat}"
     spec = load_spec(right(("  - none", item)))
     assert [each.label for each in spec.reducers] == ["ccdr (binary)", "ccdr (heat)"]
 
 
-def test_a_metric_that_no_classifier_is_scored_by_is_refused_in_python() -> None:
+def test_a_metric_that_no_classifier_is_scored_by_is_refused_in_python():
     with pytest.raises(InputError, match="training_error"):
         make_spec(
             dataset="iris",
@@ -182,7 +176,7 @@ def test_a_metric_that_no_classifier_is_scored_by_is_refused_in_python() -> None
         )
 
 
-def test_a_class_of_one_training_point_is_refused_with_its_place(edit: Callable[..., str]) -> None:
+def test_a_class_of_one_training_point_is_refused_with_its_place(edit):
     text = """\
 dataset: iris
 split: {kind: per_class, train: 1}

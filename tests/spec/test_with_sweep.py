@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import pytest
 
 from ddr_cli.core.errors import InputError
@@ -24,7 +21,7 @@ class _Declares:
         return Traits(grids={"depth": (0.5, 5, 50.0)})
 
 
-def test_the_sweep_replaces_the_specs_own(edit: Callable[..., str]) -> None:
+def test_the_sweep_replaces_the_specs_own(edit):
     base = load_spec(
         edit(("metrics: [error]", "metrics: [error]\npaper: {name: ccdr, artefact: fig2}"))
     )
@@ -38,9 +35,7 @@ def test_the_sweep_replaces_the_specs_own(edit: Callable[..., str]) -> None:
     assert len(expand(spec)) == 10 * (3 + 1) * 2
 
 
-def test_the_default_grid_is_the_one_that_the_reducer_declares(
-    edit: Callable[..., str], offer: Callable[..., None]
-) -> None:
+def test_the_default_grid_is_the_one_that_the_reducer_declares(edit, offer):
     offer("REDUCERS", declares=_Declares)
     base = load_spec(edit(("- none", "- declares")))
     assert with_sweep(base, {"depth": None}).sweep == {"reducer.depth": (0.5, 5.0, 50.0)}
@@ -48,7 +43,7 @@ def test_the_default_grid_is_the_one_that_the_reducer_declares(
         with_sweep(base, {"width": None})
 
 
-def test_ccdr_declares_a_grid_of_beta() -> None:
+def test_ccdr_declares_a_grid_of_beta():
     spec = with_sweep(load_spec("digits_ccdr_beta"), {"beta": None})
     assert len(spec.sweep["reducer.beta"]) >= 5
     assert spec.title == "CCDR on the digits: error against beta"
@@ -57,9 +52,7 @@ def test_ccdr_declares_a_grid_of_beta() -> None:
     assert spec.plot.log is True
 
 
-def test_declared_values_and_those_of_a_rule_are_the_same_values(
-    edit: Callable[..., str], offer: Callable[..., None]
-) -> None:
+def test_declared_values_and_those_of_a_rule_are_the_same_values(edit, offer):
     class Thirds:
         def __init__(self, depth: float = 1.0) -> None:
             self.depth = depth
@@ -83,21 +76,19 @@ def test_declared_values_and_those_of_a_rule_are_the_same_values(
         ("alpha", "classifier.alpha", "x_sweep_classifier_alpha"),
     ],
 )
-def test_a_bare_name_is_the_reducers_or_else_the_classifiers(
-    edit: Callable[..., str], given: str, key: str, name: str
-) -> None:
+def test_a_bare_name_is_the_reducers_or_else_the_classifiers(edit, given, key, name):
     spec = with_sweep(load_spec(edit()), {given: [1, 2]})
     assert (list(spec.sweep), spec.name) == ([key], name)
 
 
-def test_two_parameters_make_a_grid(edit: Callable[..., str]) -> None:
+def test_two_parameters_make_a_grid(edit):
     spec = with_sweep(load_spec(edit()), {"beta": {"log": (0.1, 10, 3)}, "n_components": (2, 3)})
     assert spec.sweep == {"reducer.beta": (0.1, 1.0, 10.0), "reducer.n_components": (2, 3)}
     assert spec.plot.x == "reducer.beta"
     assert spec.name == "x_sweep_beta_n_components"
 
 
-def test_a_spec_without_a_file_can_be_swept() -> None:
+def test_a_spec_without_a_file_can_be_swept():
     base = make_spec(dataset="iris", reducers=["none"], classifiers=["knn"])
     spec = with_sweep(base, {"n_neighbors": [1, 3]})
     assert spec.name == "iris_none_sweep_classifier_n_neighbors"
@@ -118,14 +109,12 @@ def test_a_spec_without_a_file_can_be_swept() -> None:
         ({"n_neighbors": [5000]}, "n_neighbors is 5000.*only 1797 points"),
     ],
 )
-def test_what_can_not_be_swept(
-    edit: Callable[..., str], params: dict[str, Any], message: str
-) -> None:
+def test_what_can_not_be_swept(edit, params, message):
     with pytest.raises(InputError, match=message):
         with_sweep(load_spec(edit()), params)
 
 
-def test_problems_of_a_sweep_name_the_option(edit: Callable[..., str]) -> None:
+def test_problems_of_a_sweep_name_the_option(edit):
     with pytest.raises(DocumentError) as caught:
         with_sweep(load_spec(edit()), {"beta": [1, -1, "x"]})
     head, text, negative = str(caught.value).splitlines()
@@ -145,11 +134,11 @@ def test_problems_of_a_sweep_name_the_option(edit: Callable[..., str]) -> None:
         ("{log: [0.01, 10, 13]}", {"log": [0.01, 10, 13]}),
     ],
 )
-def test_values_of_the_command_line(text: str, grid: Any) -> None:
+def test_values_of_the_command_line(text, grid):
     assert parse_values(text) == grid
 
 
 @pytest.mark.parametrize("text", ["", "1,,2", "[1", "{", "{a: 1, a: 2}", "\udcff,&", "1]["])
-def test_values_that_are_not_a_grid(text: str) -> None:
+def test_values_that_are_not_a_grid(text):
     with pytest.raises(InputError, match="is not a grid"):
         parse_values(text)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 
 from ddr_cli.core.errors import InputError
@@ -20,11 +18,11 @@ SWEEP = f"reducer.beta: {GRID}"
 BETA = "sweep.reducer.beta"
 
 
-def _named(name: str, kind: str) -> tuple[str, str]:
+def _named(name, kind):
     return f"mean '{name}'", f"'ddr list {kind}'"
 
 
-def _lines(path: str) -> list[str]:
+def _lines(path):
     with pytest.raises(DocumentError) as caught:
         load_spec(path)
     head, *lines = str(caught.value).split("\n  ")
@@ -138,7 +136,7 @@ def _lines(path: str) -> list[str]:
         ("metrics: [error]", "paper: {name: ccdr}", "13:8: paper.artefact", "needs artefact"),
     ],
 )
-def test_one_mistake(edit: Callable[..., str], mistake: tuple[str, ...]) -> None:
+def test_one_mistake(edit, mistake):
     old, new, place, *told = mistake
     (line,) = _lines(edit((old, new)))
     assert line.startswith(f"x.yaml:{place}: ")
@@ -146,7 +144,7 @@ def test_one_mistake(edit: Callable[..., str], mistake: tuple[str, ...]) -> None
     assert [words for words in told if words not in said] == []
 
 
-def test_all_mistakes_at_once_sorted_by_position(edit: Callable[..., str]) -> None:
+def test_all_mistakes_at_once_sorted_by_position(edit):
     path = edit(
         ("title:", "titel:"),
         ("dataset: digits", "dataset: digit"),
@@ -179,19 +177,19 @@ def test_all_mistakes_at_once_sorted_by_position(edit: Callable[..., str]) -> No
         ("3\n", "holds 3"),
     ],
 )
-def test_a_file_that_is_no_mapping(edit: Callable[..., str], text: str, what: str) -> None:
+def test_a_file_that_is_no_mapping(edit, text, what):
     with pytest.raises(InputError, match=f"dataset, split, reducers, classifiers.*{what}"):
         load_spec(edit(text=text))
 
 
-def test_every_missing_part_is_named(edit: Callable[..., str]) -> None:
+def test_every_missing_part_is_named(edit):
     lines = sorted(_lines(edit(text="title: x\n")))
     keys = ["classifiers", "dataset", "reducers", "split"]
     assert [line.split(": ")[:2] for line in lines] == [["x.yaml:1:1", key] for key in keys]
     assert "or measures" in lines[0]
 
 
-def test_the_predefined_split_is_a_single_one(edit: Callable[..., str]) -> None:
+def test_the_predefined_split_is_a_single_one(edit):
     change = ("dataset: digits", "dataset: landsat")
     path = edit(change, (SPLIT, "{kind: predefined, repeats: 5}"))
     (line,) = _lines(path)
@@ -201,13 +199,13 @@ def test_the_predefined_split_is_a_single_one(edit: Callable[..., str]) -> None:
         assert load_spec(edit(change, (SPLIT, split))).split.repeats == 1
 
 
-def test_more_points_than_a_class_has(edit: Callable[..., str]) -> None:
+def test_more_points_than_a_class_has(edit):
     (line,) = _lines(edit(("kind: fraction, train: 0.5", "kind: per_class, train: 174")))
     assert line.startswith("x.yaml:3:33: split.train: ")
     assert "174" in line
 
 
-def test_a_card_that_is_wrong_is_reported_where_it_is_named(edit: Callable[..., str]) -> None:
+def test_a_card_that_is_wrong_is_reported_where_it_is_named(edit):
     edit(text="name: mine\n", name="mine.yaml")
     lines = _lines(edit(("dataset: digits", "dataset: ./mine.yaml")))
     assert lines[0].startswith("x.yaml:2:10: dataset: ")
@@ -226,9 +224,7 @@ class _Transductive:
         return Traits(transductive=self.exact, out_of_sample=not self.exact)
 
 
-def test_a_mode_must_be_possible_at_every_point_of_the_sweep(
-    edit: Callable[..., str], offer: Callable[..., None]
-) -> None:
+def test_a_mode_must_be_possible_at_every_point_of_the_sweep(edit, offer):
     offer("REDUCERS", odd=_Transductive)
     path = edit(
         (CCDR, "{name: odd, exact: true}"),
@@ -258,9 +254,7 @@ class _Picky:
         ("{name: picky, size: 13}", "10:5: classifiers: _Picky can't be "),
     ],
 )
-def test_third_party_estimators_are_checked_by_what_they_say(
-    edit: Callable[..., str], offer: Callable[..., None], item: str, line: str
-) -> None:
+def test_third_party_estimators_are_checked_by_what_they_say(edit, offer, item, line):
     offer("CLASSIFIERS", picky=_Picky)
     (found,) = _lines(edit(("- linear", f"- {item}")))
     assert found.startswith(f"x.yaml:{line}")

@@ -1,7 +1,5 @@
 """A suite's archive holds all its rows, and has the same bytes twice."""
 
-from __future__ import annotations
-
 import hashlib
 import zipfile
 

@@ -1,7 +1,5 @@
 """A suite's leaderboard, recomputed from the raw rows of its journals."""
 
-from __future__ import annotations
-
 import csv
 
 import numpy as np

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,8 +12,8 @@ import pytest
 
 from ddr_cli.comparison.against_controls import largest_class_score
 from ddr_cli.suite.benchmark import Benchmark
-from ddr_cli.suite.definition import Suite, load_suite
-from ddr_cli.suite.findings import Told, findings
+from ddr_cli.suite.definition import load_suite
+from ddr_cli.suite.findings import findings
 from ddr_cli.suite.leaderboard import leaderboard
 from ddr_cli.suite.page_data import page_data
 from ddr_cli.suite.pages import write_benchmark
@@ -64,23 +62,23 @@ AHEAD = {"none": 0.2, "pca": 0.22, "fisher": 0.15, "lfda": 0.1, "nmmp": 0.14}
 
 
 @pytest.fixture(scope="module")
-def suite(tmp_path_factory: pytest.TempPathFactory) -> Suite:
+def suite(tmp_path_factory):
     path = tmp_path_factory.mktemp("suite") / "small.yaml"
     path.write_text(SUITE)
     return load_suite(path)
 
 
 @pytest.fixture(scope="module")
-def specs(suite: Suite) -> dict[str, Any]:
+def specs(suite):
     return {spec.dataset.name: spec for spec in suite.specs(tracks=["inductive"])}
 
 
-def made_rows(suite: Suite, specs: dict[str, Any]) -> pd.DataFrame:
+def made_rows(suite, specs):
     """Return rows as `suite_rows` has them, with errors drawn around each method's own."""
     rng = np.random.default_rng(0)
     records: list[dict[str, Any]] = []
 
-    def add(track: str, dataset: str, split: int, method: str, error: float, **more: Any) -> None:
+    def add(track, dataset, split, method, error, **more):
         given = {"classifier": "knn", "tuned": False, "labels": "all", "control": "", "setting": ""}
         records.append(
             {
@@ -158,12 +156,12 @@ def made_rows(suite: Suite, specs: dict[str, Any]) -> pd.DataFrame:
 
 
 @pytest.fixture(scope="module")
-def bench(suite: Suite, specs: dict[str, Any]) -> Benchmark:
+def bench(suite, specs):
     return Benchmark(suite, made_rows(suite, specs), specs)
 
 
 @pytest.fixture(scope="module")
-def pages(bench: Benchmark, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def pages(bench, tmp_path_factory):
     """Return the folder of the pages; of two files before it made one."""
     results = tmp_path_factory.mktemp("results")
     methods = results / "report" / "suite_small" / "methods"
@@ -176,32 +174,32 @@ def pages(bench: Benchmark, tmp_path_factory: pytest.TempPathFactory) -> Path:
 # -- what can and can't be concluded ---------------------------------------------------------------
 
 
-def told(bench: Benchmark, name: str) -> Told:
+def told(bench, name):
     return next(each for each in findings() if each.name == name).told(bench)
 
 
-def test_ten_sentences_each_say_what_is_asked() -> None:
+def test_ten_sentences_each_say_what_is_asked():
     assert len({each.name for each in findings()}) == 10
     assert all(each.sentence and each.asked and each.fixed for each in findings())
 
 
-def swapped(rows: pd.DataFrame, *pairs: tuple[str, str]) -> pd.DataFrame:
+def swapped(rows, *pairs):
     """Return rows in which methods have each other's errors; the full features stay."""
     names = {name: other for pair in pairs for name, other in (pair, pair[::-1])}
     other = rows["method"].replace(names)
     return rows.assign(method=rows["method"].where(is_strong(rows), other))
 
 
-def is_strong(rows: pd.DataFrame) -> Any:
+def is_strong(rows):
     return rows["classifier"] == "random_forest"
 
 
-def is_pca_late(rows: pd.DataFrame) -> Any:
+def is_pca_late(rows):
     """Tell the rows of PCA on 7 of 10 data sets."""
     return (rows["dataset"] > "i") & (rows["method"] == "pca")
 
 
-def with_error(rows: pd.DataFrame, where: Any, error: float) -> pd.DataFrame:
+def with_error(rows, where, error):
     return rows.assign(error=rows["error"].mask(where, error))
 
 
@@ -220,15 +218,13 @@ def with_error(rows: pd.DataFrame, where: Any, error: float) -> pd.DataFrame:
         ("time", 1, 0, lambda rows: rows.assign(fit_seconds=1 / rows["method"].map(AHEAD))),
     ],
 )  # fmt: skip
-def test_a_sentence_follows_the_rows(
-    bench: Benchmark, name: str, before: bool, after: bool | None, change: Callable[..., Any]
-) -> None:
+def test_a_sentence_follows_the_rows(bench, name, before, after, change):
     assert told(bench, name).holds == before
     changed = Benchmark(bench.suite, change(bench.rows), bench.specs)
     assert told(changed, name).holds == after
 
 
-def test_large_training_parts_take_back_the_sentence_on_size(bench: Benchmark) -> None:
+def test_large_training_parts_take_back_the_sentence_on_size(bench):
     assert told(bench, "size").holds
     assert "of balance, has 313 points" in told(bench, "size").evidence
     bench = Benchmark(bench.suite, bench.rows, bench.specs)
@@ -239,7 +235,7 @@ def test_large_training_parts_take_back_the_sentence_on_size(bench: Benchmark) -
 # -- files -----------------------------------------------------------------------------------------
 
 
-def test_every_method_and_data_set_has_a_page_and_links_lead_somewhere(pages: Path) -> None:
+def test_every_method_and_data_set_has_a_page_and_links_lead_somewhere(pages):
     files = {path.relative_to(pages).as_posix() for path in pages.rglob("*.html")}
     assert {"index.html", "methods/lfda.html", "datasets/vowel.html"} <= files
     # The page of a method that the suite has no more is removed, and no other file.
@@ -253,8 +249,8 @@ def test_every_method_and_data_set_has_a_page_and_links_lead_somewhere(pages: Pa
     assert (pages / "index.html").stat().st_size < 3e6
 
 
-def test_pages_say_what_is_missing_failed_and_where_a_method_stands(pages: Path) -> None:
-    def words(name: str) -> str:
+def test_pages_say_what_is_missing_failed_and_where_a_method_stands(pages):
+    def words(name):
         text = re.sub(
             r"<script.*?</script>|<style.*?</style>",
             "",
@@ -278,9 +274,7 @@ def test_pages_say_what_is_missing_failed_and_where_a_method_stands(pages: Path)
     assert "licence CC BY 4.0" in words("datasets/iris.html")
 
 
-def test_a_panel_has_a_method_s_mean_over_the_same_data_sets_at_every_width(
-    bench: Benchmark,
-) -> None:
+def test_a_panel_has_a_method_s_mean_over_the_same_data_sets_at_every_width(bench):
     figure = draw_dimensions(bench)
     titles = [axes.get_title(loc="left") for axes in figure.axes]
     assert titles == ["fisher", "no reduction", "PCA"]
@@ -298,7 +292,7 @@ def test_a_panel_has_a_method_s_mean_over_the_same_data_sets_at_every_width(
     assert of_one.endswith("fisher on 3 data sets, its least at 2 to 4 dimensions")
 
 
-def test_what_has_no_row_of_a_track_has_no_figure_of_it(pages: Path) -> None:
+def test_what_has_no_row_of_a_track_has_no_figure_of_it(pages):
     there = {"index", "methods/pca", "methods/none", "datasets/iris", "datasets/glass"}
     for name in (*there, "methods/lfda", "datasets/sonar"):
         text = (pages / f"{name}.html").read_text()
@@ -308,7 +302,7 @@ def test_what_has_no_row_of_a_track_has_no_figure_of_it(pages: Path) -> None:
     assert "Ahead of no reduction, of 2 others: 0 at 1, 1 at 2, 1 at 4 dimensions." in index
 
 
-def test_a_method_that_a_control_adds_is_in_the_table(bench: Benchmark) -> None:
+def test_a_method_that_a_control_adds_is_in_the_table(bench):
     methods = {name: how for name, how in bench.suite.methods.items() if name != "none"}
     suite = bench.suite.model_copy(update={"methods": methods})
     data = page_data(Benchmark(suite, bench.rows, bench.specs))
@@ -324,7 +318,7 @@ CHROMIUM = next(
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
+def browser():
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     if CHROMIUM is None:
         pytest.skip("there is no Chromium on the path")
@@ -334,7 +328,7 @@ def browser() -> Iterator[Any]:
         found.close()
 
 
-def shown(page: Any) -> list[list[str]]:
+def shown(page):
     """Return the leaderboard's cells."""
     return page.eval_on_selector_all(
         "#leaderboard tbody tr",
@@ -342,7 +336,7 @@ def shown(page: Any) -> list[list[str]]:
     )
 
 
-def expected(rows: pd.DataFrame, methods: Sequence[str] = (), **choice: Any) -> list[list[str]]:
+def expected(rows, methods=(), **choice):
     """Return what the page should show of these methods, by `leaderboard` on these rows."""
     names = {"none": "no reduction", "pca": "PCA", "lfda": "LFDA", "nmmp": "NMMP"}
     return [
@@ -352,9 +346,7 @@ def expected(rows: pd.DataFrame, methods: Sequence[str] = (), **choice: Any) -> 
     ]
 
 
-def test_the_browser_shows_the_leaderboards_that_were_computed(
-    bench: Benchmark, pages: Path, browser: Any
-) -> None:
+def test_the_browser_shows_the_leaderboards_that_were_computed(bench, pages, browser):
     said: list[str] = []
     page = browser.new_page()
     page.on("console", lambda message: said.append(message.text))
@@ -390,7 +382,7 @@ def test_the_browser_shows_the_leaderboards_that_were_computed(
     assert said == []
 
 
-def test_the_page_has_a_leaderboard_for_each_group_of_data_sets(bench: Benchmark) -> None:
+def test_the_page_has_a_leaderboard_for_each_group_of_data_sets(bench):
     data = page_data(bench)
     small = next(
         each
@@ -403,9 +395,7 @@ def test_the_page_has_a_leaderboard_for_each_group_of_data_sets(bench: Benchmark
     assert {each["group"] for each in data["boards"]} == {"", *bench.groups}
 
 
-def test_without_a_script_the_leaderboard_stands_there(
-    bench: Benchmark, pages: Path, browser: Any
-) -> None:
+def test_without_a_script_the_leaderboard_stands_there(bench, pages, browser):
     page = browser.new_page(java_script_enabled=False)
     page.goto((pages / "index.html").as_uri())
     rows = expected(bench.rows, tuned=True)
@@ -413,7 +403,7 @@ def test_without_a_script_the_leaderboard_stands_there(
     assert not page.locator("#show").is_visible()
 
 
-def test_nothing_keeps_a_reader_out(pages: Path, browser: Any) -> None:
+def test_nothing_keeps_a_reader_out(pages, browser):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright")
     page = browser.new_page(viewport={"width": 390, "height": 900})
     for name in ("index.html", "methods/lfda.html", "datasets/iris.html"):
