@@ -4,8 +4,8 @@ from ddr_cli.spec.cells import Cell, SplitKey, expand
 from ddr_cli.spec.feasible import left_out
 from ddr_cli.spec.load import load_spec, make_spec, with_sweep
 from ddr_cli.spec.model import Spec
-from ddr_cli.spec.settings import Setting, Tuning
-from ddr_cli.spec.sweeps import parse_values
+from ddr_cli.spec.sweeps import Setting, parse_values
+from ddr_cli.spec.tune import Tuning
 
 __all__ = [
     "Cell",

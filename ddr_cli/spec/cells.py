@@ -7,14 +7,12 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ddr_cli.spec.budgets import ALL
-from ddr_cli.spec.candidates import tunings_of
 from ddr_cli.spec.components import Item
 from ddr_cli.spec.controls import SHUFFLED_LABELS
 from ddr_cli.spec.feasible import Limits, limits_of
-from ddr_cli.spec.model import Spec
-from ddr_cli.spec.settings import Setting, Tuning
-from ddr_cli.spec.split import SplitSpec
-from ddr_cli.spec.sweeps import TRAIN, Sweep, combinations
+from ddr_cli.spec.model import Spec, SplitSpec
+from ddr_cli.spec.sweeps import TRAIN, Setting, Sweep, combinations
+from ddr_cli.spec.tune import Tuning, tunings_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,23 +20,13 @@ from pydantic import (
 
 from ddr_cli.core.errors import printable
 from ddr_cli.core.own_code import is_code, shown
-from ddr_cli.core.validation import (
-    Frozen,
-)
+from ddr_cli.core.validation import Frozen
 from ddr_cli.data.card import Card, Expect
-from ddr_cli.spec.estimators import (
-    Factory,
-    Mode,
-    load_factory,
-    settable_names,
-    traits_of,
-)
+from ddr_cli.spec.estimators import Factory, Mode, load_factory, settable_names, traits_of
 
 Text = Annotated[str, MinLen(1), AfterValidator(printable)]
 Label = Annotated[
-    str,
-    StringConstraints(strip_whitespace=True, min_length=1),
-    AfterValidator(printable),
+    str, StringConstraints(strip_whitespace=True, min_length=1), AfterValidator(printable)
 ]
 Params = dict[str, JsonValue]
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal
+from typing import Any
 
 from ddr_cli.spec.components import ClassifierSpec, Context, ReducerSpec, StepSpec
 from ddr_cli.spec.estimators import complete, load_factory
 from ddr_cli.spec.feasible import NOTHING, WIDTH, Limits, is_sparse
+from ddr_cli.spec.model import Control
 
-Control = Literal["none", "pca", "random_projection", "full_features", "shuffled_labels"]
 PROJECTIONS = ("pca", "random_projection")
 FULL_FEATURES: Control = "full_features"
 SHUFFLED_LABELS: Control = "shuffled_labels"

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pydantic import JsonValue, ValidationError
 
@@ -18,11 +18,9 @@ from ddr_cli.data.cards import load_card
 from ddr_cli.spec.budgets import note_train_sizes
 from ddr_cli.spec.components import Context, Item, ReducerSpec, StepSpec
 from ddr_cli.spec.estimators import make
+from ddr_cli.spec.model import Spec
 from ddr_cli.spec.read_split import ReadSplit
 from ddr_cli.spec.sweeps import TRAIN, combinations
-
-if TYPE_CHECKING:
-    from ddr_cli.spec.model import Spec
 
 WIDTH = "n_components"
 TRANSDUCTIVE = "transductive"

@@ -8,21 +8,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from annotated_types import Ge, Gt, Le, Lt, MinLen
-from pydantic import (
-    AfterValidator,
-    Field,
-    JsonValue,
-    StringConstraints,
-    ValidationError,
-)
+from pydantic import AfterValidator, Field, JsonValue, StringConstraints, ValidationError
 
 from ddr_cli.core.errors import InputError, printable
-from ddr_cli.spec.budgets import (
-    Budget,
-)
+from ddr_cli.spec.budgets import Budget
 from ddr_cli.spec.components import (
     ClassifierSpec,
     MeasureSpec,
@@ -32,16 +24,10 @@ from ddr_cli.spec.components import (
     StrictFrozen,
     Text,
 )
-from ddr_cli.spec.controls import (
-    Control,
-)
-from ddr_cli.spec.split import SplitSpec
-from ddr_cli.spec.sweeps import (
-    axes_of,
-)
-from ddr_cli.spec.tune import TuneSpec
+from ddr_cli.spec.sweeps import axes_of
 
 Stripped = Annotated[str, StringConstraints(strip_whitespace=True), AfterValidator(printable)]
+Control = Literal["none", "pca", "random_projection", "full_features", "shuffled_labels"]
 
 
 class PaperRef(StrictFrozen):
@@ -68,6 +54,83 @@ class DatasetRef(StrictFrozen):
     """As `ddr list datasets` has it, or a card's path relative to the spec."""
     options: Params = Field(default_factory=dict)
     """Those of the card, beside `name`: `ddr describe DATASET` lists them."""
+
+
+def _default_repeats(data: dict[str, Any]) -> int:
+    once = data.get("kind") in ("predefined", "kfold", "given") or data.get("folds") is not None
+    return 1 if once else 10
+
+
+class SplitSpec(StrictFrozen):
+    """How the data set is divided into a training and a test set, and how often.
+
+    ``predefined``: the data set's own split. ``resample``: new stratified splits of the predefined
+    sizes; with `predefined`, that split too, as a line of its own. ``per_class``: `train` samples
+    of each class. ``fraction``: the fraction `train` of all samples. ``labelled``: `train` samples
+    in total; the others are unlabelled and are the test set. ``kfold``: `repeats` stratified
+    divisions into `folds`; each fold is the test set once. ``grouped``: the same with whole groups,
+    or with `train` as the fraction of the groups, or with each group as the test set once
+    (``leave_one_out``). ``given``: the splits of a `file`, with the hash `sha256`, or of a `column`
+    of the card's table. ``whole``: all samples, for measures; repeats differ in the methods'
+    randomness alone. If ``split.train`` is swept, `train` may be left out.
+    """
+
+    kind: Literal[
+        "predefined",
+        "resample",
+        "per_class",
+        "fraction",
+        "labelled",
+        "kfold",
+        "grouped",
+        "given",
+        "whole",
+    ]
+    """The kind of split; `ddr describe KIND` has examples."""
+    folds: Annotated[int, Ge(2)] | Literal["leave_one_out"] | None = Field(
+        default=None, validate_default=True
+    )
+    """For kfold and grouped: how many, each the test set once; or for grouped, each group once."""
+    file: Text | None = None
+    """For given: a CSV table next to the spec, with a column for each split."""
+    column: Text | None = None
+    """For given: a column of the data's own table, which the card names in `parts`."""
+    sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] | None = None
+    """Hash of the file; `ddr` fills it in."""
+    repeats: Annotated[int, Ge(1), Le(100_000)] = Field(default_factory=_default_repeats)
+    """How many random splits, or divisions into folds."""
+    seed: Annotated[int, Ge(0)] = 0
+    """Seed of the splits and of the methods' own randomness."""
+    train: int | float | None = Field(default=None, validate_default=True)
+    """Size of the training set: samples per class, in total, or a fraction, depending on kind."""
+    predefined: bool = False
+    """For resample: the data set's own split too, as a line of its own."""
+    test: Annotated[int, Ge(1)] | None = None
+    """For per_class, fraction and labelled: the most test samples; of more, this many are drawn."""
+
+    @property
+    def drawn(self) -> int:
+        """The number of splits, without a predefined one next to drawn ones."""
+        return self.repeats * (self.folds if isinstance(self.folds, int) else 1)
+
+
+class TuneSpec(StrictFrozen):
+    """How settings are chosen: by the mean of `metric` over stratified inner folds.
+
+    At most `budget` settings of each method, a reducer with a classifier, are compared, its own
+    first. Of a larger grid, ``grid`` keeps every axis but thins it evenly; ``random`` draws.
+    """
+
+    folds: Annotated[int, Ge(2), Le(1000)] = 3
+    """Stratified inner folds of the training set; by groups if the split is by groups."""
+    repeats: Annotated[int, Ge(1), Le(1000)] = 1
+    """How often the training set is divided into these folds."""
+    budget: Annotated[int, Ge(1), Le(10_000)] = 16
+    """The largest number of settings of any method, its own setting included."""
+    search: Literal["grid", "random"] = "grid"
+    """How a larger grid is thinned: evenly, or drawn by the seed."""
+    metric: Text | None = None
+    """The metric to choose by; the first that scores classifiers, if not given."""
 
 
 class EmbeddingsSpec(StrictFrozen):

@@ -14,10 +14,10 @@ from ddr_cli.core.yaml_loader import flow
 from ddr_cli.data.card import Card
 from ddr_cli.data.cards import load_card
 from ddr_cli.spec.cells import expand
-from ddr_cli.spec.controls import Control
 from ddr_cli.spec.estimators import load_factory, registry_of, traits_of
 from ddr_cli.spec.feasible import WIDTH, needed_steps
 from ddr_cli.spec.load import load_spec
+from ddr_cli.spec.model import Control
 from ddr_cli.spec.schema import FIRST_LINE, write_schema
 
 _SPLITS = {

@@ -5,25 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, ClassVar, Self, TypeVar
 
-from pydantic import (
-    BaseModel,
-    JsonValue,
-    ValidationError,
-    field_validator,
-    model_validator,
-)
+from pydantic import BaseModel, JsonValue, ValidationError, field_validator, model_validator
 
 from ddr_cli.core.errors import InputError
 from ddr_cli.core.own_code import class_name, located
 from ddr_cli.core.parameters import parameter_model
 from ddr_cli.core.positions import value_text
-from ddr_cli.core.validation import (
-    as_problem,
-    field_problems,
-    problem_at,
-    refuse,
-    unknown_key,
-)
+from ddr_cli.core.validation import as_problem, field_problems, problem_at, refuse, unknown_key
 from ddr_cli.spec.components import (
     ClassifierSpec,
     Component,

@@ -11,11 +11,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, Self, get_args
 
 import numpy as np
-from pydantic import (
-    ValidatorFunctionWrapHandler,
-    field_validator,
-    model_validator,
-)
+from pydantic import ValidatorFunctionWrapHandler, field_validator, model_validator
 
 from ddr_cli.core.errors import InputError, did_you_mean
 from ddr_cli.core.positions import as_clause, value_text
@@ -23,37 +19,29 @@ from ddr_cli.core.registry import paper_files
 from ddr_cli.core.validation import as_problem, problem_at, refuse
 from ddr_cli.core.yaml_loader import read_document
 from ddr_cli.data.cards import load_card
-from ddr_cli.evaluation.metrics import metric_names, scorer_names, scorer_needs, scorer_score
-from ddr_cli.spec.budgets import (
-    ALL,
-    LABELS,
-    check_budgets,
-    note_train_sizes,
-    read_labels,
+from ddr_cli.evaluation.folds import too_few_for_folds
+from ddr_cli.evaluation.metrics import (
+    TRAINING_ERROR,
+    get_scale,
+    measured,
+    metric_names,
+    scorer_names,
+    scorer_needs,
+    scorer_score,
 )
+from ddr_cli.spec.budgets import ALL, LABELS, check_budgets, note_train_sizes, read_labels
 from ddr_cli.spec.checks import problems_of, too_many_trials
-from ddr_cli.spec.components import (
-    ClassifierSpec,
-    Context,
-    Info,
-    Item,
-    Params,
-    ReducerSpec,
-)
+from ddr_cli.spec.components import ClassifierSpec, Context, Info, Item, Params, ReducerSpec
 from ddr_cli.spec.controls import (
     FULL_FEATURES,
     SEEN,
     SHUFFLED_LABELS,
-    Control,
     control_reducers,
     strong_classifier,
 )
 from ddr_cli.spec.estimators import make
-from ddr_cli.spec.feasible import (
-    WIDTH,
-    known_limits,
-)
-from ddr_cli.spec.model import DatasetRef, PaperRef, Spec
+from ddr_cli.spec.feasible import WIDTH, known_limits
+from ddr_cli.spec.model import Control, DatasetRef, PaperRef, Spec, TuneSpec
 from ddr_cli.spec.read_components import (
     Labelled,
     ReadClassifier,
@@ -65,13 +53,7 @@ from ddr_cli.spec.read_components import (
     too_many_neighbors,
 )
 from ddr_cli.spec.read_split import ReadSplit
-from ddr_cli.spec.sweeps import (
-    axes_of,
-    is_geometric,
-    is_positive,
-    read_sweep,
-)
-from ddr_cli.spec.tune import TuneSpec, with_metric
+from ddr_cli.spec.sweeps import axes_of, is_geometric, is_positive, read_sweep
 
 CATEGORIES = ("reducer", "classifier")
 
@@ -285,7 +267,23 @@ class ReadSpec(Spec):
             raise ValueError(
                 "settings are chosen by a classifier's score, and the spec has no classifiers"
             )
-        return with_metric(tune, info.data.get("metrics", ()), info.context)
+        metrics, classes = info.data.get("metrics", ()), info.context.class_sizes
+        left_out = {*measured(), TRAINING_ERROR}
+        known = [name for name in metrics if name not in left_out and get_scale(name).better]
+        metric = tune.metric or (*known, "error")[0]
+        problems = []
+        # A wrong metric of the spec is reported at its own place.
+        if metrics and metric not in known:
+            hint = did_you_mean(metric, known) or f" It has {' or '.join(known) or 'none'}."
+            message = (
+                f"tuning needs a metric by which the spec scores classifiers on the test set, and "
+                f"'{metric}' is not one.{hint}"
+            )
+            problems.append(problem_at(("metric",), message))
+        if classes and (lack := too_few_for_folds(classes, tune.folds)):
+            problems.append(problem_at(("folds",), lack))
+        refuse(problems)
+        return tune.model_copy(update={"metric": metric})
 
     @field_validator("plot", mode="wrap")
     @classmethod

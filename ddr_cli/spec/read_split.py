@@ -15,7 +15,7 @@ from ddr_cli.evaluation.split_file import read_split_file
 from ddr_cli.evaluation.splits import LEAVE_ONE_OUT, check_folds, check_train, no_groups
 from ddr_cli.spec.budgets import training_classes
 from ddr_cli.spec.components import Context, Info
-from ddr_cli.spec.split import SplitSpec
+from ddr_cli.spec.model import SplitSpec
 from ddr_cli.spec.sweeps import TRAIN
 
 # Kinds whose test set is all that is not in the training set.

@@ -22,11 +22,16 @@ from ddr_cli.core.registry import Entry, shipped_yaml
 from ddr_cli.data.card import Card
 from ddr_cli.data.cards import card_names
 from ddr_cli.evaluation.metrics import metric_names, scorer_names
-from ddr_cli.spec.controls import Control
 from ddr_cli.spec.estimators import MODES, PREFIXES, registry_of
-from ddr_cli.spec.model import EmbeddingsSpec, PaperRef, PlotSpec, Spec
-from ddr_cli.spec.split import SplitSpec
-from ddr_cli.spec.tune import TuneSpec
+from ddr_cli.spec.model import (
+    Control,
+    EmbeddingsSpec,
+    PaperRef,
+    PlotSpec,
+    Spec,
+    SplitSpec,
+    TuneSpec,
+)
 
 Document = Literal["spec", "card"]
 Schema = dict[str, Any]

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise, product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pydantic import JsonValue, ValidationError
 from pydantic_core import InitErrorDetails
@@ -14,6 +17,7 @@ from ddr_cli.core.errors import InputError, did_you_mean
 from ddr_cli.core.positions import KeyPath, as_clause, value_text
 from ddr_cli.core.validation import field_problems, problem_at, refuse
 from ddr_cli.core.yaml_loader import parse_value
+from ddr_cli.spec.components import Component, Item
 from ddr_cli.spec.estimators import (
     MODES,
     complete,
@@ -25,9 +29,6 @@ from ddr_cli.spec.estimators import (
     nobody_has,
     wrong_mode,
 )
-
-if TYPE_CHECKING:
-    from ddr_cli.spec.components import Component, Item
 
 Sweep = Mapping[str, Sequence[JsonValue]]
 Grid = Sequence[Any] | Mapping[str, Any]
@@ -44,6 +45,30 @@ _FORMS = {
     "linear": "[from, to, how many]",
     "range": "[from, to, step]",
 }
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A reducer, classifier or measure at one point of the sweep, with all its parameters.
+
+    `mode` is None except for reducers; `version` is raised whenever the component's numbers change.
+    """
+
+    name: str
+    label: str
+    params: Mapping[str, JsonValue]
+    mode: str | None
+    version: int
+
+    @classmethod
+    def of(cls, item: Item, params: Mapping[str, JsonValue], mode: str | None) -> Setting:
+        """Return an item's setting."""
+        return cls(item.name, item.label, params, mode, item.traits(params).version)
+
+    @cached_property
+    def text(self) -> str:
+        """What equal settings of components have in common, labels aside."""
+        return json.dumps([self.name, self.mode, self.params], sort_keys=True)
 
 
 def read_sweep(

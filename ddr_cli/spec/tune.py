@@ -1,77 +1,125 @@
-"""The ``tune:`` of a spec: how a method's settings are chosen inside the training set."""
+"""Tuning: the settings that are compared for each method inside the training set."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import product
 from math import prod
-from typing import Annotated, Literal
 
 import numpy as np
-from annotated_types import Ge, Le
+from pydantic import JsonValue
 
-from ddr_cli.core.errors import did_you_mean
-from ddr_cli.core.validation import problem_at, refuse
-from ddr_cli.evaluation.folds import too_few_for_folds
-from ddr_cli.evaluation.metrics import TRAINING_ERROR, get_scale, measured
-from ddr_cli.spec.components import Context, StrictFrozen, Text
+from ddr_cli.core.errors import InputError
+from ddr_cli.spec.components import Item
+from ddr_cli.spec.estimators import in_form
+from ddr_cli.spec.feasible import WIDTH, Limits
+from ddr_cli.spec.model import Spec, TuneSpec
+from ddr_cli.spec.sweeps import Setting
 
 Point = tuple[int | None, ...]
 """Where on each axis a setting stands; None is the item's own value, which need not be on it."""
 
+Axes = Mapping[str, Sequence[JsonValue]]
+Pair = tuple[Setting, Setting]
 
-class TuneSpec(StrictFrozen):
-    """How settings are chosen: by the mean of `metric` over stratified inner folds.
 
-    At most `budget` settings of each method, a reducer with a classifier, are compared, its own
-    first. Of a larger grid, ``grid`` keeps every axis but thins it evenly; ``random`` draws.
+@dataclass(frozen=True)
+class Tuning:
+    """How the setting of a tuned trial is chosen inside its training part.
+
+    The `candidates`, a reducer's setting with an evaluator's, the default one first, are compared
+    by their mean `metric` over `repeats` stratified divisions into `folds`.
     """
 
-    folds: Annotated[int, Ge(2), Le(1000)] = 3
-    """Stratified inner folds of the training set; by groups if the split is by groups."""
-    repeats: Annotated[int, Ge(1), Le(1000)] = 1
-    """How often the training set is divided into these folds."""
-    budget: Annotated[int, Ge(1), Le(10_000)] = 16
-    """The largest number of settings of any method, its own setting included."""
-    search: Literal["grid", "random"] = "grid"
-    """How a larger grid is thinned: evenly, or drawn by the seed."""
-    metric: Text | None = None
-    """The metric to choose by; the first that scores classifiers, if not given."""
-
-    def points(self, sizes: Sequence[int], seed: int) -> list[Point]:
-        """Return up to `budget` points of a grid of these sizes, in the grid's order."""
-        if self.budget == 0:
-            return []
-        if prod(sizes) <= self.budget or self.search == "grid":
-            return thinned(sizes, self.budget)
-        return drawn(sizes, self.budget, seed)
+    candidates: tuple[tuple[Setting, Setting], ...]
+    folds: int
+    repeats: int
+    metric: str
 
 
-def with_metric(tune: TuneSpec, metrics: Sequence[str], context: Context) -> TuneSpec:
-    """Return how to tune, complete: by default, by the first metric that scores classifiers.
+def tunings_of(
+    spec: Spec, pairs: Sequence[tuple[tuple[Item, Setting], tuple[Item, Setting]]], limits: Limits
+) -> list[Tuning | None]:
+    """Return the tuning of each pair of a reducer's and an evaluator's default setting.
 
-    Raises pydantic.ValidationError if the metric can't be chosen by, or the training part is known
-    to be too small for the folds.
+    It is None for a measure, and if the spec doesn't tune.
     """
-    known = [
-        name
-        for name in metrics
-        if name not in measured() and name != TRAINING_ERROR and get_scale(name).better is not None
-    ]
-    problems = []
-    metric = tune.metric or (known[0] if known else "error")
-    # That a metric of the spec is wrong is said where it stands.
-    if metrics and metric not in known:
-        hint = did_you_mean(metric, known) or f" It has {' or '.join(known) or 'none'}."
-        message = (
-            f"settings are chosen by a metric by which the spec scores classifiers on test points, "
-            f"and '{metric}' is none of them.{hint}"
-        )
-        problems.append(problem_at(("metric",), message))
-    if context.class_sizes and (lack := too_few_for_folds(context.class_sizes, tune.folds)):
-        problems.append(problem_at(("folds",), lack))
-    refuse(problems)
-    return tune.model_copy(update={"metric": metric})
+    if spec.tune is None:
+        return [None] * len(pairs)
+    search = _Search(spec, spec.tune, limits)
+    return [search.of(*reducer, *evaluator) for reducer, evaluator in pairs]
+
+
+class _Search:
+    """Finds candidates; equal settings are one object, so that each is examined once."""
+
+    def __init__(self, spec: Spec, tune: TuneSpec, limits: Limits) -> None:
+        self._spec = spec
+        self._tune = tune
+        self._limits = limits.inner(tune.folds)
+        self._settings: dict[str, Setting] = {}
+        self._found: dict[tuple[int, int, Point], Setting | None] = {}
+
+    def of(self, item: Item, reducer: Setting, scorer: Item, evaluator: Setting) -> Tuning | None:
+        if not scorer.is_tunable or getattr(scorer, "only_on", None):
+            return None
+        for setting in (reducer, evaluator):
+            self._settings.setdefault(setting.text, setting)
+        own, other = self._axes(item, reducer), self._axes(scorer, evaluator)
+        sizes = [len(values) for values in (*own.values(), *other.values())]
+        tune, default = self._tune, (reducer, evaluator)
+        found: dict[tuple[str, str], Pair] = {}
+        # The default setting counts towards the budget, on the grid or not.
+        for budget in (tune.budget, tune.budget - 1):
+            if prod(sizes) <= budget or tune.search == "grid":
+                points = thinned(sizes, budget) if budget else []
+            else:
+                points = drawn(sizes, budget, self._spec.split.seed)
+            found = {(reducer.text, evaluator.text): default}
+            for point in points:
+                first = self._at(item, reducer, own, point[: len(own)])
+                second = self._at(scorer, evaluator, other, point[len(own) :])
+                if first is not None and second is not None:
+                    found.setdefault((first.text, second.text), (first, second))
+            if len(found) <= tune.budget:
+                break
+        return Tuning(tuple(found.values()), tune.folds, tune.repeats, str(tune.metric))
+
+    def _axes(self, item: Item, setting: Setting) -> Axes:
+        """Return the values of an item's tuned parameters that the method can be fitted at."""
+        axes: dict[str, Sequence[JsonValue]] = dict(item.grids if item.is_tunable else {})
+        if WIDTH in axes and item.section == "reducers":
+            traits = item.traits(setting.params)
+            axes[WIDTH] = [
+                value
+                for value in axes[WIDTH]
+                if not self._limits.excludes(traits, {WIDTH: value}, setting.mode)
+            ]
+        return {name: values for name, values in axes.items() if values}
+
+    def _at(self, item: Item, default: Setting, axes: Axes, point: Point) -> Setting | None:
+        """Return a setting, or None if it is impossible; each is made once for all partners."""
+        key = id(item), id(default), point
+        if key not in self._found:
+            self._found[key] = self._made(item, default, axes, point)
+        return self._found[key]
+
+    def _made(self, item: Item, default: Setting, axes: Axes, point: Point) -> Setting | None:
+        chosen = {
+            name: values[at]
+            for (name, values), at in zip(axes.items(), point, strict=True)
+            if at is not None
+        }
+        try:
+            params = in_form(item.factory, {**default.params, **chosen})
+            traits = item.traits(params)
+        except InputError:
+            return None
+        if default.mode is not None and not getattr(traits, default.mode):
+            return None
+        setting = Setting(item.name, item.label, params, default.mode, traits.version)
+        return self._settings.setdefault(setting.text, setting)
 
 
 def thinned(sizes: Sequence[int], most: int) -> list[Point]:
@@ -103,17 +151,9 @@ def _spread(size: int, kept: int) -> list[int | None]:
 
 def drawn(sizes: Sequence[int], count: int, seed: int) -> list[Point]:
     """Return `count` different points of a larger grid, drawn by the seed, in the grid's order."""
-    total = prod(sizes)
-    numbers: set[int] = set()
-    for number in _raw(seed):
-        numbers.add(number % total)
-        if len(numbers) == min(count, total):
-            break
-    return [tuple(int(i) for i in np.unravel_index(n, sizes)) for n in sorted(numbers)]
-
-
-def _raw(seed: int) -> Iterator[int]:
     # NumPy promises that a bit generator's raw stream never changes.
-    generator = np.random.PCG64(seed)
-    while True:
-        yield int(generator.random_raw())
+    generator, total = np.random.PCG64(seed), prod(sizes)
+    numbers: set[int] = set()
+    while len(numbers) < min(count, total):
+        numbers.add(int(generator.random_raw()) % total)
+    return [tuple(int(i) for i in np.unravel_index(n, sizes)) for n in sorted(numbers)]

@@ -27,13 +27,11 @@ from ddr_cli.core.yaml_loader import read_document
 from ddr_cli.data.cards import load_card
 from ddr_cli.spec.budgets import Budget
 from ddr_cli.spec.components import StrictFrozen, Text
-from ddr_cli.spec.controls import Control
 from ddr_cli.spec.estimators import Mode, complete, load_factory, missing_of, traits_of
 from ddr_cli.spec.feasible import WIDTH, Limits, limits_of
 from ddr_cli.spec.load import find_file, make_spec
-from ddr_cli.spec.model import Spec, SuiteRef
+from ddr_cli.spec.model import Control, Spec, SuiteRef, TuneSpec
 from ddr_cli.spec.sweeps import is_grid
-from ddr_cli.spec.tune import TuneSpec
 
 Settings = dict[str, JsonValue]
 

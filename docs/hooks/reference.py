@@ -22,10 +22,16 @@ from ddr_cli.evaluation.splits import SPLITS
 from ddr_cli.report.descriptions import describe
 from ddr_cli.spec.components import ClassifierSpec, ReducerSpec
 from ddr_cli.spec.estimators import registry_of
-from ddr_cli.spec.model import KEYS, EmbeddingsSpec, PaperRef, PlotSpec, Spec
+from ddr_cli.spec.model import (
+    KEYS,
+    EmbeddingsSpec,
+    PaperRef,
+    PlotSpec,
+    Spec,
+    SplitSpec,
+    TuneSpec,
+)
 from ddr_cli.spec.schema import described
-from ddr_cli.spec.split import SplitSpec
-from ddr_cli.spec.tune import TuneSpec
 
 INSIDE = {
     "split": SplitSpec,

@@ -59,10 +59,7 @@ class TrialIds:
     """
 
     def __init__(
-        self,
-        spec: Spec,
-        data: DataIdentity,
-        fitted_width: Callable[[Setting, str], int | None],
+        self, spec: Spec, data: DataIdentity, fitted_width: Callable[[Setting, str], int | None]
     ) -> None:
         from ddr_cli.evaluation.registry import PREPROCESSORS
 
