@@ -18,7 +18,7 @@ def method(
     name: Annotated[str, typer.Argument(help="The file's name without .py, such as my_method.")],
 ) -> None:
     """Write a method of about 40 lines that works as it stands, and a test of it."""
-    from ddr_cli.spec.new_method import write_method
+    from ddr_cli.spec.new import write_method
 
     code, test, called = write_method(name)
     typer.echo(f"Wrote {code} and {test}. Next:")
@@ -49,7 +49,7 @@ def spec(
 
     At a terminal, what isn't given is asked for.
     """
-    from ddr_cli.spec.new_spec import write_spec
+    from ddr_cli.spec.new import write_spec
 
     dataset = dataset or _asked("data set", "--dataset", "iris")
     reducers = reducers or _asked("reducers", "--reducer", "lda pca").split()

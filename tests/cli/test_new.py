@@ -44,7 +44,7 @@ def test_a_new_method_keeps_its_contracts_and_passes_its_test(folder, monkeypatc
 
 
 @pytest.mark.parametrize(
-    ("name", "says"), [("mine", "mine.py is there already"), ("my-method", "can't be a Python")]
+    ("name", "says"), [("mine", "mine.py exists already"), ("my-method", "can't be a Python")]
 )
 def test_a_method_is_not_written_over_another_file(name, says, folder):
     (folder / "mine.py").write_text("kept")
@@ -67,7 +67,7 @@ def test_a_new_spec_is_commented_right_and_checked_by_editors(folder):
     assert widths == {"lda": 1, "pca": 2}
     assert "shuffled_labels" in spec.controls
     words = ("--dataset", "iris", "--reducer", "pca")
-    assert "is there already" in ddr("new", "spec", "first", *words, code=2)
+    assert "exists already" in ddr("new", "spec", "first", *words, code=2)
 
 
 def test_a_new_spec_sweeps_or_tunes(folder):

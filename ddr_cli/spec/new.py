@@ -1,0 +1,130 @@
+"""`ddr new`: files to start with, for a method or a spec."""
+
+from __future__ import annotations
+
+import keyword
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from string import Template
+from typing import Any, get_args
+
+from ddr_cli.core.atomic import atomic_write, clear_messages
+from ddr_cli.core.errors import InputError
+from ddr_cli.core.own_code import located
+from ddr_cli.core.parameters import parameter_model
+from ddr_cli.core.yaml_loader import flow
+from ddr_cli.data.card import Card
+from ddr_cli.data.cards import load_card
+from ddr_cli.spec.cells import expand
+from ddr_cli.spec.components import Context
+from ddr_cli.spec.estimators import load_factory, registry_of, traits_of
+from ddr_cli.spec.feasible import WIDTH, known_limits, needed_steps
+from ddr_cli.spec.load import load_spec
+from ddr_cli.spec.model import Control
+from ddr_cli.spec.schema import FIRST_LINE, write_schema
+
+_TEMPLATES = Path(__file__).with_name("templates")
+_SPLITS = {
+    "resample": "New splits of the samples, at the sizes of the data set's own split.",
+    "grouped": "Half of the groups are for training, half for testing, new in each repeat.",
+    "fraction": "Half of the samples are for training, half for testing, new in each repeat.",
+}
+
+
+def write_method(name: str) -> tuple[Path, Path, str]:
+    """Write ``<name>.py`` and its test here; return both and what a spec calls the method."""
+    if not name.isidentifier() or keyword.iskeyword(name):
+        raise InputError(f"'{name}' can't be a Python module; use a name such as my_method.")
+    code, test = Path(f"{name}.py"), Path(f"test_{name}.py")
+    class_name = "".join(word[:1].upper() + word[1:] for word in name.split("_"))
+    for path in (code, test):
+        _refuse_existing(path)
+    for path, template in ((code, "method.txt"), (test, "method_test.txt")):
+        text = (_TEMPLATES / template).read_text(encoding="utf-8")
+        for word, meant in {"CLASS": class_name, "MODULE": name, "TEST": test.name}.items():
+            text = text.replace(word, meant)
+        with clear_messages(path):
+            atomic_write(path, text)
+    return code, test, f"./{code}:{class_name}"
+
+
+def write_spec(
+    name: str,
+    *,
+    dataset: str,
+    reducers: Sequence[str],
+    classifiers: Sequence[str],
+    sweep: Mapping[str, Any],
+    tuned: bool,
+) -> tuple[Path, int]:
+    """Write ``<name>.yaml`` here, and the schema by which editors check it.
+
+    Returns the path and the number of trials of the spec. Raises InputError if the file exists, or
+    if the spec would be wrong.
+    """
+    path = Path(f"{name.removesuffix('.yaml')}.yaml")
+    _refuse_existing(path)
+    text = _spec_text(path, load_card(dataset), dataset, reducers, classifiers, sweep, tuned)
+    with clear_messages(path):
+        atomic_write(path, text)
+    try:
+        spec = load_spec(path)
+    except InputError:
+        path.unlink()
+        raise
+    write_schema(path.parent)
+    return path, len(expand(spec))
+
+
+def _refuse_existing(path: Path) -> None:
+    if path.exists():
+        raise InputError(f"{path} exists already; choose another name.")
+
+
+def _spec_text(
+    path: Path,
+    card: Card,
+    dataset: str,
+    reducers: Sequence[str],
+    classifiers: Sequence[str],
+    sweep: Mapping[str, Any],
+    tuned: bool,
+) -> str:
+    kind = "resample" if card.split else "grouped" if card.has_groups else "fraction"
+    train = {} if card.split else {"train": 0.5}
+    size = f"{card.expect.samples} x {card.expect.features}" if card.expect.samples else card.title
+    title = f"{', '.join(each.rpartition(':')[2] for each in reducers)} on {card.name}"
+    parts = {
+        "PATH": str(path),
+        "TITLE": flow(title),
+        "DATASET": f"{flow(dataset)}  # {size}",
+        "ABOUT_SPLIT": _SPLITS[kind],
+        "SPLIT": flow({"kind": kind, **train, "repeats": 10, "seed": 0}),
+        "STEPS": flow(needed_steps(card)),
+        "CONTROLS": flow(list(get_args(Control))),
+        "REDUCERS": "\n".join(_item("reducers", each, card, sweep) for each in reducers),
+        "CLASSIFIERS": "\n".join(_item("classifiers", each, card, sweep) for each in classifiers),
+        "SWEEP": "\n".join(f"  {key}: {flow(grid)}" for key, grid in sweep.items()),
+    }
+    sections = (_TEMPLATES / "spec.txt").read_text(encoding="utf-8").split("\n\n")
+    left_out = ["sweep:"] * (not sweep) + ["tune:"] * (not tuned)
+    kept = [each for each in sections if not any(f"\n{key}" in each for key in left_out)]
+    return FIRST_LINE + "\n" + Template("\n\n".join(kept)).substitute(parts)
+
+
+def _item(section: str, name: str, card: Card, sweep: Mapping[str, Any]) -> str:
+    factory = load_factory(section, located(name, None))
+    params: dict[str, Any] = {}
+    field = parameter_model(factory).model_fields.get(WIDTH)
+    if section == "reducers" and field is not None and f"reducer.{WIDTH}" not in sweep:
+        params[WIDTH] = 2 if field.is_required() else field.default
+        known = card.expect
+        limits = known_limits(
+            Context(expect=known, n_train=known.samples and known.samples // 2), ()
+        )
+        most = limits.most(traits_of(section, factory, params), None)
+        if isinstance(params[WIDTH], int) and most is not None:
+            params[WIDTH] = max(1, min(params[WIDTH], most))
+    text = flow({"name": name, **params}) if params else flow(name)
+    summary = registry_of(section).get(name).summary
+    return f"  - {text}" + (f"  # {summary}" if summary else "")
