@@ -72,38 +72,36 @@ def draw_curves(picture: Picture, x: str, second: str | None = None) -> Figure:
     panels = [(family, level) for level in levels for family in families]
     columns = len(families) if len(families) > 1 else len(panels)
     complete = len(panels) // columns
-    lines = complete if flat_top is None else complete + 1
+    lines = complete + (flat_top is not None)
     room = 0.085 * max(len(picture.name(method)) for method in picture.methods)
     width = (5.6 if columns == 1 else min(4.4 * columns, 11.0)) + room
     figure = new_figure(width, 1.3 + 2.9 * lines)
     grid = figure.subplots(lines, columns, sharex=True, sharey="row", squeeze=False)
-    for place, (family, level) in enumerate(panels):
-        axes = grid[place // columns, place % columns]
+    for place, (axes, (family, level)) in enumerate(zip(grid.flat, panels, strict=False)):
         rows, title = _panel_of(picture, family, second, level)
         _panel(picture, axes, rows, x, family)
         axes.set_title(title, loc="left")
         if flat_top is not None:
             _panel(picture, grid[-1, place], rows, x, family)
             grid[-1, place].set_title("the same, enlarged", loc="left", style="italic")
-    for axes in grid[-1, :]:
+    for axes in grid[-1]:
         axes.set_xlabel(picture.axis_of(x))
-    for line in grid:
-        line[0].set_ylabel(picture.axis)
-    for line in grid[:complete]:
-        value_axis(line[0], picture.rows["mean"], "y", picture.metric)
+    for axes in grid[:, 0]:
+        axes.set_ylabel(picture.axis)
+    for axes in grid[:complete, 0]:
+        value_axis(axes, picture.rows["mean"], "y", picture.metric)
     if flat_top is not None:
         shown = picture.shown_values()
         near = shown[shown <= flat_top]
         value_axis(grid[-1, 0], near, "y", picture.metric)
         grid[-1, 0].set_ylim(near.min() - 0.06 * (flat_top - near.min()), flat_top)
     _parameter_axis(picture, grid[0, 0], x)
-    for place, (family, _) in enumerate(panels):
-        axes = grid[place // columns, place % columns]
+    for axes, (family, _) in zip(grid.flat, panels, strict=False):
         _printed(picture, axes, x, family)
         _largest_class(picture, axes)
-    for line in grid:
-        _name_ends(picture, line[-1], x)
-    picture.finish(figure, _handles(picture))
+    for axes in grid[:, -1]:
+        _name_ends(picture, axes, x)
+    picture.finish(figure, [*_predefined_handle(picture), *picture.handles()])
     return figure
 
 
@@ -111,9 +109,9 @@ def _panel_of(
     picture: Picture, family: str, second: str | None, level: Any
 ) -> tuple[pd.DataFrame, str]:
     """Return the rows and the title of the panel for a family and a value of `second`."""
-    rows = picture.rows[picture.rows["split"] == family]
+    rows = picture.of_family(family)
     title = f"{picture.note}{picture.family_title(family)}"
-    if second is None or level is None:
+    if second is None:
         return rows, title
     rows = rows[(rows[second] == level) | rows[second].isna()]
     return rows, f"{picture.setting_text(second, level)} · {title}"
@@ -121,7 +119,7 @@ def _panel_of(
 
 def _hidden(picture: Picture, x: str) -> bool:
     """Tell whether a curve lies on another all along, so that one of them isn't seen."""
-    rows = picture.rows[picture.rows["split"] == picture.families[-1]]
+    rows = picture.of_family(picture.families[-1])
     curves = {}
     for method in picture.methods:
         at, own = _curve(picture, rows, method, x)
@@ -143,9 +141,7 @@ def _draw_small_multiples(picture: Picture, x: str) -> Figure:
     lines = -(-len(methods) // columns)
     figure = new_figure(_PANEL_WIDTH * columns, 1.3 + 2.0 * lines)
     grid = figure.subplots(lines, columns, sharex=True, sharey=True, squeeze=False)
-    of_family = {
-        family: picture.rows[picture.rows["split"] == family] for family in picture.families
-    }
+    of_family = {family: picture.of_family(family) for family in picture.families}
     everyone = of_family[picture.families[-1]]
     for place, axes in enumerate(grid.flat):
         if place >= len(methods):
@@ -171,8 +167,7 @@ def _draw_small_multiples(picture: Picture, x: str) -> Figure:
     handles = [legend_entry(shown[-1], color=NEUTRAL, marker="o", linestyle="-")]
     handles += _predefined_handle(picture)
     handles += [legend_entry("the other methods", color=OTHERS, linestyle="-")]
-    handles += [*picture.quoted_handle(), *picture.interval_handle(), *picture.largest_handle()]
-    picture.finish(figure, handles)
+    picture.finish(figure, [*handles, *picture.handles()])
     return figure
 
 
@@ -201,20 +196,15 @@ def _curve(
 
 
 def _panel(
-    picture: Picture,
-    axes: Axes,
-    rows: pd.DataFrame,
-    x: str,
-    family: str,
-    alone: Method | None = None,
+    picture: Picture, axes: Axes, rows: pd.DataFrame, x: str, family: str, *alone: Method
 ) -> None:
     """Draw the curves of all methods over a family of splits, or of one that has its own panel."""
     hollow = family == "predefined"
-    for method in picture.methods if alone is None else [alone]:
+    for method in alone or picture.methods:
         at, own = _curve(picture, rows, method, x)
         if own.empty:
             continue
-        style = picture.look(method, alone=alone is not None)
+        style = picture.look(method, alone=bool(alone))
         line: dict[str, Any] = {
             "label": picture.name(method),
             "color": style.colour,
@@ -267,19 +257,10 @@ def _printed(
         # Below the curves, so that it hides none of their points.
         axes.plot([at], [height], linestyle="", zorder=1.8, clip_on=inside, color=colour, **STAR)
         left = axes.transAxes.inverted().transform(axes.transData.transform((at, low)))[0] > 0.5
-        axes.annotate(
-            text,
-            (at, height),
-            (-9 if left else 9, -3),
-            textcoords="offset points",
-            ha="right" if left else "left",
-            va="top",
-            fontsize=8,
-            color=PAPER_COLOUR,
-            annotation_clip=False,
-            bbox=UNDER_TEXT,
-            zorder=5,
-        )
+        look: dict[str, Any] = {"fontsize": 8, "color": PAPER_COLOUR, "bbox": UNDER_TEXT}
+        look |= {"textcoords": "offset points", "va": "top", "annotation_clip": False, "zorder": 5}
+        look |= {"xytext": (-9, -3), "ha": "right"} if left else {"xytext": (9, -3), "ha": "left"}
+        axes.annotate(text, (at, height), **look)
 
 
 def _largest_class(picture: Picture, axes: Axes) -> None:
@@ -292,7 +273,7 @@ def _largest_class(picture: Picture, axes: Axes) -> None:
 def _name_ends(picture: Picture, axes: Axes, x: str) -> None:
     """Name each curve at its end, in the last panel of a line."""
     low, high = axes.get_ylim()
-    rows = picture.rows[picture.rows["split"] == picture.families[-1]]
+    rows = picture.of_family(picture.families[-1])
     ends = []
     for method in picture.methods:
         _, own = _curve(picture, rows, method, x)
@@ -315,11 +296,6 @@ def _parameter_axis(picture: Picture, axes: Axes, x: str) -> None:
         axes.xaxis.set_major_locator(MaxNLocator(nbins=12, integer=True))
 
 
-def _handles(picture: Picture) -> list[Any]:
-    handles = [*_predefined_handle(picture), *picture.quoted_handle()]
-    return [*handles, *picture.interval_handle(), *picture.largest_handle()]
-
-
 def _predefined_handle(picture: Picture) -> list[Any]:
     if "predefined" not in picture.families:
         return []
@@ -338,7 +314,7 @@ def draw_heat_maps(picture: Picture, x: str, second: str) -> Figure:
     has one colour.
     """
     family = picture.families[-1]
-    rows = picture.rows[picture.rows["split"] == family].dropna(subset=[x, second])
+    rows = picture.of_family(family).dropna(subset=[x, second])
     methods = [method for method in picture.methods if len(picture.of(method, rows))]
     tables = [
         picture.of(method, rows).pivot_table(index=second, columns=x, values="mean", aggfunc="min")
@@ -356,39 +332,29 @@ def draw_heat_maps(picture: Picture, x: str, second: str) -> Figure:
     grid = figure.subplots(1, len(methods), sharey=True, squeeze=False)[0]
     for axes, method, table in zip(grid, methods, tables, strict=True):
         values = table.to_numpy(dtype=float)
-        image = axes.imshow(
-            np.abs(values - best), origin="lower", aspect="auto", cmap=colours, norm=norm
-        )
+        apart = np.abs(values - best)
+        image = axes.imshow(apart, origin="lower", aspect="auto", cmap=colours, norm=norm)
         for (line, column), value in np.ndenumerate(values):
             if not np.isnan(value):
-                dark = abs(value - best) > _DARK_FROM * tolerance
-                axes.text(
-                    column,
-                    line,
-                    f"{value:.1f}" if is_rate(picture.metric) else f"{value:.3g}",
-                    ha="center",
-                    va="center",
-                    fontsize=8,
-                    color="white" if dark else ON_CELL,
-                    weight="bold" if value == best else "normal",
-                )
+                dark = apart[line, column] > _DARK_FROM * tolerance
+                look = {"ha": "center", "va": "center", "fontsize": 8}
+                look["color"] = "white" if dark else ON_CELL
+                look["weight"] = "bold" if value == best else "normal"
+                text = f"{value:.1f}" if is_rate(picture.metric) else f"{value:.3g}"
+                axes.text(column, line, text, **look)
         axes.grid(visible=False)
         words = picture.family_title(family)
         several = f"{picture.name(method)} · " if len(methods) > 1 else ""
         axes.set_title(f"{several}{picture.axis}, {words[0].lower()}{words[1:]}", loc="left")
         axes.set_xlabel(picture.axis_of(x))
-        axes.set_xticks(
-            range(table.shape[1]), [_tick(picture, x, value) for value in table.columns]
-        )
-        axes.set_yticks(
-            range(table.shape[0]), [_tick(picture, second, value) for value in table.index]
-        )
+        axes.set_xticks(range(wide), [_tick(picture, x, value) for value in table.columns])
+        axes.set_yticks(range(lines), [_tick(picture, second, value) for value in table.index])
         axes.tick_params(length=0)
     grid[0].set_ylabel(picture.axis_of(second))
-    apart = "points from" if is_rate(picture.metric) else "from"
+    unit = "points from" if is_rate(picture.metric) else "from"
     bar = figure.colorbar(image, ax=list(grid), spacing="uniform")
     bar.set_ticks([0, *[step * tolerance for step in steps]])
     bar.ax.set_yticklabels([f"{step * tolerance:.3g}" for step in (0, *steps)])
-    bar.set_label(f"colour: {apart} the best mean, {best:.4g}", fontsize=8)
+    bar.set_label(f"colour: {unit} the best mean, {best:.4g}", fontsize=8)
     picture.finish(figure)
     return figure

@@ -6,6 +6,7 @@ on a line for each of its values. Shuffled labels have a dot plot of their own.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from ddr_cli.figures.style import (
     NEUTRAL,
     PAPER_FILL,
     STAR,
+    Look,
     house_style,
     in_lines,
     legend_below,
@@ -88,12 +90,7 @@ def _handles(picture: Picture, *, tunes: bool) -> list[object]:
         handles.append(legend_entry(picture.family_title(family), **dot))
     if tunes:
         handles.append(legend_entry("default setting", marker=_DEFAULT_MARKER, color=NEUTRAL))
-    return [
-        *handles,
-        *picture.quoted_handle(),
-        *picture.interval_handle(),
-        *picture.largest_handle(),
-    ]
+    return [*handles, *picture.handles()]
 
 
 def _draw_family(
@@ -106,7 +103,7 @@ def _draw_family(
     place_of_look: int,
 ) -> None:
     """Draw the dots and the paper's numbers of one family of splits on a panel's lines."""
-    rows = picture.rows[picture.rows["split"] == family]
+    rows = picture.of_family(family)
     for method in picture.methods:
         line = picture.untuned(method)
         means = picture.of(method, rows)["mean"]
@@ -114,11 +111,10 @@ def _draw_family(
             continue
         row = picture.row(best_index(means, picture.metric))
         style = picture.look(line, place=place_of_look, alone=True)
-        marker, label = style.marker, picture.family_title(family)
+        label = picture.family_title(family)
         if method in defaults:
-            marker, label = _DEFAULT_MARKER, "default setting"
-        hollow = family == "predefined"
-        _dot(axes, row, own.index(line) + shift, style.colour, marker, label, hollow=hollow)
+            style, label = replace(style, marker=_DEFAULT_MARKER), "default setting"
+        _dot(axes, row, own.index(line) + shift, style, label, hollow=family == "predefined")
     for quoted in picture.quoted:
         line = picture.untuned(picture.method_of(quoted))
         if line in own and picture.row(quoted.row)["split"] == family:
@@ -134,13 +130,12 @@ def draw_category_plot(picture: Picture, x: str) -> Figure:
     figure = new_figure(7.4 if len(families) == 1 else 10.0, height + 0.2)
     grid = figure.subplots(1, len(families), sharey=True, sharex=True, squeeze=False)[0]
     for axes, family in zip(grid, families, strict=True):
-        rows = picture.rows[picture.rows["split"] == family]
+        rows = picture.of_family(family)
         for number, method in enumerate(methods):
             shift = _SPREAD * ((number + 0.5) / len(methods) - 0.5)
             style = picture.look(method)
             for _, row in picture.of(method, rows).iterrows():
-                place, name = values.index(row[x]) + shift, picture.name(method)
-                _dot(axes, row, place, style.colour, style.marker, name)
+                _dot(axes, row, values.index(row[x]) + shift, style, picture.name(method))
         stars = {
             (quoted.value * picture.scale, values.index(row[x]))
             for quoted in picture.quoted
@@ -156,7 +151,7 @@ def draw_category_plot(picture: Picture, x: str) -> Figure:
     value_axis(grid[0], picture.rows["mean"], "x", picture.metric)
     looks = [(picture.name(method), picture.look(method)) for method in methods]
     handles = [legend_entry(name, marker=each.marker, color=each.colour) for name, each in looks]
-    picture.finish(figure, [*handles, *picture.quoted_handle(), *picture.interval_handle()])
+    picture.finish(figure, [*handles, *picture.handles(largest=False)])
     return figure
 
 
@@ -175,12 +170,9 @@ def draw_shuffled_labels(run: Run, found: AgainstControls) -> Figure:
             axes.plot(ends, [place, place], color=NEUTRAL, linewidth=1.2, zorder=1.5)
             for value, style in zip(ends, (held_out, seen), strict=True):
                 axes.plot([value], [place], color=style.colour, marker=style.marker, linestyle="")
-        names = [
-            ", ".join(str(part) for part in parts if part)
-            for parts in rows[["reducer", "classifier", "setting"]].itertuples(index=False)
-        ]
-        axes.set_yticks(range(len(names)), names)
-        axes.set_ylim(len(names) - 0.4, -0.6)
+        names = rows[["reducer", "classifier", "setting"]].itertuples(index=False)
+        axes.set_yticks(range(len(rows)), [", ".join(filter(None, parts)) for parts in names])
+        axes.set_ylim(len(rows) - 0.4, -0.6)
         axes.grid(visible=False, axis="y")
         axes.set_xlim(0, 102)
         axes.set_xlabel("agreement with shuffled labels (%)")
@@ -199,29 +191,16 @@ def draw_shuffled_labels(run: Run, found: AgainstControls) -> Figure:
 
 
 def _dot(
-    axes: Axes,
-    row: pd.Series[Any],
-    place: float,
-    colour: str,
-    marker: str,
-    label: str,
-    *,
-    hollow: bool = False,
+    axes: Axes, row: pd.Series[Any], place: float, style: Look, label: str, *, hollow: bool = False
 ) -> None:
+    drawn: dict[str, Any] = {"color": style.colour, "label": label}
     if not np.isnan(row["low"]):
-        ends = [row["low"], row["high"]]
-        bar: dict[str, Any] = {"color": colour, "lw": 3, "alpha": 0.4, "solid_capstyle": "butt"}
-        axes.plot(ends, [place] * 2, label=label, **bar)
-    axes.plot(
-        [row["mean"]],
-        [place],
-        label=label,
-        marker=marker,
-        markersize=11 if marker == _DEFAULT_MARKER else 6,
-        color=colour,
-        markerfacecolor="white" if hollow else colour,
-        zorder=4,
-    )
+        bar: dict[str, Any] = {"lw": 3, "alpha": 0.4, "solid_capstyle": "butt"}
+        axes.plot([row["low"], row["high"]], [place] * 2, **drawn, **bar)
+    size = 11 if style.marker == _DEFAULT_MARKER else 6
+    drawn |= {"marker": style.marker, "markersize": size, "zorder": 4}
+    drawn["markerfacecolor"] = "white" if hollow else style.colour
+    axes.plot([row["mean"]], [place], **drawn)
 
 
 def _star(axes: Axes, value: float, place: float) -> None:

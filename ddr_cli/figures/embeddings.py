@@ -175,11 +175,11 @@ def _embedding(summary: Summary, item: Item, kept: KeptEmbedding, mark: str) -> 
     # Three of many directions are no space of their own; the first two are the plane that the
     # method thinks most of.
     shown = coordinates.shape[1] if kept.n_components <= 3 else 2
-    partial = shown < kept.n_components
-    left_out = [f"first {shown} of {kept.n_components} dimensions"] if partial else []
+    if shown < kept.n_components:
+        titles.append(f"first {shown} of {kept.n_components} dimensions")
     prototypes = kept.prototypes
     return Embedding(
-        ", ".join([*titles, *left_out]),
+        ", ".join(titles),
         tuple(_scores(summary, item, kept)),
         kept,
         np.asarray(kept.y, dtype=np.int64),
@@ -211,14 +211,12 @@ def _scores(summary: Summary, item: Item, kept: KeptEmbedding) -> list[str]:
         # A measure is named after its metric, or nearly so.
         named = several and words not in label and not summary.run.spec.measures
         scores.append(f"{label} {words}" if named else words)
-        scores[-1] += f" {number(_middle(Row(summary, index)), metric)}"
+        row = Row(summary, index)
+        # Runs over all points differ in a method's start alone.
+        middle = row.values.median() if row["split"] == "whole" else row["mean"]
+        scores[-1] += f" {number(float(middle), metric)}"
     # Only what fits under a title; with a swept classifier there may be too many.
     return scores if len(scores) <= _MOST_SCORES else []
-
-
-def _middle(row: Row) -> float:
-    """Return the median over runs that differ in a method's start alone, otherwise the mean."""
-    return float(row.values.median() if row["split"] == "whole" else row["mean"])
 
 
 def scores_note(summary: Summary) -> str:
@@ -279,27 +277,19 @@ def _heading(axes: Any, embedding: Embedding, width: float) -> None:
     scores = "\n".join(line for text in told for line in textwrap.wrap(text, int(width * 13)))
     if embedding.dimension == 3:
         # Above the cube's far corner, which leaves room there; the layout knows of no titles.
-        axes.text2D(0.0, 1.0, wrapped, transform=axes.transAxes, va="top", weight="bold", size=9.5)
+        place: dict[str, Any] = {"transform": axes.transAxes, "va": "top"}
+        axes.text2D(0.0, 1.0, wrapped, **place, weight="bold", size=9.5)
         drop = 0.06 * (wrapped.count("\n") + 1)
-        axes.text2D(
-            0.0, 1.0 - drop, scores, transform=axes.transAxes, va="top", size=8, color=_SOFT
-        )
+        axes.text2D(0.0, 1.0 - drop, scores, **place, size=8, color=_SOFT)
         return
     # The title stands above the scores, each in its own weight.
     lines = scores.count("\n") + 1 if scores else 0
     axes.set_title(wrapped, loc="left", weight="bold", pad=6 + 10.5 * lines)
     if scores:
         # In points above the panel, as its size is not known yet.
-        axes.annotate(
-            scores,
-            (0, 1),
-            (0, 4),
-            xycoords="axes fraction",
-            textcoords="offset points",
-            fontsize=8,
-            color=_SOFT,
-            annotation_clip=False,
-        )
+        where = {"xycoords": "axes fraction", "textcoords": "offset points"}
+        look = {"fontsize": 8, "color": _SOFT, "annotation_clip": False}
+        axes.annotate(scores, (0, 1), (0, 4), **where, **look)
 
 
 def point_groups(embedding: Embedding) -> list[PointGroup]:
@@ -307,19 +297,17 @@ def point_groups(embedding: Embedding) -> list[PointGroup]:
     found: list[PointGroup] = []
     subclasses, names = embedding.subclasses, embedding.kept.subclass_names
     for code, name in enumerate(embedding.kept.classes):
-        members = embedding.y == code
+        members, marker = embedding.y == code, class_look(code).marker
         own: Sequence[int] = ()
         if subclasses is not None:
             own = np.unique(subclasses[members & (subclasses >= 0)]).tolist()
         if len(own) < 2 or names is None:
-            look = class_look(len(found))
-            found.append(PointGroup(name, name, look.colour, class_look(code).marker, members))
+            found.append(PointGroup(name, name, class_look(len(found)).colour, marker, members))
             continue
         for subclass in own:
-            part, look = names[subclass], class_look(len(found))
-            inside = members & (subclasses == subclass)
-            text = f"{part} (class {name})"
-            found.append(PointGroup(text, part, look.colour, class_look(code).marker, inside))
+            part, text = names[subclass], f"{names[subclass]} (class {name})"
+            colour, inside = class_look(len(found)).colour, members & (subclasses == subclass)
+            found.append(PointGroup(text, part, colour, marker, inside))
     if (embedding.y < 0).any():
         found.append(PointGroup("unlabelled", "unlabelled", NEUTRAL, ".", embedding.y == -1))
     return found
@@ -340,30 +328,21 @@ def _panel(axes: Any, embedding: Embedding, *, rasterized: bool, size: float) ->
     for rows, opacity in _parts(embedding):
         # Pale colours, not clear ones: dense parts would grow as dark as test points.
         for group in groups:
-            own = places[rows & group.members]
-            axes.plot(
-                *own.T,
-                linestyle="",
-                marker=group.marker,
-                markersize=size,
-                color=group.colour,
-                alpha=opacity,
-                markeredgewidth=0.25,
-                markeredgecolor="white",
-                rasterized=rasterized,
-            )
+            look = {"marker": group.marker, "color": group.colour, "alpha": opacity}
+            look |= {"linestyle": "", "markersize": size, "rasterized": rasterized}
+            look |= {"markeredgewidth": 0.25, "markeredgecolor": "white"}
+            axes.plot(*places[rows & group.members].T, **look)
     axes.grid(visible=False)
     if embedding.dimension == 1:
         _strips(axes, embedding, groups)
         return
-    ticks = [axes.xaxis, axes.yaxis, *([axes.zaxis] if embedding.dimension == 3 else [])]
-    for axis in ticks:
-        # An embedding has no unit: what counts is what lies where.
-        axis.set_ticks([])
+    # An embedding has no unit: what counts is what lies where.
+    axes.set(xticks=[], yticks=[])
     if embedding.dimension == 2:
         axes.spines[:].set_visible(True)
         axes.spines[:].set_color("#bbbbbb")
     else:
+        axes.set_zticks([])
         axes.set_box_aspect((1, 1, 1), zoom=1.05)
         # By depth, the class's own points would vanish among the others.
         axes.computed_zorder = False
@@ -377,14 +356,9 @@ def _show_direction(axes: Axes, X: NDArray[np.float64], direction: NDArray[np.fl
     """Draw the line that points are projected to, without a change of the panel's limits."""
     axes.set_aspect("equal", adjustable="datalim")
     axes.apply_aspect()
-    axes.axline(
-        tuple(X.mean(axis=0)),
-        tuple(X.mean(axis=0) + direction),
-        color="black",
-        linewidth=1.6,
-        path_effects=[withStroke(linewidth=3.5, foreground="white")],
-        zorder=6,
-    )
+    ends = tuple(X.mean(axis=0)), tuple(X.mean(axis=0) + direction)
+    outline = withStroke(linewidth=3.5, foreground="white")
+    axes.axline(*ends, color="black", linewidth=1.6, path_effects=[outline], zorder=6)
 
 
 def _places(embedding: Embedding, groups: Sequence[PointGroup]) -> NDArray[np.float64]:
@@ -411,49 +385,34 @@ def _strips(axes: Axes, embedding: Embedding, groups: Sequence[PointGroup]) -> N
 
 
 def _prototypes(axes: Any, embedding: Embedding) -> None:
-    if embedding.prototypes is None:
-        return
-    for code, prototype in enumerate(embedding.prototypes):
+    prototypes = () if embedding.prototypes is None else embedding.prototypes
+    for code, prototype in enumerate(prototypes):
         if not np.isfinite(prototype).all():
             continue
-        look = class_look(code)
-        axes.plot(
-            *[[value] for value in prototype],
-            **_OWN_POINT,
-            markeredgecolor=look.colour,
-            zorder=10,
-        )
-        axes.plot(
-            *[[value] for value in prototype], marker="+", markersize=8, color="black", zorder=10.5
-        )
-        text = axes.text if embedding.dimension == 3 else axes.annotate
+        at = [[value] for value in prototype]
+        axes.plot(*at, **_OWN_POINT, markeredgecolor=class_look(code).colour, zorder=10)
+        axes.plot(*at, marker="+", markersize=8, color="black", zorder=10.5)
         label = textwrap.shorten(embedding.kept.classes[code], 16)
         style: dict[str, Any] = {"fontsize": 9.5, "weight": "bold", "zorder": 11, "color": "black"}
         style["bbox"] = UNDER_TEXT
         if embedding.dimension == 3:
-            text(*prototype, f"  {label}", **style)
-        else:
-            # Towards the middle, so that no name is cut at the panel's edge.
-            left = prototype[0] > np.mean(axes.get_xlim())
-            place = {"ha": "right", "xytext": (-8, 6)} if left else {"xytext": (8, 6)}
-            text(label, tuple(prototype), textcoords="offset points", **style, **place)
+            axes.text(*prototype, f"  {label}", **style)
+            continue
+        # Towards the middle, so that no name is cut at the panel's edge.
+        left = prototype[0] > np.mean(axes.get_xlim())
+        style |= {"ha": "right", "xytext": (-8, 6)} if left else {"xytext": (8, 6)}
+        axes.annotate(label, tuple(prototype), textcoords="offset points", **style)
 
 
 def _handles(embeddings: Sequence[Embedding], *, several: bool) -> list[Any]:
-    groups = {
-        (group.name, group.colour, group.marker): group
-        for each in embeddings
-        for group in point_groups(each)
-    }
+    shown = (group for each in embeddings for group in point_groups(each))
+    groups = dict.fromkeys((group.name, group.colour, group.marker) for group in shown)
     dot: dict[str, Any] = {"marker": "o", "markersize": 6.0, "alpha": 1.0}
     handles = [
-        legend_entry(
-            group.name,
-            **dot | {"color": group.colour, "marker": group.marker},
-        )
-        for group in list(groups.values())[:_MANY]
+        legend_entry(name, **dot | {"color": colour, "marker": marker})
+        for name, colour, marker in list(groups)[:_MANY]
     ]
-    dot |= {"color": NEUTRAL}
+    dot["color"] = NEUTRAL
     if several:
         handles.append(legend_entry("training point", **dot | {"alpha": _PALE}))
         handles.append(legend_entry("test point", **dot | {"alpha": _SOLID}))

@@ -161,6 +161,10 @@ class Picture:
         """Return the row with an index label."""
         return cast("pd.Series[Any]", self.rows.loc[index])
 
+    def of_family(self, family: str) -> pd.DataFrame:
+        """Return the rows over a family of splits."""
+        return self.rows[self.rows["split"] == family]
+
     def method_of(self, quoted: QuotedNumber) -> Method:
         """Return the method that a quoted number is about."""
         row = self.row(quoted.row)
@@ -197,7 +201,7 @@ class Picture:
 
     def family_title(self, family: str) -> str:
         """Return what is shown of a family of splits: ``Mean over 50 re-splits``."""
-        own = self.rows[self.rows["split"] == family]
+        own = self.of_family(family)
         n, planned = int(own["n"].max()), int(own["planned"].max())
         if family == "predefined":
             return "Predefined split (n = 1)"
@@ -225,7 +229,7 @@ class Picture:
 
     def best(self) -> str:
         """Return the best mean, with its method and its setting where there are several."""
-        rows = self.rows[self.rows["split"] == self.families[-1]] if self.families else self.rows
+        rows = self.of_family(self.families[-1]) if self.families else self.rows
         rows = rows.dropna(subset=["mean"])
         better = get_scale(self.metric).better
         if len(rows) < 2 or better is None:
@@ -247,11 +251,10 @@ class Picture:
             return "No results yet."
         parts = []
         for family in self.families:
-            rows = self.rows[self.rows["split"] == family]
+            rows = self.of_family(family)
             spans = []
             for method in self.methods:
-                means = self.of(method, rows)["mean"].dropna()
-                if len(means):
+                if len(means := self.of(method, rows)["mean"].dropna()):
                     ends = dict.fromkeys(f"{value:.4g}" for value in (means.min(), means.max()))
                     spans.append(f"{self.name(method)} {' to '.join(ends)}")
             parts.append(f"{self.family_title(family)}: {'; '.join(spans)}.")
@@ -259,31 +262,22 @@ class Picture:
         printed = f" {'; '.join(stars)}." if stars else ""
         return f"{self.axis[0].upper()}{self.axis[1:]}. {' '.join(parts)}{printed}"
 
-    def quoted_handle(self) -> list[Any]:
-        """Return the legend's entry for quoted numbers, if there are any."""
-        if not self.quoted:
-            return []
-        return [legend_entry("number in the paper", **STAR | {"markersize": 11}, color=PAPER_FILL)]
-
-    def largest_handle(self) -> list[Any]:
-        """Return the legend's entry for the line of the largest class, if it is in the figure."""
-        if self.largest is None or not self._reaches(self.largest):
-            return []
-        return [legend_entry(f"always the largest class ({self.largest:.1f} %)", **LARGEST)]
-
-    def _reaches(self, value: float) -> bool:
-        """Tell whether a value is among those that are drawn."""
-        shown = self.rows[["mean", "low", "high"]]
-        return bool(shown.min().min() < value < shown.max().max())
-
-    def interval_handle(self) -> list[Any]:
-        """Return the legend's entry for intervals, if there are any."""
+    def handles(self, *, largest: bool = True) -> list[Any]:
+        """Return the legend's entries for quoted numbers, intervals and the largest class."""
+        found: list[Any] = []
+        if self.quoted:
+            star = STAR | {"markersize": 11}
+            found.append(legend_entry("number in the paper", **star, color=PAPER_FILL))
         bands = self.rows.dropna(subset=["low"])
-        if bands.empty:
-            return []
-        return [
-            Patch(facecolor=NEUTRAL, alpha=0.35, label=f"the middle {bands['interval'].iloc[0]}")
-        ]
+        if len(bands):
+            label = f"the middle {bands['interval'].iloc[0]}"
+            found.append(Patch(facecolor=NEUTRAL, alpha=0.35, label=label))
+        shown = self.rows[["mean", "low", "high"]]
+        least, most = shown.min().min(), shown.max().max()
+        if largest and self.largest is not None and least < self.largest < most:
+            text = f"always the largest class ({self.largest:.1f} %)"
+            found.append(legend_entry(text, **LARGEST))
+        return found
 
 
 def _places_of(budgets: Sequence[Budget]) -> dict[Budget, float]:

@@ -22,11 +22,14 @@ from ddr_cli.figures.style import (
     set_title,
 )
 from ddr_cli.papers.figure_notes import counted
-from ddr_cli.papers.numbers import NumberResult, NumberVerdict, tolerance_of
+from ddr_cli.papers.numbers import NumberResult, tolerance_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from numpy.typing import NDArray
+
+    from ddr_cli.comparison.summary import Row
 
 _FEWEST = 6
 _MOST_ACROSS = 4
@@ -42,13 +45,10 @@ def draw_differences(title: str, results: Sequence[NumberResult]) -> Figure | No
     shown = _comparable(results)
     if len(shown) < _FEWEST:
         return None
-    metric = shown[0].entry.metric
-    scale = 100.0 if is_rate(metric) else 1.0
     rows = list(dict.fromkeys(str(each.entry.row) for each in shown))
     columns = list(dict.fromkeys(each.entry.column or "" for each in shown))
     across = min(len(columns), _MOST_ACROSS)
     down = -(-len(columns) // across)
-    limit = _limit(shown, scale)
     # Both views are drawn where they look at different splits.
     several = any(
         each.own.row and each.resplits.row and each.own.row.index != each.resplits.row.index
@@ -57,17 +57,22 @@ def draw_differences(title: str, results: Sequence[NumberResult]) -> Figure | No
     with house_style():
         figure = new_figure(2.0 + 2.2 * across, 1.6 + down * (0.5 + 0.3 * len(rows)))
         grid = figure.subplots(down, across, sharex=True, sharey=True, squeeze=False)
-        for axes, column in zip(grid.flat, columns, strict=False):
+        limit = _limit(shown)
+        for place, column in enumerate(columns):
+            axes = grid.flat[place]
             own = [each for each in shown if (each.entry.column or "") == column]
-            style = _look_of(own, columns.index(column))
-            _draw_column(axes, own, rows, style, scale, limit, _SHIFT if several else 0.0)
+            # A column about one method has its look, as in every figure.
+            reducers = {each.entry.select.reducer for each in own}
+            style = looks_of([*reducers])[0] if len(reducers) == 1 else look(place)
+            _draw_column(axes, own, rows, style, limit, _SHIFT if several else 0.0)
             axes.set_title(column, loc="left")
         for axes in list(grid.flat)[len(columns) :]:
             axes.remove()
         grid[0, 0].set_yticks(range(len(rows)), rows)
         grid[0, 0].set_ylim(len(rows) - 0.4, -0.6)
         for axes in grid[-1]:
-            axes.set_xlabel("ours less printed" + (" (points)" if is_rate(metric) else ""))
+            unit = " (points)" if is_rate(shown[0].entry.metric) else ""
+            axes.set_xlabel(f"ours less printed{unit}")
         found = counted("printed number", "reproduced", shown)
         set_title(figure, f"{title}: {found}" if found else title, _words(shown))
         legend_below(figure, _handles(several=several))
@@ -76,31 +81,31 @@ def draw_differences(title: str, results: Sequence[NumberResult]) -> Figure | No
 
 def _comparable(results: Sequence[NumberResult]) -> list[NumberResult]:
     """Return the printed numbers that have a mean of ours and a row; none if of several metrics."""
-    shown = [
-        each
-        for each in results
-        if not each.entry.reading and each.entry.value and (each.own.row or each.resplits.row)
-    ]
+    shown = [each for each in results if not each.entry.reading and each.entry.value and each.row]
     one_metric = len({each.entry.metric for each in shown}) == 1
     return shown if one_metric and all(each.entry.row for each in shown) else []
 
 
-def _limit(results: Sequence[NumberResult], scale: float) -> float:
+def _apart(result: NumberResult, row: Row | None) -> NDArray[np.float64]:
+    """Return the mean of ours less the printed number, between the ends of its interval."""
+    names = ("mean_low", "mean", "mean_high")
+    ours = [float(row[name]) if row else np.nan for name in names]
+    return np.array(ours) - (result.entry.value.value if result.entry.value else np.nan)
+
+
+def _scale(result: NumberResult) -> float:
+    return 100.0 if is_rate(result.entry.metric) else 1.0
+
+
+def _limit(results: Sequence[NumberResult]) -> float:
     """Return where the axis ends: a few far differences don't press the others together."""
     apart = [
-        abs(scale * (float(verdict.row["mean"]) - each.entry.value.value))
-        + scale * tolerance_of(each.entry)
+        abs(_scale(each) * _apart(each, row)[1]) + _scale(each) * tolerance_of(each.entry)
         for each in results
-        for verdict in (each.own, each.resplits)
-        if verdict.row is not None and each.entry.value is not None
+        for row in (each.own.row, each.resplits.row)
+        if row is not None
     ]
-    return min(1.1 * max(apart), _FAR * float(np.median(apart)))
-
-
-def _look_of(results: Sequence[NumberResult], place: int) -> Look:
-    """Return the look of a column that is about one method, as in every figure."""
-    reducers = {each.entry.select.reducer for each in results}
-    return looks_of([reducers.pop()])[0] if len(reducers) == 1 else look(place)
+    return float(min(1.1 * max(apart), _FAR * np.median(apart)))
 
 
 def _draw_column(
@@ -108,64 +113,46 @@ def _draw_column(
     results: Sequence[NumberResult],
     rows: Sequence[str],
     style: Look,
-    scale: float,
     limit: float,
     shift: float,
 ) -> None:
     """Draw the tolerances and differences of a column; `shift` lies between the two views."""
     for each in results:
         place = rows.index(str(each.entry.row))
-        reach = scale * tolerance_of(each.entry)
+        reach = _scale(each) * tolerance_of(each.entry)
         axes.barh(place, 2 * reach, left=-reach, height=0.7, color=OTHERS, alpha=0.7)
-        if shift or each.resplits.row is None:
-            _dot(axes, each, each.own, place - shift, "white", style, scale, limit)
-        _dot(axes, each, each.resplits, place + shift, style.colour, style, scale, limit)
+        own = each.own.row if shift or each.resplits.row is None else None
+        for row, at, face in (
+            (own, place - shift, "white"),
+            (each.resplits.row, place + shift, style.colour),
+        ):
+            if row is None:
+                continue
+            low, mean, high = _scale(each) * _apart(each, row)
+            if abs(mean) > limit:
+                edge, side = (limit, "right") if mean > 0 else (-limit, "left")
+                text = f"{mean:+.1f} →" if mean > 0 else f"← {mean:+.1f}"
+                axes.text(edge, at, text, ha=side, va="center", fontsize=8, color=style.colour)
+                continue
+            if not np.isnan(low):
+                axes.plot([low, high], [at] * 2, color=style.colour, linewidth=1.6)
+            axes.plot([mean], [at], marker=style.marker, color=style.colour, markerfacecolor=face)
     axes.axvline(0.0, color=NEUTRAL, linewidth=0.9)
     axes.set_xlim(-limit, limit)
     axes.grid(visible=False, axis="y")
 
 
-def _dot(
-    axes: Axes,
-    result: NumberResult,
-    verdict: NumberVerdict,
-    place: float,
-    face: str,
-    style: Look,
-    scale: float,
-    limit: float,
-) -> None:
-    row, printed = verdict.row, result.entry.value
-    if row is None or printed is None:
-        return
-    low, mean, high = (
-        scale * (float(row[name]) - printed.value) for name in ("mean_low", "mean", "mean_high")
-    )
-    if abs(mean) > limit:
-        edge, side = (limit, "right") if mean > 0 else (-limit, "left")
-        text = f"{mean:+.1f} →" if mean > 0 else f"← {mean:+.1f}"
-        axes.text(edge, place, text, ha=side, va="center", fontsize=8, color=style.colour)
-        return
-    if not np.isnan(low):
-        axes.plot([low, high], [place] * 2, color=style.colour, linewidth=1.6)
-    axes.plot([mean], [place], marker=style.marker, color=style.colour, markerfacecolor=face)
-
-
 def _words(results: Sequence[NumberResult]) -> str:
     parts = []
     for each in results:
-        row = each.own.row or each.resplits.row
-        if row is not None and each.entry.value is not None:
-            apart = difference_text(float(row["mean"]) - each.entry.value.value, each.entry.metric)
-            parts.append(f"{each.entry.row}, {each.entry.column}: {apart}")
+        apart = difference_text(_apart(each, each.row)[1], each.entry.metric)
+        parts.append(f"{each.entry.row}, {each.entry.column}: {apart}")
     return f"Ours less printed. {'; '.join(parts)}."
 
 
 def _handles(*, several: bool) -> list[object]:
     dot = {"marker": "o", "color": NEUTRAL}
-    handles: list[object] = []
-    if several:
-        handles.append(legend_entry("the paper's split", **dot | {"markerfacecolor": "white"}))
-    handles.append(legend_entry("mean over splits, with its 95 % interval", linestyle="-", **dot))
+    own = legend_entry("the paper's split", **dot | {"markerfacecolor": "white"})
+    mean = legend_entry("mean over splits, with its 95 % interval", linestyle="-", **dot)
     tolerance = "tolerance: a point, or the printed standard deviation"
-    return [*handles, Patch(facecolor=OTHERS, alpha=0.7, label=tolerance)]
+    return [*[own] * several, mean, Patch(facecolor=OTHERS, alpha=0.7, label=tolerance)]
