@@ -76,12 +76,7 @@ def draw_pairs(found: Comparison) -> Figure:
 
 
 def _draw_track(
-    axes: Axes,
-    found: Comparison,
-    pairs: pd.DataFrame,
-    names: list[str],
-    limit: float,
-    across: bool,
+    axes: Axes, found: Comparison, pairs: pd.DataFrame, names: list[str], limit: float, across: bool
 ) -> None:
     place = {name: index for index, name in enumerate(names)}
     better = np.full((len(names), len(names)), np.nan)

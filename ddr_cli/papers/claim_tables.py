@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -50,65 +50,61 @@ def _findings(found: ClaimResult | PartResult) -> dict[str, str]:
     }
 
 
+_MAIN = "the one that counts"
+
+
 def reading_table(result: PaperResult) -> pd.DataFrame:
     """Return *reading x verdict*: what each free choice makes of a printed number or sentence."""
-    groups: dict[str, list[tuple[str, Any, Any]]] = {}
-    main = "the one that counts"
-
-    def add(name: str, reading: str | None, found: Any, before: Any = None) -> None:
-        group = groups.setdefault(name, [])
+    groups: dict[str, dict[str, tuple[Any, Any]]] = {}
+    for name, reading, found, before in _readings(result):
+        group = groups.setdefault(name, {})
+        counted = next(iter(group.values()))[0] if group else found
         # What the papers' files spell out entry by entry is not repeated.
-        if (reading or main) not in [each for each, *_ in group]:
-            counted = group[0][1] if group else found
-            group.append((reading or main, found, before or counted))
+        group.setdefault(reading, (found, before or counted))
+    return pd.DataFrame(
+        {
+            "what": name,
+            "reading": reading,
+            "the paper's setting": found.own.verdict,
+            "ours": _ours(found, "own"),
+            "re-splits": found.resplits.verdict,
+            "ours over re-splits": _ours(found, "resplits"),
+            "flips": "" if reading == _MAIN else _flips(found, before),
+        }
+        for name, group in groups.items()
+        if len(group) > 1 and next(iter(group)) == _MAIN
+        for reading, (found, before) in group.items()
+    )
 
+
+def _readings(result: PaperResult) -> Iterator[tuple[str, str, Any, Any]]:
+    """Yield what is read, the reading, what came out, and with what to compare that, if known."""
     for item in result.artefacts:
         for each in item.judged:
             entry = each.entry
             untold = isinstance(entry, PrintedNumber) and entry.value is None
             if not untold and not entry.same_as:
-                add(_place(item.artefact, entry), entry.reading, each)
+                yield _place(item.artefact, entry), entry.reading or _MAIN, each, None
     for claim in result.claims:
-        sentence = claim.entry.sentence
-        add(sentence, None, claim)
-        for part in claim.parts:
-            if part.entry.reading:
-                what = f"{part.entry.reading}: {part.entry.what}"
-                # Of several things that a sentence says one can make it fail, and not make it hold.
-                only = sum(not each.entry.reading for each in claim.parts) == 1
-                alone = only or part.own.verdict == "fails"
-                add(sentence, what, part, claim if alone else part)
+        yield claim.entry.sentence, _MAIN, claim, None
+        # Of several things that a sentence says one can make it fail, and not make it hold.
+        only = sum(not part.entry.reading for part in claim.parts) == 1
+        for part in filter(lambda part: part.entry.reading, claim.parts):
+            what = f"{part.entry.reading}: {part.entry.what}"
+            before = claim if only or part.own.verdict == "fails" else part
+            yield claim.entry.sentence, what, part, before
     for reading in result.readings:
         name = reading.reading.name
         for artefact, _, other in reading.numbers:
-            if other.own.row is not None or other.resplits.row is not None:
-                add(_place(artefact, other.entry), name, other)
+            if other.row is not None:
+                yield _place(artefact, other.entry), name, other, None
         for counted, found in reading.claims:
-            sentence = found.entry.sentence
             if {found.own.verdict, found.resplits.verdict} & set(DECIDED):
-                add(sentence, name, found)
+                yield found.entry.sentence, name, found, None
             main_parts = {part.entry.id: part for part in counted.parts}
             for part in found.parts if len(found.parts) > 1 else ():
-                before = main_parts[part.entry.id]
-                if _flips(part, before) != "no":
-                    add(sentence, f"{name}: {part.entry.what}", part, before)
-    records = []
-    for name, group in groups.items():
-        if len(group) == 1 or group[0][0] != main:
-            continue
-        records += [
-            {
-                "what": name,
-                "reading": reading,
-                "the paper's setting": found.own.verdict,
-                "ours": _ours(found, "own"),
-                "re-splits": found.resplits.verdict,
-                "ours over re-splits": _ours(found, "resplits"),
-                "flips": "" if reading == main else _flips(found, before),
-            }
-            for reading, found, before in group
-        ]
-    return pd.DataFrame(records)
+                if _flips(part, before := main_parts[part.entry.id]) != "no":
+                    yield found.entry.sentence, f"{name}: {part.entry.what}", part, before
 
 
 def _ours(found: NumberResult | MarkResult | ClaimResult | PartResult, view: View) -> str:

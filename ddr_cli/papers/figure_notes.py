@@ -12,7 +12,7 @@ from ddr_cli.figures.picture import Notes, QuotedNumber
 from ddr_cli.papers.claims import ClaimResult
 from ddr_cli.papers.marks import MarkResult, judge_marks
 from ddr_cli.papers.numbers import NumberResult, judge_numbers
-from ddr_cli.papers.rows import VIEWS, View
+from ddr_cli.papers.rows import VIEWS
 from ddr_cli.papers.schema import Kept, Near, Paper, load_paper, papers_naming
 
 _KEPT: dict[Kept, str] = {
@@ -114,34 +114,30 @@ def _count(noun: str, good: str, results: Sequence[Any], which: str = "") -> tup
     """Return the verdicts on what counts, and how many more were used to choose a reading."""
     entries = [each for each in results if not each.entry.reading and not each.entry.same_as]
     used = [each for each in entries if each.entry.calibration and _judged(each)]
-    counts = {view: _verdicts(entries, view) for view in VIEWS}
-    own, over = counts["own"], counts["resplits"]
-    n = sum(own.values()) or sum(over.values())
-    verb = "hold" if good == "holds" else good
-    if not n:
-        k = sum(each.own.verdict == good for each in used)
-        head = f"{k} of {len(used)} {noun}s{which} {verb}"
-        if len(used) == 1:
-            head = f"the {noun}{which} {_words(noun, used[0].own.verdict)}"
-        return (f"{head}, used to choose a reading" if used else ""), 0
-    first = own if own else over
-    if n == 1:
-        text = f"the {noun}{which} {_words(noun, next(iter(first)))}"
-        if own and over and own != over:
-            text += f", over re-splits {next(iter(over))}"
-    else:
-        text = f"{first[good]} of {n} {noun}s{which} {verb}"
-        if own and over and own != over:
-            text += f", {over[good]} over re-splits"
-        elif first["close"]:
-            text += f", {first['close']} close"
+    own, over = (
+        [
+            verdict
+            for each in entries
+            if each.entry.is_counted(view)
+            and (verdict := each.through(view).verdict) not in _NO_VERDICT
+        ]
+        for view in VIEWS
+    )
+    first = own or over or [each.own.verdict for each in used]
+    if not first:
+        return "", 0
+    text = f"{first.count(good)} of {len(first)} {noun}s{which} "
+    text += "hold" if good == "holds" else good
+    if len(first) == 1:
+        text = f"the {noun}{which} {_words(noun, first[0])}"
+    if not own and not over:
+        return f"{text}, used to choose a reading", 0
+    if own and over and Counter(own) != Counter(over):
+        one = len(first) == 1
+        text += f", over re-splits {over[0]}" if one else f", {over.count(good)} over re-splits"
+    elif len(first) > 1 and "close" in first:
+        text += f", {first.count('close')} close"
     return text, len(used)
-
-
-def _verdicts(results: Sequence[Any], view: View) -> Counter[str]:
-    """Return how often each verdict was given to what counts through a view."""
-    given = [each.through(view).verdict for each in results if each.entry.is_counted(view)]
-    return Counter(name for name in given if name not in _NO_VERDICT)
 
 
 def _words(noun: str, verdict: str) -> str:

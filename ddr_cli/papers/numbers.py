@@ -9,13 +9,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from ddr_cli.comparison.names import (
-    difference_text,
-    is_rate,
-    lower_is_better,
-    method_name,
-    number,
-)
+from ddr_cli.comparison.names import difference_text, is_rate, lower_is_better, method_name, number
 from ddr_cli.comparison.summary import Row, Summary
 from ddr_cli.core.errors import InputError
 from ddr_cli.data.cards import load_card

@@ -13,11 +13,11 @@ from ddr_cli.papers.claims import ClaimResult
 from ddr_cli.papers.marks import MarkResult
 from ddr_cli.papers.numbers import NumberResult, time_ratios
 from ddr_cli.papers.rows import VIEWS, Judged
-from ddr_cli.papers.schema import MethodSelector, Part
+from ddr_cli.papers.schema import MethodSelector, Near, Part
 from ddr_cli.papers.tables import matrix_of
 from ddr_cli.report.chart import Chart, colour_rules
 from ddr_cli.report.own_runs import OwnRun
-from ddr_cli.report.page import about, page_environment, ran, summary_rows
+from ddr_cli.report.page import about, page_environment, ran
 from ddr_cli.report.points import page_points
 from ddr_cli.report.table import Table
 
@@ -71,7 +71,6 @@ def render_page(
             readings=lambda result: Table(
                 reading_table(result), f"{result.paper.short}: readings and verdicts"
             ),
-            summary_rows=summary_rows,
             metric_name=metric_name,
             number=number,
             ran=ran,
@@ -93,13 +92,8 @@ def methods_of(entry: NumberResult | MarkResult | ClaimResult) -> list[str]:
         if isinstance(entry, ClaimResult)
         else [entry.entry.select]
     )
-    names = [
-        method_name(name)
-        for select in selectors
-        for name in (select.reducer, getattr(select, "classifier", None))
-        if name
-    ]
-    return list(dict.fromkeys(names))
+    names = [(each.reducer, getattr(each, "classifier", None)) for each in selectors]
+    return list(dict.fromkeys(method_name(name) for both in names for name in both if name))
 
 
 def verdicts_of(entry: Judged[Any, Any]) -> list[str]:
@@ -123,12 +117,15 @@ def places_of(part: Part, spec: str) -> list[str]:
     """Return where the rows of a part of a claim stand, in words that a spec has."""
     found = []
     for select in part.selectors:
-        params = [f"{name} = {_value(value)}" for name, value in select.params.items()]
-        words = [select.reducer, *([f"“{select.label}”"] if select.label else [])]
-        words += [select.classifier, *params, *([f"along {part.along}"] if part.along else [])]
+        words = [
+            select.reducer,
+            *([f"“{select.label}”"] if select.label else []),
+            select.classifier,
+        ]
+        for name, value in select.params.items():
+            words.append(
+                f"{name} = {f'about {value.near:g}' if isinstance(value, Near) else value}"
+            )
+        words += [f"along {part.along}"] if part.along else []
         found.append(f"{select.spec or spec}: {', '.join(words)} ({part.metric})")
     return list(dict.fromkeys(found))
-
-
-def _value(value: Any) -> str:
-    return f"about {value.near:g}" if hasattr(value, "near") else str(value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -112,21 +113,18 @@ def write_report(
     return outcome
 
 
-def _write_tables(folder: Path, result: PaperResult, format: Format) -> list[Path]:
-    files = []
+def _write_tables(folder: Path, result: PaperResult, format: Format) -> Iterator[Path]:
     for item in result.artefacts:
         matrix = matrix_of(item)
         stem = folder / _stem(result, item)
         if item.numbers:
             shown = matrix.frame() if matrix else number_table(item.artefact, item.numbers)
-            files += _write_table(stem, number_data(item.numbers), shown, format)
+            yield from _write_table(stem, number_data(item.numbers), shown, format)
         if item.marks and matrix:
-            files += _write_table(stem, mark_data(item.marks), matrix.frame(), format)
+            yield from _write_table(stem, mark_data(item.marks), matrix.frame(), format)
     for name, table in (("claims", claim_table), ("reading_verdicts", reading_table)):
-        shown = table(result)
-        if not shown.empty:
-            files += _write_table(folder / f"{result.paper.name}_{name}", shown, shown, format)
-    return files
+        if len(shown := table(result)):
+            yield from _write_table(folder / f"{result.paper.name}_{name}", shown, shown, format)
 
 
 def _stem(result: PaperResult, item: ArtefactResult) -> str:
@@ -143,16 +141,11 @@ def _write_table(stem: Path, data: pd.DataFrame, shown: pd.DataFrame, format: Fo
     ]
 
 
-def _copy_figures(folder: Path, result: PaperResult) -> list[Path]:
+def _copy_figures(folder: Path, result: PaperResult) -> Iterator[Path]:
     """Put the figures of a paper's artefacts together, under the artefacts' names."""
-    files = []
     for item in result.artefacts:
         for summary in item.own:
-            stem = _stem(result, item)
-            if len(item.artefact.specs) > 1:
-                stem += f"_{summary.run.name}"
-            files += [
-                write_file(folder / f"{stem}{ending}", figure_of(summary, ending).read_bytes())
-                for ending in (".svg", ".png")
-            ]
-    return files
+            run = f"_{summary.run.name}" if len(item.artefact.specs) > 1 else ""
+            for ending in (".svg", ".png"):
+                drawn = figure_of(summary, ending).read_bytes()
+                yield write_file(folder / f"{_stem(result, item)}{run}{ending}", drawn)

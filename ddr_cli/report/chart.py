@@ -23,11 +23,7 @@ _NUMBER = re.compile(r"-?\d+\.\d+(?:e-?\d+)?")
 _COORDINATES = ("d", "x", "y", "width", "height", "transform", "points")
 _DROPPED = ("metadata", "style", "title", "desc")
 # What the page's style sheet says, or what is so without being said.
-_SAID = {
-    ("stroke-dashoffset", "0"),
-    ("text-anchor", "start"),
-    ("font-weight", "400"),
-}
+_SAID = {("stroke-dashoffset", "0"), ("text-anchor", "start"), ("font-weight", "400")}
 _UNUSED = (
     *("font-family", "style", "id", "clip-path", "href", "preserveAspectRatio", "image-rendering"),
     *("stroke-linecap", "stroke-linejoin"),

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import Any
 
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
 import ddr_cli
-from ddr_cli.comparison.summary import Row, Summary
+from ddr_cli.comparison.summary import Summary
 
 PAGE = "index.html"
 
@@ -38,29 +38,17 @@ def page_environment(*packages: str) -> Environment:
     return environment
 
 
-@dataclass(frozen=True)
-class About:
-    """When the results of a page were made, and by which code."""
-
-    runs: int
-    trials: int
-    first: str
-    last: str
-    version: str
-    commit: str
-
-
-def about(summaries: Sequence[Summary]) -> About:
-    """Return what the manifests say of date, version and commit; of the latest run where many do.
+def about(summaries: Sequence[Summary]) -> dict[str, Any]:
+    """Return when the results of a page were made and by which code; the latest run's, if several.
 
     It is nothing that the clock or the working copy says: the same journals give the same page.
     """
-    sessions = sorted(
-        (session.finished or session.started, summary.run.name, session.environment)
-        for summary in summaries
-        for session in summary.run.manifest.sessions
-    )
     runs = {summary.run.name: summary.run for summary in summaries}
+    sessions = sorted(
+        (session.finished or session.started, name, session.environment)
+        for name, run in runs.items()
+        for session in run.manifest.sessions
+    )
     commit, version = "", ddr_cli.__version__
     if sessions:
         _, name, place = sessions[-1]
@@ -70,7 +58,8 @@ def about(summaries: Sequence[Summary]) -> About:
         commit = str(git.get("commit", ""))[:12] + (" with changes" if git.get("dirty") else "")
     days = [day[:10] for day, *_ in sessions] or [""]
     trials = sum(len(run.trials) for run in runs.values())
-    return About(len(runs), trials, days[0], days[-1], version, commit)
+    made = {"first": days[0], "last": days[-1], "version": version, "commit": commit}
+    return {"runs": len(runs), "trials": trials, **made}
 
 
 def ran(summary: Summary) -> str:
@@ -85,8 +74,3 @@ def ran(summary: Summary) -> str:
         # The first digits are enough to tell two versions of the data apart.
         parts.append(f"{data.name} {data.fingerprint[:19]}")
     return " · ".join(parts)
-
-
-def summary_rows(summary: Summary) -> list[Row]:
-    """Return the rows of a run's summary."""
-    return [Row(summary, int(index)) for index in range(len(summary.rows))]
