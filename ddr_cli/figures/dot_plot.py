@@ -24,12 +24,13 @@ from ddr_cli.figures.style import (
     STAR,
     Look,
     house_style,
-    in_lines,
     legend_below,
     legend_entry,
     look,
+    name_lines,
     new_figure,
     run_title,
+    set_title,
     value_axis,
 )
 
@@ -67,9 +68,7 @@ def draw_dot_plot(picture: Picture) -> Figure:
             _draw_family(axes, picture, family, own, shift, lines if tunes else [], 1 - group)
         # A panel says what its lines share, and each line the rest.
         names = [picture.name(method) if together else method[1 - group] for method in own]
-        axes.set_yticks(range(len(own)), names)
-        axes.set_ylim(len(own) - 0.4, -0.6)
-        axes.grid(visible=False, axis="y")
+        name_lines(axes, names)
         axes.set_title(" · ".join(best if together else [name, *best]), loc="left")
         axes.tick_params(labelbottom=axes is grid[-1])
     grid[-1].set_xlabel(picture.axis)
@@ -171,9 +170,7 @@ def draw_shuffled_labels(run: Run, found: AgainstControls) -> Figure:
             for value, style in zip(ends, (held_out, seen), strict=True):
                 axes.plot([value], [place], color=style.colour, marker=style.marker, linestyle="")
         names = rows[["reducer", "classifier", "setting"]].itertuples(index=False)
-        axes.set_yticks(range(len(rows)), [", ".join(filter(None, parts)) for parts in names])
-        axes.set_ylim(len(rows) - 0.4, -0.6)
-        axes.grid(visible=False, axis="y")
+        name_lines(axes, [", ".join(filter(None, parts)) for parts in names])
         axes.set_xlim(0, 102)
         axes.set_xlabel("agreement with shuffled labels (%)")
         handles = [
@@ -184,8 +181,7 @@ def draw_shuffled_labels(run: Run, found: AgainstControls) -> Figure:
         if share is not None:
             axes.axvline(100 * share, color=NEUTRAL, linestyle="--", linewidth=0.9)
             handles.append(legend_entry("the largest class", color=NEUTRAL, linestyle="--"))
-        title = in_lines(run_title(run), figure.get_figwidth())
-        figure.suptitle(title, fontsize=11, weight="bold")
+        set_title(figure, run_title(run))
         legend_below(figure, handles)
         return figure
 

@@ -28,6 +28,7 @@ from ddr_cli.figures.style import (
     class_look,
     legend_below,
     legend_entry,
+    name_lines,
     new_figure,
     set_title,
 )
@@ -374,8 +375,7 @@ def _places(embedding: Embedding, groups: Sequence[PointGroup]) -> NDArray[np.fl
 
 
 def _strips(axes: Axes, embedding: Embedding, groups: Sequence[PointGroup]) -> None:
-    axes.set_yticks(range(len(groups)), [textwrap.fill(group.short, 18) for group in groups])
-    axes.set_ylim(len(groups) - 0.4, -0.6)
+    name_lines(axes, [textwrap.fill(group.short, 18) for group in groups])
     axes.set_xticks([])
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)

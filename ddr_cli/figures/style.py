@@ -251,6 +251,13 @@ def set_title(figure: Figure, title: str, description: str = "") -> None:
                 axis.set_label_text(f"{words}, log scale")
 
 
+def name_lines(axes: Axes, names: Sequence[str]) -> None:
+    """Name the lines of a panel, from the top: a method or a row of a table each."""
+    axes.set_yticks(range(len(names)), names)
+    axes.set_ylim(len(names) - 0.4, -0.6)
+    axes.grid(visible=False, axis="y")
+
+
 def label_ends(axes: Axes, ends: Sequence[tuple[float, str, str]]) -> None:
     """Write the names of curves right of their ends: the height, the name and the colour of each.
 

@@ -18,6 +18,7 @@ from ddr_cli.figures.style import (
     legend_entry,
     look,
     looks_of,
+    name_lines,
     new_figure,
     set_title,
 )
@@ -68,8 +69,7 @@ def draw_differences(title: str, results: Sequence[NumberResult]) -> Figure | No
             axes.set_title(column, loc="left")
         for axes in list(grid.flat)[len(columns) :]:
             axes.remove()
-        grid[0, 0].set_yticks(range(len(rows)), rows)
-        grid[0, 0].set_ylim(len(rows) - 0.4, -0.6)
+        name_lines(grid[0, 0], rows)
         for axes in grid[-1]:
             unit = " (points)" if is_rate(shown[0].entry.metric) else ""
             axes.set_xlabel(f"ours less printed{unit}")

@@ -117,15 +117,10 @@ def places_of(part: Part, spec: str) -> list[str]:
     """Return where the rows of a part of a claim stand, in words that a spec has."""
     found = []
     for select in part.selectors:
-        words = [
-            select.reducer,
-            *([f"“{select.label}”"] if select.label else []),
-            select.classifier,
-        ]
+        words = [select.reducer, f"“{select.label}”" if select.label else "", select.classifier]
         for name, value in select.params.items():
-            words.append(
-                f"{name} = {f'about {value.near:g}' if isinstance(value, Near) else value}"
-            )
-        words += [f"along {part.along}"] if part.along else []
-        found.append(f"{select.spec or spec}: {', '.join(words)} ({part.metric})")
+            text = f"about {value.near:g}" if isinstance(value, Near) else value
+            words.append(f"{name} = {text}")
+        words.append(f"along {part.along}" if part.along else "")
+        found.append(f"{select.spec or spec}: {', '.join(filter(None, words))} ({part.metric})")
     return list(dict.fromkeys(found))

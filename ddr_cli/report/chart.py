@@ -34,7 +34,6 @@ _PALETTE = 48
 _LINE = re.compile(
     r'(<path(?=[^>]* fill="none")(?![^>]*(?:opacity| id)=)[^>]* d=")([^"]*)("[^>]*/>)'
 )
-_USE = re.compile(r'(<use href="[^"]*" x="[^"]*" y="[^"]*")([^>]*)(?=>)')
 _SERIES = re.compile(r'<g data-series="[^"]*">')
 _COLOUR = re.compile(r"#[0-9a-f]{6}\b")
 # Lightness on the dark page: of white and of black turned over, and the least of a strong colour.
@@ -140,15 +139,12 @@ class _Writer:
                 yield from parts
             if not attributes or not any(parts):
                 return
-        shared = ""
-        if "data-series" not in attributes:
-            shared, parts = _shared_look(parts)
         inside = "".join(parts)
         if title and tag != "g":
             inside += f"<title>{escape(title)}</title>"
         if tag in ("defs", "clipPath") and not inside:
             return
-        text = _written(attributes) + shared
+        text = _written(attributes)
         yield f"<{tag}{text}>{inside}</{tag}>" if inside else f"<{tag}{text}/>"
 
     def _points(self, uses: Iterable[ElementTree.Element]) -> Iterator[str]:
@@ -249,38 +245,13 @@ def _one_of(first: str, second: str) -> str:
     return ""
 
 
-def _shared_look(parts: list[str]) -> tuple[str, list[str]]:
-    """Return the look that all points of a group have, and the points without it."""
-    found = [_USE.match(part) for part in parts]
-    looks = {point[2] for point in found if point}
-    if len(parts) < 2 or len(looks) > 1 or not all(found):
-        return "", parts
-    return looks.pop(), [_USE.sub(r"\1", part, count=1) for part in parts]
-
-
 def _tag(element: ElementTree.Element) -> str:
     return element.tag.rpartition("}")[2]
 
 
 def _rounded(text: str, digits: int) -> str:
     short = _NUMBER.sub(lambda found: f"{round(float(found[0]), digits):g}", text)
-    short = re.sub(r"\s*([MLCQz])\s*", r"\1", " ".join(short.split()))
-    return "".join(map(_steps, re.findall("M[^M]*|^[^M]+", short)))
-
-
-def _steps(line: str) -> str:
-    """Return a line of a path as steps from point to point, which have fewer digits."""
-    if line[0] != "M" or {"C", "Q"} & set(line):
-        return line
-    points = [[float(value) for value in at.split()] for at in line[1:].strip("z").split("L")]
-    steps = [
-        f"{round(value - before, 2):g}"
-        for last, point in itertools.pairwise(points)
-        for before, value in zip(last, point, strict=True)
-    ]
-    text = "".join(step if step[0] == "-" else f" {step}" for step in steps)
-    end = "z" if line[-1] == "z" else ""
-    return f"{line.partition('L')[0].strip('z')}l{text.strip()}{end}" if steps else line
+    return re.sub(r"\s*([MLCQz])\s*", r"\1", " ".join(short.split()))
 
 
 def _is_clear(link: str) -> bool:
