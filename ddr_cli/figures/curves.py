@@ -13,23 +13,8 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter, NullLoc
 from ddr_cli.comparison.across_datasets import EQUIVALENCE
 from ddr_cli.comparison.names import is_rate, lower_is_better, plain
 from ddr_cli.comparison.summary import AXES
+from ddr_cli.figures import style
 from ddr_cli.figures.picture import Method, Picture
-from ddr_cli.figures.style import (
-    LARGEST,
-    NEUTRAL,
-    ON_CELL,
-    OTHERS,
-    PAPER_COLOUR,
-    STAR,
-    UNDER_TEXT,
-    Look,
-    in_lines,
-    is_steep,
-    label_ends,
-    legend_entry,
-    new_figure,
-    value_axis,
-)
 from ddr_cli.spec.budgets import LABELS
 
 if TYPE_CHECKING:
@@ -75,7 +60,7 @@ def draw_curves(picture: Picture, x: str, second: str | None = None) -> Figure:
     lines = complete + (flat_top is not None)
     room = 0.085 * max(len(picture.name(method)) for method in picture.methods)
     width = (5.6 if columns == 1 else min(4.4 * columns, 11.0)) + room
-    figure = new_figure(width, 1.3 + 2.9 * lines)
+    figure = style.new_figure(width, 1.3 + 2.9 * lines)
     grid = figure.subplots(lines, columns, sharex=True, sharey="row", squeeze=False)
     for place, (axes, (family, level)) in enumerate(zip(grid.flat, panels, strict=False)):
         rows, title = _panel_of(picture, family, second, level)
@@ -89,11 +74,11 @@ def draw_curves(picture: Picture, x: str, second: str | None = None) -> Figure:
     for axes in grid[:, 0]:
         axes.set_ylabel(picture.axis)
     for axes in grid[:complete, 0]:
-        value_axis(axes, picture.rows["mean"], "y", picture.metric)
+        style.value_axis(axes, picture.rows["mean"], "y", picture.metric)
     if flat_top is not None:
         shown = picture.shown_values()
         near = shown[shown <= flat_top]
-        value_axis(grid[-1, 0], near, "y", picture.metric)
+        style.value_axis(grid[-1, 0], near, "y", picture.metric)
         grid[-1, 0].set_ylim(near.min() - 0.06 * (flat_top - near.min()), flat_top)
     _parameter_axis(picture, grid[0, 0], x)
     for axes, (family, _) in zip(grid.flat, panels, strict=False):
@@ -139,7 +124,7 @@ def _draw_small_multiples(picture: Picture, x: str) -> Figure:
     methods = picture.methods
     columns = 4 if len(methods) > 9 or len(methods) == 4 else 3
     lines = -(-len(methods) // columns)
-    figure = new_figure(_PANEL_WIDTH * columns, 1.3 + 2.0 * lines)
+    figure = style.new_figure(_PANEL_WIDTH * columns, 1.3 + 2.0 * lines)
     grid = figure.subplots(lines, columns, sharex=True, sharey=True, squeeze=False)
     of_family = {family: picture.of_family(family) for family in picture.families}
     everyone = of_family[picture.families[-1]]
@@ -149,24 +134,24 @@ def _draw_small_multiples(picture: Picture, x: str) -> Figure:
             continue
         for method in methods:
             at, own = _curve(picture, everyone, method, x)
-            axes.plot(at, own["mean"].to_numpy(), color=OTHERS, lw=0.9, zorder=1.2)
+            axes.plot(at, own["mean"].to_numpy(), color=style.OTHERS, lw=0.9, zorder=1.2)
         for family, rows in of_family.items():
             _panel(picture, axes, rows, x, family, methods[place])
-        axes.set_title(in_lines(picture.name(methods[place]), _PANEL_WIDTH), loc="left")
+        axes.set_title(style.in_lines(picture.name(methods[place]), _PANEL_WIDTH), loc="left")
         axes.tick_params(labelbottom=place + columns >= len(methods))
         if place >= columns * (lines - 1):
             axes.set_xlabel(picture.axis_of(x))
     figure.supylabel(picture.axis, fontsize="medium")
-    value_axis(grid[0, 0], picture.rows["mean"], "y", picture.metric)
+    style.value_axis(grid[0, 0], picture.rows["mean"], "y", picture.metric)
     _parameter_axis(picture, grid[0, 0], x)
     for method, axes in zip(methods, grid.flat, strict=False):
         for family in of_family:
             _printed(picture, axes, x, family, method)
         _largest_class(picture, axes)
     shown = [picture.family_title(family) for family in picture.families]
-    handles = [legend_entry(shown[-1], color=NEUTRAL, marker="o", linestyle="-")]
+    handles = [style.legend_entry(shown[-1], color=style.NEUTRAL, marker="o", linestyle="-")]
     handles += _predefined_handle(picture)
-    handles += [legend_entry("the other methods", color=OTHERS, linestyle="-")]
+    handles += [style.legend_entry("the other methods", color=style.OTHERS, linestyle="-")]
     picture.finish(figure, [*handles, *picture.handles()])
     return figure
 
@@ -176,7 +161,7 @@ def _flat_top(picture: Picture, x: str) -> float | None:
     means = picture.rows["mean"]
     top = _FLAT * float(means.min())
     # How a method improves with labels or samples is all of the curve, not its flat end.
-    enlarged = x not in AXES and is_steep(means) and (means <= top).mean() >= 0.5
+    enlarged = x not in AXES and style.is_steep(means) and (means <= top).mean() >= 0.5
     return top if enlarged else None
 
 
@@ -204,28 +189,28 @@ def _panel(
         at, own = _curve(picture, rows, method, x)
         if own.empty:
             continue
-        style = picture.look(method, alone=bool(alone))
+        look = picture.look(method, alone=bool(alone))
         line: dict[str, Any] = {
             "label": picture.name(method),
-            "color": style.colour,
-            "linestyle": _DASHED if hollow else "-" if alone else _line(picture, style),
-            "marker": style.marker,
-            "markerfacecolor": "white" if hollow else style.colour,
+            "color": look.colour,
+            "linestyle": _DASHED if hollow else "-" if alone else _line(picture, look),
+            "marker": look.marker,
+            "markerfacecolor": "white" if hollow else look.colour,
         }
         if own[x].isna().all():
-            line |= {"marker": "", "linestyle": "-" if alone else style.line, "linewidth": 1.2}
+            line |= {"marker": "", "linestyle": "-" if alone else look.line, "linewidth": 1.2}
         axes.plot(at, own["mean"].to_numpy(), **line)
         if own["low"].notna().any():
-            band: dict[str, Any] = {"color": style.colour, "label": picture.name(method)}
+            band: dict[str, Any] = {"color": look.colour, "label": picture.name(method)}
             axes.fill_between(at, own["low"], own["high"], alpha=0.14, lw=0, **band)
             for end in ("low", "high"):
-                ends = "-" if alone else style.line
+                ends = "-" if alone else look.line
                 axes.plot(at, own[end], linestyle=ends, lw=0.7, **band)
 
 
-def _line(picture: Picture, style: Look) -> Any:
+def _line(picture: Picture, look: style.Look) -> Any:
     """Return a method's dashes; few methods need none, and dashes also tell a predefined split."""
-    return "-" if len(picture.methods) <= _FEW or "predefined" in picture.families else style.line
+    return "-" if len(picture.methods) <= _FEW or "predefined" in picture.families else look.line
 
 
 def _printed(
@@ -255,10 +240,12 @@ def _printed(
         colour = picture.look(method).colour
         height = min(max(value, low), high)
         # Below the curves, so that it hides none of their points.
-        axes.plot([at], [height], linestyle="", zorder=1.8, clip_on=inside, color=colour, **STAR)
+        drawn = style.STAR | {"color": colour, "clip_on": inside}
+        axes.plot([at], [height], linestyle="", zorder=1.8, **drawn)
         left = axes.transAxes.inverted().transform(axes.transData.transform((at, low)))[0] > 0.5
-        look: dict[str, Any] = {"fontsize": 8, "color": PAPER_COLOUR, "bbox": UNDER_TEXT}
-        look |= {"textcoords": "offset points", "va": "top", "annotation_clip": False, "zorder": 5}
+        look: dict[str, Any] = {"fontsize": 8, "color": style.PAPER_COLOUR, "zorder": 5}
+        look |= {"textcoords": "offset points", "va": "top", "annotation_clip": False}
+        look["bbox"] = style.UNDER_TEXT
         look |= {"xytext": (-9, -3), "ha": "right"} if left else {"xytext": (9, -3), "ha": "left"}
         axes.annotate(text, (at, height), **look)
 
@@ -267,7 +254,7 @@ def _largest_class(picture: Picture, axes: Axes) -> None:
     """Draw what always naming the largest class scores, where that is within the panel."""
     low, high = axes.get_ylim()
     if picture.largest is not None and low < picture.largest < high:
-        axes.axhline(picture.largest, **LARGEST)
+        axes.axhline(picture.largest, **style.LARGEST)
 
 
 def _name_ends(picture: Picture, axes: Axes, x: str) -> None:
@@ -280,7 +267,7 @@ def _name_ends(picture: Picture, axes: Axes, x: str) -> None:
         # What leaves an enlarged panel has its name beside the whole one.
         if len(own) and low <= (height := float(own["mean"].iloc[-1])) <= high:
             ends.append((height, picture.name(method), picture.look(method).colour))
-    label_ends(axes, ends)
+    style.label_ends(axes, ends)
 
 
 def _parameter_axis(picture: Picture, axes: Axes, x: str) -> None:
@@ -299,8 +286,8 @@ def _parameter_axis(picture: Picture, axes: Axes, x: str) -> None:
 def _predefined_handle(picture: Picture) -> list[Any]:
     if "predefined" not in picture.families:
         return []
-    look = {"color": NEUTRAL, "marker": "o", "linestyle": _DASHED, "markerfacecolor": "white"}
-    return [legend_entry("predefined split", **look)]
+    look = {"color": style.NEUTRAL, "marker": "o", "linestyle": _DASHED, "markerfacecolor": "white"}
+    return [style.legend_entry("predefined split", **look)]
 
 
 def _tick(picture: Picture, name: str, value: Any) -> str:
@@ -328,7 +315,7 @@ def draw_heat_maps(picture: Picture, x: str, second: str) -> Figure:
     norm = BoundaryNorm([0, *[step * tolerance for step in steps]], len(steps))
     colours = ListedColormap(_HEAT[: len(steps)])
     lines, wide = tables[0].shape
-    figure = new_figure(max(2.2 + 0.56 * wide * len(methods), 6.0), 1.8 + 0.42 * lines)
+    figure = style.new_figure(max(2.2 + 0.56 * wide * len(methods), 6.0), 1.8 + 0.42 * lines)
     grid = figure.subplots(1, len(methods), sharey=True, squeeze=False)[0]
     for axes, method, table in zip(grid, methods, tables, strict=True):
         values = table.to_numpy(dtype=float)
@@ -338,7 +325,7 @@ def draw_heat_maps(picture: Picture, x: str, second: str) -> Figure:
             if not np.isnan(value):
                 dark = apart[line, column] > _DARK_FROM * tolerance
                 look = {"ha": "center", "va": "center", "fontsize": 8}
-                look["color"] = "white" if dark else ON_CELL
+                look["color"] = "white" if dark else style.ON_CELL
                 look["weight"] = "bold" if value == best else "normal"
                 text = f"{value:.1f}" if is_rate(picture.metric) else f"{value:.3g}"
                 axes.text(column, line, text, **look)

@@ -57,7 +57,7 @@ class Estimate(NamedTuple):
     high: float = np.nan
     n: int = 1
 
-    def p(self, *, above: float | None = None, below: float | None = None) -> float:
+    def p(self, *, above: float = -np.inf, below: float = np.inf) -> float:
         """Return one minus the level of the widest interval above and below the given bounds.
 
         It is 1 where the mean itself is not, and nan where there is no interval.
@@ -66,21 +66,15 @@ class Estimate(NamedTuple):
         half = max(self.mean - self.low, self.high - self.mean)
         if np.isnan(half):
             return float("nan")
-        inside = [self.mean - above] if above is not None else []
-        inside += [below - self.mean] if below is not None else []
-        distance = min(inside)
+        distance = min(self.mean - above, below - self.mean)
         if half <= 0:
             return 0.0 if distance >= 0 else 1.0
         ratio = distance / half * t_quantile((1 + MEAN_LEVEL) / 2, self.n - 1)
         return min(1.0, 2 * t_above(ratio, self.n - 1))
 
-    def within(
-        self, text: str, *, above: float | None = None, below: float | None = None
-    ) -> Outcome:
+    def within(self, text: str, *, above: float = -np.inf, below: float = np.inf) -> Outcome:
         """Return whether the mean lies within the bounds, which belong to what is asked."""
-        holds = (above is None or self.mean >= above - EXACT) and (
-            below is None or self.mean <= below + EXACT
-        )
+        holds = above - EXACT <= self.mean <= below + EXACT
         return Outcome(holds, text, self.p(above=above, below=below))
 
 

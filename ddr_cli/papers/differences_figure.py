@@ -9,19 +9,7 @@ import numpy as np
 from matplotlib.patches import Patch
 
 from ddr_cli.comparison.names import difference_text, is_rate
-from ddr_cli.figures.style import (
-    NEUTRAL,
-    OTHERS,
-    Look,
-    house_style,
-    legend_below,
-    legend_entry,
-    look,
-    looks_of,
-    name_lines,
-    new_figure,
-    set_title,
-)
+from ddr_cli.figures import style
 from ddr_cli.papers.figure_notes import counted
 from ddr_cli.papers.numbers import NumberResult, tolerance_of
 
@@ -55,8 +43,8 @@ def draw_differences(title: str, results: Sequence[NumberResult]) -> Figure | No
         each.own.row and each.resplits.row and each.own.row.index != each.resplits.row.index
         for each in shown
     )
-    with house_style():
-        figure = new_figure(2.0 + 2.2 * across, 1.6 + down * (0.5 + 0.3 * len(rows)))
+    with style.house_style():
+        figure = style.new_figure(2.0 + 2.2 * across, 1.6 + down * (0.5 + 0.3 * len(rows)))
         grid = figure.subplots(down, across, sharex=True, sharey=True, squeeze=False)
         limit = _limit(shown)
         for place, column in enumerate(columns):
@@ -64,18 +52,18 @@ def draw_differences(title: str, results: Sequence[NumberResult]) -> Figure | No
             own = [each for each in shown if (each.entry.column or "") == column]
             # A column about one method has its look, as in every figure.
             reducers = {each.entry.select.reducer for each in own}
-            style = looks_of([*reducers])[0] if len(reducers) == 1 else look(place)
-            _draw_column(axes, own, rows, style, limit, _SHIFT if several else 0.0)
+            look = style.looks_of([*reducers])[0] if len(reducers) == 1 else style.look(place)
+            _draw_column(axes, own, rows, look, limit, _SHIFT if several else 0.0)
             axes.set_title(column, loc="left")
         for axes in list(grid.flat)[len(columns) :]:
             axes.remove()
-        name_lines(grid[0, 0], rows)
+        style.name_lines(grid[0, 0], rows)
         for axes in grid[-1]:
             unit = " (points)" if is_rate(shown[0].entry.metric) else ""
             axes.set_xlabel(f"ours less printed{unit}")
         found = counted("printed number", "reproduced", shown)
-        set_title(figure, f"{title}: {found}" if found else title, _words(shown))
-        legend_below(figure, _handles(several=several))
+        style.set_title(figure, f"{title}: {found}" if found else title, _words(shown))
+        style.legend_below(figure, _handles(several=several))
     return figure
 
 
@@ -112,7 +100,7 @@ def _draw_column(
     axes: Axes,
     results: Sequence[NumberResult],
     rows: Sequence[str],
-    style: Look,
+    look: style.Look,
     limit: float,
     shift: float,
 ) -> None:
@@ -120,11 +108,11 @@ def _draw_column(
     for each in results:
         place = rows.index(str(each.entry.row))
         reach = _scale(each) * tolerance_of(each.entry)
-        axes.barh(place, 2 * reach, left=-reach, height=0.7, color=OTHERS, alpha=0.7)
+        axes.barh(place, 2 * reach, left=-reach, height=0.7, color=style.OTHERS, alpha=0.7)
         own = each.own.row if shift or each.resplits.row is None else None
         for row, at, face in (
             (own, place - shift, "white"),
-            (each.resplits.row, place + shift, style.colour),
+            (each.resplits.row, place + shift, look.colour),
         ):
             if row is None:
                 continue
@@ -132,12 +120,12 @@ def _draw_column(
             if abs(mean) > limit:
                 edge, side = (limit, "right") if mean > 0 else (-limit, "left")
                 text = f"{mean:+.1f} →" if mean > 0 else f"← {mean:+.1f}"
-                axes.text(edge, at, text, ha=side, va="center", fontsize=8, color=style.colour)
+                axes.text(edge, at, text, ha=side, va="center", fontsize=8, color=look.colour)
                 continue
             if not np.isnan(low):
-                axes.plot([low, high], [at] * 2, color=style.colour, linewidth=1.6)
-            axes.plot([mean], [at], marker=style.marker, color=style.colour, markerfacecolor=face)
-    axes.axvline(0.0, color=NEUTRAL, linewidth=0.9)
+                axes.plot([low, high], [at] * 2, color=look.colour, linewidth=1.6)
+            axes.plot([mean], [at], marker=look.marker, color=look.colour, markerfacecolor=face)
+    axes.axvline(0.0, color=style.NEUTRAL, linewidth=0.9)
     axes.set_xlim(-limit, limit)
     axes.grid(visible=False, axis="y")
 
@@ -151,8 +139,8 @@ def _words(results: Sequence[NumberResult]) -> str:
 
 
 def _handles(*, several: bool) -> list[object]:
-    dot = {"marker": "o", "color": NEUTRAL}
-    own = legend_entry("the paper's split", **dot | {"markerfacecolor": "white"})
-    mean = legend_entry("mean over splits, with its 95 % interval", linestyle="-", **dot)
+    dot = {"marker": "o", "color": style.NEUTRAL}
+    own = style.legend_entry("the paper's split", **dot | {"markerfacecolor": "white"})
+    mean = style.legend_entry("mean over splits, with its 95 % interval", linestyle="-", **dot)
     tolerance = "tolerance: a point, or the printed standard deviation"
-    return [*[own] * several, mean, Patch(facecolor=OTHERS, alpha=0.7, label=tolerance)]
+    return [*[own] * several, mean, Patch(facecolor=style.OTHERS, alpha=0.7, label=tolerance)]

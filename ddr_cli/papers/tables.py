@@ -8,19 +8,8 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from ddr_cli.comparison.names import number
+from ddr_cli.papers import cells
 from ddr_cli.papers.assess import ArtefactResult
-from ddr_cli.papers.cells import (
-    SIGNS,
-    described,
-    difference_reason,
-    notes_of,
-    ours_text,
-    printed_text,
-    ratio_text,
-    shown_views,
-    time_text,
-    verdict_text,
-)
 from ddr_cli.papers.marks import MEDIAN_NAMES, MarkResult
 from ddr_cli.papers.numbers import NumberResult, TimeRatio, time_ratios
 from ddr_cli.papers.rows import VIEWS, View
@@ -45,7 +34,7 @@ def number_data(results: Sequence[NumberResult]) -> pd.DataFrame:
             record |= {f"{view}_{name}": verdict.row and verdict.row[name] for name in statistics}
             record[f"{view}_setting"] = verdict.setting
             record |= _verdict_data(result, view, verdict.note or verdict.reason)
-        record["reason"] = difference_reason(result)
+        record["reason"] = cells.difference_reason(result)
         if times:
             time = times.get(entry.id)
             record["fit_seconds_than"] = time and time.other
@@ -65,20 +54,20 @@ def _verdict_data(
 def number_table(artefact: Artefact, results: Sequence[NumberResult]) -> pd.DataFrame:
     """Return the same for a reader: printed, ours with its spread and n, verdict."""
     records = []
-    views = shown_views(results)
+    views = cells.shown_views(results)
     times = time_ratios(results)
     for result in results:
-        record = {"": described(artefact, result), "printed": printed_text(result)}
+        record = {"": cells.described(artefact, result), "printed": cells.printed_text(result)}
         for view, heading in views:
             verdict = result.through(view)
-            record[f"ours, {heading}"] = ours_text(verdict, result.entry.metric)
-            record[f"verdict, {heading}"] = verdict_text(result, view)
-        record["in words"] = "; ".join(notes_of(result, views))
-        record["reason"] = difference_reason(result)
+            record[f"ours, {heading}"] = cells.ours_text(verdict, result.entry.metric)
+            record[f"verdict, {heading}"] = cells.verdict_text(result, view)
+        record["in words"] = "; ".join(cells.notes_of(result, views))
+        record["reason"] = cells.difference_reason(result)
         if times:
             time = times.get(result.entry.id)
-            record["training time, printed"] = time_text(time, "printed")
-            record["training time, ours"] = time_text(time, "ours")
+            record["training time, printed"] = cells.time_text(time, "printed")
+            record["training time, ours"] = cells.time_text(time, "ours")
         records.append(record)
     return pd.DataFrame(records)
 
@@ -94,7 +83,7 @@ def mark_data(results: Sequence[MarkResult]) -> pd.DataFrame:
             record |= {f"{view}_mark": verdict.kept, f"{view}_n": verdict.n or None}
             record |= {f"{view}_{name}": value for name, value in verdict.medians.items()}
             record |= _verdict_data(result, view, verdict.reason)
-        records.append(record | {"reason": difference_reason(result)})
+        records.append(record | {"reason": cells.difference_reason(result)})
     return pd.DataFrame(records)
 
 
@@ -123,8 +112,8 @@ class Matrix(NamedTuple):
         found = []
         for name, lines, remarks in self.rows:
             for place, (line, own) in enumerate(lines):
-                cells = [own.get(column, ("", "")) for column in self.columns]
-                texts, verdicts = zip(*cells, strict=True)
+                shown = [own.get(column, ("", "")) for column in self.columns]
+                texts, verdicts = zip(*shown, strict=True)
                 found.append([name if place == 0 else "", line, *texts])
                 if any(verdicts):
                     found.append(["", "verdict", *verdicts])
@@ -149,15 +138,15 @@ def matrix_of(result: ArtefactResult) -> Matrix | None:
         row, reading = str(each.entry.row), each.entry.reading
         name = f"{row} ({reading})" if reading else row
         rows.setdefault(name, {})[str(each.entry.column)] = each
-    views, times = shown_views(judged), time_ratios(result.numbers)
+    views, times = cells.shown_views(judged), time_ratios(result.numbers)
     found = []
     for name, own in rows.items():
         lines = _mark_lines(own, views) if result.marks else _number_lines(own, views, times)
         remarks = [each.entry.remark for each in own.values() if each.entry.remark]
         for column, each in own.items():
             if isinstance(each, NumberResult):
-                remarks += [f"{column}: {note}" for note in notes_of(each, views)]
-            if reason := difference_reason(each):
+                remarks += [f"{column}: {note}" for note in cells.notes_of(each, views)]
+            if reason := cells.difference_reason(each):
                 remarks.append(f"{column}, reason: {reason}")
         found.append(MatrixRow(name, list(lines), list(dict.fromkeys(remarks))))
     return Matrix(columns, found)
@@ -170,7 +159,7 @@ def _number_lines(
 ) -> Iterator[tuple[str, _Cells]]:
     """Yield each line's name and its cells."""
     if any(each.entry.value for each in own.values()):
-        yield "printed", {column: (printed_text(each), "") for column, each in own.items()}
+        yield "printed", {column: (cells.printed_text(each), "") for column, each in own.items()}
     for view, heading in views:
         # Over how many splits all of the row's means are stands at its head, unless that differs.
         ours = [row for each in own.values() if (row := each.through(view).row) is not None]
@@ -180,22 +169,24 @@ def _number_lines(
             f"ours, {heading}" if n in (None, 1) else f"ours, {heading}, n = {n}",
             {
                 column: (
-                    ours_text(each.through(view), each.entry.metric, with_n=n is None),
-                    verdict_text(each, view),
+                    cells.ours_text(each.through(view), each.entry.metric, with_n=n is None),
+                    cells.verdict_text(each, view),
                 )
                 for column, each in own.items()
             },
         )
-    timed = {name: each.entry.id for name, each in own.items() if each.entry.seconds is not None}
-    other = next((times[name].other for name in timed.values() if name in times), None)
+    timed = {
+        column: times.get(each.entry.id)
+        for column, each in own.items()
+        if each.entry.seconds is not None
+    }
+    other = next((time.other for time in timed.values() if time), "")
     for which in ("printed", "ours") if other else ():
-        yield (
-            f"time / {other}'s, {which}",
-            {
-                column: (ratio_text(getattr(times[name], which)) if name in times else "1", "")
-                for column, name in timed.items()
-            },
-        )
+        ratios = {
+            column: cells.ratio_text(getattr(time, which)) if time else "1"
+            for column, time in timed.items()
+        }
+        yield f"time / {other}'s, {which}", {column: (ratios[column], "") for column in ratios}
 
 
 def _mark_lines(
@@ -205,8 +196,8 @@ def _mark_lines(
     for view, heading in views:
         verdicts = {name: each.through(view) for name, each in own.items()}
         texts = {name: _sign(each.kept) or each.reason or "" for name, each in verdicts.items()}
-        cells = {name: (texts[name], verdict_text(each, view)) for name, each in own.items()}
-        yield f"ours, {heading}", cells
+        shown = {name: (texts[name], cells.verdict_text(each, view)) for name, each in own.items()}
+        yield f"ours, {heading}", shown
         for metric, words in MEDIAN_NAMES.items():
             yield (
                 words,
@@ -219,4 +210,4 @@ def _mark_lines(
 
 
 def _sign(kept: Kept | None) -> str:
-    return "" if kept is None else SIGNS[kept]
+    return "" if kept is None else cells.SIGNS[kept]
