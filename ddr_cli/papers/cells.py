@@ -11,8 +11,21 @@ from ddr_cli.comparison.names import is_rate, method_name, number
 from ddr_cli.papers.claims import PartResult
 from ddr_cli.papers.marks import MarkResult
 from ddr_cli.papers.numbers import NumberResult, NumberVerdict, TimeRatio
-from ddr_cli.papers.rows import VIEWS, Judged, View
+from ddr_cli.papers.rows import HEADINGS, VIEWS, Judged, View
 from ddr_cli.papers.schema import Artefact, Claim, Kept, Part, PrintedNumber, TableMark
+
+KINDS = {
+    "agrees": ("reproduced", "holds"),
+    "near": ("close", "undecided", "uninformative"),
+    "differs": ("differs", "differs (higher)", "differs (lower)", "fails"),
+}
+"""The verdicts by what they say; all others say nothing of the paper."""
+
+
+def kind_of(verdict: str) -> str:
+    """Return what a verdict says: one of `KINDS`, or ``untold``."""
+    return next((kind for kind, own in KINDS.items() if verdict in own), "untold")
+
 
 SIGNS: Mapping[Kept, str] = {"both": "○", "separable": "△", "multimodal": "✕", "neither": "–"}
 _MEANINGS: Mapping[Kept, str] = {
@@ -119,10 +132,8 @@ def shown_views(results: Sequence[NumberResult | MarkResult]) -> list[tuple[View
 
     One is enough where the paper's own setting is random splits, or where there are none.
     """
-    both: list[tuple[View, str]] = [("own", "the paper's setting"), ("resplits", "re-splits")]
-    if not results:
-        return both
-    if all(each.resplits.verdict == "not applicable" for each in results):
+    both = list(HEADINGS.items())
+    if results and all(each.resplits.verdict == "not applicable" for each in results):
         return [("own", "all points")]
     rows = [(each.own.row, each.resplits.row) for each in results if isinstance(each, NumberResult)]
     pairs = [(own, over) for own, over in rows if own is not None and over is not None]

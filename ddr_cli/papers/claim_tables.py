@@ -13,7 +13,7 @@ from ddr_cli.papers.cells import fixed_text, our_words, reason_text, threshold_t
 from ddr_cli.papers.claims import DECIDED, ClaimResult, PartResult
 from ddr_cli.papers.marks import MarkResult
 from ddr_cli.papers.numbers import NumberResult
-from ddr_cli.papers.rows import View
+from ddr_cli.papers.rows import HEADINGS, View
 from ddr_cli.papers.schema import Artefact, NumberRule, PrintedNumber, TableMark, Term, glossary
 from ddr_cli.report.table import Table
 
@@ -123,7 +123,7 @@ _UNANSWERED = ("not run", "not applicable")
 def _flips(found: Any, main: Any) -> str:
     """Return which verdicts are others; over re-splits as they are without Holm's correction."""
     changed = []
-    for view, heading in (("own", "the paper's setting"), ("resplits", "re-splits")):
+    for view, heading in HEADINGS.items():
         before, after = main.through(view), found.through(view).verdict
         alone = "holds" if getattr(before, "alone", False) else before.verdict
         if alone != after and not {alone, after} & set(_UNANSWERED):

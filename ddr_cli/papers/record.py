@@ -11,9 +11,10 @@ from pydantic import TypeAdapter, ValidationError
 
 from ddr_cli.core.errors import InputError
 from ddr_cli.papers.assess import Assessment
+from ddr_cli.papers.cells import kind_of
 from ddr_cli.papers.claims import ClaimVerdict
 from ddr_cli.papers.numbers import Verdict
-from ddr_cli.papers.rows import VIEWS, Judged, View
+from ddr_cli.papers.rows import HEADINGS, VIEWS, Judged, View
 
 RECORD = "verdicts.json"
 
@@ -23,13 +24,10 @@ Record = dict[str, dict[Kind, dict[str, dict[View, Verdict | ClaimVerdict]]]]
 
 _FILE = TypeAdapter(Record)
 
-# A verdict of a higher rank is better news; what the paper never printed can't lose.
-_RANKS = {
-    "not run": 0,
-    **dict.fromkeys(("differs (higher)", "differs (lower)", "differs", "fails"), 1),
-    **dict.fromkeys(("undecided", "uninformative", "close"), 2),
-}
-_BEST = 3
+
+def _rank(verdict: str) -> int:
+    """Return how good news a verdict is; what the paper never printed can't lose."""
+    return 0 if verdict == "not run" else {"differs": 1, "near": 2}.get(kind_of(verdict), 3)
 
 
 def record_of(assessment: Assessment) -> Record:
@@ -88,13 +86,13 @@ def regressions(recorded: Record, now: Record, paper: str | None = None) -> list
         if paper not in (None, name):
             continue
         verdict_now = current.get(key, verdict if name in now else "not run")
-        if _RANKS.get(verdict_now, _BEST) < _RANKS.get(verdict, _BEST):
-            where = "the paper's setting" if view == "own" else "re-splits"
+        if _rank(verdict_now) < _rank(verdict):
+            where = HEADINGS[view]
             found.append(f"{name} {entry} ({where}): {verdict} before, {verdict_now} now")
     return found
 
 
-def _flat(record: Record) -> Iterator[tuple[tuple[str, str, str, str], str]]:
+def _flat(record: Record) -> Iterator[tuple[tuple[str, Kind, str, View], str]]:
     for paper, kinds in record.items():
         for kind, entries in kinds.items():
             for name, verdicts in entries.items():

@@ -23,6 +23,7 @@ View = Literal["own", "resplits"]
 VIEWS: tuple[View, View] = ("own", "resplits")
 """A way to look at a run: in the paper's own split or setting, or over repeated random splits."""
 
+HEADINGS: Mapping[View, str] = {"own": "the paper's setting", "resplits": "re-splits"}
 
 Entry = TypeVar("Entry")
 Verdict = TypeVar("Verdict")

@@ -27,25 +27,27 @@ OneLine = Annotated[str, AfterValidator(lambda text: " ".join(text.split()))]
 # -- the glossary ---------------------------------------------------------------------------------
 
 
-class NumberRule(Frozen):
+class _Rule(Frozen):
+    """What a rule means, when it was fixed, and what it `was` before."""
+
+    means: OneLine
+    fixed: datetime
+    was: OneLine | None = None
+
+
+class NumberRule(_Rule):
     """When a printed number is reproduced; `trivial` is how far above one class is no merit."""
 
     rate_tolerance: Annotated[float, Gt(0)]
     dimension_tolerance: Annotated[float, Gt(0)]
     trivial: Annotated[float, Ge(0)]
-    means: OneLine
-    fixed: datetime
-    was: OneLine | None = None
 
 
-class Term(Frozen):
-    """A word, its predicate and thresholds, when these were fixed, and what they `was` before."""
+class Term(_Rule):
+    """A word with its predicate and thresholds."""
 
     predicate: str
     set: dict[str, float] = Field(default_factory=dict)
-    means: OneLine
-    fixed: datetime
-    was: OneLine | None = None
 
 
 class Glossary(Frozen):

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from ddr_cli.papers.assess import ALONE, ArtefactResult, PaperResult
-from ddr_cli.papers.cells import described, our_words, printed_text, reason_text, shown_views
+from ddr_cli.papers.cells import KINDS, described, our_words, printed_text, reason_text, shown_views
 from ddr_cli.papers.claims import DECIDED, ClaimResult, PartResult
 from ddr_cli.papers.marks import MarkResult
 from ddr_cli.papers.numbers import NumberResult
@@ -61,13 +61,6 @@ def outcome(result: PaperResult) -> list[str]:
     return sentences
 
 
-_KINDS = {
-    "agrees": ("reproduced", "holds"),
-    "near": ("close", "undecided", "uninformative"),
-    "differs": ("differs", "differs (higher)", "differs (lower)", "fails"),
-}
-
-
 def shares(result: PaperResult, view: View) -> list[dict[str, Any]]:
     """Return the parts of a bar: what agrees, what is near or open, what differs, and the rest.
 
@@ -75,7 +68,7 @@ def shares(result: PaperResult, view: View) -> list[dict[str, Any]]:
     """
     rest = result.counts(view) + result.claim_counts(view)
     del rest[ALONE]
-    found = {kind: {name: rest.pop(name, 0) for name in own} for kind, own in _KINDS.items()}
+    found = {kind: {name: rest.pop(name, 0) for name in own} for kind, own in KINDS.items()}
     parts = []
     for kind, own in (found | {"untold": rest}).items():
         if count := sum(own.values()):

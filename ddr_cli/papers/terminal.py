@@ -9,18 +9,13 @@ import pandas as pd
 from rich.text import Text
 
 from ddr_cli.papers.assess import Assessment, PaperResult
-from ddr_cli.papers.cells import described, ours_text, printed_text, verdict_text
+from ddr_cli.papers.cells import described, kind_of, ours_text, printed_text, verdict_text
 from ddr_cli.papers.marks import MarkResult
 from ddr_cli.papers.numbers import NumberResult
 from ddr_cli.papers.rows import VIEWS, Judged, View
 from ddr_cli.report.table import Table
 
-_COLOURS = {
-    **dict.fromkeys(("reproduced", "holds"), "green"),
-    **dict.fromkeys(("differs (higher)", "differs (lower)", "differs", "fails"), "red"),
-    **dict.fromkeys(("undecided", "close", "uninformative", "not testable"), "yellow"),
-    **dict.fromkeys(("not run", "not applicable"), "dim"),
-}
+_COLOURS = {"agrees": "green", "near": "yellow", "differs": "red", "untold": "dim"}
 
 
 def count_tables(assessment: Assessment) -> Iterable[Table]:
@@ -37,7 +32,7 @@ def paper_tables(result: PaperResult) -> Iterable[Table]:
     for item in result.artefacts:
         where = item.artefact.where
         if item.not_testable:
-            verdict = Text("not testable", _COLOURS["not testable"])
+            verdict = Text("not testable", "dim")
             rows.append((f"{where}: {item.artefact.title}", "no number", verdict, verdict))
         for each in item.judged if item.summaries else ():
             printed = printed_text(each)
@@ -72,5 +67,5 @@ def _ours(result: NumberResult | MarkResult, view: View) -> str | None:
 
 def _coloured(result: Judged[Any, Any], view: View) -> Text:
     verdict = result.through(view).verdict
-    colour = _COLOURS[verdict] if result.entry.is_counted(view) else "dim"
+    colour = _COLOURS[kind_of(verdict)] if result.entry.is_counted(view) else "dim"
     return Text(verdict_text(result, view), colour)
