@@ -7,19 +7,16 @@ import itertools
 import json
 import os
 import signal
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import settings
 
 from ddr_cli.engine.work.jobs import Executor, JobEnd
-
-if TYPE_CHECKING:
-    from ddr_cli.spec.model import Spec
 
 # Before NumPy is loaded: several threads in each of several processes take twice the time of one.
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
@@ -41,7 +38,7 @@ settings.load_profile("ddr")
 _TOP = Path(__file__).resolve().parent.parent
 
 
-def _find_mirror() -> Path | None:
+def _find_mirror():
     named = [Path(part) for part in os.environ.get("DDR_DATA", "").split(os.pathsep) if part]
     for folder in [*named, _TOP.parent / "shared" / "data"]:
         if (folder / "landsat" / "sat.trn").is_file():
@@ -50,7 +47,7 @@ def _find_mirror() -> Path | None:
 
 
 @pytest.fixture(scope="session")
-def data_mirror() -> Path:
+def data_mirror():
     """Return the mirror that holds the real data sets, or skip."""
     mirror = _find_mirror()
     if mirror is None:
@@ -92,7 +89,7 @@ class OneAfterTheOther(Executor):
 
 
 @pytest.fixture(scope="session")
-def one_after_the_other() -> type[OneAfterTheOther]:
+def one_after_the_other():
     """Return a back end that starts no process."""
     return OneAfterTheOther
 
@@ -112,7 +109,7 @@ tracks: {inductive: {}}
 
 
 @pytest.fixture
-def tiny_suite(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
+def tiny_suite(tmp_path, monkeypatch):
     """Return a suite that has run, its `folder`, and how to `run` what is left."""
     from ddr_cli.engine.run import RunSettings
     from ddr_cli.suite.definition import load_suite
@@ -122,7 +119,7 @@ def tiny_suite(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SimpleNamespa
     (tmp_path / "tiny.yaml").write_text(TINY_SUITE)
     suite, folder = load_suite(tmp_path / "tiny.yaml"), tmp_path / "suite_tiny"
 
-    def run() -> None:
+    def run():
         run_suite(suite, parts_of(suite, folder), RunSettings(out=folder, quiet=True))
 
     run()
@@ -135,20 +132,20 @@ SIZES = {"train": 4435, "test": 2000}
 
 
 def build_spec(
-    name: str,
+    name,
     *,
-    reducers: Sequence[Mapping[str, Any]],
-    classifiers: Sequence[Mapping[str, Any]] = ({"name": "knn", "params": {"n_neighbors": 3}},),
-    measures: Mapping[str, str] | None = None,
-    sweep: Mapping[str, Sequence[Any]] | None = None,
-    repeats: int = 50,
-    kind: str = "resample",
-    predefined: bool = True,
-    paper: Mapping[str, str] | None = None,
-    metric: str = "error",
-    log: bool = False,
-    title: str = "A made-up run",
-) -> Spec:
+    reducers,
+    classifiers=({"name": "knn", "params": {"n_neighbors": 3}},),
+    measures=None,
+    sweep=None,
+    repeats=50,
+    kind="resample",
+    predefined=True,
+    paper=None,
+    metric="error",
+    log=False,
+    title="A made-up run",
+):
     """Return a spec; `measures` gives the metric of each measure, with K in the neighbourhood."""
     from ddr_cli.spec.model import Spec
 
@@ -184,7 +181,7 @@ def build_spec(
     )
 
 
-def _settings(spec: Spec, piece: str) -> list[tuple[str, dict[str, Any]]]:
+def _settings(spec, piece):
     found = []
     for item in spec.reducers if piece == "reducer" else spec.evaluators:
         params = dict(item.params)
@@ -200,7 +197,7 @@ def _settings(spec: Spec, piece: str) -> list[tuple[str, dict[str, Any]]]:
     return found
 
 
-def _splits(spec: Spec) -> list[str]:
+def _splits(spec):
     own = ["predefined"] if spec.split.predefined or spec.split.kind == "predefined" else []
     if spec.split.kind == "predefined":
         return own
@@ -222,20 +219,17 @@ class Made:
         return None if self.split == "predefined" else int(self.split.rpartition("-")[2])
 
 
-Error = Callable[[Made], float]
-
-
 def build_results(
-    results: Path,
-    spec: Spec,
-    error: Error,
+    results,
+    spec,
+    error,
     *,
-    keep: int | None = None,
-    failed_splits: Sequence[str] = (),
-    shuffled: bool = False,
-    metric_of: Mapping[str, str] | None = None,
-    seconds: Mapping[str, float] | None = None,
-) -> Path:
+    keep=None,
+    failed_splits=(),
+    shuffled=False,
+    metric_of=None,
+    seconds=None,
+):
     """Write a result folder whose every trial is `error`'s; only the first `keep` rows if given.
 
     A measure's value stands in the column that `metric_of` names; `seconds` gives a reducer's time.
@@ -289,15 +283,15 @@ def build_results(
 
 
 @pytest.fixture
-def results(tmp_path: Path) -> Path:
+def results(tmp_path):
     return tmp_path / "results"
 
 
 @pytest.fixture(scope="session")
-def make_spec() -> Callable[..., Spec]:
+def make_spec():
     return build_spec
 
 
 @pytest.fixture(scope="session")
-def write_results() -> Callable[..., Path]:
+def write_results():
     return build_results

@@ -1,7 +1,5 @@
 """Mistakes that would give wrong numbers, or wait for ever, without a word."""
 
-from __future__ import annotations
-
 import json
 import signal
 import subprocess

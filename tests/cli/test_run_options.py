@@ -152,7 +152,8 @@ def test_a_plan_says_what_data_is_missing(ddr_here, small):
     assert not small.exists()
 
 
-def test_a_scheduler_that_is_not_there_is_a_mistake(ddr_here, small):
+def test_a_scheduler_that_is_not_there_is_a_mistake(ddr_here, small, monkeypatch):
+    monkeypatch.setattr("ddr_cli.engine.work.dask._ANSWER_SECONDS", 0.3)
     address = "tcp://127.0.0.1:1"
     done = ddr_here("run", "small.yaml", "--backend", "dask", "--scheduler", address)
     assert done.returncode == 2

@@ -4,26 +4,18 @@ Worker processes are new interpreters: what they load must be installed, so the 
 entry point, as a user's would have.
 """
 
-from __future__ import annotations
-
 import importlib
 import os
 import subprocess
 import sys
 import textwrap
-from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ddr_cli.engine import RunOutcome, run_spec
+from ddr_cli.engine import run_spec
 from ddr_cli.engine.work.local import LocalExecutor
 from ddr_cli.evaluation.registry import CLASSIFIERS
 from ddr_cli.reducers.registry import REDUCERS
-
-if TYPE_CHECKING:
-    from ddr_cli.spec import Spec
 
 _PLUGIN = '''
 import os, signal, sys, time, warnings
@@ -183,9 +175,6 @@ function = ddr_test_plugin:function
 faulty = ddr_test_plugin:FaultyClassifier
 """
 
-RunScript = Callable[..., "subprocess.Popen[str]"]
-MakeSpec = Callable[..., "Spec"]
-Run = Callable[..., RunOutcome]
 
 SPEC = {
     "dataset": "iris",
@@ -197,7 +186,7 @@ SPEC = {
 
 
 @pytest.fixture(scope="session")
-def plugin(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def plugin(tmp_path_factory):
     """Return a folder that, when on the path, is an installed package of pieces that misbehave."""
     folder = tmp_path_factory.mktemp("plugin")
     info = folder / "ddr_test_plugin-1.0.dist-info"
@@ -209,7 +198,7 @@ def plugin(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def installed(plugin: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def installed(plugin, monkeypatch):
     """Install the package for this test, in this process and in those that it starts."""
     monkeypatch.syspath_prepend(str(plugin))
     _forget_entry_points()
@@ -219,14 +208,14 @@ def installed(plugin: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     sys.modules.pop("ddr_test_plugin", None)
 
 
-def _forget_entry_points() -> None:
+def _forget_entry_points():
     importlib.invalidate_caches()
     for registry in (REDUCERS, CLASSIFIERS):
         vars(registry).pop("_entries", None)
 
 
 @pytest.fixture(scope="session")
-def executor(plugin: Path) -> Iterator[LocalExecutor]:
+def executor(plugin):
     """Return two processes that all tests share, since starting them takes a second."""
     sys.path.insert(0, str(plugin))
     try:
@@ -239,25 +228,25 @@ def executor(plugin: Path) -> Iterator[LocalExecutor]:
 
 
 @pytest.fixture
-def run(executor: LocalExecutor, tmp_path: Path, installed: Path) -> Run:
+def run(executor, tmp_path, installed):
     """Return `run_spec`, with those processes and the test's own folder."""
     # A process that replaces a killed one finds what is on this process's path now.
     assert str(installed) in sys.path
 
-    def run_it(spec: Spec, **options: Any) -> RunOutcome:
+    def run_it(spec, **options):
         return run_spec(spec, **{"out": tmp_path, "executor": executor, **options})
 
     return run_it
 
 
 @pytest.fixture
-def make_spec(tmp_path: Path) -> MakeSpec:
+def make_spec(tmp_path):
     """Return a function that makes a spec of what differs from a small one on iris."""
     import yaml
 
     from ddr_cli.spec import load_spec
 
-    def make(name: str = "small", **keys: Any) -> Spec:
+    def make(name="small", **keys):
         path = tmp_path / "specs" / f"{name}.yaml"
         path.parent.mkdir(exist_ok=True)
         path.write_text(yaml.safe_dump({"title": "A test", **SPEC, **keys}))
@@ -267,11 +256,11 @@ def make_spec(tmp_path: Path) -> MakeSpec:
 
 
 @pytest.fixture
-def run_script(plugin: Path, tmp_path: Path) -> Iterator[RunScript]:
+def run_script(plugin, tmp_path):
     """Return a function that runs Python code in a session of its own, ended with the test."""
     begun = []
 
-    def run(code: str, *arguments: str) -> subprocess.Popen[str]:
+    def run(code, *arguments):
         script = tmp_path / "script.py"
         script.write_text(textwrap.dedent(code))
         path = os.pathsep.join(filter(None, [str(plugin), os.environ.get("PYTHONPATH")]))

@@ -1,36 +1,21 @@
 """A run's methods against its controls: the scale, the table, the figure."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
-from pathlib import Path
-from typing import TYPE_CHECKING
-
 import pytest
 
 from ddr_cli.comparison.against_controls import against_controls, scaled
 from ddr_cli.comparison.runs import load_run
 from ddr_cli.comparison.summary import Row, summary_of
-from ddr_cli.engine import RunOutcome
 from ddr_cli.report import control_table, write_run
 
-if TYPE_CHECKING:
-    from ddr_cli.spec import Spec
 
-MakeSpec = Callable[..., "Spec"]
-Run = Callable[..., RunOutcome]
-
-
-def test_a_score_between_two_others() -> None:
+def test_a_score_between_two_others():
     assert scaled(0.5, 0.5, 0.1) == 0.0
     assert scaled(0.1, 0.5, 0.1) == 1.0
     assert scaled(0.7, 0.5, 0.9) == pytest.approx(0.5)
     assert str(scaled(0.7, 0.5, 0.5)) == "nan"
 
 
-def test_methods_are_held_against_the_controls_of_their_run(
-    make_spec: MakeSpec, run: Run, tmp_path: Path
-) -> None:
+def test_methods_are_held_against_the_controls_of_their_run(make_spec, run, tmp_path):
     controls = ["none", "pca", "full_features", "shuffled_labels"]
     spec = make_spec(reducers=[{"name": "lda", "n_components": 2}], controls=controls)
     run(spec)
@@ -63,9 +48,7 @@ def test_methods_are_held_against_the_controls_of_their_run(
     assert len(table.frame) == len(rows)
 
 
-def test_a_run_without_controls_has_no_such_table(
-    make_spec: MakeSpec, run: Run, tmp_path: Path
-) -> None:
+def test_a_run_without_controls_has_no_such_table(make_spec, run, tmp_path):
     spec = make_spec(reducers=[{"name": "none"}])
     run(spec)
     folder = tmp_path / spec.name

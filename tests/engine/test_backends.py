@@ -1,26 +1,11 @@
 """A back end is a class with a few methods; what it gives is what processes give."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
 import pandas as pd
 
 from ddr_cli.engine import read_trials, run_spec
-from ddr_cli.engine.run import RunOutcome
-
-if TYPE_CHECKING:
-    from ddr_cli.spec import Spec
 
 
-def test_another_back_end_gives_the_same_numbers(
-    make_spec: Callable[..., Spec],
-    run: Callable[..., RunOutcome],
-    tmp_path: Path,
-    one_after_the_other: Callable[[], Any],
-) -> None:
+def test_another_back_end_gives_the_same_numbers(make_spec, run, tmp_path, one_after_the_other):
     spec = make_spec(
         preprocess=["standardize"],
         reducers=["none", {"name": "ccdr", "n_components": 2, "n_neighbors": 4}, "noisy"],

@@ -1,10 +1,7 @@
 """`ddr check`: what ships keeps its contracts; a method of one's own that breaks one is told so."""
 
-from __future__ import annotations
-
 import json
 import re
-from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -72,28 +69,28 @@ ALSO = {
 
 
 @pytest.fixture(autouse=True)
-def trusted(monkeypatch: pytest.MonkeyPatch) -> None:
+def trusted(monkeypatch):
     monkeypatch.setattr(own_code, "_trusted", {"*"})
 
 
-def failing(name: str) -> dict[str, str]:
+def failing(name):
     return {f.contract: f.note for checked in check_piece(name) for f in checked.failing}
 
 
 @pytest.mark.parametrize(
     "name", ["none", "pca", "ccdr", "lda", "lle", "nmmp", "knn", "linear", "svc"]
 )
-def test_what_ships_keeps_its_contracts(name: str) -> None:
+def test_what_ships_keeps_its_contracts(name):
     assert failing(name) == {}
 
 
-def test_a_class_that_is_both_is_checked_as_both() -> None:
+def test_a_class_that_is_both_is_checked_as_both():
     name = "sklearn.discriminant_analysis:LinearDiscriminantAnalysis"
     assert [checked.section for checked in check_piece(name)] == ["reducers", "classifiers"]
     assert failing(name) == {}
 
 
-def test_a_right_method_of_ones_own_keeps_them(tmp_path: Path) -> None:
+def test_a_right_method_of_ones_own_keeps_them(tmp_path):
     (tmp_path / "mine.py").write_text(METHOD)
     (checked,) = check_piece(f"{tmp_path}/mine.py:Mine")
     assert checked.failing == []
@@ -104,7 +101,7 @@ def test_a_right_method_of_ones_own_keeps_them(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("contract", WRONG)
-def test_a_broken_contract_is_seen(contract: str, tmp_path: Path) -> None:
+def test_a_broken_contract_is_seen(contract, tmp_path):
     old, new = WRONG[contract]
     assert METHOD.count(old) == 1
     (tmp_path / "mine.py").write_text(METHOD.replace(old, new))
@@ -113,7 +110,7 @@ def test_a_broken_contract_is_seen(contract: str, tmp_path: Path) -> None:
     assert found <= {contract} | ALSO.get(contract, set())
 
 
-def test_the_command_says_what_a_failure_means(tmp_path: Path) -> None:
+def test_the_command_says_what_a_failure_means(tmp_path):
     (tmp_path / "mine.py").write_text(METHOD.replace(*WRONG["pickle"]))
     name = f"{tmp_path}/mine.py:Mine"
     run = CliRunner().invoke
@@ -137,7 +134,7 @@ def test_the_command_says_what_a_failure_means(tmp_path: Path) -> None:
         (["knn", "--set", "five"], "write PARAMETER=VALUE"),
     ],
 )
-def test_what_is_wrong_is_one_sentence(words: list[str], says: str) -> None:
+def test_what_is_wrong_is_one_sentence(words, says):
     done = CliRunner().invoke(app, ["check", *words])
     assert done.exit_code == 2
     assert re.search(says, done.output)

@@ -1,26 +1,14 @@
 """A method that is given shuffled labels, against the same thing done by hand."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
-from pathlib import Path
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from ddr_cli.engine import RunOutcome, make_plan, read_trials
+from ddr_cli.engine import make_plan, read_trials
 from ddr_cli.engine.work.samples import Labels, Samples
-
-if TYPE_CHECKING:
-    from ddr_cli.spec import Spec
-
-MakeSpec = Callable[..., "Spec"]
-Run = Callable[..., RunOutcome]
 
 METHOD = {"name": "nca", "n_components": 4}
 
 
-def test_shuffled_labels_are_those_of_each_part_in_another_order() -> None:
+def test_shuffled_labels_are_those_of_each_part_in_another_order():
     y = np.repeat([0, 1, 2], 40)
     points = Samples(np.zeros((120, 1)), Labels(y, ("a", "b", "c")), n_train=90)
     shuffled = points.with_shuffled_labels(7).labels.y
@@ -32,9 +20,7 @@ def test_shuffled_labels_are_those_of_each_part_in_another_order() -> None:
     np.testing.assert_array_equal(points.labels.y, y)
 
 
-def test_what_is_seen_of_shuffled_labels_is_not_held_out(
-    make_spec: MakeSpec, run: Run, tmp_path: Path
-) -> None:
+def test_what_is_seen_of_shuffled_labels_is_not_held_out(make_spec, run, tmp_path):
     spec = make_spec(reducers=[METHOD, {"name": "none"}], controls=["shuffled_labels"])
     run(spec)
     trials = read_trials(tmp_path / spec.name)
@@ -51,7 +37,7 @@ def test_what_is_seen_of_shuffled_labels_is_not_held_out(
     assert real["error"].mean() < 0.2
 
 
-def test_a_control_leaves_the_other_trials_as_they_are(make_spec: MakeSpec) -> None:
+def test_a_control_leaves_the_other_trials_as_they_are(make_spec):
     plain = make_plan(make_spec(reducers=[METHOD]))
     with_control = make_plan(make_spec(reducers=[METHOD], controls=["shuffled_labels"]))
     assert set(plain.trials) < set(with_control.trials)

@@ -14,7 +14,7 @@ import tempfile
 from collections.abc import Callable
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
@@ -23,18 +23,11 @@ from filelock import FileLock
 from ddr_cli.core.errors import InputError
 from ddr_cli.engine import read_trials, run_spec
 from ddr_cli.engine.progress import Display, Progress
-from ddr_cli.engine.run import RunOutcome
 from ddr_cli.engine.work import local, scratch
 from ddr_cli.engine.work.fitting import do
 from ddr_cli.engine.work.jobs import Division, ExecutorError, SplitJob
 from ddr_cli.engine.work.samples import Samples
 from ddr_cli.engine.work.scratch import Scratch
-
-if TYPE_CHECKING:
-    from ddr_cli.spec import Spec
-
-MakeSpec = Callable[..., "Spec"]
-Run = Callable[..., RunOutcome]
 
 pytestmark = pytest.mark.usefixtures("installed")
 
@@ -55,11 +48,11 @@ class Once(Progress):
 
 @pytest.mark.parametrize("removed", ["", "splits", "traces"])
 def test_a_scratch_folder_that_a_cleaner_removes_is_made_again(
-    make_spec: MakeSpec, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, removed: str
-) -> None:
+    make_spec, run, tmp_path, monkeypatch, removed
+):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
 
-    def clean() -> None:
+    def clean():
         for folder in tmp_path.glob("ddr-scratch-*"):
             shutil.rmtree(folder / removed)
 
@@ -70,9 +63,9 @@ def test_a_scratch_folder_that_a_cleaner_removes_is_made_again(
 
 @pytest.mark.parametrize(("name", "gone"), [("data", True), ("another", False)])
 def test_a_removed_file_is_told_by_its_name_though_it_is_there_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, gone: bool
-) -> None:
-    def load(path: Path) -> None:
+    tmp_path, monkeypatch, name, gone
+):
+    def load(path):
         asked = path.with_name(name)
         try:
             asked.open()
@@ -85,18 +78,14 @@ def test_a_removed_file_is_told_by_its_name_though_it_is_there_again(
     assert do(job).files_gone is gone
 
 
-def test_a_scratch_folder_that_is_removed_each_time_ends_the_run(
-    make_spec: MakeSpec, run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_scratch_folder_that_is_removed_each_time_ends_the_run(make_spec, run, monkeypatch):
     monkeypatch.setattr(Samples, "save", lambda *_: None)
     with pytest.raises(InputError, match=r"scratch folder .*TMPDIR"):
         run(make_spec(reducers=["none"]))
 
 
-def test_a_full_scratch_disk_is_one_sentence(
-    make_spec: MakeSpec, run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def fill(_points: Samples, _path: Path) -> None:
+def test_a_full_scratch_disk_is_one_sentence(make_spec, run, monkeypatch):
+    def fill(_points, _path):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(Samples, "save", fill)
@@ -104,9 +93,7 @@ def test_a_full_scratch_disk_is_one_sentence(
         run(make_spec(reducers=["none"]))
 
 
-def test_nothing_is_opened_in_what_is_no_folder_of_ones_own(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nothing_is_opened_in_what_is_no_folder_of_ones_own(tmp_path, monkeypatch):
     opened = []
 
     class Lock(FileLock):
@@ -137,11 +124,11 @@ DEEDS: dict[str, Callable[[Path], object]] = {
 
 @pytest.mark.parametrize("deed", DEEDS)
 def test_a_journal_that_another_program_takes_away_has_its_rows_again(
-    make_spec: MakeSpec, run: Run, tmp_path: Path, deed: str
-) -> None:
+    make_spec, run, tmp_path, deed
+):
     spec, folder, before = make_spec(split=MANY, reducers=["none"]), tmp_path / "small", []
 
-    def take() -> None:
+    def take():
         before.extend(read_trials(folder)["trial_id"])
         DEEDS[deed](folder)
 
@@ -156,9 +143,7 @@ def test_a_journal_that_another_program_takes_away_has_its_rows_again(
     assert (outcome.skipped, outcome.done) == (len(rows), 24 - len(rows))
 
 
-def test_a_journal_removed_after_the_last_row_is_written_again(
-    make_spec: MakeSpec, run: Run, tmp_path: Path
-) -> None:
+def test_a_journal_removed_after_the_last_row_is_written_again(make_spec, run, tmp_path):
     class AtTheEnd(Progress):
         def end(self) -> None:
             (tmp_path / "small" / "trials.csv").unlink()
@@ -168,9 +153,7 @@ def test_a_journal_removed_after_the_last_row_is_written_again(
 
 
 @pytest.mark.parametrize(("ignored", "ended"), [(True, 24), (False, None)])
-def test_what_nohup_has_ignored_does_not_end_the_run(
-    make_spec: MakeSpec, run: Run, ignored: bool, ended: int | None
-) -> None:
+def test_what_nohup_has_ignored_does_not_end_the_run(make_spec, run, ignored, ended):
     kept = signal.signal(signal.SIGHUP, signal.SIG_IGN if ignored else signal.SIG_DFL)
     try:
         outcome = run(
@@ -183,8 +166,8 @@ def test_what_nohup_has_ignored_does_not_end_the_run(
     assert ended in (outcome.done, None)
 
 
-def test_failures_are_counted_with_those_of_earlier_sessions(make_spec: MakeSpec, run: Run) -> None:
-    def said(repeats: int) -> str:
+def test_failures_are_counted_with_those_of_earlier_sessions(make_spec, run):
+    def said(repeats):
         stream = io.StringIO()
         split = {"kind": "fraction", "train": 0.5, "repeats": repeats}
         spec = make_spec(split=split, reducers=[{"name": "faulty", "does": "raise"}])
@@ -197,12 +180,10 @@ def test_failures_are_counted_with_those_of_earlier_sessions(make_spec: MakeSpec
     assert re.search(r"4 of 4 trials, 4 failed", again)
 
 
-def test_no_more_processes_are_started_than_there_are_trials(
-    make_spec: MakeSpec, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_more_processes_are_started_than_there_are_trials(make_spec, tmp_path, monkeypatch):
     started = []
 
-    def refuse(max_workers: int, **_: Any) -> None:
+    def refuse(max_workers, **_):
         started.append(max_workers)
         raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
 
@@ -212,7 +193,7 @@ def test_no_more_processes_are_started_than_there_are_trials(
     assert started == [6]
 
 
-def test_limits_that_no_trial_can_keep_are_refused(make_spec: MakeSpec, tmp_path: Path) -> None:
+def test_limits_that_no_trial_can_keep_are_refused(make_spec, tmp_path):
     spec = make_spec(reducers=["none"])
     for seconds in (math.inf, math.nan, 0.0, 1e300):
         with pytest.raises(InputError, match=r"between 0 and 1e\+08"):
@@ -223,7 +204,7 @@ def test_limits_that_no_trial_can_keep_are_refused(make_spec: MakeSpec, tmp_path
     assert not (tmp_path / "small").exists()
 
 
-def test_a_pool_that_breaks_when_it_starts_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pool_that_breaks_when_it_starts_says_why(monkeypatch):
     class Pool:
         def __init__(self, **_: Any) -> None:
             """Begin nothing."""

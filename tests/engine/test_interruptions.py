@@ -5,11 +5,8 @@ from __future__ import annotations
 import os
 import random
 import signal
-import subprocess
 import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -17,15 +14,7 @@ from ddr_cli.core.errors import InputError
 from ddr_cli.engine import read_manifest, read_trials
 from ddr_cli.engine.progress import Progress
 from ddr_cli.engine.rows.folder import is_running
-from ddr_cli.engine.run import RunOutcome
 from ddr_cli.spec import load_spec
-
-if TYPE_CHECKING:
-    from ddr_cli.spec import Spec
-
-RunScript = Callable[..., "subprocess.Popen[str]"]
-MakeSpec = Callable[..., "Spec"]
-Run = Callable[..., RunOutcome]
 
 SPEC = """
 title: A test
@@ -72,17 +61,17 @@ run_spec(load_spec("small.yaml"), out=sys.argv[1], jobs=1, progress=Killing())
 PLANNED = 16 * 3 * (1 + 2 + 2)
 
 
-def lines_of(path: Path) -> list[str]:
+def lines_of(path):
     return [line.rsplit(",", 2)[0] for line in path.read_text().splitlines()]
 
 
-def finish(process: subprocess.Popen[str]) -> str:
+def finish(process):
     out, err = process.communicate(timeout=120)
     assert process.returncode == 0, err
     return out.strip()
 
 
-def members(session: int) -> list[int]:
+def members(session):
     """Return the processes of a session that are still there."""
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
@@ -95,21 +84,19 @@ def members(session: int) -> list[int]:
     return found
 
 
-def wait_for(condition: Callable[[], bool]) -> None:
+def wait_for(condition):
     end = time.monotonic() + 120
     while not condition():
         assert time.monotonic() < end, "waited in vain"
         time.sleep(0.01)
 
 
-def rows_in(path: Path) -> int:
+def rows_in(path):
     return path.read_bytes().count(b"\n") - 1 if path.exists() else 0
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="counts processes in /proc")
-def test_a_run_killed_again_and_again_ends_as_if_it_had_not_been(
-    run_script: RunScript, run: Run, tmp_path: Path
-) -> None:
+def test_a_run_killed_again_and_again_ends_as_if_it_had_not_been(run_script, run, tmp_path):
     (tmp_path / "small.yaml").write_text(SPEC)
     spec = load_spec(tmp_path / "small.yaml")
     assert run(spec, out=tmp_path / "whole").done == PLANNED
@@ -147,9 +134,7 @@ class Impatient(Progress):
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_a_signal_ends_the_run_between_two_rows(
-    make_spec: MakeSpec, run: Run, number: signal.Signals
-) -> None:
+def test_a_signal_ends_the_run_between_two_rows(make_spec, run, number):
     split = {"kind": "fraction", "train": 0.5, "repeats": 30}
     spec = make_spec(split=split, reducers=["none"])
     before = signal.getsignal(number)
@@ -163,9 +148,7 @@ def test_a_signal_ends_the_run_between_two_rows(
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="counts processes in /proc")
-def test_ctrl_c_leaves_no_process_and_keeps_what_there_is(
-    run_script: RunScript, tmp_path: Path
-) -> None:
+def test_ctrl_c_leaves_no_process_and_keeps_what_there_is(run_script, tmp_path):
     process = run_script(SCRIPT % ENDLESS, "out")
     path = tmp_path / "out" / "small" / "trials.csv"
     wait_for(lambda: rows_in(path) > 0)
@@ -182,9 +165,7 @@ def test_ctrl_c_leaves_no_process_and_keeps_what_there_is(
     wait_for(lambda: not members(process.pid))
 
 
-def test_two_runs_at_once_do_not_mix(
-    run_script: RunScript, make_spec: MakeSpec, run: Run, tmp_path: Path, installed: Path
-) -> None:
+def test_two_runs_at_once_do_not_mix(run_script, make_spec, run, tmp_path, installed):
     assert installed
     first = run_script(SCRIPT % ENDLESS, ".")
     wait_for((tmp_path / "small" / "run.lock").exists)

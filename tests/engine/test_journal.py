@@ -1,10 +1,6 @@
-from __future__ import annotations
-
 import csv
 import gzip
 import os
-from collections.abc import Callable
-from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -24,7 +20,7 @@ COLUMNS = journal_columns(
 )
 
 
-def row(number: int, status: str = "ok", **more: object) -> dict[str, object]:
+def row(number, status="ok", **more):
     return {
         "trial_id": f"{number:016x}",
         "dataset": "iris",
@@ -42,14 +38,14 @@ def row(number: int, status: str = "ok", **more: object) -> dict[str, object]:
     }
 
 
-def write(folder: Path, rows: list[dict[str, object]]) -> Path:
+def write(folder, rows):
     path = folder / "trials.csv"
     with Journal(path, COLUMNS) as journal:
         journal.append(rows)
     return path
 
 
-def test_columns_are_in_the_documented_order() -> None:
+def test_columns_are_in_the_documented_order():
     assert (
         *("trial_id", "dataset", "split", "split_hash", "reducer", "classifier"),
         *("classifier.n_neighbors", "reducer.beta", "reducer.flag", "reducer.mode"),
@@ -57,7 +53,7 @@ def test_columns_are_in_the_documented_order() -> None:
     ) == COLUMNS
 
 
-def test_rows_come_back_typed(tmp_path: Path) -> None:
+def test_rows_come_back_typed(tmp_path):
     write(
         tmp_path,
         [
@@ -79,7 +75,7 @@ def test_rows_come_back_typed(tmp_path: Path) -> None:
     assert table["fit_seconds"].tolist() == [0.25] * 3
 
 
-def test_a_float_survives_to_the_last_bit(tmp_path: Path) -> None:
+def test_a_float_survives_to_the_last_bit(tmp_path):
     value = 1 / 3 + 1e-17
     write(tmp_path, [row(0, error=value)])
     assert read_trials(tmp_path)["error"][0] == value
@@ -89,7 +85,7 @@ def test_a_float_survives_to_the_last_bit(tmp_path: Path) -> None:
     "reason",
     ['a "quoted", comma', "two\nlines", "a\r\nb", "tab\there", "nul\0byte", "é ß λ", "\ud800"],
 )
-def test_any_reason_stays_on_its_row(tmp_path: Path, reason: str) -> None:
+def test_any_reason_stays_on_its_row(tmp_path, reason):
     path = write(tmp_path, [row(0, "failed", reason=reason), row(1)])
     with path.open(newline="") as file:
         lines = list(csv.reader(file))
@@ -99,7 +95,7 @@ def test_any_reason_stays_on_its_row(tmp_path: Path, reason: str) -> None:
 
 
 @pytest.mark.parametrize("torn", [b"abc", b'0000000000000007,"iri', b"\0" * 100, b"x,y\0\0\0\n"])
-def test_a_torn_last_line_is_not_read_and_cut_off(tmp_path: Path, torn: bytes) -> None:
+def test_a_torn_last_line_is_not_read_and_cut_off(tmp_path, torn):
     path = write(tmp_path, [row(0), row(1)])
     whole = path.read_bytes()
     path.write_bytes(whole + torn)
@@ -113,14 +109,14 @@ def test_a_torn_last_line_is_not_read_and_cut_off(tmp_path: Path, torn: bytes) -
 
 
 @pytest.mark.parametrize("length", range(0, 60, 7))
-def test_a_journal_cut_anywhere_in_its_header_begins_anew(tmp_path: Path, length: int) -> None:
+def test_a_journal_cut_anywhere_in_its_header_begins_anew(tmp_path, length):
     path = write(tmp_path, [])
     path.write_bytes(path.read_bytes()[:length])
     write(tmp_path, [row(0)])
     assert len(read_trials(tmp_path)) == 1
 
 
-def test_every_cut_of_the_last_row_loses_that_row_alone(tmp_path: Path) -> None:
+def test_every_cut_of_the_last_row_loses_that_row_alone(tmp_path):
     path = write(tmp_path, [row(0), row(1)])
     whole = path.read_bytes()
     start = whole.rstrip(b"\n").rfind(b"\n") + 1
@@ -131,7 +127,7 @@ def test_every_cut_of_the_last_row_loses_that_row_alone(tmp_path: Path) -> None:
     assert len(read_trials(tmp_path)) == 2
 
 
-def test_a_damaged_middle_is_named(tmp_path: Path) -> None:
+def test_a_damaged_middle_is_named(tmp_path):
     path = write(tmp_path, [row(0), row(1), row(2)])
     lines = path.read_text().splitlines(keepends=True)
     lines[2] = "only,three,cells\n"
@@ -140,7 +136,7 @@ def test_a_damaged_middle_is_named(tmp_path: Path) -> None:
         read_trials(tmp_path)
 
 
-def _second_line(line: bytes) -> Callable[[bytes], bytes]:
+def _second_line(line):
     return lambda whole: whole.replace(whole.split(b"\n")[2], line)
 
 
@@ -156,16 +152,14 @@ def _second_line(line: bytes) -> Callable[[bytes], bytes]:
         (lambda whole: b"\xef\xbb\xbf" + whole, "written by a spreadsheet"),
     ],
 )
-def test_a_change_by_hand_is_named(
-    tmp_path: Path, change: Callable[[bytes], bytes], says: str
-) -> None:
+def test_a_change_by_hand_is_named(tmp_path, change, says):
     path = write(tmp_path, [row(0), row(1), row(2)])
     path.write_bytes(change(path.read_bytes()))
     with pytest.raises(InputError, match=says):
         read_trials(tmp_path)
 
 
-def test_quotes_and_other_line_ends_are_read(tmp_path: Path) -> None:
+def test_quotes_and_other_line_ends_are_read(tmp_path):
     path = write(tmp_path, [row(0), row(1)])
     before = read_trials(tmp_path)
     path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n").replace(b"iris", b'"iris"'))
@@ -182,9 +176,7 @@ def test_quotes_and_other_line_ends_are_read(tmp_path: Path) -> None:
         lambda whole: whole.partition(b",")[2].replace(b"\n", b""),
     ],
 )
-def test_what_is_no_journal_is_never_overwritten(
-    tmp_path: Path, change: Callable[[bytes], bytes]
-) -> None:
+def test_what_is_no_journal_is_never_overwritten(tmp_path, change):
     path = write(tmp_path, [row(0)])
     path.write_bytes(content := change(path.read_bytes()))
     with pytest.raises(UnreadableJournalError, match="not a journal"):
@@ -192,14 +184,14 @@ def test_what_is_no_journal_is_never_overwritten(
     assert path.read_bytes() == content
 
 
-def test_another_csv_is_not_taken_for_a_journal(tmp_path: Path) -> None:
+def test_another_csv_is_not_taken_for_a_journal(tmp_path):
     (tmp_path / "trials.csv").write_text("a,b\n1,2\n")
     with pytest.raises(InputError, match="not a journal"):
         Journal(tmp_path / "trials.csv", COLUMNS)
     assert (tmp_path / "trials.csv").read_text() == "a,b\n1,2\n"
 
 
-def test_the_last_row_of_a_trial_counts_and_settling_keeps_it_alone(tmp_path: Path) -> None:
+def test_the_last_row_of_a_trial_counts_and_settling_keeps_it_alone(tmp_path):
     path = tmp_path / "trials.csv"
     with Journal(path, COLUMNS) as journal:
         journal.append([row(2), row(0, "failed"), row(1)])
@@ -214,7 +206,7 @@ def test_the_last_row_of_a_trial_counts_and_settling_keeps_it_alone(tmp_path: Pa
     assert [entry.name for entry in tmp_path.iterdir()] == ["trials.csv"]
 
 
-def test_new_parameter_columns_leave_the_old_rows_as_they_were(tmp_path: Path) -> None:
+def test_new_parameter_columns_leave_the_old_rows_as_they_were(tmp_path):
     write(tmp_path, [row(0)])
     wider = journal_columns(
         ["reducer.beta", "classifier.alpha", "classifier.n_neighbors"], ["error"]
@@ -226,14 +218,12 @@ def test_new_parameter_columns_leave_the_old_rows_as_they_were(tmp_path: Path) -
     assert table["classifier.alpha"].isna().tolist() == [True, False]
 
 
-def test_a_full_disk_leaves_the_journal_as_it_was(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_disk_leaves_the_journal_as_it_was(tmp_path, monkeypatch):
     path = write(tmp_path, [row(0)])
     whole = path.read_bytes()
     real_write = os.write
 
-    def half(descriptor: int, data: bytes) -> int:
+    def half(descriptor, data):
         if len(data) > 50:
             return real_write(descriptor, bytes(data[:50]))
         raise OSError(28, "No space left on device")
@@ -248,9 +238,7 @@ def test_a_full_disk_leaves_the_journal_as_it_was(
     assert len(read_trials(tmp_path)) == 2
 
 
-def test_rows_are_on_the_disk_before_the_run_goes_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_rows_are_on_the_disk_before_the_run_goes_on(tmp_path, monkeypatch):
     path, synced = write(tmp_path, []), []
     with Journal(path, COLUMNS) as journal:
         monkeypatch.setattr(os, "fsync", lambda _: synced.append(path.read_bytes().count(b"\n")))
@@ -259,7 +247,7 @@ def test_rows_are_on_the_disk_before_the_run_goes_on(
     assert synced == [2, 4]
 
 
-def test_a_missing_journal_is_one_clear_sentence(tmp_path: Path) -> None:
+def test_a_missing_journal_is_one_clear_sentence(tmp_path):
     with pytest.raises(InputError, match=r"no trials\.csv"):
         read_trials(tmp_path)
 
@@ -268,10 +256,10 @@ def test_a_missing_journal_is_one_clear_sentence(tmp_path: Path) -> None:
     ("value", "text"),
     [(None, "None"), (True, "True"), (4, "4"), (0.1, "0.1"), ("heat", "heat"), ([1, 2], "[1, 2]")],
 )
-def test_parameter_text(value: object, text: str) -> None:
+def test_parameter_text(value, text):
     assert parameter_text(value) == text
 
 
-def test_one_line_is_short_and_on_one_line() -> None:
+def test_one_line_is_short_and_on_one_line():
     assert one_line("  a\n\n b\t c ") == "a b c"
     assert len(one_line("x" * 10_000)) == 500

@@ -1,7 +1,5 @@
 """Label budgets and training sizes: what every method is fitted to, and that ids stay."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris

@@ -1,10 +1,6 @@
 """Worker processes are copies of one that has loaded the libraries, but share no more than that."""
 
-from __future__ import annotations
-
 import os
-
-import pytest
 
 from ddr_cli.engine.work.local import LocalExecutor
 
@@ -12,9 +8,7 @@ DRAW = "__import__('numpy').random.random()"
 LOADED = "{'sklearn.base', 'pandas', 'matplotlib'} & set(__import__('sys').modules)"
 
 
-def test_each_worker_draws_numbers_of_its_own_and_has_the_environment_of_today(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_each_worker_draws_numbers_of_its_own_and_has_the_environment_of_today(monkeypatch):
     drawn = set()
     for number in range(2):
         monkeypatch.setenv("DDR_TEST_VARIABLE", str(number))

@@ -1,56 +1,38 @@
 """A trial that failed is scored as always naming the training part's largest class."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
-from pathlib import Path
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pandas as pd
 import pytest
 
 from ddr_cli.comparison.summary import summary_of
-from ddr_cli.engine import RunOutcome, read_trials
+from ddr_cli.engine import read_trials
 from ddr_cli.engine.work.majority import majority_scores
 from ddr_cli.papers.predicates import UnansweredError
 from ddr_cli.papers.report import write_report
 from ddr_cli.papers.rows import Lookup, Selector
 from ddr_cli.report import run_table
 
-if TYPE_CHECKING:
-    from ddr_cli.spec import Spec
-
-MakeSpec = Callable[..., "Spec"]
-Run = Callable[..., RunOutcome]
-
 TRAIN = np.array([0, 1, 1, 1, 0, 2])
 TEST = np.array([1, 0, 0, 2])
 
 
-def test_the_constant_answer_is_the_largest_class_of_the_training_part() -> None:
+def test_the_constant_answer_is_the_largest_class_of_the_training_part():
     scores = majority_scores(TRAIN, TEST, ["error", "accuracy", "balanced_accuracy"])
-    assert scores == {
-        "error": 3 / 4,
-        "accuracy": 1 / 4,
-        "balanced_accuracy": pytest.approx(1 / 3),
-    }
+    assert scores == {"error": 3 / 4, "accuracy": 1 / 4, "balanced_accuracy": pytest.approx(1 / 3)}
     assert majority_scores(TRAIN, TEST, ["training_error"]) == {"training_error": 1 / 2}
 
 
-def test_with_one_label_of_each_class_it_is_the_first() -> None:
+def test_with_one_label_of_each_class_it_is_the_first():
     assert majority_scores(TRAIN, TEST, ["error"], labels=1) == {"error": 1 / 2}
 
 
-def test_a_ranking_of_equal_values_has_the_share_of_what_is_relevant() -> None:
+def test_a_ranking_of_equal_values_has_the_share_of_what_is_relevant():
     two, three = np.array([0, 1, 0, 1]), np.array([0, 1, 2, 1])
     assert majority_scores(two, two, ["mean_average_precision"]) == {"mean_average_precision": 0.5}
     assert majority_scores(three, three, ["mean_average_precision", "same_class"]) == {}
 
 
-def test_failures_count_in_the_mean_and_are_counted(
-    make_spec: MakeSpec, run: Run, tmp_path: Path
-) -> None:
+def test_failures_count_in_the_mean_and_are_counted(make_spec, run, tmp_path):
     # Isomap's geodesic distances are not Euclidean, so that it has no 70 dimensions.
     methods = [{"name": "isomap", "n_components": 70}, {"name": "none"}]
     spec = make_spec(reducers=methods, metrics=["error", "training_error"])
@@ -78,9 +60,7 @@ def test_failures_count_in_the_mean_and_are_counted(
     assert "3, failed on 3</td><td>failed</td>" in html
 
 
-def test_a_papers_numbers_are_never_read_off_failures(
-    make_spec: MakeSpec, run: Run, tmp_path: Path
-) -> None:
+def test_a_papers_numbers_are_never_read_off_failures(make_spec, run, tmp_path):
     spec = make_spec(reducers=[{"name": "isomap", "n_components": 70}, {"name": "none"}])
     run(spec)
     lookup = Lookup({spec.name: summary_of(tmp_path / spec.name)}, spec.name, "resplits", "error")
@@ -89,17 +69,13 @@ def test_a_papers_numbers_are_never_read_off_failures(
         lookup.row(Selector(reducer="isomap", classifier="knn"))
 
 
-def test_a_run_without_failures_has_no_such_column(
-    make_spec: MakeSpec, run: Run, tmp_path: Path
-) -> None:
+def test_a_run_without_failures_has_no_such_column(make_spec, run, tmp_path):
     spec = make_spec(reducers=[{"name": "none"}])
     run(spec)
     assert "failed" not in summary_of(tmp_path / spec.name).rows
 
 
-def test_empty_cells_of_older_journals_count_as_failures_without_a_score(
-    make_spec: MakeSpec, run: Run, tmp_path: Path
-) -> None:
+def test_empty_cells_of_older_journals_count_as_failures_without_a_score(make_spec, run, tmp_path):
     spec = make_spec(reducers=[{"name": "none"}])
     run(spec)
     path = tmp_path / spec.name / "trials.csv"
@@ -110,7 +86,7 @@ def test_empty_cells_of_older_journals_count_as_failures_without_a_score(
     assert (first["n"], first["failed"], first["planned"]) == (2, 1, 3)
 
 
-def test_scores_of_values_are_those_of_the_classes_shares() -> None:
+def test_scores_of_values_are_those_of_the_classes_shares():
     scores = majority_scores(TRAIN, TEST, ["roc_auc_ovr", "neg_log_loss"])
     shares = np.bincount(TRAIN) / len(TRAIN)
     assert scores["neg_log_loss"] == pytest.approx(np.log(shares[TEST]).mean())

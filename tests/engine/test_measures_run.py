@@ -1,7 +1,5 @@
 """Measures and kept embeddings through the whole engine."""
 
-from __future__ import annotations
-
 import json
 from types import SimpleNamespace
 
@@ -15,12 +13,12 @@ from ddr_cli.engine.work.samples import Labels, Samples
 from ddr_cli.engine.work.scoring import _ranked
 from ddr_cli.evaluation.measures import Embedded, SameClass, Topology
 from ddr_cli.reducers import LDA, PCA
-from ddr_cli.spec import Spec, make_spec
+from ddr_cli.spec import make_spec
 
 MEASURES = [{"name": "same_class", "n_neighbors": 3}, {"name": "topology"}]
 
 
-def spec_of(**changes) -> Spec:
+def spec_of(**changes):
     given = {
         "name": "judged",
         "dataset": "iris",

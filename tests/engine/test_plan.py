@@ -1,9 +1,3 @@
-from __future__ import annotations
-
-from collections.abc import Callable
-from pathlib import Path
-from typing import TYPE_CHECKING
-
 import pytest
 
 from ddr_cli.data.cards import load_card
@@ -11,20 +5,15 @@ from ddr_cli.engine import make_plan
 from ddr_cli.engine.plan.identity import DataIdentity, canonical
 from ddr_cli.evaluation.registry import PREPROCESSORS
 
-if TYPE_CHECKING:
-    from ddr_cli.spec import Spec
-
-MakeSpec = Callable[..., "Spec"]
-
 CCDR = {"name": "ccdr", "n_components": 2, "n_neighbors": 4, "beta": 0.5}
 
 
-def ids(spec: Spec) -> set[str]:
+def ids(spec):
     return set(make_plan(spec).trials)
 
 
 @pytest.mark.usefixtures("installed")
-def test_an_id_never_changes(make_spec: MakeSpec) -> None:
+def test_an_id_never_changes(make_spec):
     # When the way ids are made changes, no journal that there is can be resumed any more.
     # That of another package's piece has the package's version, so ours are pinned beside it.
     spec = make_spec(reducers=["none"], classifiers=["linear"], preprocess=["standardize"])
@@ -38,9 +27,7 @@ def test_an_id_never_changes(make_spec: MakeSpec) -> None:
     ]
 
 
-def test_a_step_s_version_changes_every_id(
-    make_spec: MakeSpec, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_step_s_version_changes_every_id(make_spec, monkeypatch):
     spec = make_spec(reducers=["none"], preprocess=["standardize"])
     before = ids(spec)
     step = PREPROCESSORS.load("standardize")
@@ -48,7 +35,7 @@ def test_a_step_s_version_changes_every_id(
     assert not before & ids(spec)
 
 
-def test_a_card_s_version_changes_every_id(make_spec: MakeSpec, tmp_path: Path) -> None:
+def test_a_card_s_version_changes_every_id(make_spec, tmp_path):
     shipped = load_card("iris").path
     assert shipped is not None
     text = shipped.read_text(encoding="utf-8")
@@ -67,14 +54,12 @@ def test_a_card_s_version_changes_every_id(make_spec: MakeSpec, tmp_path: Path) 
         {"reducers": [{"name": "ccdr"}], "sweep": {"reducer.beta": [0.5]}},
     ],
 )
-def test_whatever_leaves_the_numbers_alone_changes_no_id(
-    make_spec: MakeSpec, change: dict[str, object]
-) -> None:
+def test_whatever_leaves_the_numbers_alone_changes_no_id(make_spec, change):
     base = {"reducers": [CCDR], "classifiers": [{"name": "knn", "n_neighbors": 3}]}
     assert ids(make_spec(**base)) == ids(make_spec(**{**base, **change}))
 
 
-def test_more_repeats_reducers_or_values_keep_the_ids_there_are(make_spec: MakeSpec) -> None:
+def test_more_repeats_reducers_or_values_keep_the_ids_there_are(make_spec):
     few = make_spec(reducers=["none", CCDR])
     many = make_spec(
         split={"kind": "fraction", "train": 0.5, "repeats": 9, "seed": 0},
@@ -84,7 +69,7 @@ def test_more_repeats_reducers_or_values_keep_the_ids_there_are(make_spec: MakeS
     assert ids(few) < ids(many)
 
 
-def test_the_width_of_a_shared_fit_counts(make_spec: MakeSpec) -> None:
+def test_the_width_of_a_shared_fit_counts(make_spec):
     # A wider fit may round differently, so its first columns are a trial of their own.
     two = make_spec(reducers=[CCDR], sweep={"reducer.n_components": [1, 2]})
     three = make_spec(reducers=[CCDR], sweep={"reducer.n_components": [1, 2, 3]})
@@ -93,13 +78,9 @@ def test_the_width_of_a_shared_fit_counts(make_spec: MakeSpec) -> None:
     assert ids(alone) < ids(two)
 
 
-def test_what_is_shared(make_spec: MakeSpec) -> None:
+def test_what_is_shared(make_spec):
     spec = make_spec(
-        reducers=[
-            {**CCDR, "mode": "transductive"},
-            {**CCDR, "mode": "out_of_sample"},
-            "none",
-        ],
+        reducers=[{**CCDR, "mode": "transductive"}, {**CCDR, "mode": "out_of_sample"}, "none"],
         sweep={"reducer.n_components": [1, 2, 3], "reducer.n_neighbors": [2, 7]},
     )
     plan = make_plan(spec)
@@ -116,10 +97,10 @@ def test_what_is_shared(make_spec: MakeSpec) -> None:
 @pytest.mark.parametrize(
     ("one", "other"), [(1, 1.0), ({"b": 1, "a": 2}, {"a": 2, "b": 1}), ((1, 2), [1, 2])]
 )
-def test_equal_values_have_one_text(one: object, other: object) -> None:
+def test_equal_values_have_one_text(one, other):
     assert canonical(one) == canonical(other)
 
 
 @pytest.mark.parametrize(("one", "other"), [(1, "1"), (True, 1), (None, "None"), (0.1, 0.2)])
-def test_different_values_have_different_texts(one: object, other: object) -> None:
+def test_different_values_have_different_texts(one, other):
     assert canonical(one) != canonical(other)

@@ -12,7 +12,7 @@ class Terminal(io.StringIO):
         return True
 
 
-def told(stream: io.StringIO, totals: BatchTotals | None = None) -> list[str]:
+def told(stream, totals=None):
     display = Display(stream, totals=totals)
     display.begin("small", 20, 10)
     display.advance(4, 1)
@@ -22,14 +22,14 @@ def told(stream: io.StringIO, totals: BatchTotals | None = None) -> list[str]:
     return stream.getvalue().splitlines()
 
 
-def test_without_a_terminal_there_is_a_first_and_a_last_line() -> None:
+def test_without_a_terminal_there_is_a_first_and_a_last_line():
     first, note, last = told(io.StringIO())
     assert first.startswith("small: 20 trials, 10 ")
     assert note == "a [warning] of a method"
     assert last == "small: 20 of 20 trials, 2 failed, 0.0 s"
 
 
-def test_lines_come_in_between_and_tell_the_time_left(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lines_come_in_between_and_tell_the_time_left(monkeypatch):
     monkeypatch.setattr("ddr_cli.engine.progress._EVERY_SECONDS", 0)
     lines = told(io.StringIO())
     assert lines[1].startswith("small: 15 of 20 trials, 1 failed, 0.0 s")
@@ -42,12 +42,12 @@ def test_lines_come_in_between_and_tell_the_time_left(monkeypatch: pytest.Monkey
     assert line.endswith(" left")
 
 
-def test_several_runs_tell_their_totals() -> None:
+def test_several_runs_tell_their_totals():
     assert told(io.StringIO(), BatchTotals(3, 100, 40))[-1].endswith("; all 3 specs: 50 of 100")
 
 
 @pytest.mark.parametrize("totals", [None, BatchTotals(2, 8, 2)])
-def test_a_bar_can_be_drawn_for_one_run_after_the_other(totals: BatchTotals | None) -> None:
+def test_a_bar_can_be_drawn_for_one_run_after_the_other(totals):
     stream = Terminal()
     display = Display(stream, totals=totals)
     for name in ("first", "second"):
@@ -67,11 +67,11 @@ def test_a_bar_can_be_drawn_for_one_run_after_the_other(totals: BatchTotals | No
     ("seconds", "text"),
     [(0.04, "0.0 s"), (9.96, "10.0 s"), (59, "59 s"), (200, "3 min 20 s"), (7320, "2 h 2 min")],
 )
-def test_durations(seconds: float, text: str) -> None:
+def test_durations(seconds, text):
     assert duration(seconds) == text
 
 
-def test_quiet_shows_problems_alone(capsys: pytest.CaptureFixture[str]) -> None:
+def test_quiet_shows_problems_alone(capsys):
     progress = make_progress(quiet=True)
     assert type(progress) is Progress
     progress.begin("small", 2, 0)

@@ -1,10 +1,7 @@
-from __future__ import annotations
-
 import getpass
 import json
 import platform
 import socket
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,16 +10,12 @@ from ddr_cli import __version__
 from ddr_cli.core.errors import InputError
 from ddr_cli.engine import read_manifest, run_status
 from ddr_cli.engine.rows import manifest as records
-from ddr_cli.engine.run import RunOutcome
 from ddr_cli.engine.status import RunStatus
 from ddr_cli.spec import Spec
 
-MakeSpec = Callable[..., Spec]
-Run = Callable[..., RunOutcome]
-
 
 @pytest.mark.usefixtures("installed")
-def test_a_manifest_says_what_was_run_and_how(make_spec: MakeSpec, run: Run) -> None:
+def test_a_manifest_says_what_was_run_and_how(make_spec, run):
     spec = make_spec(reducers=["none", "faulty"])
     folder = run(spec, timeout=60.0).folder
     manifest = read_manifest(folder)
@@ -46,7 +39,7 @@ def test_a_manifest_says_what_was_run_and_how(make_spec: MakeSpec, run: Run) -> 
     assert (session.trials_ended, session.trials_failed) == (12, 0)
 
 
-def test_a_manifest_names_nobody_and_no_place(make_spec: MakeSpec, run: Run) -> None:
+def test_a_manifest_names_nobody_and_no_place(make_spec, run):
     folder = run(make_spec(reducers=["none"])).folder
     text = (folder / "manifest.json").read_text()
     assert str(folder.parent) not in text
@@ -57,7 +50,7 @@ def test_a_manifest_names_nobody_and_no_place(make_spec: MakeSpec, run: Run) -> 
     assert getpass.getuser() not in values
 
 
-def _leaves(value: object) -> list[object]:
+def _leaves(value):
     if isinstance(value, dict):
         value = list(value.values())
     if isinstance(value, list):
@@ -66,14 +59,14 @@ def _leaves(value: object) -> list[object]:
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"spec": {}}'])
-def test_a_damaged_manifest_is_one_clear_sentence(tmp_path: Path, content: str) -> None:
+def test_a_damaged_manifest_is_one_clear_sentence(tmp_path, content):
     (tmp_path / "manifest.json").write_text(content)
     with pytest.raises(InputError, match="is damaged"):
         run_status(tmp_path)
 
 
-def test_a_system_need_not_list_its_processors(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*_: object, **__: object) -> str:
+def test_a_system_need_not_list_its_processors(monkeypatch):
+    def refuse(*_, **__):
         raise OSError
 
     monkeypatch.setattr(Path, "read_text", refuse)
@@ -84,14 +77,14 @@ def test_a_system_need_not_list_its_processors(monkeypatch: pytest.MonkeyPatch) 
     ("done", "running", "state"),
     [(1, True, "running"), (1, False, "not running"), (2, False, "complete")],
 )
-def test_a_status_says_whether_the_run_goes_on(done: int, running: bool, state: str) -> None:
+def test_a_status_says_whether_the_run_goes_on(done, running, state):
     status = RunStatus(
         name="small", trials=2, done=done, failures={}, running=running, seconds_left=None
     )
     assert str(status) == f"small: {done} of 2 trials done, 0 failed, {2 - done} to do ({state})"
 
 
-def test_a_lost_manifest_is_written_anew(make_spec: MakeSpec, run: Run) -> None:
+def test_a_lost_manifest_is_written_anew(make_spec, run):
     spec = make_spec(reducers=["none"])
     folder = run(spec).folder
     (folder / "manifest.json").unlink()

@@ -1,9 +1,3 @@
-from __future__ import annotations
-
-from collections.abc import Callable
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,28 +6,21 @@ from ddr_cli.comparison.summary import summary_of
 from ddr_cli.core.errors import InputError
 from ddr_cli.data import load_dataset
 from ddr_cli.engine import describe_plan, read_manifest, read_trials, run_spec, run_status
-from ddr_cli.engine.run import RunOutcome
 from ddr_cli.evaluation.registry import CLASSIFIERS, PREPROCESSORS
 from ddr_cli.evaluation.splits import make_split
 from ddr_cli.reducers.registry import REDUCERS
-
-if TYPE_CHECKING:
-    from ddr_cli.spec import Spec
-
-MakeSpec = Callable[..., "Spec"]
-Run = Callable[..., RunOutcome]
 
 SECONDS = ["fit_seconds", "eval_seconds"]
 PLAIN = [{"name": "none"}, {"name": "pca", "n_components": 2}, {"name": "lda", "n_components": 2}]
 
 
-def rows(folder: Path) -> list[str]:
+def rows(folder):
     """Return the journal's lines without the seconds."""
     lines = (folder / "trials.csv").read_text().splitlines()
     return [line.rsplit(",", len(SECONDS))[0] for line in lines]
 
 
-def one_trial_at_a_time(spec: Spec) -> dict[tuple[Any, ...], float]:
+def one_trial_at_a_time(spec):
     """Return the errors of a spec's trials, each from a fit of its own without the engine."""
     data = load_dataset(spec.card)
     errors = {}
@@ -63,9 +50,7 @@ def one_trial_at_a_time(spec: Spec) -> dict[tuple[Any, ...], float]:
 
 
 @pytest.mark.parametrize("preprocess", [[], ["standardize"]])
-def test_the_engine_finds_what_a_plain_loop_finds(
-    make_spec: MakeSpec, run: Run, preprocess: list[str]
-) -> None:
+def test_the_engine_finds_what_a_plain_loop_finds(make_spec, run, preprocess):
     ccdr = {"name": "ccdr", "n_components": 2, "n_neighbors": 4}
     spec = make_spec(
         preprocess=preprocess,
@@ -91,13 +76,11 @@ def test_the_engine_finds_what_a_plain_loop_finds(
         assert row["error"] == expected[key], key
 
 
-def _label(items: Any, wanted: str) -> str:
+def _label(items, wanted):
     return next(item.label for item in items if wanted in (item.label, item.name))
 
 
-def test_any_number_of_jobs_gives_the_same_file(
-    make_spec: MakeSpec, run: Run, tmp_path: Path
-) -> None:
+def test_any_number_of_jobs_gives_the_same_file(make_spec, run, tmp_path):
     spec = make_spec(
         reducers=[*PLAIN, {"name": "ccdr", "n_components": 3, "mode": "transductive"}],
         sweep={"reducer.n_components": [1, 2], "classifier.n_neighbors": [1, 3, 9]},
@@ -108,7 +91,7 @@ def test_any_number_of_jobs_gives_the_same_file(
     assert len(rows(first.folder)) == 1 + first.planned
 
 
-def test_rows_are_in_the_order_of_the_plan(make_spec: MakeSpec, run: Run) -> None:
+def test_rows_are_in_the_order_of_the_plan(make_spec, run):
     spec = make_spec(reducers=PLAIN)
     table = read_trials(run(spec).folder)
     assert table["split"].tolist() == [f"fraction-{i}" for i in range(3) for _ in range(6)]
@@ -117,7 +100,7 @@ def test_rows_are_in_the_order_of_the_plan(make_spec: MakeSpec, run: Run) -> Non
 
 
 @pytest.mark.usefixtures("installed")
-def test_finished_trials_are_not_run_again(make_spec: MakeSpec, run: Run, tmp_path: Path) -> None:
+def test_finished_trials_are_not_run_again(make_spec, run, tmp_path):
     log = tmp_path / "log"
     reducers = [{"name": "faulty", "log": str(log)}]
     spec = make_spec(reducers=reducers)
@@ -136,9 +119,7 @@ def test_finished_trials_are_not_run_again(make_spec: MakeSpec, run: Run, tmp_pa
 
 
 @pytest.mark.usefixtures("installed")
-def test_a_unit_resumed_in_part_fits_what_the_whole_unit_fits(
-    make_spec: MakeSpec, run: Run, tmp_path: Path
-) -> None:
+def test_a_unit_resumed_in_part_fits_what_the_whole_unit_fits(make_spec, run, tmp_path):
     log = tmp_path / "log"
     spec = make_spec(
         reducers=[{"name": "picky", "limit": 3, "log": str(log)}],
@@ -160,9 +141,7 @@ def test_a_unit_resumed_in_part_fits_what_the_whole_unit_fits(
 
 
 @pytest.mark.usefixtures("installed")
-def test_one_fit_serves_all_dimensions_and_classifiers(
-    make_spec: MakeSpec, run: Run, tmp_path: Path
-) -> None:
+def test_one_fit_serves_all_dimensions_and_classifiers(make_spec, run, tmp_path):
     fits, searches = tmp_path / "fits", tmp_path / "searches"
     spec = make_spec(
         reducers=[{"name": "picky", "log": str(fits)}],
@@ -177,9 +156,7 @@ def test_one_fit_serves_all_dimensions_and_classifiers(
 
 
 @pytest.mark.usefixtures("installed")
-def test_an_embedding_narrower_than_asked_for_fails_its_trials(
-    make_spec: MakeSpec, run: Run
-) -> None:
+def test_an_embedding_narrower_than_asked_for_fails_its_trials(make_spec, run):
     # It doesn't say that it has no more columns than the data.
     spec = make_spec(
         reducers=["picky"], classifiers=["linear"], sweep={"reducer.n_components": [1, 2, 5]}
@@ -190,7 +167,7 @@ def test_an_embedding_narrower_than_asked_for_fails_its_trials(
 
 
 @pytest.mark.usefixtures("installed")
-def test_a_methods_own_randomness_depends_on_the_split_alone(make_spec: MakeSpec, run: Run) -> None:
+def test_a_methods_own_randomness_depends_on_the_split_alone(make_spec, run):
     alone = make_spec("alone", reducers=["noisy"])
     beside = make_spec("beside", reducers=["none", "noisy", {"name": "noisy", "random_state": 5}])
     first = read_trials(run(alone).folder)
@@ -204,9 +181,7 @@ def test_a_methods_own_randomness_depends_on_the_split_alone(make_spec: MakeSpec
 
 
 @pytest.mark.usefixtures("installed")
-def test_a_changed_spec_does_not_touch_the_old_rows(
-    make_spec: MakeSpec, run: Run, tmp_path: Path
-) -> None:
+def test_a_changed_spec_does_not_touch_the_old_rows(make_spec, run, tmp_path):
     folder = run(make_spec(reducers=PLAIN)).folder
     before = {path.name: path.read_bytes() for path in folder.iterdir() if path.suffix != ".lock"}
     changed = make_spec(reducers=[{"name": "pca", "n_components": 3}])
@@ -221,7 +196,7 @@ def test_a_changed_spec_does_not_touch_the_old_rows(
     assert {path.name: path.read_bytes() for path in moved.iterdir()} == before
 
 
-def test_the_message_says_what_changed(make_spec: MakeSpec, run: Run) -> None:
+def test_the_message_says_what_changed(make_spec, run):
     run(make_spec(reducers=["none"]))
     seed = {"kind": "fraction", "train": 0.5, "repeats": 3, "seed": 7}
     with pytest.raises(InputError, match=r"changed: split\.seed: 0 -> 7\)"):
@@ -231,16 +206,14 @@ def test_the_message_says_what_changed(make_spec: MakeSpec, run: Run) -> None:
         run(make_spec(reducers=["none"], split=seed | {"train": 0.4}))
 
 
-def test_new_metrics_are_another_version(make_spec: MakeSpec, run: Run) -> None:
+def test_new_metrics_are_another_version(make_spec, run):
     run(make_spec(reducers=["none"]))
     more = make_spec(reducers=["none"], metrics=["error", "balanced_accuracy"])
     with pytest.raises(InputError, match="another version"):
         run(more)
 
 
-def test_a_title_and_a_file_name_are_no_change(
-    make_spec: MakeSpec, run: Run, tmp_path: Path
-) -> None:
+def test_a_title_and_a_file_name_are_no_change(make_spec, run, tmp_path):
     sizes = read_manifest(run(make_spec("one", reducers=["none"])).folder).sizes
     (tmp_path / "one").rename(tmp_path / "two")
     renamed = make_spec("two", reducers=[{"name": "none", "label": "raw"}], title="Another")
@@ -250,7 +223,7 @@ def test_a_title_and_a_file_name_are_no_change(
     assert read_manifest(outcome.folder).sizes == sizes != {}
 
 
-def test_a_classifier_more_adds_columns_and_rows(make_spec: MakeSpec, run: Run) -> None:
+def test_a_classifier_more_adds_columns_and_rows(make_spec, run):
     one = make_spec(reducers=["none"], classifiers=[{"name": "knn", "n_neighbors": 3}])
     folder = run(one).folder
     before = read_trials(folder)
@@ -264,9 +237,7 @@ def test_a_classifier_more_adds_columns_and_rows(make_spec: MakeSpec, run: Run) 
     assert "classifier.alpha" in after
 
 
-def test_nothing_is_left_behind(
-    make_spec: MakeSpec, run: Run, tmp_path: Path, monkeypatch: Any
-) -> None:
+def test_nothing_is_left_behind(make_spec, run, tmp_path, monkeypatch):
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(scratch))
@@ -279,9 +250,7 @@ def test_nothing_is_left_behind(
     assert list(scratch.iterdir()) == []
 
 
-def test_plan_and_status_say_how_far_a_run_is(
-    make_spec: MakeSpec, run: Run, tmp_path: Path
-) -> None:
+def test_plan_and_status_say_how_far_a_run_is(make_spec, run, tmp_path):
     spec = make_spec(reducers=PLAIN, sweep={"reducer.n_components": [1, 2]})
     facts = describe_plan(spec, out=tmp_path)
     assert (facts.trials, facts.fits, facts.splits, facts.done) == (30, 9, 3, 0)
@@ -301,7 +270,7 @@ def test_plan_and_status_say_how_far_a_run_is(
     assert "15 of 30 trials" in str(status)
 
 
-def test_no_card_fingerprint_is_no_obstacle(make_spec: MakeSpec, run: Run, tmp_path: Path) -> None:
+def test_no_card_fingerprint_is_no_obstacle(make_spec, run, tmp_path):
     generator = np.random.default_rng(0)
     points = np.vstack([generator.normal(size=(30, 3)), generator.normal(2, size=(30, 3))])
     table = pd.DataFrame(points, columns=["a", "b", "c"]).assign(label=["x"] * 30 + ["y"] * 30)
@@ -321,7 +290,7 @@ def test_no_card_fingerprint_is_no_obstacle(make_spec: MakeSpec, run: Run, tmp_p
         run(spec)
 
 
-def test_a_parameter_that_was_added_keeps_the_rows_of_before(make_spec: MakeSpec, run: Run) -> None:
+def test_a_parameter_that_was_added_keeps_the_rows_of_before(make_spec, run):
     lpp = {"name": "lpp", "n_components": 2}
     folder = run(make_spec(reducers=[lpp])).folder
     path = folder / "trials.csv"

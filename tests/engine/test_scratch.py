@@ -1,10 +1,6 @@
-from __future__ import annotations
-
 import os
 import shutil
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -12,16 +8,9 @@ import scipy.sparse as sp
 from filelock import FileLock, Timeout
 
 from ddr_cli.engine import read_trials
-from ddr_cli.engine.run import RunOutcome
 from ddr_cli.engine.work.samples import Labels, Samples
 from ddr_cli.engine.work.scratch import Scratch
 from ddr_cli.numerics.neighbors import kneighbors
-
-if TYPE_CHECKING:
-    from ddr_cli.spec import Spec
-
-MakeSpec = Callable[..., "Spec"]
-Run = Callable[..., RunOutcome]
 
 DENSE = np.random.default_rng(0).normal(size=(7, 5)) * (np.arange(35).reshape(7, 5) % 3 == 0)
 
@@ -34,7 +23,7 @@ LABELS = Labels(np.array([0, 1, 0, 1, 0, 1, 0]), ("a", "b"), groups=np.arange(7)
     [DENSE, np.asfortranarray(DENSE), DENSE[:, ::2], sp.csr_array(DENSE), sp.csc_matrix(DENSE)],
     ids=["dense", "fortran", "view", "csr", "csc"],
 )
-def test_points_come_back_read_only(tmp_path: Path, matrix: object) -> None:
+def test_points_come_back_read_only(tmp_path, matrix):
     Samples(matrix, LABELS).save(tmp_path / "points")
     loaded = Samples.load(tmp_path / "points").X
     if sp.issparse(matrix):
@@ -52,7 +41,7 @@ def test_points_come_back_read_only(tmp_path: Path, matrix: object) -> None:
         values[0] = 1
 
 
-def test_a_sparse_matrix_is_put_in_order_without_changing_the_callers(tmp_path: Path) -> None:
+def test_a_sparse_matrix_is_put_in_order_without_changing_the_callers(tmp_path):
     matrix = sp.csr_array((np.ones(3), np.array([2, 0, 2]), np.array([0, 3])), shape=(1, 3))
     Samples(matrix, LABELS).save(tmp_path / "points")
     loaded = Samples.load(tmp_path / "points").X
@@ -60,7 +49,7 @@ def test_a_sparse_matrix_is_put_in_order_without_changing_the_callers(tmp_path: 
     assert matrix.indices.tolist() == [2, 0, 2]
 
 
-def test_labels_and_neighbors_come_back(tmp_path: Path) -> None:
+def test_labels_and_neighbors_come_back(tmp_path):
     found = kneighbors(DENSE, 3)
     Samples(DENSE, LABELS, 4, {"queries": found}).save(tmp_path / "points")
     loaded = Samples.load(tmp_path / "points")
@@ -74,7 +63,7 @@ def test_labels_and_neighbors_come_back(tmp_path: Path) -> None:
     np.testing.assert_array_equal(loaded.neighbors["queries"].distances, found.distances)
 
 
-def test_sparse_data_run_like_dense_data(make_spec: MakeSpec, run: Run, tmp_path: Path) -> None:
+def test_sparse_data_run_like_dense_data(make_spec, run, tmp_path):
     generator = np.random.default_rng(1)
     X = generator.poisson(1.0, size=(90, 6)).astype(float)
     X[45:, :2] += 1
@@ -106,9 +95,7 @@ def test_sparse_data_run_like_dense_data(make_spec: MakeSpec, run: Run, tmp_path
     assert errors["sparse"] == errors["dense"]
 
 
-def test_scratch_of_a_killed_run_is_removed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_scratch_of_a_killed_run_is_removed(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     stale = tmp_path / "ddr-scratch-stale"
     (stale / "data").mkdir(parents=True)

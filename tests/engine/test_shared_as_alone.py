@@ -1,7 +1,5 @@
 """What fits and batches share is what each trial has in a run of its own."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from ddr_cli.engine import read_trials, run_spec

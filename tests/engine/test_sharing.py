@@ -1,7 +1,5 @@
 """What several runs share, and what a run with nothing to do leaves alone."""
 
-from __future__ import annotations
-
 import pytest
 
 import ddr_cli.data

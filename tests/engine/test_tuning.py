@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
-from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,7 +18,6 @@ from ddr_cli.comparison.summary import summary_of
 from ddr_cli.engine import Datasets, describe_plan, make_plan, read_trials, run_spec
 from ddr_cli.engine.rows.journal import OK
 from ddr_cli.engine.rows.result import TrialResult
-from ddr_cli.engine.run import RunOutcome
 from ddr_cli.engine.work import fitting as work
 from ddr_cli.engine.work.jobs import Evaluation
 from ddr_cli.engine.work.splits import Draws
@@ -32,13 +29,6 @@ from ddr_cli.reducers.registry import REDUCERS
 from ddr_cli.suite.remaining import method_seconds
 from tests.conftest import OneAfterTheOther
 
-if TYPE_CHECKING:
-    from ddr_cli.data import Dataset
-    from ddr_cli.spec import Spec
-
-MakeSpec = Callable[..., "Spec"]
-Run = Callable[..., RunOutcome]
-
 SPLIT = {"kind": "fraction", "train": 0.5, "repeats": 2, "seed": 0}
 KNN = {"name": "knn", "n_neighbors": {"grid": [3]}}
 CHOICE = ["tuned", "inner_score"]
@@ -47,31 +37,31 @@ CHOICE = ["tuned", "inner_score"]
 class Permuted(Datasets):
     """The data, with the labels of the test points of a spec's first split permuted."""
 
-    def __init__(self, tested: Any) -> None:
+    def __init__(self, tested):
         super().__init__()
         self._tested = tested
 
-    def load(self, spec: Spec, options: Any) -> Dataset:
+    def load(self, spec, options):
         data = super().load(spec, options)
         y = data.y.copy()
         y[self._tested] = np.random.default_rng(0).permutation(y[self._tested])
         return replace(data, y=y)
 
 
-def inline(spec: Spec, out: Path, **options: Any) -> pd.DataFrame:
+def inline(spec, out, **options):
     """Return the journal of a run in this process."""
     outcome = run_spec(spec, out=out, executor=OneAfterTheOther(), **options)
     assert outcome.failed == 0
     return read_trials(outcome.folder)
 
 
-def numbers(folder: Path) -> pd.DataFrame:
+def numbers(folder):
     """Return a journal without its times."""
     table = read_trials(folder)
     return table.drop(columns=[name for name in table if name.endswith("_seconds")])
 
 
-def tuned(table: pd.DataFrame) -> pd.DataFrame:
+def tuned(table):
     return table[table["tuned"].notna()].reset_index(drop=True)
 
 
@@ -83,13 +73,7 @@ def tuned(table: pd.DataFrame) -> pd.DataFrame:
           "n_components": {"grid": [1, 2, 3]}}, 1),
     ],
 )  # fmt: skip
-def test_test_labels_have_no_say(
-    make_spec: MakeSpec,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    reducer: dict[str, Any],
-    seen: int,
-) -> None:
+def test_test_labels_have_no_say(make_spec, tmp_path, monkeypatch, reducer, seen):
     given = tmp_path / "specs" / "splits.csv"
     given.parent.mkdir()
     tested = np.arange(1, 150, 2)
@@ -98,7 +82,7 @@ def test_test_labels_have_no_say(
     embeddings: list[bytes] = []
     embed = work.embed_split
 
-    def remembered(*given: Any) -> Any:
+    def remembered(*given):
         found = embed(*given)
         embeddings.append(found.train.tobytes() + found.test.tobytes())
         return found
@@ -132,9 +116,7 @@ def test_test_labels_have_no_say(
     ],
     ids=["lda", "ccdr", "nmmp"],
 )  # fmt: skip
-def test_the_choice_is_that_of_a_grid_search(
-    make_spec: MakeSpec, tmp_path: Path, reducer: dict[str, Any]
-) -> None:
+def test_the_choice_is_that_of_a_grid_search(make_spec, tmp_path, reducer):
     classifier = {"name": "knn", "n_neighbors": {"grid": [1, 4, 9]}}
     spec = make_spec(
         split=SPLIT,
@@ -193,7 +175,7 @@ def test_the_choice_is_that_of_a_grid_search(
 
 
 @pytest.mark.usefixtures("installed")
-def test_settings_share_their_fits(make_spec: MakeSpec, tmp_path: Path) -> None:
+def test_settings_share_their_fits(make_spec, tmp_path):
     fits, searches = tmp_path / "fits", tmp_path / "searches"
     spec = make_spec(
         split={**SPLIT, "repeats": 1},
@@ -225,9 +207,7 @@ def test_settings_share_their_fits(make_spec: MakeSpec, tmp_path: Path) -> None:
     assert Counter(searches.read_text().split())["2"] == 24
 
 
-def test_fits_to_the_same_points_share_what_changes_nothing(
-    make_spec: MakeSpec, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_fits_to_the_same_points_share_what_changes_nothing(make_spec, tmp_path, monkeypatch):
     spec = make_spec(
         split={**SPLIT, "repeats": 1},
         reducers=[
@@ -255,7 +235,7 @@ def test_fits_to_the_same_points_share_what_changes_nothing(
 
 
 @pytest.mark.usefixtures("installed")
-def test_a_setting_that_fails_in_a_fold_is_not_chosen(make_spec: MakeSpec, tmp_path: Path) -> None:
+def test_a_setting_that_fails_in_a_fold_is_not_chosen(make_spec, tmp_path):
     spec = make_spec(
         split=SPLIT,
         reducers=[
@@ -273,9 +253,7 @@ def test_a_setting_that_fails_in_a_fold_is_not_chosen(make_spec: MakeSpec, tmp_p
 
 
 @pytest.mark.usefixtures("installed")
-def test_if_no_setting_can_be_scored_the_trial_fails_with_the_reason(
-    make_spec: MakeSpec, tmp_path: Path
-) -> None:
+def test_if_no_setting_can_be_scored_the_trial_fails_with_the_reason(make_spec, tmp_path):
     spec = make_spec(
         split=SPLIT,
         reducers=[
@@ -302,9 +280,7 @@ def test_if_no_setting_can_be_scored_the_trial_fails_with_the_reason(
     assert rows["failed"].tolist() == [2, 2]
 
 
-def test_a_class_with_one_training_point_fails_the_tuned_trials_alone(
-    make_spec: MakeSpec, tmp_path: Path
-) -> None:
+def test_a_class_with_one_training_point_fails_the_tuned_trials_alone(make_spec, tmp_path):
     parts = tmp_path / "specs" / "splits.csv"
     parts.parent.mkdir()
     training = {0, 1, 2, 50, 100, 101, 102}
@@ -325,9 +301,9 @@ def test_a_class_with_one_training_point_fails_the_tuned_trials_alone(
 
 @pytest.mark.usefixtures("installed")
 def test_a_worker_killed_while_it_tunes_costs_a_trial_that_can_be_run_again(
-    make_spec: MakeSpec, run: Run, tmp_path: Path
-) -> None:
-    def spec(does: str) -> Spec:
+    make_spec, run, tmp_path
+):
+    def spec(does):
         return make_spec(
             split=SPLIT,
             reducers=[
@@ -355,8 +331,8 @@ def test_a_worker_killed_while_it_tunes_costs_a_trial_that_can_be_run_again(
     pd.testing.assert_frame_equal(numbers(again.folder), numbers(whole))
 
 
-def test_a_trial_is_known_by_its_candidates(make_spec: MakeSpec) -> None:
-    def ids(**changes: Any) -> tuple[set[str], set[str]]:
+def test_a_trial_is_known_by_its_candidates(make_spec):
+    def ids(**changes):
         keys = {
             "reducers": [{"name": "pca", "n_components": {"grid": [1, 2, 3]}, "label": "A"}],
             "classifiers": [KNN],
@@ -383,7 +359,7 @@ def test_a_trial_is_known_by_its_candidates(make_spec: MakeSpec) -> None:
         assert not own & before[1], change
 
 
-def test_labelled_points_alone_are_divided(make_spec: MakeSpec, tmp_path: Path) -> None:
+def test_labelled_points_alone_are_divided(make_spec, tmp_path):
     spec = make_spec(
         split={"kind": "per_class", "train": 20, "repeats": 2},
         reducers=[
@@ -403,9 +379,7 @@ def test_labelled_points_alone_are_divided(make_spec: MakeSpec, tmp_path: Path) 
     assert np.allclose(few, few.round())
 
 
-def test_the_summary_has_tuned_rows_beside_the_default_ones(
-    make_spec: MakeSpec, tmp_path: Path
-) -> None:
+def test_the_summary_has_tuned_rows_beside_the_default_ones(make_spec, tmp_path):
     spec = make_spec(
         split={**SPLIT, "repeats": 4},
         reducers=["none", {"name": "lda", "n_components": {"grid": [1, 2]}}],
@@ -424,7 +398,7 @@ def test_the_summary_has_tuned_rows_beside_the_default_ones(
     assert rows["mean"].iloc[3] == pytest.approx(last["error"].mean())
 
 
-def test_a_tuned_trial_has_what_its_search_took_and_found() -> None:
+def test_a_tuned_trial_has_what_its_search_took_and_found():
     fits = [SimpleNamespace(evaluations=[Evaluation("a", i, None, "knn", {})]) for i in (0, 1)]
     job: Any = SimpleNamespace(candidates=fits, metric="error", n_folds=2)
     search = SettingsSearch(job)
@@ -435,7 +409,7 @@ def test_a_tuned_trial_has_what_its_search_took_and_found() -> None:
     assert (found.inner_score, found.tune_seconds) == (0.25, 7.0)
 
 
-def test_a_method_took_what_its_search_fit_and_evaluation_took() -> None:
+def test_a_method_took_what_its_search_fit_and_evaluation_took():
     fit: Any = SimpleNamespace(
         trials={"a": None}, tuning=object(), reducer=SimpleNamespace(label="lda")
     )

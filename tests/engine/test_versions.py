@@ -4,8 +4,6 @@ If a test here fails and the change is meant: raise the piece's version, then ru
 `python tests/engine/test_versions.py` to write the numbers anew.
 """
 
-from __future__ import annotations
-
 import json
 import warnings
 from pathlib import Path
@@ -29,7 +27,7 @@ OURS = [
 ]
 
 
-def measure(kind: str, name: str) -> dict[str, object]:
+def measure(kind, name):
     """Return a piece's version and numbers that depend on all of its arithmetic but signs."""
     X, y = load_iris(return_X_y=True)
     with warnings.catch_warnings():

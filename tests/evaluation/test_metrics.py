@@ -1,7 +1,5 @@
 """Metrics against hand-worked values and scikit-learn's."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris
