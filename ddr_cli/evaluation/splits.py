@@ -235,47 +235,47 @@ def check_folds(kind: str, folds: int | str | None) -> None:
     if folds is not None and kind not in ("kfold", "grouped"):
         raise InputError(f"The split kind '{kind}' has no folds; leave out 'folds'.")
     if kind == "kfold" and (not isinstance(folds, int) or folds < 2):
-        but_is = "" if folds is None else f", but folds is {folds}"
         raise InputError(
-            f"The split kind 'kfold' needs 'folds', a whole number of 2 or more{but_is}."
+            f"The split kind 'kfold' needs 'folds', a whole number of 2 or more"
+            f"{_but_is('folds', folds)}."
         )
+
+
+_NO_TRAIN = {
+    "predefined": "takes its sizes from the data set",
+    "resample": "takes its sizes from the data set",
+    "whole": "trains on all points",
+    "given": "takes its parts from the file or column",
+    "kfold": "takes its sizes from 'folds'",
+}
+_TRAIN = {
+    "grouped": "either 'folds', a number or leave_one_out, or 'train', the share of the groups to "
+    "train on, between 0 and 1",
+    "fraction": "'train', the share of the training points, between 0 and 1",
+    "per_class": "'train', the number of training points of each class, a whole number of 1 or "
+    "more",
+    "labelled": "'train', the number of training points of all points, a whole number of 1 or more",
+}
 
 
 def check_train(kind: str, train: float | None, folds: int | str | None = None) -> None:
-    """Raise an InputError if a kind of split can't have this size of the training part."""
-    but_is = "" if train is None else f", but train is {train}"
-    whole = train if isinstance(train, int) and not isinstance(train, bool) else 0
-    if kind in ("predefined", "resample", "whole", "given", "kfold"):
-        whose = {
-            "whole": "trains on all points",
-            "given": "takes its parts from the file or column",
-            "kfold": "takes its sizes from 'folds'",
-        }.get(kind, "takes its sizes from the data set")
+    """Raise an InputError if a kind of split can't have this size of the training set."""
+    if kind in _NO_TRAIN:
         if train is not None:
-            raise InputError(f"The split kind '{kind}' {whose}; leave out 'train'.")
-    elif kind == "grouped":
-        if (train is None) == (folds is None):
-            raise InputError(
-                "The split kind 'grouped' needs either 'folds', a number or leave_one_out, or "
-                f"'train', the share of the groups to train on{but_is}."
-            )
-        if train is not None and not 0 < train < 1:
-            raise InputError(
-                "With the split kind 'grouped', 'train' is the share of the groups to train on, "
-                f"between 0 and 1{but_is}."
-            )
-    elif kind == "fraction":
-        if train is None or not 0 < train < 1:
-            raise InputError(
-                "The split kind 'fraction' needs 'train', the share of the training points, "
-                f"between 0 and 1{but_is}."
-            )
-    elif whole < 1:
-        of = "each class" if kind == "per_class" else "all points"
-        raise InputError(
-            f"The split kind '{kind}' needs 'train', the number of training points of {of}, a "
-            f"whole number of 1 or more{but_is}."
-        )
+            raise InputError(f"The split kind '{kind}' {_NO_TRAIN[kind]}; leave out 'train'.")
+        return
+    if kind in ("grouped", "fraction"):
+        is_right = train is not None and 0 < train < 1
+    else:
+        is_right = isinstance(train, int) and not isinstance(train, bool) and train >= 1
+    if kind == "grouped" and folds is not None:
+        is_right = train is None
+    if not is_right:
+        raise InputError(f"The split kind '{kind}' needs {_TRAIN[kind]}{_but_is('train', train)}.")
+
+
+def _but_is(key: str, value: object) -> str:
+    return "" if value is None else f", but {key} is {value}"
 
 
 def no_groups(dataset: str) -> str:
