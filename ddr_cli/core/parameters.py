@@ -16,6 +16,7 @@ from __future__ import annotations
 import inspect
 import warnings
 from collections.abc import Callable
+from dataclasses import is_dataclass
 from functools import cache
 from typing import Any, get_type_hints
 
@@ -33,7 +34,8 @@ def parameter_model(factory: Callable[..., Any]) -> type[BaseModel]:
     target: Callable[..., Any] = (
         inspect.getattr_static(factory, "__init__") if inspect.isclass(factory) else factory
     )
-    hints = get_type_hints(target, include_extras=True)
+    # The fields of a dataclass may be those of a base class in another file.
+    hints = get_type_hints(factory if is_dataclass(factory) else target, include_extras=True)
     fields: dict[str, Any] = {}
     for name, parameter in inspect.signature(target).parameters.items():
         if name == "self" or parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):

@@ -11,10 +11,12 @@ from __future__ import annotations
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, ClassVar, Literal, Self
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 import scipy.linalg
+from annotated_types import Ge, Gt
 from numpy.typing import ArrayLike, NDArray
 
 from ddr_cli.numerics.eigen import deterministic_signs
@@ -53,11 +55,11 @@ _RIDGED = 1e-6  # a ridge from which no within-class scatter is nearly singular
 _NEGATIVE = 1e-8  # relative size at which a negative one is more than rounding
 
 
+@dataclass(eq=False, repr=False)
 class Discriminant(Reducer, ABC):
     """A method that finds directions in the span of labelled points; a subclass says which."""
 
-    reg: float
-    _factorizes: ClassVar[bool] = False
+    n_components: Annotated[int, Ge(1)] = 2
     _needs_labels = True
 
     @abstractmethod
@@ -66,12 +68,6 @@ class Discriminant(Reducer, ABC):
 
         Neighbours are searched among `points`: those given, or again Z in a feature space.
         """
-
-    def _ratios(self, between: Floats, within: Floats) -> tuple[Floats, Floats]:
-        """Return the `discriminant_directions` with the method's ridge."""
-        return discriminant_directions(
-            between, within, self.n_components, self.reg, factorize=self._factorizes
-        )
 
 
 class LinearDiscriminant(Discriminant, LinearReducer):
@@ -90,18 +86,18 @@ class LinearDiscriminant(Discriminant, LinearReducer):
         return computed_once(lambda: data_span(points), points, "span")
 
 
+@dataclass(eq=False, repr=False)
 class KernelDiscriminant(Discriminant):
     """Directions in the feature space of a kernel, found in the coordinates of kernel PCA."""
 
-    dual_components_: NDArray[Any]
-    kernel: Any
-    gamma: float | Literal["scale"]
-    degree: int
-    coef0: float
-    n_landmarks: int | None
-    random_state: int | np.random.RandomState | None
+    kernel: Kernel = "rbf"
+    gamma: Literal["scale"] | Annotated[float, Gt(0)] = "scale"
+    degree: Annotated[int, Ge(1)] = 3
+    coef0: float = 1.0
+    n_landmarks: Annotated[int, Ge(2)] | None = None
+    random_state: int | np.random.RandomState | None = None
+    reg: Annotated[float, Gt(0)] = 1e-3
     _fitted = "dual_components_"
-    _factorizes = True
 
     @one_thread()
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
@@ -109,7 +105,7 @@ class KernelDiscriminant(Discriminant):
         points, code = self._points_and_classes(X, y)
         Z, dual = self._kernel_pca(points)
         W = self._directions(Z, Z, code)
-        self.dual_components_ = deterministic_signs(dual @ W).T
+        self.dual_components_: NDArray[Any] = deterministic_signs(dual @ W).T
         return self
 
     def transform(self, X: ArrayLike) -> NDArray[Any]:

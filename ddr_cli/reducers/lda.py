@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from annotated_types import Ge, Gt
+from annotated_types import Gt
 
 from ddr_cli.core.registry import registered
 from ddr_cli.numerics.generalized_eigen import (
@@ -85,7 +85,6 @@ class LDA(LinearDiscriminant):
     (2, 4)
     """
 
-    n_components: Annotated[int, Ge(1)] = 2
     max_condition: Annotated[float, Gt(1)] | Literal["rank"] = MAX_CONDITION
     scaling: Literal["within", "unit"] = "within"
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from annotated_types import Ge, Gt
+from annotated_types import Ge
 
 from ddr_cli.core.registry import registered
 from ddr_cli.numerics.kernels import local_scaling_form
@@ -15,29 +15,30 @@ from ddr_cli.numerics.scatter import Span, quick_span
 from ddr_cli.numerics.sharing import computed_once
 from ddr_cli.reducers.discriminant import (
     Discriminant,
-    Kernel,
     KernelDiscriminant,
     LinearDiscriminant,
+    discriminant_directions,
 )
 from ddr_cli.reducers.reducer import Codes, Floats
 from ddr_cli.reducers.registry import Traits, equal_ratios, rank_of_centred
 
-EmbeddingType = Literal["plain", "weighted", "orthonormalized"]
 
-
+@dataclass(eq=False, repr=False)
 class _LocalFisher(Discriminant):
     """The eigenproblem of both forms."""
 
-    n_neighbors: int
-    embedding_type: EmbeddingType
-    reg: float
+    n_neighbors: Annotated[int, Ge(1)] = 7
+    embedding_type: Literal["plain", "weighted", "orthonormalized"] = "plain"
+    reg: Annotated[float, Ge(0)] = 0.0
 
     def _directions(self, points: Any, Z: Floats, code: Codes) -> Floats:
         k = self.n_neighbors
         S_w, S_b = computed_once(
             lambda: local_scatter(Z, code, k), points, "lfda", code.tobytes(), k
         )
-        self.eigenvalues_, T = self._ratios(S_b, S_w)
+        self.eigenvalues_, T = discriminant_directions(
+            S_b, S_w, self.n_components, self.reg, factorize=isinstance(self, KernelDiscriminant)
+        )
         if self.embedding_type == "weighted":
             return T * np.sqrt(np.maximum(self.eigenvalues_, 0.0))
         if self.embedding_type == "orthonormalized":
@@ -45,7 +46,6 @@ class _LocalFisher(Discriminant):
         return T
 
 
-@dataclass(eq=False, repr=False)
 @registered(
     "reducer",
     "lfda",
@@ -120,11 +120,6 @@ class LFDA(_LocalFisher, LinearDiscriminant):
     (150, 2)
     """
 
-    n_components: Annotated[int, Ge(1)] = 2
-    n_neighbors: Annotated[int, Ge(1)] = 7
-    embedding_type: EmbeddingType = "plain"
-    reg: Annotated[float, Ge(0)] = 0.0
-
     def _span_of(self, points: Any) -> Span:
         return computed_once(lambda: quick_span(points), points, "quick span")
 
@@ -150,7 +145,7 @@ class LFDA(_LocalFisher, LinearDiscriminant):
     label="kernel LFDA",
     look=("sky", "X"),
 )
-class KernelLFDA(_LocalFisher, KernelDiscriminant):
+class KernelLFDA(KernelDiscriminant, _LocalFisher):
     r"""LFDA in the feature space of a kernel, with a ridge.
 
     The leading solutions of :math:`\tilde S^{(b)} t = \lambda (\tilde S^{(w)} + \rho I) t` with
@@ -225,17 +220,6 @@ class KernelLFDA(_LocalFisher, KernelDiscriminant):
     >>> KernelLFDA(n_components=2).fit_transform(X, y).shape
     (150, 2)
     """
-
-    n_components: Annotated[int, Ge(1)] = 2
-    kernel: Kernel = "rbf"
-    gamma: Literal["scale"] | Annotated[float, Gt(0)] = "scale"
-    degree: Annotated[int, Ge(1)] = 3
-    coef0: float = 1.0
-    n_neighbors: Annotated[int, Ge(1)] = 7
-    embedding_type: EmbeddingType = "plain"
-    reg: Annotated[float, Gt(0)] = 1e-3
-    n_landmarks: Annotated[int, Ge(2)] | None = None
-    random_state: int | np.random.RandomState | None = None
 
     def __ddr_traits__(self) -> Traits:
         return Traits(

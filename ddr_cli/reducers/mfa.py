@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
-import numpy as np
-from annotated_types import Ge, Gt
+from annotated_types import Ge
 
 from ddr_cli.core.registry import registered
 from ddr_cli.numerics.neighbor_graphs import (
@@ -17,30 +16,32 @@ from ddr_cli.numerics.neighbor_graphs import (
 from ddr_cli.numerics.scatter import laplacian_form
 from ddr_cli.reducers.discriminant import (
     Discriminant,
-    Kernel,
     KernelDiscriminant,
     LinearDiscriminant,
+    discriminant_directions,
 )
 from ddr_cli.reducers.reducer import Codes, Floats
 from ddr_cli.reducers.registry import Traits, equal_ratios, rank_of_centred
 
 
+@dataclass(eq=False, repr=False)
 class _MarginalFisher(Discriminant):
     """The eigenproblem of both forms."""
 
-    n_neighbors_within: int
-    n_neighbors_between: int
-    reg: float
+    n_neighbors_within: Annotated[int, Ge(1)] = 5
+    n_neighbors_between: Annotated[int, Ge(1)] = 20
+    reg: Annotated[float, Ge(0)] = 0.0
 
     def _directions(self, points: Any, Z: Floats, code: Codes) -> Floats:
         intrinsic = symmetrized(within_class_graph(points, code, self.n_neighbors_within), "union")
         penalty = marginal_pairs(points, code, self.n_neighbors_between)
-        compactness, separability = laplacian_form(Z, intrinsic), laplacian_form(Z, penalty)
-        self.eigenvalues_, W = self._ratios(separability, compactness)
+        S_w, S_b = laplacian_form(Z, intrinsic), laplacian_form(Z, penalty)
+        self.eigenvalues_, W = discriminant_directions(
+            S_b, S_w, self.n_components, self.reg, factorize=isinstance(self, KernelDiscriminant)
+        )
         return W
 
 
-@dataclass(eq=False, repr=False)
 @registered(
     "reducer", "mfa", "marginal Fisher analysis (Yan et al.)", label="MFA", look=("pink", "s")
 )
@@ -107,11 +108,6 @@ class MFA(_MarginalFisher, LinearDiscriminant):
     (150, 2)
     """
 
-    n_components: Annotated[int, Ge(1)] = 2
-    n_neighbors_within: Annotated[int, Ge(1)] = 5
-    n_neighbors_between: Annotated[int, Ge(1)] = 20
-    reg: Annotated[float, Ge(0)] = 0.0
-
     def __ddr_traits__(self) -> Traits:
         return Traits(
             version=3,
@@ -135,7 +131,7 @@ class MFA(_MarginalFisher, LinearDiscriminant):
     label="kernel MFA",
     look=("pink", "v"),
 )
-class KernelMFA(_MarginalFisher, KernelDiscriminant):
+class KernelMFA(KernelDiscriminant, _MarginalFisher):
     r"""MFA in the feature space of a kernel, with a ridge.
 
     The leading solutions of MFA's eigenproblem with the points replaced by their images
@@ -184,17 +180,6 @@ class KernelMFA(_MarginalFisher, KernelDiscriminant):
     >>> KernelMFA(n_components=2).fit_transform(X, y).shape
     (150, 2)
     """
-
-    n_components: Annotated[int, Ge(1)] = 2
-    kernel: Kernel = "rbf"
-    gamma: Literal["scale"] | Annotated[float, Gt(0)] = "scale"
-    degree: Annotated[int, Ge(1)] = 3
-    coef0: float = 1.0
-    n_neighbors_within: Annotated[int, Ge(1)] = 5
-    n_neighbors_between: Annotated[int, Ge(1)] = 20
-    reg: Annotated[float, Gt(0)] = 1e-3
-    n_landmarks: Annotated[int, Ge(2)] | None = None
-    random_state: int | np.random.RandomState | None = None
 
     def __ddr_traits__(self) -> Traits:
         return Traits(

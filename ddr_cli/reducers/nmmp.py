@@ -90,7 +90,6 @@ class NMMP(LinearDiscriminant):
     (150, 2)
     """
 
-    n_components: Annotated[int, Ge(1)] = 2
     n_neighbors_within: Literal["half"] | Annotated[int, Ge(1)] = "half"
     n_neighbors_between: Annotated[int, Ge(1)] = 10
     solver: Literal["newton", "bisection"] = "newton"

@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from ddr_cli.core.errors import DdrError
+from ddr_cli.core.parameters import parameter_model
 from ddr_cli.engine import make_plan
 from ddr_cli.evaluation.registry import CLASSIFIERS, MEASURES, PREPROCESSORS
 from ddr_cli.reducers.registry import REDUCERS, get_traits
@@ -151,7 +152,7 @@ def test_the_order_of_pieces_and_values_makes_no_other_trials(ids):
 
 def others(factory, key, default):
     """Yield values that a parameter may take beside its default, the likeliest first."""
-    hint = typing.get_type_hints(factory.__init__).get(key)
+    hint = parameter_model(factory).model_fields[key].annotation
     words = [word for part in _parts(hint) for word in typing.get_args(part)]
     yield from (word for word in words if word != default)
     if isinstance(default, bool):

@@ -80,7 +80,6 @@ class HSICPCA(LinearDiscriminant):
     (150, 2)
     """
 
-    n_components: Annotated[int, Ge(1)] = 2
     pca_weight: Annotated[float, Ge(0)] = 0.0
 
     def _directions(self, points: Any, Z: Floats, code: Codes) -> Floats:  # noqa: ARG002

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
-from annotated_types import Ge
 
 from ddr_cli.core.registry import registered
 from ddr_cli.numerics.scatter import scatter_matrices
@@ -17,7 +15,6 @@ from ddr_cli.reducers.registry import Traits, rank_of_centred
 _DEPENDENT = 1e-8  # length of what is new in a unit vector below which it is rounding
 
 
-@dataclass(eq=False, repr=False)
 @registered(
     "reducer",
     "lol",
@@ -75,8 +72,6 @@ class LOL(LinearDiscriminant):
     >>> LOL(n_components=3).fit_transform(X, y).shape
     (150, 3)
     """
-
-    n_components: Annotated[int, Ge(1)] = 2
 
     def _directions(self, points: Any, Z: Floats, code: Codes) -> Floats:  # noqa: ARG002
         by_size = np.argsort(-np.bincount(code), kind="stable")

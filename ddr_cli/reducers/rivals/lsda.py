@@ -83,7 +83,6 @@ class LSDA(LinearDiscriminant):
     (150, 2)
     """
 
-    n_components: Annotated[int, Ge(1)] = 2
     n_neighbors: Annotated[int, Ge(1)] = 5
     alpha: Annotated[float, Ge(0), Le(1)] = 0.5
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
-from annotated_types import Ge
 
 from ddr_cli.core.registry import registered
 from ddr_cli.numerics.scatter import scatter_matrices
@@ -15,7 +13,6 @@ from ddr_cli.reducers.reducer import Codes, Floats
 from ddr_cli.reducers.registry import Traits, one_less_than_classes
 
 
-@dataclass(eq=False, repr=False)
 @registered(
     "reducer",
     "olda",
@@ -72,8 +69,6 @@ class OLDA(LinearDiscriminant):
     >>> OLDA(n_components=2).fit_transform(X, y).shape
     (150, 2)
     """
-
-    n_components: Annotated[int, Ge(1)] = 2
 
     def _directions(self, points: Any, Z: Floats, code: Codes) -> Floats:  # noqa: ARG002
         m = fewer_than_classes(self)

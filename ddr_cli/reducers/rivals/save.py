@@ -86,7 +86,6 @@ class SAVE(LinearDiscriminant):
     (150, 2)
     """
 
-    n_components: Annotated[int, Ge(1)] = 2
     method: Literal["save", "dr"] = "save"
     reg: Annotated[float, Ge(0)] = 0.0
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from annotated_types import Ge, Gt, Le
+from annotated_types import Gt, Le
 
 from ddr_cli.core.registry import registered
 from ddr_cli.numerics.generalized_eigen import generalized_eigenpairs
@@ -81,7 +81,6 @@ class ShrinkageLDA(LinearDiscriminant):
     (150, 2)
     """
 
-    n_components: Annotated[int, Ge(1)] = 2
     shrinkage: Literal["ledoit_wolf"] | Annotated[float, Gt(0), Le(1)] = "ledoit_wolf"
 
     def _directions(self, points: Any, Z: Floats, code: Codes) -> Floats:
