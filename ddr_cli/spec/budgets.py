@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
+from annotated_types import Ge
 from pydantic_core import InitErrorDetails
 
 from ddr_cli.core.errors import InputError, did_you_mean
@@ -18,7 +19,7 @@ from ddr_cli.spec.components import Context
 from ddr_cli.spec.sweeps import GridError, grid_values
 
 ALL: Literal["all"] = "all"
-Budget = int | Literal["all"]
+Budget = Annotated[int, Ge(1)] | Literal["all"]
 """The number of labelled training samples per class."""
 
 LABELS = "labels"

@@ -1,6 +1,6 @@
 """The JSON Schemas of specs and cards, made from the models, for editors to check by.
 
-They say what a file may hold before anything is known of its data set; `ddr validate` says more.
+They state what a file may hold before its data set is known; `ddr validate` checks more.
 """
 
 from __future__ import annotations
@@ -8,9 +8,10 @@ from __future__ import annotations
 import ast
 import inspect
 import json
+from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Literal, NoReturn, get_args
+from typing import Any, Literal, NoReturn
 
 from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema
@@ -22,41 +23,24 @@ from ddr_cli.core.registry import Entry, shipped_yaml
 from ddr_cli.data.card import Card
 from ddr_cli.data.cards import card_names
 from ddr_cli.evaluation.metrics import metric_names, scorer_names
-from ddr_cli.spec.estimators import MODES, PREFIXES, registry_of
-from ddr_cli.spec.model import (
-    Control,
-    EmbeddingsSpec,
-    PaperRef,
-    PlotSpec,
-    Spec,
-    SplitSpec,
-    TuneSpec,
-)
+from ddr_cli.spec.components import ClassifierSpec, Component, MeasureSpec, ReducerSpec, StepSpec
+from ddr_cli.spec.estimators import own_keys, registry_of
+from ddr_cli.spec.model import KEYS, Spec
 
-Document = Literal["spec", "card"]
 Schema = dict[str, Any]
 
-DIALECT = "https://json-schema.org/draft/2020-12/schema"
-
 FIRST_LINE = "# yaml-language-server: $schema=spec.schema.json"
-"""By which an editor finds the schema beside a spec."""
+"""By which an editor finds the schema next to a spec."""
 
-_TEXT: Schema = {"type": "string", "minLength": 1}
 _CODE: Schema = {"type": "string", "pattern": ":"}
-_THREE_NUMBERS: Schema = {
-    "type": "array",
-    "items": {"type": "number"},
-    "minItems": 3,
-    "maxItems": 3,
-}
-_RULES = dict.fromkeys(("log", "linear", "range"), _THREE_NUMBERS)
+_NUMBERS: Schema = {"type": "array", "items": {"type": "number"}, "minItems": 3, "maxItems": 3}
+_RULES = dict.fromkeys(("log", "linear", "range"), _NUMBERS)
 _VALUES: Schema = {"type": "array", "minItems": 1}
 
 
-def schema_of(document: Document, *, installed: bool = True) -> Schema:
+def schema_of(document: Literal["spec", "card"], *, installed: bool = True) -> Schema:
     """Return the schema of a document; a spec's has the names of all packages, or ours alone."""
-    schema = _spec(installed) if document == "spec" else _model(Card)
-    return {"$schema": DIALECT, **schema}
+    return _spec(installed) if document == "spec" else model_schema(Card)
 
 
 def schema_text(schema: Schema) -> str:
@@ -73,7 +57,16 @@ def write_schema(folder: Path) -> None:
 
 
 class _Generator(GenerateJsonSchema):
-    """Leaves out what no file can hold, such as a function, and titles that repeat the keys."""
+    """Describes fields by the text below them; leaves out what no file can hold, and titles."""
+
+    def model_schema(self, schema: Any) -> Schema:
+        made = super().model_schema(schema)
+        # The model of an estimator's parameters is in no file.
+        with suppress(OSError):
+            for name, text in described(schema["cls"]).items():
+                if name in made["properties"]:
+                    made["properties"][name]["description"] = text
+        return made
 
     def handle_invalid_for_json_schema(self, schema: Any, error_info: str) -> NoReturn:  # noqa: ARG002
         raise PydanticOmit
@@ -95,72 +88,43 @@ def described(model: type[BaseModel]) -> dict[str, str]:
     }
 
 
-def _model(model: type[BaseModel], *, optional: tuple[str, ...] = ()) -> Schema:
+def model_schema(model: type[BaseModel], *, without: tuple[str, ...] = ()) -> Schema:
+    """Return the schema of a model `without` some fields, which a file does not have."""
     schema: Schema = model.model_json_schema(schema_generator=_Generator)
     del schema["title"]
-    schema["required"] = [name for name in schema.get("required", ()) if name not in optional]
-    return schema
-
-
-def section_of(model: type[BaseModel], *, optional: tuple[str, ...] = ()) -> Schema:
-    """Return the schema of a model with what the source says below its fields."""
-    schema = _model(model, optional=optional)
-    for name, text in described(model).items():
-        if name in schema["properties"]:
-            schema["properties"][name]["description"] = text
-    return schema
+    for name in without:
+        del schema["properties"][name]
+    schema["required"] = [name for name in schema.get("required", ()) if name not in without]
+    return {"$schema": GenerateJsonSchema.schema_dialect, **schema}
 
 
 def _spec(installed: bool) -> Schema:
-    properties = {
-        "title": {"type": "string"},
-        "description": {"type": "string"},
-        "paper": section_of(PaperRef),
+    schema = model_schema(Spec, without=("name", "path", "suite"))
+    properties, required = schema["properties"], ["dataset", "split", "reducers"]
+    parameter = r"^((reducer|classifier)\.[A-Za-z_]\w*|split\.train)$"
+    grid = {"anyOf": [_VALUES, _one_of(_RULES)]}
+    swept = {"patternProperties": {parameter: grid}, "additionalProperties": False}
+    # What a file may hold in another form than the record that is read from it.
+    records = ReducerSpec, ClassifierSpec, MeasureSpec, StepSpec
+    forms: dict[str, Schema] = {
         "dataset": _dataset(installed),
-        "split": section_of(SplitSpec),
-        **{section: _list(section, installed) for section in PREFIXES},
-        "controls": {"type": "array", "items": {"enum": list(get_args(Control))}},
-        "sweep": {
-            "type": "object",
-            "patternProperties": {
-                r"^((reducer|classifier)\.[A-Za-z_]\w*|split\.train)$": {
-                    "anyOf": [_VALUES, _one_of(_RULES)]
-                }
-            },
-            "additionalProperties": False,
-        },
-        "labels": {
-            "anyOf": [
-                {
-                    "type": "array",
-                    "minItems": 1,
-                    "items": {"anyOf": [{"const": "all"}, {"type": "integer", "minimum": 1}]},
-                },
-                _one_of(_RULES),
-            ]
-        },
-        "metrics": {
-            "type": "array",
-            "minItems": 1,
-            "items": {"enum": [*metric_names(), *scorer_names()]},
-        },
-        "tune": {"anyOf": [{"const": "none"}, section_of(TuneSpec)]},
-        "plot": section_of(PlotSpec, optional=("x", "y")),
-        "embeddings": section_of(EmbeddingsSpec),
+        **{record.section: _list(record, installed) for record in records},
+        "sweep": {"type": "object", **swept},
+        "labels": {"anyOf": [properties["labels"] | {"minItems": 1}, _one_of(_RULES)]},
+        "metrics": {**_VALUES, "items": {"enum": [*metric_names(), *scorer_names()]}},
+        "tune": {"anyOf": [{"const": "none"}, *properties["tune"]["anyOf"]]},
     }
-    required = ["dataset", "split", "reducers"]
-    texts = described(Spec)
-    for name, schema in properties.items():
-        # A key with nothing after it is as good as absent.
-        forms = schema if name in required else {"anyOf": [schema, {"type": "null"}]}
-        properties[name] = {"description": texts[name], **forms}
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": required,
-        "additionalProperties": False,
-        "$defs": {"grid": _one_of({"grid": {"anyOf": [_VALUES, _one_of(_RULES)]}, **_RULES})},
-    }
+    for name in KEYS:
+        text = properties[name].pop("description")
+        form = forms.get(name, properties[name])
+        if name not in required and {"type": "null"} not in form.get("anyOf", ()):
+            form = {"anyOf": [form, {"type": "null"}]}
+        properties[name] = {"description": text, **form}
+    del schema["$defs"]["PlotSpec"]["required"]
+    for name in ("DatasetRef", "SuiteRef", *(record.__name__ for record in records)):
+        del schema["$defs"][name]
+    schema["$defs"]["grid"] = _one_of({"grid": grid, **_RULES})
+    return {**schema, "required": required}
 
 
 def _dataset(installed: bool) -> Schema:
@@ -169,38 +133,32 @@ def _dataset(installed: bool) -> Schema:
     return {"anyOf": [name, {"type": "object", "properties": {"name": name}, "required": ["name"]}]}
 
 
-def _list(section: str, installed: bool) -> Schema:
-    registry = registry_of(section)
+def _list(record: type[Component], installed: bool) -> Schema:
+    registry = registry_of(record.section)
     entries = [each for each in registry.entries() if installed or each.origin == "ddr"]
     names = {"anyOf": [{"enum": [entry.name for entry in entries]}, _CODE]}
     code = {"type": "object", "properties": {"name": _CODE}, "required": ["name"]}
-    least = 0 if section == "preprocess" else 1
-    items = [names, *(_component(section, entry) for entry in entries), code]
+    items = [names, *(_component(record, entry) for entry in entries), code]
+    least = 0 if record is StepSpec else 1
     return {"type": "array", "minItems": least, "items": {"anyOf": items}}
 
 
-def _component(section: str, entry: Entry) -> Schema:
+def _component(record: type[Component], entry: Entry) -> Schema:
     """Return what a mapping in a list may hold: a name, parameters, the list's own keys."""
-    own: dict[str, Schema] = {"name": {"const": entry.name, "description": entry.summary}}
-    if section != "preprocess":
-        own["label"] = _TEXT
-    if section == "reducers":
-        own["mode"] = {"enum": list(MODES)}
-    if section == "classifiers":
-        own["only_on"] = {"type": "string"}
-    model = parameter_model(entry.load())
-    schema = _model(model)
-    given: dict[str, Schema] = {}
+    known, model = model_schema(record)["properties"], parameter_model(entry.load())
+    schema = model_schema(model)
+    given: dict[str, Any] = {}
     for name in model.model_fields:
-        # What is given in Python only, such as a function, is not left out as a whole.
-        parameter = schema.get("properties", {}).get(name, {})
-        choices = [parameter] if section == "preprocess" else [parameter, {"$ref": "#/$defs/grid"}]
-        given[name] = {"anyOf": choices} if parameter else {}
-    required = schema["required"] if section == "preprocess" else []
+        # What is given in Python only, such as a function, may be anything here.
+        form = schema["properties"].get(name, True)
+        given[name] = form if record is StepSpec else {"anyOf": [form, {"$ref": "#/$defs/grid"}]}
+    own = {key: known[key] for key in own_keys(record.section)}
+    const = {"const": entry.name, "description": entry.summary}
     return {
         "type": "object",
-        "properties": {**own, **given},
-        "required": ["name", *required],
+        "properties": {"name": const, **own, **given},
+        # The grid of a parameter may take the place of its value.
+        "required": ["name", *(schema["required"] if record is StepSpec else [])],
         "additionalProperties": False,
     }
 

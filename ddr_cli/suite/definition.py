@@ -340,15 +340,9 @@ def load_suite(path_or_name: str | Path) -> Suite:
 
 def suite_schema() -> dict[str, Any]:
     """Return the JSON Schema of a suite's file."""
-    from ddr_cli.spec.schema import DIALECT, described, section_of
+    from ddr_cli.spec.schema import model_schema
 
-    schema = section_of(Suite, optional=("name", "path"))
-    for name in ("name", "path"):
-        del schema["properties"][name]
-    for model in (SuiteData, Track, TuneSpec):
-        for name, text in described(model).items():
-            schema["$defs"][model.__name__]["properties"][name]["description"] = text
-    return {"$schema": DIALECT, **schema}
+    return model_schema(Suite, without=("name", "path"))
 
 
 def _name_of(label: str, given: Any) -> str:

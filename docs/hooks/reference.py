@@ -31,7 +31,7 @@ from ddr_cli.spec.model import (
     SplitSpec,
     TuneSpec,
 )
-from ddr_cli.spec.schema import described
+from ddr_cli.spec.schema import described, model_schema
 
 INSIDE = {
     "split": SplitSpec,
@@ -131,18 +131,15 @@ def _linked(key: str) -> str:
 
 
 def _fields(model: type[BaseModel], *, every: bool = False) -> str:
-    texts = described(model)
-    if every:
-        texts = {name: " ".join(texts.get(name, "").split()) for name in model.model_fields}
     lines = ["| key | value | if not given | what it is |", "| --- | --- | --- | --- |"]
-    properties = model.model_json_schema()["properties"]
-    for name, text in texts.items():
-        kinds = " or ".join(_kinds(properties[name]))
-        default = model.model_fields[name].default
-        is_shown = isinstance(default, int | float | str) and default != ""
-        given = f"`{flow(default)}`" if is_shown else ""
-        lines.append(f"| `{name}` | {kinds} | {given} | {text} |")
-    return "\n".join(lines) if texts else ""
+    for name, form in model_schema(model)["properties"].items():
+        text = " ".join(form.get("description", "").split())
+        if text or every:
+            default = model.model_fields[name].default
+            is_shown = isinstance(default, int | float | str) and default != ""
+            given = f"`{flow(default)}`" if is_shown else ""
+            lines.append(f"| `{name}` | {' or '.join(_kinds(form))} | {given} | {text} |")
+    return "\n".join(lines) if lines[2:] else ""
 
 
 def _kinds(schema: dict[str, Any]) -> Iterator[str]:

@@ -67,7 +67,7 @@ class TrialIds:
         self._data = data
         self._fitted_width = fitted_width
         self._texts: dict[tuple[int, str, str], tuple[object, str]] = {}
-        self._around: dict[str, tuple[str, str]] = {}
+        self._around_split: dict[object, tuple[str, str]] = {}
         versions = [getattr(step.factory, "version", 1) for step in spec.preprocess]
         self._steps = canonical(
             [
@@ -76,24 +76,29 @@ class TrialIds:
             ]
         )
 
-    def around_split(self, cell: Cell) -> tuple[str, str]:
-        """Return what stands before and after the split in a trial's text; its id is the digest."""
-        # Keys in alphabetical order: the text is the canonical JSON of the whole trial.
-        evaluator = self._text(cell.evaluator, _evaluator)
-        tuning = "" if cell.tuning is None else f',"tuning":{self._tuning(cell.tuning)}'
-        return f'{{"classifier":{evaluator},{self._before_split(cell)}', f"{tuning}}}"
-
-    def text_of(self, split: SplitKey) -> str:
-        """Return a split's text, in which splits of a family differ in a number alone."""
-        around = self._around.get(split.family)
+    def of(self, cell: Cell) -> str:
+        """Return a trial's id: the digest of the canonical JSON of the whole trial."""
+        # An address is quicker to hash than a setting.
+        addresses = id(cell.reducer), id(cell.evaluator), id(cell.tuning)
+        kind = *addresses, cell.labels, cell.control
+        around = self._around_split.get(kind)
         if around is None:
-            before, _, after = canonical(self._split(split)).partition(f'"index":{split.index}')
-            around = self._around[split.family] = (before, after)
-        return f'{around[0]}"index":{split.index}{around[1]}'
+            # Keys in alphabetical order.
+            evaluator = self._text(cell.evaluator, _evaluator)
+            tuning = "" if cell.tuning is None else f',"tuning":{self._tuning(cell.tuning)}'
+            before = f'{{"classifier":{evaluator},{self._before_split(cell)}'
+            around = self._around_split[kind] = (before, f"{tuning}}}")
+        return digest(f"{around[0]}{self._split_text(cell.split)}{around[1]}")
 
     def of_embedding(self, cell: Cell) -> str:
         """Return the id of the embedding that a trial rests on."""
-        return digest(f"{{{self._before_split(cell)}{self.text_of(cell.split)}}}")
+        return digest(f"{{{self._before_split(cell)}{self._split_text(cell.split)}}}")
+
+    def _split_text(self, split: SplitKey) -> str:
+        text = self._texts.get((id(split), "", ""))
+        if text is None:
+            text = self._texts[id(split), "", ""] = (split, canonical(self._split(split)))
+        return text[1]
 
     def _before_split(self, cell: Cell) -> str:
         control = f'"control":{canonical(cell.control)},' if cell.control else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, cached_property, partial
+from functools import cache, cached_property
 from inspect import signature
 from itertools import chain, groupby
 from operator import attrgetter
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ddr_cli.core.own_code import shown
 from ddr_cli.engine.datasets import Datasets
-from ddr_cli.engine.plan.identity import DataIdentity, TrialIds, canonical, differing, digest
+from ddr_cli.engine.plan.identity import DataIdentity, TrialIds, canonical, differing
 from ddr_cli.engine.plan.names import OUT_OF_SAMPLE, QUERIES
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class Fit:
     `labels` is the number of training samples per class whose labels it sees,
     None for all; a fit without labels serves trials with any number of them. A tuned fit has the
     trials of one reducer whose settings are chosen: first its `candidates`, which `search` makes,
-    are fitted on each inner fold, then the chosen settings.
+    are fitted on each inner fold, then the selected settings.
     """
 
     cells: Mapping[_Key, Cell]
@@ -186,61 +186,35 @@ def make_plan(
 ) -> Plan:
     """Return the work that a spec takes, on `data` if that is known already.
 
-    A nested reducer (the first m columns of a wider fit are the m-dimensional fit) is fitted once,
+    The first m columns of a nested reducer's fit are its m-dimensional fit, so it is fitted once,
     at the largest ``n_components`` of the whole spec. A wider fit may round differently, so the
-    fitted width is part of a trial's identity where it is not the trial's own. The data is read
-    only if its fingerprint is not known without.
+    fitted ``n_components`` is part of the id of a trial that has another. The data set is read only
+    if its card does not state the fingerprint.
     """
     from ddr_cli.spec import expand
 
-    data = data or (datasets or Datasets()).identify(spec)
-    sketches = _Sketches()
     cells = expand(spec)
-    widths = _widths(cells, sketches)
-
-    def fitted_width(setting: Setting, tuned: str) -> int | None:
-        sketch = sketches.of(setting)
-        widest = widths.get(_Whole(sketch.fit, tuned), (sketch.width,))[0]
-        return None if widest == sketch.width else widest
-
-    ids = TrialIds(spec, data, fitted_width)
-    kinds: dict[object, tuple[_SharedFit, str, str]] = {}
+    sharing = _Sharing(cells)
+    data = data or (datasets or Datasets()).identify(spec)
+    ids = TrialIds(spec, data, sharing.fitted_width)
     splits: dict[SplitKey, dict[_SharedFit, dict[_Key, Cell]]] = {}
     kept: dict[str, str] = {}
     for split, of_split in groupby(cells, key=attrgetter("split")):
-        text, fits = ids.text_of(split), splits.setdefault(split, {})
+        fits = splits[split] = {}
         for cell in of_split:
-            # The trials of a split differ in these; an address is quicker to hash than a setting.
-            addresses = id(cell.reducer), id(cell.evaluator), id(cell.tuning)
-            kind = addresses, cell.labels, cell.control
-            known = kinds.get(kind)
-            if known is None:
-                sketch, tuned = sketches.of(cell.reducer), cell.tuning is not None
-                # Trials that differ in one of these share no embedding.
-                shared = _SharedFit(
-                    cell.reducer.text if tuned else sketch.fit,
-                    cell.labels if sketch.traits.supervised or tuned else None,
-                    cell.control,
-                    tuned,
-                )
-                known = kinds[kind] = (shared, *ids.around_split(cell))
-            shared, before, after = known
-            trial_id = digest(f"{before}{text}{after}")
-            fits.setdefault(shared, {}).setdefault((trial_id, 0), cell)
+            trial_id = ids.of(cell)
+            fits.setdefault(sharing.fit_of(cell), {}).setdefault((trial_id, 0), cell)
             is_shown = spec.embeddings is not None and cell.tuning is None and not cell.control
             if is_shown and split == cells[0].split:
                 kept[trial_id] = ids.of_embedding(cell)
-    search = partial(_candidates, sketches=sketches, widths=widths)
     planned = {
         split: tuple(
-            Fit(served, (), key.labels, search)
-            if key.tuned
-            else Fit(served, widths.get(_Whole(key.fit), ()), key.labels)
-            for key, served in fits.items()
+            Fit(served, sharing.widths.get(shared.whole, ()), shared.labels, sharing.candidates)
+            for shared, served in fits.items()
         )
         for split, fits in splits.items()
     }
-    return Plan(spec, data, planned, sketches.searches(), kept)
+    return Plan(spec, data, planned, sharing.searches(), kept)
 
 
 def _settings_of(cell: Cell) -> Sequence[tuple[Setting, Setting]]:
@@ -249,120 +223,126 @@ def _settings_of(cell: Cell) -> Sequence[tuple[Setting, Setting]]:
 
 
 class _Whole(NamedTuple):
-    """All fits that have one width in a spec: of one reducer, or among one's candidates."""
+    """The settings that one fit serves: of one reducer, or among the candidates of one."""
 
     fit: str
     tuned: str = ""
 
 
-def _widths(cells: Sequence[Cell], sketches: _Sketches) -> dict[_Whole, tuple[int, ...]]:
-    """Return the ``n_components`` that nested fits have in a spec, the largest first."""
-    found: dict[_Whole, set[int]] = {}
-    # Most trials differ in their split and evaluator only.
-    for cell in {(id(cell.reducer), id(cell.tuning)): cell for cell in cells}.values():
-        if cell.tuning is None:
-            sketch = sketches.of(cell.reducer)
-            fits = [(_Whole(sketch.fit), sketch.width)]
-        else:
-            tried = [sketches.of(reducer) for reducer, _ in cell.tuning.candidates]
-            fits = [(_Whole(one.shared_fit, cell.reducer.text), one.shared_width) for one in tried]
-        for whole, width in fits:
-            if width is not None:
-                found.setdefault(whole, set()).add(width)
-    return {whole: tuple(sorted(values, reverse=True)) for whole, values in found.items()}
-
-
 class _SharedFit(NamedTuple):
     """What the trials of one split have in common that one fit serves."""
 
-    fit: str
+    whole: _Whole
     labels: int | None
-    control: str
-    tuned: bool
+    control: str = ""
 
 
-def _candidates(
-    cells: Mapping[_Key, Cell], *, sketches: _Sketches, widths: Mapping[_Whole, tuple[int, ...]]
-) -> tuple[Fit, ...]:
-    """Return the fits of the candidates of tuned trials, each embedding once."""
-    found: dict[tuple[_Whole, int | None], dict[_Key, Cell]] = {}
-    for (trial_id, _), cell in cells.items():
-        assert cell.tuning is not None
-        for number, (reducer, evaluator) in enumerate(cell.tuning.candidates):
-            sketch = sketches.of(reducer)
-            key = (
-                _Whole(sketch.shared_fit, cell.reducer.text),
-                cell.labels if sketch.traits.supervised else None,
-            )
-            candidate = cell._replace(reducer=reducer, evaluator=evaluator, tuning=None)
-            found.setdefault(key, {})[trial_id, number] = candidate
-    return tuple(Fit(each, widths.get(whole, ()), seen) for (whole, seen), each in found.items())
+class _Sketch(NamedTuple):
+    """What the plan needs of one reducer's setting.
 
-
-@dataclass(frozen=True)
-class _Sketch:
-    """What the plan needs of one reducer setting.
-
-    `fit` is the text that settings served by one fit have in common; among the candidates of a
-    tuned trial these are more settings (`shared_width` and `shared_fit`) where a method can be
-    narrowed without a fit of its own.
+    `fit` is the text that settings served by one fit have in common, and `width` the setting's
+    ``n_components`` if they differ in it. `among` is the same pair among the candidates of a tuned
+    trial: a method that can be narrowed without a fit of its own shares more there.
     """
 
     setting: Setting
     traits: Traits
-    width: int | None
     fit: str
-    shared_width: int | None
-    shared_fit: str
-    places_by_neighbors: bool
+    width: int | None
+    among: tuple[str, int | None]
+    takes_queries: bool
 
 
-class _Sketches:
-    """Looks at each distinct setting once; a spec has far fewer of them than trials."""
+class _Sharing:
+    """Finds which trials share a fit; each distinct setting is examined once."""
 
-    def __init__(self) -> None:
-        self._by_object: dict[int, _Sketch] = {}
+    def __init__(self, cells: Sequence[Cell]) -> None:
+        self._sketches: dict[int, _Sketch] = {}
+        self._fits: dict[object, _SharedFit] = {}
+        found: dict[_Whole, set[int]] = {}
+        # Most trials differ in their split and evaluator alone.
+        for cell in {(id(cell.reducer), id(cell.tuning)): cell for cell in cells}.values():
+            for reducer, _ in _settings_of(cell):
+                sketch = self._sketch(reducer)
+                whole, width = _Whole(sketch.fit), sketch.width
+                if cell.tuning is not None:
+                    whole, width = _Whole(sketch.among[0], cell.reducer.text), sketch.among[1]
+                if width is not None:
+                    found.setdefault(whole, set()).add(width)
+        self.widths = {whole: tuple(sorted(found[whole], reverse=True)) for whole in found}
 
-    def of(self, setting: Setting) -> _Sketch:
-        found = self._by_object.get(id(setting))
-        if found is None:
-            # The sketch keeps the setting, so that its address is not used again.
-            found = self._by_object[id(setting)] = self._draw(setting)
-        return found
+    def fitted_width(self, setting: Setting, tuned: str) -> int | None:
+        """Return the ``n_components`` that a setting is fitted at, None if it is its own."""
+        sketch = self._sketch(setting)
+        widest = self.widths.get(_Whole(sketch.fit, tuned), (sketch.width,))[0]
+        return None if widest == sketch.width else widest
+
+    def fit_of(self, cell: Cell) -> _SharedFit:
+        """Return the fit that a trial shares with others of its split."""
+        # An address is quicker to hash than a setting.
+        kind = id(cell.reducer), id(cell.tuning), cell.labels, cell.control
+        if kind not in self._fits:
+            sketch = self._sketch(cell.reducer)
+            if cell.tuning is None:
+                labels = cell.labels if sketch.traits.supervised else None
+                self._fits[kind] = _SharedFit(_Whole(sketch.fit), labels, cell.control)
+            else:
+                # No fit has this name: only its candidates have values of n_components.
+                whole = _Whole("", cell.reducer.text)
+                self._fits[kind] = _SharedFit(whole, cell.labels, cell.control)
+        return self._fits[kind]
+
+    def candidates(self, cells: Mapping[_Key, Cell]) -> tuple[Fit, ...]:
+        """Return the fits of the candidates of tuned trials, each embedding once."""
+        found: dict[_SharedFit, dict[_Key, Cell]] = {}
+        for (trial_id, _), cell in cells.items():
+            for number, (reducer, evaluator) in enumerate(
+                cell.tuning.candidates if cell.tuning else ()
+            ):
+                sketch = self._sketch(reducer)
+                labels = cell.labels if sketch.traits.supervised else None
+                shared = _SharedFit(_Whole(sketch.among[0], cell.reducer.text), labels)
+                candidate = cell._replace(reducer=reducer, evaluator=evaluator, tuning=None)
+                found.setdefault(shared, {})[trial_id, number] = candidate
+        return tuple(
+            Fit(served, self.widths.get(shared.whole, ()), shared.labels)
+            for shared, served in found.items()
+        )
 
     def searches(self) -> dict[str, int]:
+        """Return the most neighbours that a fit needs, by what is searched."""
         most: dict[str, int] = {}
-        for sketch in self._by_object.values():
+        for sketch in self._sketches.values():
             k = sketch.setting.params.get("n_neighbors")
-            if not sketch.traits.neighbors or not isinstance(k, int):
-                continue
-            mode = sketch.setting.mode or OUT_OF_SAMPLE
-            searched = [mode]
-            if mode == OUT_OF_SAMPLE and sketch.places_by_neighbors:
-                searched.append(QUERIES)
-            for points in searched:
-                most[points] = max(most.get(points, 0), k)
+            if sketch.traits.neighbors and isinstance(k, int):
+                mode = sketch.setting.mode or OUT_OF_SAMPLE
+                has_queries = mode == OUT_OF_SAMPLE and sketch.takes_queries
+                for samples in [mode, QUERIES] if has_queries else [mode]:
+                    most[samples] = max(most.get(samples, 0), k)
         return most
 
-    def _draw(self, setting: Setting) -> _Sketch:
+    def _sketch(self, setting: Setting) -> _Sketch:
+        if (found := self._sketches.get(id(setting))) is not None:
+            return found
         from ddr_cli.reducers.registry import REDUCERS, get_traits
 
         reducer = REDUCERS.load(setting.name)(**setting.params)
-        traits = get_traits(reducer)
-        width: Any = setting.params.get(_WIDTH)
-        # A share of the variance, "mle" or true are not numbers of columns.
+        traits, width = get_traits(reducer), setting.params.get(_WIDTH)
+        # A fraction of the variance, "mle" or true is no number of columns.
         counts = isinstance(width, int) and not isinstance(width, bool)
-        narrows = traits.shares_widths and setting.mode == OUT_OF_SAMPLE
         rest = {name: value for name, value in setting.params.items() if name != _WIDTH}
 
-        def fit(*, shares: bool) -> tuple[int | None, str]:
-            params = rest if shares and counts else setting.params
+        def fit(*, shares: bool) -> tuple[str, int | None]:
+            shares = shares and counts
+            params = rest if shares else setting.params
             text = canonical([setting.name, setting.mode, setting.version, params])
-            return width if shares and counts else None, text
+            return text, int(str(width)) if shares else None
 
-        alone = fit(shares=traits.nested)
-        among = fit(shares=True) if narrows and not traits.nested else alone
-        return _Sketch(setting, traits, *alone, *among, places_by_neighbors(reducer))
+        narrows = traits.shares_widths and setting.mode == OUT_OF_SAMPLE
+        alone, among = fit(shares=traits.nested), fit(shares=traits.nested or narrows)
+        # The sketch keeps the setting, so that its address is not used again.
+        sketch = _Sketch(setting, traits, *alone, among, places_by_neighbors(reducer))
+        return self._sketches.setdefault(id(setting), sketch)
 
 
 def places_by_neighbors(reducer: Any) -> bool:
