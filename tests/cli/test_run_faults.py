@@ -159,17 +159,6 @@ def test_a_second_run_on_the_same_folder_is_kept_out(ddr_here, work):
     assert "--out" in message
 
 
-def test_a_changed_spec_leaves_the_old_rows_alone(ddr_here, work, complete):
-    folder = copied(complete, work)
-    before = content(folder)
-    (work / "small.yaml").write_text(SPEC.replace("train: 0.5", "train: 0.6"))
-    code, message = said(ddr_here("run", "small.yaml"))
-    assert code == 2
-    assert "(changed: split.train: 0.5 -> 0.6)" in message
-    assert "--redo changed" in message
-    assert content(folder) == before
-
-
 def test_several_parameters_are_crossed(ddr_here, work):
     words = "--dataset iris --reducer pca --classifier knn --param n_components --values 1,2,3"
     more = ("--param", "classifier.n_neighbors", "--values", "[1, 5]", "--repeats", "2")

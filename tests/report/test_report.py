@@ -395,6 +395,7 @@ def test_runs_of_ones_own_get_a_report_about_them(tmp_path, make_spec, write_res
         )
     done = _run(tmp_path)
     assert done.exit_code == 0, done.output
+    assert str(tmp_path / "report" / "index.html") in done.output.replace("\n", "")
     page = (tmp_path / "report" / "index.html").read_text(encoding="utf-8")
     for words in (done.output, page):
         assert "good: error rate" in words
@@ -404,13 +405,6 @@ def test_runs_of_ones_own_get_a_report_about_them(tmp_path, make_spec, write_res
         assert "--reasons" in words
     assert "The papers" not in page
     assert "verdict" not in page.partition("<body>")[2]
-
-
-def test_the_command_names_the_page(tmp_path, make_spec, write_results):
-    write_results(tmp_path, make_spec("mine", reducers=[CCDR], repeats=2), lambda _: 0.1)
-    done = _run(tmp_path)
-    assert done.exit_code == 0, done.output
-    assert str(tmp_path / "report" / "index.html") in done.output.replace("\n", "")
 
 
 # -- forms of tables -------------------------------------------------------------------------
