@@ -125,7 +125,7 @@ def run(
     >>> results.summary[["reducer", "mean", "sd"]]  # doctest: +SKIP
     """
     from ddr_cli.core.own_code import trusting
-    from ddr_cli.engine import make_progress, run_spec
+    from ddr_cli.engine import Datasets, make_progress, run_spec
     from ddr_cli.spec.objects import in_words
 
     with ExitStack() as stack:
@@ -139,7 +139,7 @@ def run(
             timeout=timeout,
             memory_limit=memory_limit,
             redo=(redo,) if isinstance(redo, str) else redo,
-            sources=sources,
+            datasets=Datasets(sources),
             progress=progress or make_progress(),
         )
     return Results(outcome.folder)

@@ -1,4 +1,4 @@
-"""`ddr check`: which of the things that a run relies on hold for a method, on tiny data."""
+"""`ddr check`: tests, on tiny data, of what a run relies on in a method."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ def check(
     as_json: AsJson = False,
     trust: Trust = False,
 ) -> None:
-    """Check in seconds what a run relies on: shapes, determinism, unlabelled points and so on.
+    """Check in seconds what a run relies on: shapes, determinism, unlabelled samples and so on.
 
-    What fails is told with what it means for a run. The exit code is 1 if anything does.
+    For each failure, its meaning for a run is printed. The exit code is 1 if anything fails.
     """
     from ddr_cli.core.yaml_loader import parse_value
     from ddr_cli.engine.contracts import check_piece

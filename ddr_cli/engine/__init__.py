@@ -1,6 +1,6 @@
 """From a spec to a journal of trials: plan, processes, and nothing lost.
 
-The names are imported when they are asked for, so that the command line stays quick.
+The names are imported when they are first used, so that the command line starts quickly.
 """
 
 from __future__ import annotations

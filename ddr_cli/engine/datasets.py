@@ -16,9 +16,9 @@ _KEPT_BYTES = 500_000_000
 
 
 class Datasets:
-    """Reads data sets, and keeps up to `kept_bytes` of those read last for runs that share them.
+    """Reads data sets, and keeps the last ones, up to `kept_bytes`, for runs that share them.
 
-    Without `sources` the environment says where to look for them.
+    Without `sources`, the environment determines where they are searched.
     """
 
     def __init__(self, sources: Sources | None = None, kept_bytes: int = _KEPT_BYTES) -> None:
@@ -27,7 +27,7 @@ class Datasets:
         self._kept: OrderedDict[str, Dataset] = OrderedDict()
 
     def identify(self, spec: Spec) -> DataIdentity:
-        """Return a spec's data set, without loading it if its card states the fingerprint."""
+        """Return a spec's data set, which is loaded only if its card has no fingerprint."""
         from ddr_cli.data import load_card
 
         card = load_card(spec.card)
@@ -42,13 +42,12 @@ class Datasets:
     def missing(self, spec: Spec) -> tuple[str, ...]:
         """Return the files of a spec's data set that are neither in a mirror nor in the cache."""
         from ddr_cli.data import Sources, load_card
-        from ddr_cli.data.store.sources import locate, missing
+        from ddr_cli.data.store.sources import missing
 
-        card = load_card(spec.card)
-        sources = self._sources or Sources.from_environment()
-        if card.embedded or locate(card, sources) is not None:
+        if self.place(spec) is not None:
             return ()
-        return tuple(file.path for file in missing(card, sources))
+        sources = self._sources or Sources.from_environment()
+        return tuple(file.path for file in missing(load_card(spec.card), sources))
 
     def place(self, spec: Spec) -> str | None:
         """Return where the files of a spec's data set are: card, mirror, cache, or embedded."""

@@ -59,14 +59,14 @@ def fit_pipeline(
     categorical: Sequence[int] = dataset.categorical
     pipeline: Pipeline = make_pipeline(*steps, reducer, classifier)
     with threadpool_limits(1), collected() as warned:
-        points = X
+        embedded = X
         for setting, step in zip(spec.preprocess, steps, strict=True):
             with failing_of(setting.name):
-                points, categorical = fit_step(step, points, y, categorical)
+                embedded, categorical = fit_step(step, embedded, y, categorical)
         with failing_of(winner.reducer.label):
-            points = reducer.fit_transform(points, y)
+            embedded = reducer.fit_transform(embedded, y)
         with failing_of(winner.classifier.label):
-            classifier.fit(points[labelled], np.asarray(dataset.target_names)[y[labelled]])
+            classifier.fit(embedded[labelled], np.asarray(dataset.target_names)[y[labelled]])
         with failing_of(f"The pipeline of {winner.reducer.label} and {winner.classifier.label}"):
             pipeline.predict(X[:1])
         for text in warned():

@@ -1,4 +1,4 @@
-"""What a user sees of a run: a bar on a terminal, otherwise a line now and then."""
+"""Displays the progress of runs: a bar on a terminal, otherwise a line every ten seconds."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _EVERY_SECONDS = 10.0
 
 
 class Progress:
-    """Is told how a run proceeds, or several in turn. This one shows nothing but problems."""
+    """The display of one run, or of several in turn. This one shows only problems."""
 
     def begin(self, name: str, total: int, done: int, failed: int = 0) -> None:
         """Begin a run of `total` trials, of which `done` have ended, some `failed`."""
@@ -22,10 +22,10 @@ class Progress:
         """Count trials that have succeeded or failed."""
 
     def note(self, text: str) -> None:
-        """Take something worth a line, such as a warning of a method."""
+        """Show a line, such as a warning of a method."""
 
     def problem(self, text: str) -> None:
-        """Take something that nobody may miss, not even with `--quiet`."""
+        """Show an important line, also with `--quiet`."""
         sys.stderr.write(f"{text}\n")
 
     def end(self) -> None:
@@ -33,7 +33,7 @@ class Progress:
 
 
 class BatchTotals(NamedTuple):
-    """The numbers of runs that are shown together, of their trials, and of those done."""
+    """Runs that are shown together: their number, their trials, and how many have ended."""
 
     runs: int
     total: int
@@ -60,7 +60,7 @@ class Display(Progress):
         from rich import progress as rich
 
         self._failed, self._last_time = failed, time.monotonic()
-        # A display that has been stopped would draw over what was printed since.
+        # A stopped display would draw over later output, so that each run has a new one.
         self._bars = rich.Progress(
             rich.TextColumn("{task.description}", markup=False),
             rich.BarColumn(),
@@ -82,7 +82,7 @@ class Display(Progress):
             self.note(f"{name}: {total} {self._unit}{already}")
 
     def advance(self, ok: int, failed: int) -> None:
-        """Move the bars, or write a line if the last one is long enough ago."""
+        """Move the bars, or write a line if the last one is old enough."""
         self._failed += failed
         self._all_done += ok + failed
         for task in self._bars.tasks:
@@ -93,11 +93,11 @@ class Display(Progress):
             self.note(self._text())
 
     def note(self, text: str) -> None:
-        """Write the text, above the bars if there are some."""
+        """Write the text, above the bars if any."""
         self._console.print(text, markup=False, highlight=False, soft_wrap=True)
 
     def end(self) -> None:
-        """Put a line in place of the bars."""
+        """Replace the bars by a line."""
         self._bars.stop()
         self.note(self._text())
 
@@ -127,7 +127,7 @@ class Display(Progress):
 def make_progress(
     *, quiet: bool = False, unit: str = "trials", totals: BatchTotals | None = None
 ) -> Progress:
-    """Return a display on standard error, or with `quiet` what shows problems alone."""
+    """Return a display on standard error, or with `quiet` one that shows only problems."""
     return Progress() if quiet else Display(unit=unit, totals=totals)
 
 

@@ -1,4 +1,4 @@
-"""Running specs, one or several, on the processes of this machine or of others."""
+"""Runs one or several specs, in processes of this machine or of others."""
 
 from __future__ import annotations
 
@@ -63,9 +63,8 @@ class RunSettings:
 class RunOutcome:
     """How a run ended.
 
-    Of the `planned` trials this run has `done` some well, of some the last row says that they
-    `failed`, and some were done well before (`skipped`). The same call resumes a run that was
-    `interrupted`.
+    Of the `planned` trials, `done` succeeded in this run, `skipped` had succeeded before, and
+    `failed` have a row of a failure. The same call resumes a run that was `interrupted`.
     """
 
     folder: Path
@@ -80,8 +79,8 @@ class RunOutcome:
 class SpecRun:
     """A spec, its plan, and the journal of its result folder.
 
-    Raises InputError where the folder holds rows of another version that the policy `redo` of the
-    settings does not replace.
+    Raises InputError if the folder holds rows of another version that `redo` of the settings does
+    not replace.
     """
 
     def __init__(
@@ -94,10 +93,10 @@ class SpecRun:
         self._redo = Redo.of(settings.redo)
         self._journal: Journal | None = None
         self._unreadable = ""
-        self.decide()
+        self.first = self.decide()
 
     def decide(self, splits: int | None = None) -> Decision:
-        """Return what a run does, of the first `splits` or of all; a changed file is read again."""
+        """Return what a run of the first `splits`, or of all, does with the rows that exist now."""
         try:
             if self._journal is None:
                 self._journal = journal_of(self.folder, self.plan)
@@ -112,20 +111,17 @@ class SpecRun:
     def run(
         self, executor: Executor, progress: Progress, *, splits: int | None = None
     ) -> RunOutcome:
-        """Run what is to be run, of the first `splits` if that is given.
-
-        See `ddr_cli.engine.run_spec` for the errors.
-        """
+        """Run the trials to do, of the first `splits` if given; see `run_spec` for the errors."""
         decision = self.decide(splits)
         if decision.is_done:
             return self._tidied(decision)
-        # Asking starts processes, which load their libraries while the data is read.
+        # This starts the processes, which load their libraries while the data is read.
         _ = executor.capacity
-        # Before the folder is made or touched: without data there is nothing to put there.
+        # Without data, the folder is neither made nor touched.
         dataset = self._datasets.load(self.plan.spec, self.plan.data.options)
         draws = Draws(self.plan, dataset)
         with locked(self.folder):
-            # Another run may have added rows until now.
+            # Another run may have added rows before the folder was locked.
             decision = self.decide(splits)
             if decision.start_over:
                 self._start_over(progress)
@@ -135,7 +131,7 @@ class SpecRun:
                 if decision.replaced:
                     set_aside_copy(journal.path, unplanned_embeddings(self.folder, self.plan))
                     journal.drop(decision.replaced)
-                # What is replaced is replaced once, also if more splits are run later.
+                # Rows are replaced once, also if more splits are run later.
                 self._redo = replace(self._redo, changed=False, all=False, names=frozenset())
                 record = SessionRecord(
                     started=now(),
@@ -153,9 +149,8 @@ class SpecRun:
                     if journal.is_in_place():
                         raise
                     raise InputError(rescue(journal)) from error
-        return self._outcome(
-            decision, journal.status, interrupted=interrupted, cpu_seconds=record.cpu_seconds
-        )
+        outcome = self._outcome(decision, journal.status)
+        return replace(outcome, interrupted=interrupted, cpu_seconds=record.cpu_seconds)
 
     def _start_over(self, progress: Progress) -> None:
         aside = set_aside(self.folder)
@@ -167,9 +162,9 @@ class SpecRun:
         self._journal = None
 
     def _tidied(self, decision: Decision) -> RunOutcome:
-        """Bring the files of a run with nothing to do up to date."""
+        """Update the files of a run that has nothing to do."""
         journal, manifest = self._journal, manifest_of(self.folder, self.plan)
-        assert journal is not None  # without one there is something to do
+        assert journal is not None  # without a journal there is something to do
         if not (manifest.is_written(self.folder) and journal.is_settled(self.plan.trials)):
             with locked(self.folder):
                 manifest.write(self.folder)
@@ -177,25 +172,11 @@ class SpecRun:
                     journal.settle(self.plan.trials)
         return self._outcome(decision, journal.status)
 
-    def _outcome(
-        self,
-        decision: Decision,
-        status: Mapping[str, str],
-        *,
-        interrupted: bool = False,
-        cpu_seconds: float = 0.0,
-    ) -> RunOutcome:
+    def _outcome(self, decision: Decision, status: Mapping[str, str]) -> RunOutcome:
         good = sum(each == OK for each in status.values())
         skipped = sum(each == OK for each in decision.rows.values())
-        return RunOutcome(
-            self.folder,
-            planned=len(self.plan.trials),
-            done=good - skipped,
-            failed=len(status) - good,
-            skipped=skipped,
-            interrupted=interrupted,
-            cpu_seconds=cpu_seconds,
-        )
+        planned = len(self.plan.trials)
+        return RunOutcome(self.folder, planned, good - skipped, len(status) - good, skipped)
 
 
 def run_spec(
@@ -206,42 +187,38 @@ def run_spec(
     timeout: float | None = None,
     redo: Sequence[str] = (),
     memory_limit: int | None = None,
-    sources: Sources | None = None,
     progress: Progress | None = None,
     executor: Executor | None = None,
     datasets: Datasets | None = None,
 ) -> RunOutcome:
-    """Run the trials of a spec that have not been run yet.
+    """Run the trials of a spec that have no row yet.
 
-    The numbers don't depend on `jobs`, on the order in which trials end, or on how often the run
-    was interrupted.
+    The numbers do not depend on `jobs`, on the order in which trials end, or on interruptions.
 
     Parameters
     ----------
     spec : Spec
         What to run.
     out : str or Path
-        The folder in which the result folder, called as the spec, is made.
+        The folder in which the result folder, with the name of the spec, is made.
     jobs : int
         Number of processes; each uses one thread.
     timeout : float, optional
-        Seconds that a trial may take, its fit included; then its process is ended and the trial
-        has the status ``timeout``.
+        Seconds that a trial may take, its fit included. After that its process is ended, and the
+        trial has the status ``timeout``.
     redo : sequence of str
         Which existing rows are replaced: ``failed`` (trials that failed, timed out or were
         killed), ``changed`` (rows of another version of the spec, the data or the code), names of
-        reducers, classifiers and measures, or ``all``. Replaced rows, but failed ones, are kept
-        below ``previous/<time>`` in the result folder.
+        reducers, classifiers and measures, or ``all``. Replaced rows, except failed ones, are kept
+        in ``previous/<time>`` in the result folder.
     memory_limit : int, optional
         Bytes of address space that each process may use.
-    sources : Sources, optional
-        Where to look for the data; the environment decides if not given.
     progress : Progress, optional
-        What gets told how it goes.
+        Display of the progress.
     executor : Executor, optional
-        What runs the jobs, to share it among runs; `jobs` and `memory_limit` are then its own.
+        The processes, to share them among runs; they replace `jobs` and `memory_limit`.
     datasets : Datasets, optional
-        What reads data sets, to share them among runs; `sources` is then its own.
+        Where the data comes from, to share it among runs; default: as the environment says.
 
     Returns
     -------
@@ -250,18 +227,17 @@ def run_spec(
     Raises
     ------
     InputError
-        If the folder holds another version's trials, is being written to by another run or can't
-        be written.
+        If the folder holds rows of another version, is in use by another run or cannot be
+        written.
     DataUnavailableError
-        If the data can't be had.
+        If the data is not available.
     ExecutorError
-        If what runs the jobs is lost; all trials that had ended are kept.
+        If the processes are lost; all trials that had ended are kept.
     """
     settings = RunSettings(Path(out), jobs, timeout, memory_limit, redo=tuple(redo))
-    run = SpecRun(spec, settings, datasets or Datasets(sources))
+    run = SpecRun(spec, settings, datasets or Datasets())
     _refuse_unknown(redo, [run])
-    own = LocalExecutor(jobs, memory_limit)
-    _limit_processes(own, [run])
+    own = LocalExecutor(_most_jobs(jobs, [run]), memory_limit)
     try:
         return run.run(executor or own, progress or Progress())
     finally:
@@ -280,14 +256,14 @@ def run_specs(
     rounds: Sequence[int | None] = (None,),
     enough: Callable[[RunOutcome], bool] = lambda _: False,
 ) -> dict[str, RunOutcome | DdrError]:
-    """Run specs one after the other, and return what became of each, by its name.
+    """Run specs one after the other, and return the outcome or error of each, by its name.
 
-    All of them share the processes, the data sets and the display of progress. A spec that can't
-    be run does not keep the others from running: `refused` is told of it, as `ended` is of each
-    that was run. But if it is the only one, or what runs the jobs is lost, the error is raised.
-    After an interruption no more are run. `started` is called while the processes load their
-    libraries. `plans` are those that are known already. With `rounds`, the first so many splits of
-    every spec are run before more of any; when an outcome is `enough`, no more are.
+    They share the processes, the data sets and the display of progress. A spec that cannot be run
+    does not stop the others: `refused` is called with its error, as `ended` is with each outcome.
+    The error is raised if there is only one spec, or if the processes are lost. After an
+    interruption no more specs are run. `started` is called while the processes load their
+    libraries. `plans` are plans that exist already. With `rounds`, the first splits of all specs,
+    as many as each round says, are run before further ones, until an outcome is `enough`.
     """
     datasets = Datasets(sources)
     endings: dict[str, RunOutcome | DdrError] = {}
@@ -298,7 +274,7 @@ def run_specs(
         refused(spec, error)
         endings[spec.name] = error
 
-    # A cluster that can't be used is to be known before anything is read.
+    # A cluster that cannot be used is reported before anything is read.
     executor = make_executor(
         settings.backend, settings.jobs, settings.memory_limit, settings.scheduler, started
     )
@@ -311,7 +287,8 @@ def run_specs(
             except DdrError as error:
                 give_up(spec, error)
         _refuse_unknown(settings.redo, runs)
-        _limit_processes(executor, runs)
+        if isinstance(executor, LocalExecutor):
+            executor.jobs = _most_jobs(executor.jobs, runs)
         progress = make_progress(quiet=settings.quiet, totals=_totals(runs, rounds[-1]))
         for splits, run in product(rounds, runs):
             spec = run.plan.spec
@@ -333,7 +310,7 @@ def run_specs(
 
 
 def _refuse_unknown(words: Sequence[str], runs: Sequence[SpecRun]) -> None:
-    """Refuse to run again what is in none of the runs."""
+    """Raise an InputError for names of `redo` that are in none of the runs."""
     names = Redo.of(words).names
     trials = [trial for run in runs for trial in run.plan.trials.values()] if names else []
     known = {name for trial in trials for name in names_of(trial.reducer, trial.evaluator)}
@@ -344,16 +321,14 @@ def _refuse_unknown(words: Sequence[str], runs: Sequence[SpecRun]) -> None:
         )
 
 
-def _limit_processes(executor: Executor, runs: Sequence[SpecRun]) -> None:
-    """Start no more processes than there are jobs for."""
-    if isinstance(executor, LocalExecutor):
-        decisions = [run.decide() for run in runs]
-        most = max((max(len(one.todo), len(one.embeddings)) for one in decisions), default=1)
-        executor.jobs = max(1, min(executor.jobs, most))
+def _most_jobs(jobs: int, runs: Sequence[SpecRun]) -> int:
+    """Return how many of `jobs` processes the runs can use."""
+    most = max((max(len(run.first.todo), len(run.first.embeddings)) for run in runs), default=1)
+    return max(1, min(jobs, most))
 
 
 def _totals(runs: Sequence[SpecRun], splits: int | None) -> BatchTotals | None:
-    """Return how many trials the runs have together, if several have something to do."""
+    """Return the number of trials of all runs, if several of them have something to do."""
     decisions = [run.decide(splits) for run in runs]
     if sum(not one.is_done for one in decisions) < 2:
         return None
@@ -368,9 +343,10 @@ def make_executor(
     scheduler: str | None = None,
     started: Callable[[], None] = lambda: None,
 ) -> Executor:
-    """Return what runs jobs; who asked for it calls its `stop` in the end.
+    """Return the processes for jobs; the caller has to `stop` them.
 
-    `started` is called when there are processes. An `InputError` says what the back end lacks.
+    `started` is called when the processes have been started. Raises an `InputError` if the back end
+    cannot be used.
     """
     if backend == "dask":
         if not scheduler:

@@ -341,11 +341,11 @@ class _Sharing:
         narrows = traits.shares_widths and setting.mode == OUT_OF_SAMPLE
         alone, among = fit(shares=traits.nested), fit(shares=traits.nested or narrows)
         # The sketch keeps the setting, so that its address is not used again.
-        sketch = _Sketch(setting, traits, *alone, among, places_by_neighbors(reducer))
+        sketch = _Sketch(setting, traits, *alone, among, transforms_by_neighbors(reducer))
         return self._sketches.setdefault(id(setting), sketch)
 
 
-def places_by_neighbors(reducer: Any) -> bool:
+def transforms_by_neighbors(reducer: Any) -> bool:
     """Return whether a reducer's ``transform`` takes the neighbours of the new points too."""
     # One without the method fails where it is fitted.
     transform = getattr(reducer, "transform", None)

@@ -1,4 +1,4 @@
-"""A run's result folder: the lock that keeps other runs out, and what is set aside."""
+"""A run's result folder: its lock, and the copies of old files in ``previous/``."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ LOCK = "run.lock"
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Make the folder if it is not there, and keep other runs out of it.
+    """Create the folder if needed, and keep other runs out of it.
 
-    The lock's file stays: were it removed, a run that has just opened it and one that makes it anew
-    would both have the lock.
+    The lock's file stays. If it were removed, a run that has just opened it and a run that creates
+    it again would both have the lock.
     """
     with clear_messages(folder):
         refuse_link(folder)
@@ -61,13 +61,13 @@ def is_running(folder: Path) -> bool:
 
 
 def journal_of(folder: Path, plan: Plan) -> Journal:
-    """Return the journal of a plan's runs, which need not be there yet."""
+    """Return the journal of a plan's runs, which need not exist yet."""
     columns = journal_columns(plan.parameters, plan.spec.metrics, plan.optional_columns)
     return Journal(folder / FILE_NAME, columns, unstated=plan.unstated, added=plan.values_of)
 
 
 def set_aside(folder: Path) -> Path | None:
-    """Move what the folder holds to ``previous/<time>`` in it, which is returned."""
+    """Move the folder's content to its ``previous/<time>``, and return that folder."""
     with clear_messages(folder):
         kept = [path for path in folder.iterdir() if path.name not in (PREVIOUS, LOCK)]
         if not kept:
@@ -79,18 +79,18 @@ def set_aside(folder: Path) -> Path | None:
 
 
 def rescue(journal: Journal) -> str:
-    """Write a journal again that another program removed or changed; return the sentence on it."""
+    """Write a journal again that another program removed or changed; return the message for it."""
     path, aside = journal.path, ""
     with clear_messages(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.exists():
             target = _previous(path.parent)
             path.rename(target / path.name)
-            aside = f" What stood there is in {target} now."
+            aside = f" The changed file is in {target} now."
         journal.write_again()
     return (
-        f"{path} was removed or changed by another program while the run went on. It has all "
-        f"{len(journal.rows)} rows again.{aside} The same command goes on from them."
+        f"{path} was removed or changed by another program during the run. It has all "
+        f"{len(journal.rows)} rows again.{aside} The same command resumes from them."
     )
 
 
@@ -117,6 +117,6 @@ def _previous(folder: Path) -> Path:
 
 
 def unplanned_embeddings(folder: Path, plan: Plan) -> list[Path]:
-    """Return the files of embeddings that no trial of a plan rests on."""
+    """Return the files of embeddings that no trial of a plan uses."""
     planned = {embedding_path(folder, plan, trial) for trial in plan.kept}
     return [path for path in (folder / EMBEDDINGS).glob("*.json") if path not in planned]

@@ -19,7 +19,7 @@ from scipy import sparse
 
 from ddr_cli.core.errors import DdrError
 from ddr_cli.engine.plan.names import QUERIES, TRANSDUCTIVE
-from ddr_cli.engine.plan.plan import places_by_neighbors
+from ddr_cli.engine.plan.plan import transforms_by_neighbors
 from ddr_cli.engine.rows.journal import FAILED, OK, one_line
 from ddr_cli.engine.rows.result import Points, TrialResult
 from ddr_cli.engine.rows.tracebacks import traceback_of
@@ -261,7 +261,7 @@ def embed_split(factory: Any, job: FitJob, split: Samples, width: int | None) ->
         with sharing(split.shared):
             train = reducer.fit_transform(split.shared.points, split.labels.y[:n], **extra)
         if n < len(split.labels.y):
-            queries = split.neighbors.get(QUERIES) if places_by_neighbors(reducer) else None
+            queries = split.neighbors.get(QUERIES) if transforms_by_neighbors(reducer) else None
             test = reducer.transform(split.X[n:], **_neighbors(reducer, queries, k))
         else:
             test = train[:0]

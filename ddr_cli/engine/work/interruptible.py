@@ -11,11 +11,11 @@ from types import FrameType
 
 @contextmanager
 def interruptible(wake: Callable[[], None]) -> Iterator[Callable[[], bool]]:
-    """Have Ctrl-C and requests to end (SIGTERM, SIGHUP) set a flag within the block.
+    """Make Ctrl-C and requests to end (SIGTERM, SIGHUP) set a flag within the block.
 
-    A second one of them acts as if the block were not there. `wake` ends what the block waits for.
-    What the block is given says whether it has been told to stop; outside the main thread, which
-    alone can handle signals, it never has.
+    Yields a function that returns the flag. A second signal acts as without the block. `wake` is
+    called to end the block's waiting. Only the main thread can handle signals; in other threads the
+    flag is never set.
     """
     if threading.current_thread() is not threading.main_thread():
         yield lambda: False
@@ -35,7 +35,7 @@ def interruptible(wake: Callable[[], None]) -> Iterator[Callable[[], bool]]:
 
     names = ("SIGINT", "SIGTERM", "SIGHUP")
     for number in [getattr(signal, name) for name in names if hasattr(signal, name)]:
-        # What is ignored, as by nohup, stays so.
+        # Signals that are ignored, for instance by nohup, stay ignored.
         if signal.getsignal(number) != signal.SIG_IGN:
             before[number] = signal.signal(number, stop)
     try:

@@ -50,7 +50,7 @@ _ONE_THREAD = (
     "VECLIB_MAXIMUM_THREADS",
     "NUMEXPR_NUM_THREADS",
 )
-_PIECES = ("ddr_cli.reducers.", "ddr_cli.evaluation.")
+_COMPONENTS = ("ddr_cli.reducers.", "ddr_cli.evaluation.")
 _PR_SET_PDEATHSIG = 1
 _thread_limits: list[object] = []
 
@@ -63,10 +63,10 @@ class _Submitted:
 
 
 class LocalExecutor(Executor):
-    """A pool of `jobs` processes, of one thread each, that outlives the death of any of them.
+    """A pool of `jobs` processes with one thread each, which survives the death of any of them.
 
-    Each may use `memory_limit` bytes of address space. They start, and `started` is called, when
-    the executor is first asked for its capacity: runs with nothing to do start none.
+    Each may use `memory_limit` bytes of address space. The processes start, and `started` is
+    called, when the capacity is first read: runs with nothing to do start none.
     """
 
     def __init__(
@@ -93,21 +93,21 @@ class LocalExecutor(Executor):
         return _DEPTH * self.jobs
 
     def submit(self, job: Job) -> None:
-        """Have a job done."""
+        """Accept a job."""
         pool = self._pool
         if pool is None or not pool.active:
             pool = self._restart()
         number = self._numbers = self._numbers + 1
         limit = None
         if job.timeout is not None:
-            # If the job's own alarm does not end it: all its stages at their limits.
+            # For a job that its own alarm does not end: the limits of all its stages.
             limit = job.timeout * job.stages + _GRACE_SECONDS
         future = pool.schedule(_do, args=(job,), timeout=limit)
         self._submitted[number] = _Submitted(job, future)
         future.add_done_callback(lambda _: self._notify(number))
 
     def wait(self, seconds: float) -> list[JobEnd]:
-        """Return the jobs that have ended since the last call, waiting for one if there is none."""
+        """Return the jobs that have ended since the last call; if none has, wait for one."""
         numbers = self._take(seconds)
         ends = []
         for number in numbers:
@@ -122,7 +122,7 @@ class LocalExecutor(Executor):
             ends.append(end)
             self._restarts = 0
         if self._submitted and not ends and self._pool is not None and not self._pool.active:
-            # A pool that gives up forgets jobs that it has not looked at yet.
+            # A pool that gives up forgets jobs that it has not looked at.
             self._restart()
         return ends if numbers else self._lost()
 
@@ -148,13 +148,13 @@ class LocalExecutor(Executor):
                 initargs=(self._memory_limit, dict(os.environ)),
                 context=_Context(),
             )
-            # Asking starts the processes, which load their libraries while the data is read.
+            # This starts the processes, which load their libraries while the data is read.
             assert pool.active
         except (BrokenProcessPool, OSError) as error:
             raise ExecutorError(
-                f"Worker processes can't be started ({error.__cause__ or error}): take fewer than "
-                f"--jobs {self.jobs}, raise what the system allows (ulimit -n, ulimit -u) or, "
-                f"where a path is too long, set TMPDIR to a shorter one."
+                f"Worker processes cannot start ({error.__cause__ or error}): use fewer than "
+                f"--jobs {self.jobs}, raise the system's limits (ulimit -n, ulimit -u) or, if a "
+                "path is too long, set TMPDIR to a shorter one."
             ) from error
         return pool
 
@@ -166,7 +166,7 @@ class LocalExecutor(Executor):
             self._pool = None
 
     def _restart(self) -> ProcessPool:
-        """Replace a pool that has given up, which pebble's does when an idle process is killed."""
+        """Replace a pool that has given up; pebble's does so when an idle process is killed."""
         self._restarts += 1
         if self._restarts > _RESTARTS:
             raise ExecutorError(
@@ -178,15 +178,15 @@ class LocalExecutor(Executor):
         again = [submitted.job for submitted in self._submitted.values()]
         self._submitted.clear()
         for job in again:
-            # By its trace, a job is taken for that of the process which died.
+            # With its old trace, the job would seem to belong to the process that died.
             job.trace.unlink(missing_ok=True)
             self.submit(job)
         return pool
 
     def _lost(self) -> list[JobEnd]:
-        """Return jobs whose process is no more although the pool has not noticed.
+        """Return jobs whose process has ended although the pool has not noticed.
 
-        pebble takes an exit with code 0 for a worker's planned end and leaves its job open.
+        pebble treats an exit with code 0 as a worker's planned end and leaves its job open.
         """
         lost = []
         for number, submitted in list(self._submitted.items()):
@@ -198,7 +198,7 @@ class LocalExecutor(Executor):
                 submitted.future.cancel()
                 reason = "the worker process ended itself without a result"
                 lost.append(_dead(submitted.job, reason))
-            # The result may still be on its way: look again after the next wait.
+            # The result may still arrive: look again after the next wait.
             submitted.looked_dead = True
         return lost
 
@@ -224,7 +224,7 @@ def _end_of(submitted: _Submitted) -> JobEnd | None:
     except TimeoutError:
         return _timed_out(job)
     except Exception as error:
-        return _dead(job, f"the worker's answer can't be read: {error}")
+        return _dead(job, f"the worker's answer cannot be read: {error}")
 
 
 def _dead(job: Job, reason: str) -> JobEnd:
@@ -257,8 +257,8 @@ def _is_alive(pid: int) -> bool:
 
 class _Process(_BaseProcess):
     def start(self) -> None:
-        # multiprocessing imports the parent's main module anew in each child: a waste for the `ddr`
-        # program, and for a script that calls run_spec without a __main__ guard, a run in each.
+        # multiprocessing imports the parent's main module again in each child. This wastes time for
+        # the `ddr` program; a script that calls run_spec without a __main__ guard would run again.
         main = sys.modules["__main__"]
         sys.modules["__main__"] = types.ModuleType("__main__")
         try:
@@ -273,16 +273,16 @@ class _Context(_BaseContext):
 
 def _copy_a_loaded_process() -> None:
     if sys.platform == "linux":
-        # What planning has loaded is what the jobs are about to need.
-        pieces = [name for name in sys.modules if name.startswith(_PIECES)]
-        forkserver.set_forkserver_preload(["ddr_cli.engine.work.preloaded", *pieces])
-        # Once, whatever the number of pools.
+        # The jobs need the modules that planning has loaded.
+        components = [name for name in sys.modules if name.startswith(_COMPONENTS)]
+        forkserver.set_forkserver_preload(["ddr_cli.engine.work.preloaded", *components])
+        # Register it once, whatever the number of pools.
         atexit.unregister(_end_fork_server)
         atexit.register(_end_fork_server)
 
 
 def _check_memory_limit(limit: int) -> None:
-    """Refuse a limit that a process has reached before it gets a job."""
+    """Refuse a limit that a process exceeds before it gets a job."""
     if sys.platform != "linux":
         return
     ours, theirs = connection.Pipe(duplex=False)
@@ -296,7 +296,7 @@ def _check_memory_limit(limit: int) -> None:
         raise InputError(
             f"--memory-limit {limit / _MEGABYTE:.0f}MB is too low: a worker process takes "
             f"{taken // _MEGABYTE} MB of address space before its first trial. Use {least}MB or "
-            "more, or leave it out."
+            "more, or omit the option."
         )
 
 
@@ -308,7 +308,7 @@ def _tell_size(to: connection.Connection) -> None:
 
 
 def _end_fork_server() -> None:
-    """Wait for the process that workers are copies of, so that `time` counts their CPU time."""
+    """Wait for the process whose copies the workers are, so that `time` counts their CPU time."""
     server: Any = getattr(forkserver, "_forkserver", None)  # has no public name
     with suppress(AttributeError, TypeError, OSError):
         os.kill(server._forkserver_pid, signal.SIGTERM)
@@ -316,12 +316,12 @@ def _end_fork_server() -> None:
 
 
 def _start_worker(memory_limit: int | None, environment: dict[str, str]) -> None:
-    """Prepare this process: one thread, no orphan, no more bytes of address space than allowed.
+    """Prepare this process: one thread, no orphan, limited address space.
 
-    Beyond them an allocation fails, which fails the trial.
+    An allocation beyond the limit fails, and with it the trial.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # The system ends the process at once, also in the middle of a call into compiled code.
+    # The system then ends the process at once, even during a call into compiled code.
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     if hasattr(signal, "SIGALRM"):
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
@@ -334,12 +334,12 @@ def _start_worker(memory_limit: int | None, environment: dict[str, str]) -> None
     import ddr_cli.engine.work.fitting  # noqa: F401  loads the libraries before memory is limited
     from ddr_cli.core import own_code
 
-    # It is given nothing that the process that started it was not allowed to load.
+    # It gets only code that the process that started it was allowed to load.
     own_code.trust()
     _thread_limits.append(threadpool_limits(1))
     import numpy
 
-    numpy.random.seed()  # noqa: NPY002  copies would all draw the same
+    numpy.random.seed()  # noqa: NPY002  copies would draw the same numbers
     if memory_limit is not None:
         import resource
 
@@ -347,12 +347,12 @@ def _start_worker(memory_limit: int | None, environment: dict[str, str]) -> None
 
 
 def use_one_thread() -> None:
-    """Have libraries that are loaded later use one thread; threadpoolctl tells the others."""
+    """Make libraries that are loaded later use one thread; threadpoolctl limits the others."""
     os.environ.update(dict.fromkeys(_ONE_THREAD, "1"))
 
 
 def end_with_parent() -> None:
-    """See to it that this process is killed when its parent dies, however that happens."""
+    """Make sure that this process is killed when its parent dies, for whatever reason."""
     parent = parent_process()
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)

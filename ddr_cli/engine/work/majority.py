@@ -1,4 +1,4 @@
-"""What a trial that failed is scored as: always naming the training part's largest class."""
+"""The scores of a failed trial: those of the majority-class baseline."""
 
 from __future__ import annotations
 
@@ -30,10 +30,9 @@ def majority_scores(
     labels: int | None = None,
     groups: NDArray[np.int64] | None = None,
 ) -> dict[str, float]:
-    """Return the scores of the constant answer, by the metrics that it has any of.
+    """Return the scores of the majority class (ties: the first), for metrics that are defined.
 
-    With `labels` of each class, all are equally large there. Of equally large classes it is the
-    first. `groups` are those of the test points.
+    At most `labels` training samples of each class count. `groups` are those of the test samples.
     """
     y_train = y_train[y_train != UNLABELLED]
     sizes = np.bincount(y_train)
@@ -41,7 +40,7 @@ def majority_scores(
     largest = int(np.argmax(sizes))
     scores: dict[str, float] = {}
     for name in metrics:
-        # A score that the constant answer doesn't have stays out.
+        # Scores that a constant prediction does not have are left out.
         with suppress(ValueError, ZeroDivisionError):
             if name in LABEL_METRICS:
                 scores[name] = label_score(name, y_test, np.full_like(y_test, largest))
@@ -54,7 +53,7 @@ def majority_scores(
             elif name in scorer_names():
                 from sklearn.dummy import DummyClassifier
 
-                # Its probabilities are the fractions of the classes.
+                # Its probabilities are the class fractions.
                 y = np.repeat(np.arange(len(sizes)), sizes)
                 prior = DummyClassifier(strategy="prior").fit(np.zeros((len(y), 1)), y)
                 scores[name] = scorer_score(name, prior, np.zeros((len(y_test), 1)), y_test)

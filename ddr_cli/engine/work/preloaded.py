@@ -1,7 +1,7 @@
-"""What all worker processes of this machine load once: they are forks of one process.
+"""Libraries that the worker processes of this machine load once: they are forks of one process.
 
-`ddr_cli.engine.work.local` starts that process. It imports this module, only makes forks, and dies
-with its parent, and they with it.
+`ddr_cli.engine.work.local` starts that process. It imports this module, does nothing but fork, and
+ends with its parent; the forks end with it.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from importlib import import_module
 from ddr_cli.core.lazy import as_if_missing, load_when_used
 from ddr_cli.engine.work.local import end_with_parent, use_one_thread
 
-# Next to nothing of what is loaded here is garbage, and all of it stays: looking for some would
-# cost time while loading, and in each copy the memory that they share.
+# Almost nothing that is loaded here is garbage, and all of it stays. A search for garbage would
+# cost time, and in each copy the memory that the copies share.
 gc.disable()
 end_with_parent()
 use_one_thread()
-# scikit-learn imports it, and it is a third of what that takes.
+# scikit-learn imports it, which is a third of its own loading time.
 load_when_used("scipy.stats")
-# And pandas, of which workers are given nothing. Not when used: scikit-learn looks at each fit
-# whether it is loaded, which would load it.
+# Workers do not use pandas. It must be missing, not loaded when used: scikit-learn checks at each
+# fit whether it is loaded, which would load it.
 with as_if_missing("pandas"):
     import_module("ddr_cli.engine.work.fitting")
 gc.freeze()

@@ -1,4 +1,4 @@
-"""The scores of one embedding: what classifiers predict on it, and what measures say of it."""
+"""The scores of one embedding, by classifiers and measures."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ def is_measure(factory: Any) -> bool:
 def batches(
     evaluations: Sequence[Evaluation], *, across_widths: bool = False
 ) -> list[list[Evaluation]]:
-    """Put together what one call to ``predict_many`` or ``score_many`` can answer.
+    """Group the evaluations that one call to ``predict_many`` or ``score_many`` can do.
 
-    With `across_widths`, also what one to ``predict_mapped`` can.
+    With `across_widths`, also those that one call to ``predict_mapped`` can do.
     """
     found: dict[object, list[Evaluation]] = {}
     for one in evaluations:
@@ -61,7 +61,7 @@ def _batch_key(one: Evaluation, *, across_widths: bool) -> object:
 
 
 def seeded(estimator: Any, seed: int) -> Any:
-    """Give a piece that would draw from a global stream a seed of its own."""
+    """Set the seed of a component that would else draw from a global stream."""
     params = estimator.get_params(deep=False) if hasattr(estimator, "get_params") else {}
     if params.get("random_state", seed) is None:
         estimator.set_params(random_state=seed)
@@ -84,9 +84,9 @@ def scores_of(
 ) -> list[Scores]:
     """Return the scores of evaluators of one class on the embedded parts of a split.
 
-    They differ in the parameter that they share a fit over, or in which of `maps` of the points
-    they see. Classifiers are scored by the spec's metrics, a measure by its own alone. `prototypes`
-    are the coordinates of the classes themselves, where the reducer has them.
+    They differ in the parameter over which they share a fit, or in which of `maps` is applied to
+    their samples. Classifiers are scored by the spec's metrics, a measure only by its own.
+    `prototypes` are the coordinates of the classes themselves, if the reducer has them.
     """
     if is_measure(type(evaluators[0])):
         return _measured(evaluators, _embedded(train, test, split, prototypes))
@@ -99,7 +99,7 @@ def scores_of(
         scores = [_scores(predicted, y_test, own) for predicted in predictions]
     if TRAINING_ERROR in metrics:
         for found, predicted in zip(
-            scores, _of_training_points(evaluators, train, y_train), strict=True
+            scores, _of_training_set(evaluators, train, y_train), strict=True
         ):
             found[TRAINING_ERROR] = label_score("error", y_train, predicted)
     return scores
@@ -123,7 +123,7 @@ def _ranks(classifier: Any, metrics: Sequence[str]) -> bool:
 def _fitted_scores(
     classifier: Any, train: Any, test: Any, split: Samples, metrics: Sequence[str]
 ) -> Scores:
-    """Return the scores of a classifier by metrics that look at more than its predictions."""
+    """Return the scores of a classifier by metrics that need more than its predictions."""
     y_train, y_test = split.labels.y[: split.n_train], split.labels.y[split.n_train :]
     classifier.fit(train, y_train)
     own = [name for name in metrics if name in LABEL_METRICS]
@@ -151,14 +151,14 @@ def _predictions(
     return list(type(evaluators[0]).predict_many(train, y_train, test, settings))
 
 
-def _of_training_points(
+def _of_training_set(
     evaluators: Sequence[Any], train: Any, y_train: NDArray[np.int64]
 ) -> list[NDArray[Any]]:
     factory = type(evaluators[0])
     if hasattr(factory, "predict_training"):
         settings = [evaluator.get_params(deep=False) for evaluator in evaluators]
         return list(factory.predict_training(train, y_train, settings))
-    # Those that shared a call for the test points are not fitted yet.
+    # Classifiers that shared a call for the test samples are not fitted yet.
     return [
         (one if hasattr(one, "classes_") else one.fit(train, y_train)).predict(train)
         for one in evaluators
@@ -191,13 +191,13 @@ def _ranked(classifier: Any, test: Any, split: Samples) -> float:
 
 def _embedded(train: Any, test: Any, split: Samples, prototypes: NDArray[Any] | None) -> Embedded:
     parts, labels = [train, test], split.labels
-    points = sparse.vstack(parts, format="csr") if sparse.issparse(train) else np.vstack(parts)
+    both = sparse.vstack(parts, format="csr") if sparse.issparse(train) else np.vstack(parts)
     return Embedded(
-        points,
+        both,
         split.X,
         labels.y,
         split.n_train,
         labels.classes,
         labels.subclasses,
-        None if prototypes is None else prototypes[:, : points.shape[1]],
+        None if prototypes is None else prototypes[:, : both.shape[1]],
     )

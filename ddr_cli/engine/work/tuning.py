@@ -11,7 +11,7 @@ from ddr_cli.engine.rows.result import TrialResult
 from ddr_cli.engine.work.jobs import Evaluation, FitJob, TuneJob
 from ddr_cli.evaluation.metrics import LABEL_METRICS, get_scale
 
-# Means that differ in rounding alone are equal, and the first of equal settings is taken.
+# Means that differ only by rounding are equal; of equal settings the first is taken.
 _DECIMALS = 12
 
 

@@ -39,7 +39,7 @@ class DaskExecutor(Executor):
         self._context = RunContext(uuid.uuid4().hex, memory_limit, number_versions())
         self._submitted: dict[int, tuple[Job, Any]] = {}
         # Data sets and prepared splits, by their file here, are values of tasks: dask sends them to
-        # the workers that have a job on them, and makes them again if those die.
+        # the workers that need them, and computes them again if those die.
         self._values: dict[Path, Any] = {}
         self._tasks = 0
         self._threads = 0
@@ -58,7 +58,7 @@ class DaskExecutor(Executor):
         return _DEPTH * max(1, self._threads)
 
     def submit(self, job: Job) -> None:
-        """Have a job done."""
+        """Accept a job."""
         if isinstance(job, SplitJob):
             if job.data not in self._values:
                 self._values[job.data] = self._task(bytes, job.data.read_bytes())
@@ -72,7 +72,7 @@ class DaskExecutor(Executor):
         future.add_done_callback(lambda _: self._notify(number))
 
     def wait(self, seconds: float) -> list[JobEnd]:
-        """Return the jobs that have ended since the last call, waiting for one if there is none."""
+        """Return the jobs that have ended since the last call; if none has, wait for one."""
         ends = []
         for number in self._take(seconds):
             if number not in self._submitted:
@@ -81,7 +81,7 @@ class DaskExecutor(Executor):
             if (end := self._end_of(job, future)) is None:
                 self._notify(number)
                 continue
-            # Were it kept, dask would do the job again if the worker with its result died.
+            # A kept future would make dask do the job again if the worker with its result died.
             del self._submitted[number]
             future.release()
             ends.append(end)
@@ -89,7 +89,7 @@ class DaskExecutor(Executor):
         return ends
 
     def release(self, path: Path) -> None:
-        """Drop what the cluster holds of a file."""
+        """Drop the cluster's copy of a file."""
         self._values.pop(path, None)
 
     def discard(self) -> None:
@@ -97,14 +97,14 @@ class DaskExecutor(Executor):
         futures = [*(future for _, future in self._submitted.values()), *self._values.values()]
         self._submitted.clear()
         self._values.clear()
-        # Without a connection there is nothing to forget.
+        # Without a connection, the cluster has forgotten them already.
         with suppress(Exception):
             self._check_connection()
             self._client.cancel(futures, force=True)
             self._client.run(worker.end_idle, on_error="ignore")
 
     def stop(self) -> None:
-        """End all processes at once; the cluster goes on."""
+        """End all processes at once; the cluster stays."""
         self.discard()
         self._client.close(timeout=_ANSWER_SECONDS)
 
@@ -112,12 +112,12 @@ class DaskExecutor(Executor):
         self._check_connection()
         self._tasks += 1
         key = f"ddr-{self._context.token}-{function.__name__}-{self._tasks}"
-        # It warns of arguments of many bytes: a data set is one.
+        # dask warns of large arguments, such as a data set.
         with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1PB"}):
             return self._client.submit(function, *args, key=key, pure=False, retries=0)
 
     def _end_of(self, job: Job, future: Any) -> JobEnd | None:
-        """Return how a job ended, or None if its result was lost and dask does it again."""
+        """Return how a job ended, or None if its result was lost and dask repeats it."""
         if future.status in ("cancelled", "lost"):
             raise ExecutorError(_LOST.format(self._address, "it has dropped the jobs"))
         try:
@@ -168,7 +168,7 @@ class DaskExecutor(Executor):
 
 
 def _connect(address: str) -> Any:
-    # It logs a lost connection as a traceback, beside the sentence that is raised here.
+    # dask logs a lost connection as a traceback, in addition to the error that is raised here.
     logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
     make: Any = Client  # partly untyped
     try:

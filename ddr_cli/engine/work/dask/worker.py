@@ -1,7 +1,7 @@
-"""Jobs in a dask worker: each thread hands its jobs to a process of its own and waits.
+"""Jobs in a dask worker: each thread passes its jobs to a process of its own and waits.
 
-A dask worker cannot end a job that hangs, and it dies with one that crashes; a process of
-`ddr_cli.engine.work.local` survives neither and costs only its job.
+A dask worker cannot end a job that hangs, and it dies with one that crashes. A process of
+`ddr_cli.engine.work.local` dies in both cases, and only its job is lost.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _WAIT_SECONDS = 0.5
 
 @dataclass(frozen=True)
 class RunContext:
-    """What all jobs of a run have in common; `token` names it."""
+    """What all jobs of a run have in common; `token` identifies the run."""
 
     token: str
     memory_limit: int | None
@@ -34,7 +34,7 @@ class RunContext:
 
 
 def unfit(versions: dict[str, str | None]) -> str:
-    """Return why this worker can't do jobs of a run with these versions, or an empty string."""
+    """Return why this worker cannot do jobs of a run with these versions, or an empty string."""
     own = number_versions()
     differing = sorted(versions.items() - own.items())
     names = ", ".join(f"{name} {own[name]} instead of {other}" for name, other in differing)
@@ -42,7 +42,7 @@ def unfit(versions: dict[str, str | None]) -> str:
 
 
 def prepare(context: RunContext, job: SplitJob, data: bytes) -> tuple[JobEnd, bytes]:
-    """Have a split prepared on a data set's file, and return the split's, empty if it failed."""
+    """Prepare a split from a data set's file; return the split's file, empty after a failure."""
     with _folder() as folder:
         split = folder / "split"
         (folder / "data").write_bytes(data)
@@ -57,10 +57,10 @@ def end_of(prepared: tuple[JobEnd, bytes]) -> JobEnd:
 
 
 def fit(context: RunContext, job: FitJob | TuneJob, prepared: tuple[JobEnd, bytes]) -> JobEnd:
-    """Have a fit done, and return when it has ended."""
+    """Do a fit, and return how it ended."""
     end, split = prepared
     if not split:
-        # The worker that had the split was lost, and preparing it again went wrong.
+        # The worker that had the split was lost, and its second preparation failed.
         return end
     with _folder() as folder:
         (folder / "split").write_bytes(split)
@@ -85,7 +85,7 @@ def _done(context: RunContext, job: Job, folder: Path) -> JobEnd:
     task = dask_worker.state.tasks[dask_worker.get_current_task()]
     executor = _process_for(context)
     executor.submit(replace(job, trace=folder / "trace"))
-    # dask can't interrupt a task that was cancelled, or whose run was killed; but it says so.
+    # dask cannot interrupt a task that was cancelled or whose run was killed; it changes its state.
     while task.state == "executing":
         if ends := executor.wait(_WAIT_SECONDS):
             _idle.setdefault(context.token, []).append(executor)
@@ -96,20 +96,20 @@ def _done(context: RunContext, job: Job, folder: Path) -> JobEnd:
 
 def _process_for(context: RunContext) -> LocalExecutor:
     with _lock:
-        # A run that was killed has not ended its own.
+        # A run that was killed has not ended its processes.
         end_idle(besides=context.token)
         if idle := _idle.get(context.token):
             return idle.pop()
-        # dask marks its workers as daemons, which Python forbids to have processes. Ours end with
-        # their parent, which is what the ban is to ensure.
+        # dask marks its workers as daemons, and Python forbids daemons to have child processes, so
+        # that none outlive their parent. Ours end with their parent.
         multiprocessing.current_process().daemon = False
         executor = LocalExecutor(1, context.memory_limit)
-        _ = executor.capacity  # starts it
+        _ = executor.capacity  # starts the process
     return executor
 
 
 def end_idle(besides: str = "") -> None:
-    """End the processes that have no job, but for one run's."""
+    """End the processes that have no job, except those of the run `besides`."""
     for token in set(_idle) - {besides}:
         for executor in _idle.pop(token, []):
             # The caller may be the worker's event loop, which must not wait for processes to end.
