@@ -73,7 +73,7 @@ def status(
         {
             "name": row["name"],
             **{name: str(row[name] or "?") for name in counts},
-            "size": "-" if row["bytes"] is None else decimal(row["bytes"], precision=0),
+            "size": "-" if not row["bytes"] else decimal(row["bytes"], precision=0),
             "found": row["place"],
             # `ddr describe` shows the conditions in full.
             "licence": row["licence"].partition(";")[0].partition(",")[0] or "not stated",
@@ -82,12 +82,7 @@ def status(
     ]
     table = Table(pd.DataFrame(records), left=("found", "licence"), narrow=True)
     print_table(console(), table)
-    lines = [
-        f"{place}: {folder}"
-        for place, folder in sorted(
-            {(row["place"], row["folder"]) for row in rows if row["folder"]}
-        )
-    ]
+    lines = sorted({f"{row['place']}: {row['folder']}" for row in rows if row["folder"]})
     absent = [row for row in rows if row["missing"]]
     for row in absent:
         unknown = "" if row["download"] else " (no address known)"
@@ -109,7 +104,7 @@ def _verify(cards: Sequence[Card]) -> None:
     outcomes = []
     for card in cards:
         for check in check_dataset(card, places):
-            typer.echo(f"{check.outcome:<7} {check.label}: {check.detail} ({check.seconds:.2f} s)")
+            typer.echo(f"{check.outcome:<7} {check.label}: {check.detail}")
             outcomes.append(check.outcome)
     if "differs" in outcomes:
         raise typer.Exit(EXIT_FAILED)

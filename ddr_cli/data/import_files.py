@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import takewhile
 from operator import eq
@@ -13,7 +13,7 @@ from tempfile import mkdtemp
 from ddr_cli.core.atomic import require_file
 from ddr_cli.core.errors import InputError
 from ddr_cli.data.assemble import DataMismatchError
-from ddr_cli.data.card import Card, CardFile, Layout, is_inside
+from ddr_cli.data.card import Card, is_inside
 from ddr_cli.data.dataset import Dataset
 from ddr_cli.data.files import is_archive, read_members
 from ddr_cli.data.load import install
@@ -22,8 +22,8 @@ from ddr_cli.data.store.sources import Sources
 
 _PACKED = (".zip", ".tar.gz", ".tgz", ".tar")
 
-# A file of the user: its path and, if it is in an archive, its name there.
-_Source = tuple[Path, str | None]
+# For each file that was given, by its path (in an archive: after the archive's): what copies it.
+_Offered = dict[str, Callable[[Path], object]]
 
 
 def import_files(card: Card, given: Sequence[Path], sources: Sources) -> Dataset:
@@ -34,84 +34,75 @@ def import_files(card: Card, given: Sequence[Path], sources: Sources) -> Dataset
     """
     if card.embedded:
         raise InputError(f"The data set '{card.name}' needs no files; there is nothing to import.")
-    files = [file.path for layout in card.layouts for file in layout.files]
-    if outside := [path for path in files if not is_inside(path)]:
+    files = [file for layout in card.layouts for file in layout.files]
+    if outside := [file.path for file in files if not is_inside(file.path)]:
         raise InputError(
             f"The card '{card.name}' says where {outside[0]} is; put it there, or change the card."
         )
-    candidates: dict[str, _Source] = {}
+    offered: _Offered = {}
     for path in given:
-        if not path.exists():
-            raise InputError(f"There is no file or folder {path}.")
-        if path.is_dir():
-            below = sorted(child for child in path.rglob("*") if child.is_file())
-            candidates |= {file.as_posix(): (file, None) for file in below}
-            continue
-        require_file(path)
-        candidates[path.as_posix()] = (path, None)
-        if is_archive(path):
-            candidates |= {f"{path.as_posix()}/{n}": (path, n) for n, _ in read_members(path)}
+        offered |= _offered_by(path)
     reasons = []
     with incoming_folder(card, sources) as folder:
         for layout in card.layouts:
-            matches = [_match(file, candidates, given, layout) for file in layout.files]
-            missing = [f.path for f, match in zip(layout.files, matches, strict=True) if not match]
-            if missing:
-                reasons.append(f"missing in what was given: {', '.join(missing)}")
+            found = {file.path: _best([file.path, *file.also], offered) for file in layout.files}
+            if len(layout.files) == len(given) == 1 and not any(found.values()):
+                found = _only_file(layout.files[0].path, given[0], offered)
+            if absent := [path for path, name in found.items() if not name]:
+                reasons.append(f"missing in what was given: {', '.join(absent)}")
                 continue
-            found = [match for match in matches if match]
-            fresh = {path: _copied(path, source, folder) for path, _, source in found}
-            names = ", ".join(name for _, name, _ in found)
-            how = (fresh, card.choose(None), sources, f"files given ({names})")
+            fresh = {path: Path(mkdtemp(dir=folder)) / PurePosixPath(path).name for path in found}
+            for wanted, name in found.items():
+                offered[name](fresh[wanted])
+            source = f"files given ({', '.join(found.values())})"
+            paths, usual = list(fresh.values()), card.choose(None)
             try:
-                return install(card, layout, list(fresh.values()), *how)
+                return install(card, layout, paths, fresh, usual, sources, source)
             except DataMismatchError as error:
                 reasons.append(str(error).rstrip("."))
     raise InputError(f"Nothing was imported for '{card.name}': {'; '.join(reasons)}.")
 
 
-def _copied(path: str, source: _Source, folder: Path) -> Path:
-    """Return the copy, in a folder below `folder`, of the file that a card calls `path`."""
-    target = Path(mkdtemp(dir=folder)) / PurePosixPath(path).name
-    origin, member = source
-    if member is not None:
-        for _, content in read_members(origin, wanted=partial(eq, member)):
-            target.write_bytes(content)
-    elif origin.is_dir():
+def _offered_by(path: Path) -> _Offered:
+    if not path.exists():
+        raise InputError(f"There is no file or folder {path}.")
+    if path.is_dir():
+        below = sorted(child for child in path.rglob("*") if child.is_file())
+        return {file.as_posix(): partial(shutil.copyfile, file) for file in below}
+    require_file(path)
+    offered: _Offered = {path.as_posix(): partial(shutil.copyfile, path)}
+    for name, _ in read_members(path) if is_archive(path) else ():
+        offered[f"{path.as_posix()}/{name}"] = partial(_copy_member, path, name)
+    return offered
+
+
+def _only_file(path: str, given: Path, offered: _Offered) -> dict[str, str]:
+    """Return what is given as the only file of a card, whatever its name: a file, or a folder."""
+    name = given.as_posix()
+    if given.is_dir() and path.endswith(_PACKED):
         # The unpacked files of an archive are packed again.
-        kind, origin = "zip" if target.suffix == ".zip" else "gztar", origin.resolve()
-        packed = shutil.make_archive(f"{target}.new", kind, origin.parent, origin.name)
-        Path(packed).replace(target)
-    else:
-        shutil.copyfile(origin, target)
-    return target
+        offered[name] = partial(_pack, given.resolve())
+    return {path: name if name in offered else ""}
 
 
-def _match(
-    file: CardFile, candidates: Mapping[str, _Source], given: Sequence[Path], layout: Layout
-) -> tuple[str, str, _Source] | None:
-    """Return the best candidate for a file of a card: the card's path for it, its name, and it."""
-    pairs = [
-        (path, name)
-        for path in (file.path, *file.also)
-        for name in candidates
-        if _common_parts(path, name)
-    ]
-    if pairs:
-        path, name = max(pairs, key=lambda pair: _common_parts(*pair))
-        return path, name, candidates[name]
-    if len(layout.files) == len(given) == 1:
-        only = given[0]
-        if not only.is_dir() or file.path.endswith(_PACKED):
-            return file.path, str(only), (only, None)
-    return None
+def _best(paths: Sequence[str], offered: _Offered) -> str:
+    """Return the name whose end has most in common with one of these paths; "" if none has."""
+    pairs = [(_common_parts(path, name), name) for path in paths for name in offered]
+    shared, name = max(pairs, key=lambda pair: pair[0], default=(0, ""))
+    return name if shared else ""
 
 
 def _common_parts(path: str, other: str) -> int:
     """Return how many parts two paths share at their ends, in any case."""
-    ends = zip(
-        reversed(PurePosixPath(path.casefold()).parts),
-        reversed(PurePosixPath(other.casefold()).parts),
-        strict=False,
-    )
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], ends))
+    ends = [reversed(PurePosixPath(each.casefold()).parts) for each in (path, other)]
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(*ends, strict=False)))
+
+
+def _copy_member(archive: Path, name: str, target: Path) -> None:
+    for _, content in read_members(archive, wanted=partial(eq, name)):
+        target.write_bytes(content)
+
+
+def _pack(folder: Path, target: Path) -> None:
+    kind = "zip" if target.suffix == ".zip" else "gztar"
+    Path(shutil.make_archive(f"{target}.new", kind, folder.parent, folder.name)).replace(target)

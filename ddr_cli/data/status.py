@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ddr_cli.data.card import Card, Scalar
+from ddr_cli.data.card import Card
 from ddr_cli.data.cards import load_card
 from ddr_cli.data.store.sources import Sources, locate, missing
 
@@ -16,16 +15,13 @@ def dataset_status(card: Card, sources: Sources) -> dict[str, Any]:
     """Return what a card states and which of its files are available, without opening them.
 
     `place` is embedded, card, mirror, cache or missing, joined by `` + `` if files are in several,
-    and `folder` the first of these; `bytes` is the size of the available files, else the one that
-    the card states; `download` says whether every missing file has an address.
+    and `folder` the first of these; `bytes` is the size of the available files, or the one that
+    the card states (0: unknown); `download` says whether every missing file has an address.
     """
     found = None if card.embedded else locate(card, sources)
     absent = [] if card.embedded or found else missing(card, sources)
-    if found is not None:
-        size: int | None = sum(_size(path) for path in found.paths)
-    else:
-        stated = [file.bytes for file in card.files if file.bytes is not None]
-        size = sum(stated) if stated and len(stated) == len(card.files) else None
+    stated = [file.bytes or 0 for file in card.files]
+    size = sum(map(_size, found.paths)) if found else sum(stated) * all(stated)
     return {
         "name": f"openml:{card.openml}" if card.openml else card.name,
         "samples": card.expect.samples,
@@ -52,7 +48,6 @@ class Check(NamedTuple):
     label: str
     outcome: str
     detail: str
-    seconds: float
 
 
 def check_dataset(card: Card, sources: Sources) -> Iterator[Check]:
@@ -60,41 +55,29 @@ def check_dataset(card: Card, sources: Sources) -> Iterator[Check]:
 
     Nothing is downloaded, and cached arrays are not used.
     """
-    for options in ({}, *(variant.options for variant in card.variants)):
-        chosen = ", ".join(f"{key}={value}" for key, value in options.items())
-        label = f"{card.name} ({chosen})" if chosen else card.name
-        start = time.perf_counter()
-        outcome, detail = _check(card, options, sources)
-        yield Check(label, outcome, detail, time.perf_counter() - start)
-        if outcome == "missing":
-            return
-
-
-def _check(card: Card, options: dict[str, Scalar], sources: Sources) -> tuple[str, str]:
     from ddr_cli.data.assemble import DataMismatchError
     from ddr_cli.data.load import generate, read_found
 
-    if card.openml is not None:
-        return "missing", "it was not downloaded from OpenML yet"
-    chosen = card.choose(options)
-    try:
-        if card.embedded:
-            dataset = generate(card, chosen)
-            place = "embedded"
-        else:
-            found = locate(card, sources)
+    found = None if card.embedded else locate(card, sources)
+    if not (card.embedded or found):
+        absent = ", ".join(file.path for file in missing(card, sources)) or "its table"
+        yield Check(card.name, "missing", f"{absent} is in no mirror and not in the cache")
+        return
+    for options in ({}, *(variant.options for variant in card.variants)):
+        named = ", ".join(f"{key}={value}" for key, value in options.items())
+        label = f"{card.name} ({named})" if named else card.name
+        chosen = card.choose(options)
+        try:
             if found is None:
-                absent = ", ".join(file.path for file in missing(card, sources))
-                return "missing", f"{absent} is in no mirror and not in the cache"
-            dataset = read_found(card, found, chosen, sources, from_parsed=False)
-            place = found.kind
-    except DataMismatchError as error:
-        return "differs", str(error)
-    known = "" if card.expected(options).fingerprint else "; the card states no fingerprint"
-    return "ok", (
-        f"{dataset.n_samples} x {dataset.n_features}, {len(dataset.target_names)} classes, "
-        f"{place}{known}"
-    )
+                dataset = generate(card, chosen)
+            else:
+                dataset = read_found(card, found, chosen, sources, from_parsed=False)
+        except DataMismatchError as error:
+            yield Check(label, "differs", str(error))
+            continue
+        facts = f"{dataset.n_samples} x {dataset.n_features}, {len(dataset.target_names)} classes"
+        known = "" if card.expected(options).fingerprint else "; the card states no fingerprint"
+        yield Check(label, "ok", f"{facts}, {found.kind if found else 'embedded'}{known}")
 
 
 def fetch_missing(card: Card, sources: Sources) -> str:

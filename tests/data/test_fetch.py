@@ -78,7 +78,8 @@ def test_passing_fault_is_overcome_by_trying_again(fault, server, sources, write
 
 
 def test_a_server_that_sends_byte_by_byte_is_given_up(server, sources, write_card, monkeypatch):
-    monkeypatch.setattr(download, "_longest", lambda _: 0.2)
+    monkeypatch.setattr(download, "_LONGEST_START", 0.2)
+    monkeypatch.setattr(download, "_LEAST_RATE", float("inf"))
     card = write_card(files=one_file(server, known=True))
     server.faults["toy.csv"] = "drips"
     with pytest.raises(DataUnavailableError, match=r"not complete after 0\.2 s"):

@@ -8,12 +8,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ddr_cli.core.errors import DataUnavailableError, DdrError, InputError
+from ddr_cli.core.errors import DataUnavailableError, InputError
 from ddr_cli.core.limits import TookTooLongError, time_limit
-from ddr_cli.core.registry import shipped_yaml
-from ddr_cli.core.yaml_loader import read_document
 from ddr_cli.data.card import Card, CardFile, Url
-from ddr_cli.data.cards import load_card
 from ddr_cli.data.files import check_packing, read_members
 from ddr_cli.data.store.sources import Folder, Sources, find_file, folders_of
 
@@ -93,7 +90,8 @@ def _attempt(
         # A server that compresses on the fly would send a .gz file unpacked.
         headers={"Accept-Encoding": "identity"},
     )
-    limit = _longest(file)
+    # Also for a server that sends byte by byte.
+    limit = _LONGEST_START + (file.bytes or _USUAL_BYTES) / _LEAST_RATE
     try:
         with time_limit(limit):
             retrieve(url.url, output_file, registry)
@@ -109,23 +107,16 @@ def _attempt(
     path = Path(output_file)
     try:
         if url.member is not None:
-            _take_member(path, url.member)
+            path.write_bytes(_member(path, url.member))
         if file.sha256 is None:
             check_packing(path)
     except InputError as error:
         raise ValueError("the download is no valid archive (corrupt, or the wrong file)") from error
 
 
-def _longest(file: CardFile) -> float:
-    """Return how many seconds a download may take, also from a server that sends byte by byte."""
-    return _LONGEST_START + (file.bytes or _USUAL_BYTES) / _LEAST_RATE
-
-
-def _take_member(path: Path, member: str) -> None:
-    """Replace an archive by one of its members."""
-    for _, content in read_members(path, wanted=lambda name: f"/{name}".endswith(f"/{member}")):
-        path.write_bytes(content)
-        return
+def _member(archive: Path, member: str) -> bytes:
+    for _, content in read_members(archive, wanted=lambda n: f"/{n}".endswith(f"/{member}")):
+        return content
     raise ValueError(f"the downloaded archive has no file {member}")
 
 
@@ -225,14 +216,12 @@ def unavailable(card: Card, sources: Sources, failures: Sequence[str]) -> DataUn
 
 def advice(name: str, home: str) -> list[str]:
     """Return the lines that say what can be done if a data set is not available."""
-    lines = [
-        f"put the files (from {home}) into the cache: ddr data import {name} PATH...",
-        "or name a folder that has them, laid out as <folder>/<file>: DDR_DATA=FOLDER",
+    return [
+        "What you can do:",
+        f"  - put the files (from {home}) into the cache: ddr data import {name} PATH...",
+        "  - or name a folder that has them, laid out as <folder>/<file>: DDR_DATA=FOLDER",
+        "  - or run a spec that needs no download: digits_ccdr_beta, balance_ccdr_beta",
     ]
-    embedded = [name for name, path in shipped_yaml("configs").items() if _is_embedded(path)]
-    if embedded:
-        lines.append(f"or run a spec that needs no download: {', '.join(embedded)}")
-    return ["What you can do:", *(f"  - {line}" for line in lines)]
 
 
 def _lacking(card: Card, folder: Folder) -> str:
@@ -240,13 +229,3 @@ def _lacking(card: Card, folder: Folder) -> str:
         return "no such folder"
     absent = [file.path for file in card.layouts[0].files if not find_file(card, file, [folder])]
     return f"no {', '.join(absent)}" if absent else "files that are not the data set"
-
-
-def _is_embedded(spec: Path) -> bool:
-    try:
-        dataset = read_document(spec).data["dataset"]
-        name = dataset["name"] if isinstance(dataset, dict) else dataset
-        return "/" not in name and load_card(name).embedded
-    except (KeyError, TypeError, DdrError):
-        # Reporting a broken spec is up to `ddr validate`.
-        return False
