@@ -37,7 +37,7 @@ from threadpoolctl import threadpool_limits
 
 from ddr_cli.data import Dataset, load_dataset
 from ddr_cli.engine import make_plan, read_trials, run_spec
-from ddr_cli.evaluation.registry import CLASSIFIERS, PREPROCESSORS
+from ddr_cli.evaluation.evaluators import CLASSIFIERS, PREPROCESSORS
 from ddr_cli.evaluation.splits import make_split
 from ddr_cli.reducers.registry import REDUCERS
 from ddr_cli.spec import Spec, load_spec, make_spec

@@ -58,7 +58,7 @@ def plan_of(spec: Any) -> tuple[Item, list[tuple[str, Item]]]:
     from ddr_cli.core.extras import nothing_fitted
     from ddr_cli.data import load_card
     from ddr_cli.engine import make_plan
-    from ddr_cli.evaluation.registry import evaluator_registry
+    from ddr_cli.evaluation.evaluators import evaluator_registry
     from ddr_cli.reducers.registry import REDUCERS
     from ddr_cli.spec.estimators import usual
 

@@ -117,7 +117,7 @@ def test_a_timeout_binds_while_a_split_is_prepared(tmp_path):
         import sys, time
         sys.path.insert(0, sys.argv[1])
         from ddr_cli.engine import run_spec
-        from ddr_cli.evaluation.registry import PREPROCESSORS
+        from ddr_cli.evaluation.evaluators import PREPROCESSORS
         from ddr_cli.spec import make_spec
         from tests.conftest import OneAfterTheOther
 

@@ -38,7 +38,7 @@ def reducers(incomplete: str) -> list[str]:
 
 def classifiers(incomplete: str) -> list[str]:
     """Return the classifiers that begin so."""
-    from ddr_cli.evaluation.registry import CLASSIFIERS
+    from ddr_cli.evaluation.evaluators import CLASSIFIERS
 
     return _beginning(incomplete, CLASSIFIERS.names())
 
@@ -53,8 +53,8 @@ def describable(incomplete: str) -> list[str]:
     from ddr_cli.core.registry import shipped_yaml
     from ddr_cli.data.formats import FORMATS
     from ddr_cli.data.synthetic import GENERATORS
+    from ddr_cli.evaluation.evaluators import MEASURES, PREPROCESSORS
     from ddr_cli.evaluation.metrics import metric_names
-    from ddr_cli.evaluation.registry import MEASURES, PREPROCESSORS
     from ddr_cli.evaluation.splits import SPLITS
 
     more = [

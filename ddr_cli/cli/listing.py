@@ -37,9 +37,9 @@ _KINDS = ", ".join(Kind)
 
 _REGISTRIES = {
     Kind.reducers: ("ddr_cli.reducers.registry", "REDUCERS"),
-    Kind.classifiers: ("ddr_cli.evaluation.registry", "CLASSIFIERS"),
-    Kind.measures: ("ddr_cli.evaluation.registry", "MEASURES"),
-    Kind.preprocessors: ("ddr_cli.evaluation.registry", "PREPROCESSORS"),
+    Kind.classifiers: ("ddr_cli.evaluation.evaluators", "CLASSIFIERS"),
+    Kind.measures: ("ddr_cli.evaluation.evaluators", "MEASURES"),
+    Kind.preprocessors: ("ddr_cli.evaluation.evaluators", "PREPROCESSORS"),
     Kind.formats: ("ddr_cli.data.formats", "FORMATS"),
     Kind.generators: ("ddr_cli.data.synthetic", "GENERATORS"),
 }

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
+from ddr_cli.evaluation.evaluators import CLASSIFIERS, MEASURES
 from ddr_cli.evaluation.metrics import get_scale
-from ddr_cli.evaluation.registry import CLASSIFIERS, MEASURES
 from ddr_cli.reducers.registry import REDUCERS
 
 _PARAMETERS = {

@@ -23,7 +23,7 @@ from ddr_cli.core.own_code import shown
 from ddr_cli.core.validation import field_problems
 from ddr_cli.engine.work.fitting import dense
 from ddr_cli.engine.work.scoring import seeded
-from ddr_cli.evaluation.registry import get_evaluator_traits
+from ddr_cli.evaluation.evaluators import get_evaluator_traits
 from ddr_cli.numerics.neighbors import kneighbors
 from ddr_cli.reducers.partial_labels import UNLABELLED
 from ddr_cli.reducers.registry import get_traits

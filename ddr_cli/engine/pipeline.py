@@ -13,8 +13,8 @@ from ddr_cli.core.atomic import atomic_write, clear_messages
 from ddr_cli.core.errors import InputError
 from ddr_cli.engine.work.fitting import collected, failing_of
 from ddr_cli.engine.work.scoring import seeded
+from ddr_cli.evaluation.evaluators import CLASSIFIERS, PREPROCESSORS
 from ddr_cli.evaluation.preprocess import fit_step
-from ddr_cli.evaluation.registry import CLASSIFIERS, PREPROCESSORS
 from ddr_cli.evaluation.splits import method_seed
 from ddr_cli.reducers.partial_labels import UNLABELLED
 from ddr_cli.reducers.registry import REDUCERS, get_traits

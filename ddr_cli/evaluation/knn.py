@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ddr_cli.core.parameters import check_parameters
 from ddr_cli.core.registry import registered
-from ddr_cli.evaluation.registry import EvaluatorTraits
+from ddr_cli.evaluation.evaluators import EvaluatorTraits
 from ddr_cli.numerics.neighbors import kneighbors
 
 Ties = Literal["nearest", "smallest_label"]
@@ -107,7 +107,7 @@ class KNNClassifier(ClassifierMixin, BaseEstimator):
         cls,
         X_train: ArrayLike,
         y_train: ArrayLike,
-        X_test: ArrayLike,
+        X_test: ArrayLike | None,
         settings: Sequence[Mapping[str, Any]],
     ) -> list[NDArray[Any]]:
         """Return what fitting and predicting with each of `settings` would, from one search.
@@ -115,7 +115,7 @@ class KNNClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X_train, y_train, X_test
-            As for `fit` and `predict`.
+            As for `fit` and `predict`; without `X_test`, as for `predict_training`.
         settings : sequence of mapping
             Constructor parameters, one mapping per prediction.
 
@@ -123,26 +123,6 @@ class KNNClassifier(ClassifierMixin, BaseEstimator):
         -------
         list of ndarray of shape (n_queries,)
         """
-        return cls._predict_each(X_train, y_train, X_test, settings)
-
-    @classmethod
-    def predict_training(
-        cls, X: ArrayLike, y: ArrayLike, settings: Sequence[Mapping[str, Any]]
-    ) -> list[NDArray[Any]]:
-        """Return what each of `settings` predicts of the training points, from one search.
-
-        A point is no neighbour of itself: its label is predicted from all others.
-        """
-        return cls._predict_each(X, y, None, settings)
-
-    @classmethod
-    def _predict_each(
-        cls,
-        X_train: ArrayLike,
-        y_train: ArrayLike,
-        X_test: ArrayLike | None,
-        settings: Sequence[Mapping[str, Any]],
-    ) -> list[NDArray[Any]]:
         classifiers = [cls(**setting) for setting in settings]
         if not classifiers:
             return []
@@ -155,6 +135,16 @@ class KNNClassifier(ClassifierMixin, BaseEstimator):
         return [
             classifier._elected(votes[:, : classifier.n_neighbors]) for classifier in classifiers
         ]
+
+    @classmethod
+    def predict_training(
+        cls, X: ArrayLike, y: ArrayLike, settings: Sequence[Mapping[str, Any]]
+    ) -> list[NDArray[Any]]:
+        """Return what each of `settings` predicts of the training samples, from one search.
+
+        A sample is no neighbour of itself: its label is predicted from all others.
+        """
+        return cls.predict_many(X, y, None, settings)
 
     def _votes(self, X: ArrayLike | None) -> NDArray[np.intp]:
         """Return the class codes of each query's k neighbours, nearest first.

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ddr_cli.core.parameters import check_parameters
 from ddr_cli.core.registry import registered
-from ddr_cli.evaluation.registry import EvaluatorTraits
+from ddr_cli.evaluation.evaluators import EvaluatorTraits
 from ddr_cli.numerics.neighbors import CsrArray, Floats
 
 

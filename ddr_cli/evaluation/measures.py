@@ -22,9 +22,9 @@ from sklearn.base import BaseEstimator
 from ddr_cli.core.errors import did_you_mean
 from ddr_cli.core.parameters import check_parameters
 from ddr_cli.core.registry import registered
+from ddr_cli.evaluation.evaluators import EvaluatorTraits
 from ddr_cli.evaluation.knn import elect
 from ddr_cli.evaluation.metrics import Scale, measured
-from ddr_cli.evaluation.registry import EvaluatorTraits
 from ddr_cli.numerics.neighbors import kneighbors
 
 Part = Literal["all", "test"]

@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ddr_cli.evaluation.registry import MEASURES
+from ddr_cli.evaluation.evaluators import MEASURES
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from sklearn.svm import SVC
 
 from ddr_cli.core.parameters import check_parameters
 from ddr_cli.core.registry import registered
-from ddr_cli.evaluation.registry import EvaluatorTraits
+from ddr_cli.evaluation.evaluators import EvaluatorTraits
 
 Seed = int | np.random.RandomState | None
 Positive = Annotated[float, Gt(0)]

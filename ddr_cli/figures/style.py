@@ -25,7 +25,7 @@ from PIL import Image
 
 from ddr_cli.comparison.names import lower_is_better
 from ddr_cli.core.errors import InputError
-from ddr_cli.evaluation.registry import CLASSIFIERS
+from ddr_cli.evaluation.evaluators import CLASSIFIERS
 from ddr_cli.figures.svg_titles import name_series, with_titles
 from ddr_cli.reducers.registry import REDUCERS
 

@@ -87,12 +87,6 @@ def local_scales(X: Floats, k: int) -> Floats:
     return scales
 
 
-def local_scaling_forms(X: Floats, k: int) -> tuple[Floats, Floats]:
-    r"""Return :math:`X^T (D - A) X` and :math:`X^T D X` for the affinity A of all pairs."""
-    laplacian, degree = local_scaling_form(X, k)
-    return laplacian, symmetric(X.T @ (degree[:, None] * X))
-
-
 def local_scaling_form(X: Floats, k: int) -> tuple[Floats, Floats]:
     r"""Return :math:`X^T (D - A) X` for the affinity A of all pairs, and the diagonal of D.
 

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from ddr_cli.core.registry import registered
 from ddr_cli.numerics.approximate import Search, search_library
 from ddr_cli.numerics.generalized_eigen import generalized_eigenpairs
-from ddr_cli.numerics.kernels import local_scaling_forms
+from ddr_cli.numerics.kernels import local_scaling_form
 from ddr_cli.numerics.neighbors import Neighbors
 from ddr_cli.numerics.scatter import data_span, laplacian_form, symmetric
 from ddr_cli.reducers.reducer import Floats, LinearReducer
@@ -129,10 +129,12 @@ class LPP(LinearReducer):
     def _forms(self, points: Any, Z: Floats, neighbors: Neighbors | None) -> tuple[Floats, Floats]:
         """Return X L X' and X D X' in the coordinates `Z`."""
         if self.weights == "local_scaling":
-            return local_scaling_forms(Z, self.n_neighbors)
-        W, _ = self._affinity(points, neighbors)
-        degree = np.asarray(W.sum(axis=1)).reshape(-1, 1)
-        return laplacian_form(Z, W), symmetric(Z.T @ (degree * Z))
+            smooth, degree = local_scaling_form(Z, self.n_neighbors)
+        else:
+            W, _ = self._affinity(points, neighbors)
+            smooth = laplacian_form(Z, W)
+            degree = np.asarray(W.sum(axis=1), dtype=np.float64).ravel()
+        return smooth, symmetric(Z.T @ (degree[:, None] * Z))
 
     def __ddr_traits__(self) -> Traits:
         return Traits(

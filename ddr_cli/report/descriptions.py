@@ -17,8 +17,8 @@ from ddr_cli.core.yaml_loader import flow, read_document
 from ddr_cli.data.cards import card_names, load_card
 from ddr_cli.data.formats import FORMATS
 from ddr_cli.data.synthetic import GENERATORS
+from ddr_cli.evaluation.evaluators import get_evaluator_traits
 from ddr_cli.evaluation.metrics import get_scale, metric_names, scorer_names, scorer_needs
-from ddr_cli.evaluation.registry import get_evaluator_traits
 from ddr_cli.evaluation.splits import SPLITS
 from ddr_cli.reducers.registry import get_traits
 from ddr_cli.spec.estimators import PREFIXES, load_factory, registry_of, sections_of, usual

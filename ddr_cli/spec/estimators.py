@@ -14,7 +14,7 @@ from ddr_cli.core.own_code import is_code, load_code, shown
 from ddr_cli.core.parameters import parameter_model
 from ddr_cli.core.positions import KeyPath, dotted, value_text
 from ddr_cli.core.registry import Registry
-from ddr_cli.evaluation import registry as evaluators
+from ddr_cli.evaluation import evaluators
 from ddr_cli.reducers import registry as reducers
 
 Factory = Callable[..., Any]

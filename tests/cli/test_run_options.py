@@ -209,7 +209,7 @@ def test_an_edited_method_is_run_again_and_the_rows_of_its_rivals_stay(ddr_here,
 def test_a_raised_version_is_named_and_another_changed_piece_is_refused(
     ddr_here, small, monkeypatch
 ):
-    from ddr_cli.evaluation.registry import CLASSIFIERS, EvaluatorTraits
+    from ddr_cli.evaluation.evaluators import CLASSIFIERS, EvaluatorTraits
     from ddr_cli.reducers.registry import REDUCERS, Traits
 
     assert ddr_here("run", "small.yaml", "--quiet").returncode == 0

@@ -35,7 +35,7 @@ HEAVY = "('numpy', 'scipy', 'sklearn', 'pandas', 'pydantic', 'matplotlib', 'PIL'
         (f"import {', '.join(f'ddr_cli.{package}' for package in PACKAGES)}", set()),
         ("import ddr_cli.cli.app", set()),
         ("from ddr_cli.reducers.registry import REDUCERS; REDUCERS.names()", set()),
-        ("import ddr_cli.evaluation.registry", set()),
+        ("import ddr_cli.evaluation.evaluators", set()),
         ("import ddr_cli.data.formats, ddr_cli.data.synthetic", set()),
         (
             "import ddr_cli.cli.data; from ddr_cli.data import Sources, card_names, load_card;"

@@ -14,7 +14,7 @@ import pytest
 
 from ddr_cli.engine import run_spec
 from ddr_cli.engine.work.local import LocalExecutor
-from ddr_cli.evaluation.registry import CLASSIFIERS
+from ddr_cli.evaluation.evaluators import CLASSIFIERS
 from ddr_cli.reducers.registry import REDUCERS
 
 _PLUGIN = '''
@@ -23,7 +23,7 @@ from typing import Annotated, Literal
 import numpy as np
 from annotated_types import Ge
 from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
-from ddr_cli.evaluation.registry import EvaluatorTraits
+from ddr_cli.evaluation.evaluators import EvaluatorTraits
 from ddr_cli.reducers.registry import Traits
 
 Does = Literal[

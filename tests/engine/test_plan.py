@@ -3,7 +3,7 @@ import pytest
 from ddr_cli.data.cards import load_card
 from ddr_cli.engine import make_plan
 from ddr_cli.engine.plan.identity import DataIdentity, canonical
-from ddr_cli.evaluation.registry import PREPROCESSORS
+from ddr_cli.evaluation.evaluators import PREPROCESSORS
 
 CCDR = {"name": "ccdr", "n_components": 2, "n_neighbors": 4, "beta": 0.5}
 

@@ -6,7 +6,7 @@ from ddr_cli.comparison.summary import summary_of
 from ddr_cli.core.errors import InputError
 from ddr_cli.data import load_dataset
 from ddr_cli.engine import describe_plan, read_manifest, read_trials, run_spec, run_status
-from ddr_cli.evaluation.registry import CLASSIFIERS, PREPROCESSORS
+from ddr_cli.evaluation.evaluators import CLASSIFIERS, PREPROCESSORS
 from ddr_cli.evaluation.splits import make_split
 from ddr_cli.reducers.registry import REDUCERS
 

@@ -22,7 +22,7 @@ from ddr_cli.engine.work import fitting as work
 from ddr_cli.engine.work.jobs import Evaluation
 from ddr_cli.engine.work.splits import Draws
 from ddr_cli.engine.work.tuning import SettingsSearch
-from ddr_cli.evaluation.registry import CLASSIFIERS
+from ddr_cli.evaluation.evaluators import CLASSIFIERS
 from ddr_cli.numerics.scatter import data_span
 from ddr_cli.reducers import discriminant
 from ddr_cli.reducers.registry import REDUCERS

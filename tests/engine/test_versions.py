@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris
 
+from ddr_cli.evaluation.evaluators import CLASSIFIERS, MEASURES, get_evaluator_traits
 from ddr_cli.evaluation.measures import Embedded
-from ddr_cli.evaluation.registry import CLASSIFIERS, MEASURES, get_evaluator_traits
 from ddr_cli.reducers.registry import REDUCERS, get_traits
 
 FILE = Path(__file__).with_name("golden.json")

@@ -11,7 +11,7 @@ import yaml
 from ddr_cli.core.errors import DdrError
 from ddr_cli.core.parameters import parameter_model
 from ddr_cli.engine import make_plan
-from ddr_cli.evaluation.registry import CLASSIFIERS, MEASURES, PREPROCESSORS
+from ddr_cli.evaluation.evaluators import CLASSIFIERS, MEASURES, PREPROCESSORS
 from ddr_cli.reducers.registry import REDUCERS, get_traits
 from ddr_cli.spec import load_spec
 

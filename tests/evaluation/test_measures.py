@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from ddr_cli.evaluation.evaluators import CLASSIFIERS, MEASURES, get_evaluator_traits
 from ddr_cli.evaluation.intrinsic_dimension import estimate_dimension
 from ddr_cli.evaluation.measures import (
     Embedded,
@@ -15,7 +16,6 @@ from ddr_cli.evaluation.measures import (
     Topology,
 )
 from ddr_cli.evaluation.metrics import LABEL_METRICS, get_scale, measured
-from ddr_cli.evaluation.registry import CLASSIFIERS, MEASURES, get_evaluator_traits
 
 RNG = np.random.default_rng(0)
 ORIGINAL = RNG.normal(size=(60, 5))

@@ -8,8 +8,8 @@ from sklearn.decomposition import PCA
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from ddr_cli.core.parameters import parameter_model
+from ddr_cli.evaluation.evaluators import PREPROCESSORS
 from ddr_cli.evaluation.preprocess import fit_step
-from ddr_cli.evaluation.registry import PREPROCESSORS
 
 
 def make_step(name, **parameters):

@@ -9,7 +9,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from ddr_cli.evaluation.registry import CLASSIFIERS
+from ddr_cli.evaluation.evaluators import CLASSIFIERS
 from ddr_cli.evaluation.sklearn_classifiers import (
     GradientBoosting,
     Logistic,

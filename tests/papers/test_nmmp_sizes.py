@@ -3,7 +3,7 @@
 import pytest
 
 from ddr_cli.data import Sources, load_dataset
-from ddr_cli.evaluation.registry import PREPROCESSORS
+from ddr_cli.evaluation.evaluators import PREPROCESSORS
 from ddr_cli.evaluation.splits import make_split
 from ddr_cli.spec import load_spec
 

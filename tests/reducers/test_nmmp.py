@@ -8,8 +8,8 @@ from sklearn.datasets import load_iris, load_wine
 from sklearn.decomposition import PCA
 
 from ddr_cli.data import Sources, load_dataset
+from ddr_cli.evaluation.evaluators import PREPROCESSORS
 from ddr_cli.evaluation.knn import KNNClassifier
-from ddr_cli.evaluation.registry import PREPROCESSORS
 from ddr_cli.evaluation.splits import make_split
 from ddr_cli.reducers import NMMP
 

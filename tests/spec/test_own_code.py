@@ -10,7 +10,7 @@ from ddr_cli.cli.app import app
 from ddr_cli.core import own_code, registry
 from ddr_cli.core.errors import InputError
 from ddr_cli.engine import make_plan
-from ddr_cli.evaluation import registry as evaluators
+from ddr_cli.evaluation import evaluators
 from ddr_cli.reducers import registry as reducers
 from ddr_cli.spec import load_spec
 

@@ -61,7 +61,7 @@ class TrialIds:
     def __init__(
         self, spec: Spec, data: DataIdentity, fitted_width: Callable[[Setting, str], int | None]
     ) -> None:
-        from ddr_cli.evaluation.registry import PREPROCESSORS
+        from ddr_cli.evaluation.evaluators import PREPROCESSORS
 
         self._spec = spec
         self._data = data
@@ -144,7 +144,7 @@ class TrialIds:
 
 
 def _evaluator(setting: Setting) -> dict[str, Any]:
-    from ddr_cli.evaluation.registry import evaluator_registry
+    from ddr_cli.evaluation.evaluators import evaluator_registry
 
     registry = evaluator_registry(setting.name)
     return _component(registry, setting.name, setting.version, setting.params)

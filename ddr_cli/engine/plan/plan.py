@@ -130,7 +130,7 @@ class Plan:
     @cached_property
     def unstated(self) -> dict[str, set[str]]:
         """The parameters that every trial has at its default, and the components that have them."""
-        from ddr_cli.evaluation.registry import evaluator_registry
+        from ddr_cli.evaluation.evaluators import evaluator_registry
         from ddr_cli.reducers.registry import REDUCERS
 
         stated: set[str] = set()

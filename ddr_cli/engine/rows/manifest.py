@@ -243,7 +243,7 @@ def _blas() -> list[dict[str, Any]]:
 
 def packages_of(spec: Spec) -> dict[str, str]:
     """Return the versions of packages and the hashes of files that provide a spec's components."""
-    from ddr_cli.evaluation.registry import PREPROCESSORS, evaluator_registry
+    from ddr_cli.evaluation.evaluators import PREPROCESSORS, evaluator_registry
     from ddr_cli.reducers.registry import REDUCERS
     from ddr_cli.spec.sweeps import combinations
 

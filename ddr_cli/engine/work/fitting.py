@@ -48,8 +48,8 @@ from ddr_cli.engine.work.scoring import (
     seeded,
 )
 from ddr_cli.engine.work.tuning import SettingsSearch, on_fold
+from ddr_cli.evaluation.evaluators import PREPROCESSORS
 from ddr_cli.evaluation.preprocess import fit_step
-from ddr_cli.evaluation.registry import PREPROCESSORS
 from ddr_cli.numerics.neighbors import Neighbors, kneighbors
 from ddr_cli.numerics.sharing import sharing
 from ddr_cli.reducers.partial_labels import UNLABELLED

@@ -11,6 +11,7 @@ from scipy import sparse
 
 from ddr_cli.engine.work.jobs import Evaluation
 from ddr_cli.engine.work.samples import Samples
+from ddr_cli.evaluation.evaluators import evaluator_registry, get_evaluator_traits
 from ddr_cli.evaluation.measures import Embedded
 from ddr_cli.evaluation.metrics import (
     LABEL_METRICS,
@@ -21,7 +22,6 @@ from ddr_cli.evaluation.metrics import (
     metric_names,
     scorer_score,
 )
-from ddr_cli.evaluation.registry import evaluator_registry, get_evaluator_traits
 
 Scores = dict[str, float]
 

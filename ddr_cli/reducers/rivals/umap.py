@@ -17,11 +17,6 @@ from ddr_cli.reducers.partial_labels import encode_labels
 from ddr_cli.reducers.reducer import Embedding, as_seed
 from ddr_cli.reducers.registry import Traits
 
-_DISTRIBUTION = "umap-learn"
-_COMPONENTS = (2, 3, 5, 10, 20)
-_NEIGHBORS = (5, 15, 30, 50)
-_DISTANCES = (0.0, 0.1, 0.25, 0.5)
-
 
 def _most_components(n_train: int, *_: int) -> int:
     return n_train - 2
@@ -33,12 +28,14 @@ def _known(points: Any) -> Any:
     return sparse.csr_matrix(points) if is_sparse else points
 
 
+@dataclass(eq=False, repr=False)
 class _UMAP(Embedding):
     """What both forms share; only `fit` and the parameters differ."""
 
-    n_neighbors: int
-    min_dist: float
-    random_state: int | np.random.RandomState | None
+    n_components: Annotated[int, Ge(1)] = 2
+    n_neighbors: Annotated[int, Ge(2)] = 15
+    min_dist: Annotated[float, Ge(0), Le(1)] = 0.1
+    random_state: int | np.random.RandomState | None = None
 
     def _embed(self, points: Any, code: NDArray[Any] | None, **supervision: Any) -> None:
         n = points.shape[0]
@@ -69,8 +66,23 @@ class _UMAP(Embedding):
         with one_thread_in_numba():
             return np.asarray(self.model_.transform(_known(points))).astype(points.dtype)
 
+    def __ddr_traits__(self) -> Traits:
+        grids: dict[str, tuple[Any, ...]] = {
+            "n_components": (2, 3, 5, 10, 20),
+            "n_neighbors": (5, 15, 30, 50),
+            "min_dist": (0.0, 0.1, 0.25, 0.5),
+        }
+        if self._needs_labels:
+            grids["target_weight"] = (0.1, 0.3, 0.5, 0.7, 0.9)
+        return Traits(
+            transductive=True,
+            supervised=self._needs_labels,
+            library="umap-learn",
+            grids=grids,
+            max_components=_most_components,
+        )
 
-@dataclass(eq=False, repr=False)
+
 @registered(
     "reducer",
     "umap",
@@ -124,28 +136,10 @@ class UMAP(_UMAP):
        for Dimension Reduction", arXiv:1802.03426, 2018.
     """
 
-    n_components: Annotated[int, Ge(1)] = 2
-    n_neighbors: Annotated[int, Ge(2)] = 15
-    min_dist: Annotated[float, Ge(0), Le(1)] = 0.1
-    random_state: int | np.random.RandomState | None = None
-
     def fit(self, X: ArrayLike, y: Any = None) -> Self:  # noqa: ARG002 (scikit-learn's signature)
         """Embed the rows of `X`."""
         self._embed(self._points(X, reset=True), None)
         return self
-
-    def __ddr_traits__(self) -> Traits:
-        return Traits(
-            transductive=True,
-            supervised=False,
-            library=_DISTRIBUTION,
-            grids={
-                "n_components": _COMPONENTS,
-                "n_neighbors": _NEIGHBORS,
-                "min_dist": _DISTANCES,
-            },
-            max_components=_most_components,
-        )
 
 
 @dataclass(eq=False, repr=False)
@@ -197,11 +191,7 @@ class SupervisedUMAP(_UMAP):
 
     _needs_labels = True
 
-    n_components: Annotated[int, Ge(1)] = 2
-    n_neighbors: Annotated[int, Ge(2)] = 15
-    min_dist: Annotated[float, Ge(0), Le(1)] = 0.1
     target_weight: Annotated[float, Ge(0), Le(1)] = 0.5
-    random_state: int | np.random.RandomState | None = None
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Embed the rows of `X`, whose classes `y` may be -1: unlabelled."""
@@ -209,16 +199,3 @@ class SupervisedUMAP(_UMAP):
         self.classes_, code = encode_labels(labels)
         self._embed(points, code, target_weight=self.target_weight)
         return self
-
-    def __ddr_traits__(self) -> Traits:
-        return Traits(
-            transductive=True,
-            library=_DISTRIBUTION,
-            grids={
-                "n_components": _COMPONENTS,
-                "n_neighbors": _NEIGHBORS,
-                "min_dist": _DISTANCES,
-                "target_weight": (0.1, 0.3, 0.5, 0.7, 0.9),
-            },
-            max_components=_most_components,
-        )

@@ -5,7 +5,7 @@ import inspect
 import pytest
 
 from ddr_cli.core.parameters import parameter_model
-from ddr_cli.evaluation.registry import (
+from ddr_cli.evaluation.evaluators import (
     CLASSIFIERS,
     PREPROCESSORS,
     EvaluatorTraits,
