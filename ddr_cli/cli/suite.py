@@ -147,9 +147,8 @@ def status(
     import json
 
     from ddr_cli.core.extras import nothing_fitted
-    from ddr_cli.suite.remaining import costs_of
+    from ddr_cli.suite.remaining import cost_table
     from ddr_cli.suite.tables import (
-        cost_table,
         covered,
         one_line,
         plan_notes,
@@ -161,21 +160,14 @@ def status(
         suite = _load(name, trust)
         parts = _parts(suite, out, tracks, only)
     if as_json:
-        content = {
-            part.spec.name: {
-                method: tally._asdict() | {"missing": tally.missing}
-                for method, tally in part.tallies.items()
-            }
-            for part in parts
-        }
+        content = {part.spec.name: part.tallies.to_dict("index") for part in parts}
         typer.echo(json.dumps(content, indent=2))
         return
-    tables, lines = status_tables(parts), [one_line(suite, parts)]
+    tables, lines = [*status_tables(parts)], [one_line(suite, parts)]
     if hours is not None:
-        costs = costs_of(parts)
-        times = cost_table(parts, costs)
+        times = cost_table(parts)
         tables += plan_tables(times)
-        lines = [*plan_notes(times), *lines, covered(parts, costs, hours)]
+        lines = [*plan_notes(times), *lines, covered(parts, times, hours)]
     for table in tables:
         print_table(console(), table)
     for line in lines:

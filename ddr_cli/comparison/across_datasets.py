@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from ddr_cli.comparison.against_controls import largest_class_score, scaled
 from ddr_cli.comparison.names import lower_is_better
 from ddr_cli.comparison.selection import TRACKS, Entry, Selection
-from ddr_cli.comparison.summary import MEAN_LEVEL
+from ddr_cli.comparison.summary import MEAN_LEVEL, Row
 from ddr_cli.comparison.within_dataset import difference_interval, meetings, paired
 from ddr_cli.core.errors import InputError
 from ddr_cli.evaluation.statistics import bootstrap_interval, holm, signed_ranks
@@ -62,8 +62,7 @@ def scaled_scores(means: ArrayLike, floors: ArrayLike, metric: str) -> NDArray[n
     The scale belongs to the data set, so a score does not depend on the other methods.
     """
     perfect = 0.0 if lower_is_better(metric) else 1.0
-    found = scaled(np.asarray(means, dtype=float), np.asarray(floors, dtype=float), perfect)
-    return np.asarray(found)
+    return np.asarray(scaled(np.asarray(means, float), np.asarray(floors, float), perfect))
 
 
 def mean_score(scores: ArrayLike) -> dict[str, float]:
@@ -80,28 +79,31 @@ def table_of_pairs(selection: Selection, equivalence: float) -> pd.DataFrame:
     """Return a row per two methods of a track that met on a data set."""
     records = []
     for track in TRACKS:
-        entries = [entry for entry in selection.entries if entry.track == track]
-        names = dict.fromkeys(entry.name for entry in entries)
-        for first, second in combinations(names, 2):
-            met = _by_dataset(entries, first, second)
+        methods: dict[str, list[Entry]] = {}
+        for entry in selection.entries:
+            if entry.track == track:
+                methods.setdefault(entry.name, []).append(entry)
+        for (first, mine), (second, theirs) in combinations(methods.items(), 2):
+            met = [[(a.row, b.row) for a, b in pairs] for pairs in meetings(mine, theirs).values()]
             if not met:
                 continue
-            means = np.array([_mean_difference(found) for found in met.values()])
+            # On each data set, the mean over the runs in which the two met.
+            means = np.array(
+                [np.mean([paired(a, b).values.mean() for a, b in rows]) for rows in met]
+            )
             found = difference(means, np.zeros(len(means)), selection.metric, equivalence)
-            p = found.pop("p")
-            record: dict[str, object] = {
-                "track": track,
-                "first": first,
-                "second": second,
-                "datasets": len(met),
-                "median_difference": found.pop("difference"),
-                **found,
-            }
-            if len(met) > 1:
-                record |= {"test": SIGNED_RANKS, "p_value": p}
-            else:
-                record |= _within(next(iter(met.values())))
-            records.append(record)
+            tested = {"test": SIGNED_RANKS, "p_value": found.pop("p")}
+            records.append(
+                {
+                    "track": track,
+                    "first": first,
+                    "second": second,
+                    "datasets": len(met),
+                    "median_difference": found.pop("difference"),
+                    **found,
+                    **(tested if len(met) > 1 else _within(met[0])),
+                }
+            )
     table = pd.DataFrame(records).reindex(columns=_PAIR_COLUMNS)
     for test in (SIGNED_RANKS, T_TEST):
         same = table["test"] == test
@@ -109,29 +111,12 @@ def table_of_pairs(selection: Selection, equivalence: float) -> pd.DataFrame:
     return table
 
 
-def _by_dataset(
-    entries: Sequence[Entry], first: str, second: str
-) -> dict[str, list[tuple[Entry, Entry]]]:
-    """Return where two methods met, by data set."""
-    found = {}
-    for dataset in dict.fromkeys(entry.place.dataset for entry in entries):
-        here = [entry for entry in entries if entry.place.dataset == dataset]
-        met = meetings(*([e for e in here if e.name == name] for name in (first, second)))
-        if met:
-            found[dataset] = met
-    return found
-
-
-def _mean_difference(met: Sequence[tuple[Entry, Entry]]) -> float:
-    """Return a data set's difference: the mean over the runs in which the two met."""
-    return float(np.mean([paired(a.row, b.row).values.mean() for a, b in met]))
-
-
-def _within(met: Sequence[tuple[Entry, Entry]]) -> dict[str, object]:
+def _within(met: Sequence[tuple[Row, Row]]) -> dict[str, object]:
+    """Return the interval and test of two methods on one data set, where they can be had."""
     try:
-        found = difference_interval(*((a.row, b.row) for a, b in met))
+        found = difference_interval(*met)
     except InputError:
-        return {}
+        found = None
     if found is None:
         return {}
     return {"low": found.low, "high": found.high, "test": T_TEST, "p_value": found.p_value}

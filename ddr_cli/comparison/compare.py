@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
 
 import pandas as pd
@@ -22,16 +23,12 @@ from ddr_cli.comparison.selection import (
     Entry,
     Selection,
     Track,
-    find_method,
+    matching,
     select,
     what_each_has,
 )
 from ddr_cli.comparison.summary import CHOSEN, Summary
-from ddr_cli.comparison.within_dataset import (
-    difference_interval,
-    meetings,
-    paired,
-)
+from ddr_cli.comparison.within_dataset import difference_interval, meetings, paired
 from ddr_cli.core.errors import InputError
 from ddr_cli.evaluation.statistics import holm
 
@@ -150,16 +147,14 @@ def compare(
 
 def _references(selection: Selection, against: str | None) -> dict[Track, Entry | None]:
     """Return for each track the first entry of the method that its differences are to."""
-    found: dict[Track, Entry | None] = {}
-    name = None
+    entries, name = selection.entries, None
     if against is not None:
-        name = find_method(against, list(dict.fromkeys(e.name for e in selection.entries)))
+        name = matching(against, list(dict.fromkeys(entry.name for entry in entries)))[0]
+    found: dict[Track, Entry | None] = {}
     for track in TRACKS:
-        own = [entry for entry in selection.entries if entry.track == track]
-        same = [entry for entry in own if entry.name == name]
-        # A reference that is asked for answers for the other track too.
-        others = [entry for entry in selection.entries if entry.name == name]
-        found[track] = next(iter(same or others or own), None)
+        own = (entry for entry in entries if entry.track == track and name in (None, entry.name))
+        # A reference that is asked for also serves the other track.
+        found[track] = next(own, next((entry for entry in entries if entry.name == name), None))
     return found
 
 
@@ -177,7 +172,8 @@ def _differences(selection: Selection, references: dict[Track, Entry | None]) ->
         found = meetings([entry], others)
         if not found:
             continue
-        mine, theirs = found[0]
+        theirs = found[entry.place.dataset][0][1]
+        values = paired(entry.row, theirs.row).values
         record: dict[str, object] = {
             "dataset": entry.place.dataset,
             "run": entry.place.label,
@@ -185,10 +181,10 @@ def _differences(selection: Selection, references: dict[Track, Entry | None]) ->
             "method": entry.name,
             "against": reference.name,
             "against_track": reference.track,
+            "n": len(values),
+            "difference": float(values.mean()),
         }
-        values = paired(mine.row, theirs.row).values
-        record |= {"n": len(values), "difference": float(values.mean())}
-        interval = difference_interval((mine.row, theirs.row))
+        interval = difference_interval((entry.row, theirs.row))
         if interval is not None:
             record |= {"low": interval.low, "high": interval.high, "p_value": interval.p_value}
             record["interval"] = interval.name
@@ -204,7 +200,6 @@ def _differences(selection: Selection, references: dict[Track, Entry | None]) ->
 
 def _described(entry: Entry) -> dict[str, object]:
     row = entry.row
-    failed = row["failed"] if "failed" in entry.place.summary.rows else 0
     return {
         "dataset": entry.place.dataset,
         "run": entry.place.label,
@@ -212,9 +207,9 @@ def _described(entry: Entry) -> dict[str, object]:
         "method": entry.name,
         "setting": row.setting,
         "settings": entry.settings,
-        "chosen": row[CHOSEN] if entry.tuned else "",
+        "chosen": row[CHOSEN] if row.is_tuned else "",
         "n": row["n"],
-        "failed": 0 if pd.isna(failed) else int(failed),
+        "failed": row.failed,
         "mean": row["mean"],
         "sd": row["sd"],
     }
@@ -223,9 +218,14 @@ def _described(entry: Entry) -> dict[str, object]:
 def _check_common(selection: Selection, differences: pd.DataFrame, pairs: pd.DataFrame) -> None:
     """Refuse runs that have nothing to compare, or nothing to compare with each other."""
     datasets = {place.dataset for place in selection.places}
+    linked = (
+        bool(meetings([first], [second]))
+        for first, second in combinations(selection.entries, 2)
+        if first.place is not second.place
+    )
     if len(datasets) > 1 and (pairs.empty or pairs["datasets"].max() < 2):
         problem = "The runs have no two methods of one track in common on two data sets"
-    elif len(datasets) == 1 and len(selection.places) > 1 and not _linked(selection):
+    elif len(datasets) == 1 and len(selection.places) > 1 and not any(linked):
         problem = "The runs are of one data set, but have no splits in common"
     elif differences.empty and pairs.empty:
         problem = "There are no two methods to compare"
@@ -251,14 +251,3 @@ def _remark_on_runs_of_one_dataset(selection: Selection) -> None:
             "Across data sets each counts once, by the mean of what its runs say of two methods "
             f"that they have in common: {'; '.join(several)}"
         )
-
-
-def _linked(selection: Selection) -> bool:
-    """Tell whether any two runs have splits in common."""
-    entries = selection.entries
-    return any(
-        meetings([first], [second])
-        for place, first in enumerate(entries)
-        for second in entries[place + 1 :]
-        if first.place is not second.place
-    )

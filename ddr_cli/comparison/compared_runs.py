@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -47,9 +47,7 @@ class Remarks:
     def sentences(self) -> tuple[str, ...]:
         """Return the sentences; those that do not apply to all runs name theirs."""
         return tuple(
-            f"{sentence}."
-            if len(labels) == self.runs
-            else f"{sentence} ({listed(labels, _MOST_NAMED)})."
+            f"{sentence}." if len(labels) == self.runs else f"{sentence} ({listed(labels)})."
             for sentence, labels in self.found.items()
         )
 
@@ -57,9 +55,8 @@ class Remarks:
 def load_compared(runs: Sequence[Path | Summary]) -> tuple[ComparedRun, ...]:
     """Read the runs given as folders; runs of the same name are labelled with their folder."""
     given = {(run if isinstance(run, Path) else run.run.folder).resolve(): run for run in runs}
-    names = [folder.name for folder in given]
-    twice = len(set(names)) < len(names)
-    parents = _distinct([folder.parent for folder in given]) if twice else {}
+    twice = len({folder.name for folder in given}) < len(given)
+    parents = {folder.parent for folder in given} if twice else set()
     found = []
     for folder, as_given in given.items():
         summary = as_given
@@ -69,35 +66,23 @@ def load_compared(runs: Sequence[Path | Summary]) -> tuple[ComparedRun, ...]:
         dataset = run.spec.dataset.name
         if len(run.trials):
             dataset = str(run.trials["dataset"].iloc[0])
-        tag = parents.get(folder.parent, "")
+        tag = _end_of(folder.parent, parents - {folder.parent}) if twice else ""
         found.append(
             ComparedRun(f"{folder.name} ({tag})" if tag else run.name, tag, summary, dataset)
         )
     return tuple(found)
 
 
-def _distinct(folders: Iterable[Path]) -> dict[Path, str]:
-    """Return for each folder the shortest end of its path that no other one has."""
-    different = list(dict.fromkeys(folders))
-
-    def end(folder: Path, length: int) -> str:
-        return "/".join(folder.parts[-length:])
-
-    found = {}
-    for folder in different:
-        lengths = range(1, len(folder.parts) + 1)
-        found[folder] = next(
-            (
-                end(folder, length)
-                for length in lengths
-                if sum(end(other, length) == end(folder, length) for other in different) == 1
-            ),
-            str(folder),
-        )
-    return found
+def _end_of(folder: Path, others: Collection[Path]) -> str:
+    """Return the shortest end of a folder's path that no other folder has."""
+    for length in range(1, len(folder.parts) + 1):
+        end = folder.parts[-length:]
+        if all(other.parts[-length:] != end for other in others):
+            return "/".join(end)
+    return str(folder)
 
 
-def listed(names: Sequence[str], most: int) -> str:
-    """Return names in one line, the rest of a long list as a number."""
-    shown = ", ".join(names[:most])
-    return f"{shown} and {len(names) - most} more" if len(names) > most else shown
+def listed(names: Sequence[str]) -> str:
+    """Return the first four names in one line, the rest as a number."""
+    shown = ", ".join(names[:_MOST_NAMED])
+    return f"{shown} and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else shown

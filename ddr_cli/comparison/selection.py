@@ -15,11 +15,13 @@ from ddr_cli.comparison.names import family_name, method_name, metric_name, para
 from ddr_cli.comparison.summary import (
     AXES,
     PIECES,
+    TUNED,
     TUNED_SUFFIX,
     Row,
     Summary,
     best_index,
     same_value,
+    with_tuned_names,
 )
 from ddr_cli.core.errors import InputError, did_you_mean
 from ddr_cli.core.yaml_loader import parse_value
@@ -31,7 +33,6 @@ Track = Literal["inductive", "transductive"]
 TRACKS: tuple[Track, ...] = ("inductive", "transductive")
 
 PREDEFINED = "predefined"
-_MOST_NAMED = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +42,6 @@ class Entry:
     place: ComparedRun
     row: Row
     settings: int
-    tuned: bool
     name: str = ""
 
     @property
@@ -74,28 +74,25 @@ def select(
     places = load_compared(runs)
     metric = _metric(metric, places)
     settings = _settings(at, places)
+    if classifier is not None:
+        _check_classifier(classifier, places)
     remarks = Remarks(len(places))
     found: list[Entry] = []
     for place in places:
         rows = _repeated(place, metric, remarks)
         if not rows.empty:
-            rows = _one_classifier_setting(place, rows, classifier, places, remarks)
+            rows = _one_classifier_setting(place, rows, classifier, remarks)
         if not rows.empty:
             rows = _one_budget(place, rows, settings, remarks)
         found += _best(place, rows, metric, settings, remarks)
     entries = _named(found, places)
     if methods and entries:
         names = list(dict.fromkeys(entry.name for entry in entries))
-        wanted = {name for text in _split_names(methods, names) for name in _matching(text, names)}
+        wanted = {name for text in _split_names(methods, names) for name in matching(text, names)}
         entries = [entry for entry in entries if entry.name in wanted]
     if not entries:
         raise InputError(" ".join(["Nothing can be compared.", *remarks.sentences()]))
     return Selection(metric, places, tuple(entries), remarks)
-
-
-def find_method(requested: str, names: Sequence[str]) -> str:
-    """Return the method that a name means: its whole name, or the first that begins with it."""
-    return _matching(requested, names)[0]
 
 
 def _metric(requested: str | None, places: Sequence[ComparedRun]) -> str:
@@ -123,14 +120,12 @@ def _repeated(place: ComparedRun, metric: str, remarks: Remarks) -> pd.DataFrame
         return rows.iloc[:0]
     own = run.spec.split.kind == PREDEFINED
     rows = rows[(rows["metric"] == metric) & ((rows["split"] == PREDEFINED) == own)]
-    if "control" in rows:
-        shuffled = rows["control"] == SHUFFLED_LABELS
-        if shuffled.any():
-            remarks.add("Shuffled labels are a control and no method: left out", place)
-            rows = rows[~shuffled]
+    if "control" in rows and (shuffled := rows["control"] == SHUFFLED_LABELS).any():
+        remarks.add("Shuffled labels are a control and no method: left out", place)
+        rows = rows[~shuffled]
     complete = rows["n"] == rows["planned"]
     if rows.empty:
-        remarks.add("Left out: no trial of it has ended well", place)
+        remarks.add("Left out: no trial of it has succeeded", place)
     elif rows["planned"].max() < 2:
         remarks.add(
             "Left out: one split has no spread; run the spec on two splits or more, such as with "
@@ -138,26 +133,18 @@ def _repeated(place: ComparedRun, metric: str, remarks: Remarks) -> pd.DataFrame
             place,
         )
         return rows.iloc[:0]
-    elif not complete.all():
-        partial = rows[~complete]
+    elif len(partial := rows[~complete]):
         names = dict.fromkeys(
-            f"{reducer}, {evaluator} on {n} of {planned} splits"
-            for reducer, evaluator, n, planned in partial[
-                ["reducer_label", "classifier_label", "n", "planned"]
-            ].itertuples(index=False)
+            f"{row['reducer_label']}, {row['classifier_label']} on {row['n']} of {row['planned']} "
+            "splits"
+            for row in partial.to_dict("records")
         )
-        remarks.add(
-            f"Left out, as not all splits ended well: {listed(list(names), _MOST_NAMED)}", place
-        )
+        remarks.add(f"Left out, as not all splits succeeded: {listed(list(names))}", place)
     return rows[complete]
 
 
 def _one_classifier_setting(
-    place: ComparedRun,
-    rows: pd.DataFrame,
-    requested: str | None,
-    places: Sequence[ComparedRun],
-    remarks: Remarks,
+    place: ComparedRun, rows: pd.DataFrame, requested: str | None, remarks: Remarks
 ) -> pd.DataFrame:
     """Return the rows of one setting of each classifier: that requested, or the spec's first.
 
@@ -166,28 +153,8 @@ def _one_classifier_setting(
     here = set(rows["classifier_label"])
     items = [item for item in place.run.spec.evaluators if method_name(item.label) in here]
     if requested is not None:
-        known = list(
-            dict.fromkeys(
-                text
-                for each in places
-                for item in each.run.spec.evaluators
-                for text in (item.name, item.label)
-            )
-        )
-        words = requested.casefold()
-        if words not in {text.casefold() for text in (*known, *map(method_name, known))}:
-            hint = did_you_mean(requested, known) or f" There is {', '.join(known)}."
-            raise InputError(f"No classifier is called '{requested}'.{hint}")
-        labels = [
-            item
-            for item in items
-            if words in (item.label.casefold(), method_name(item.label).casefold())
-        ]
-        items = labels or [
-            item
-            for item in items
-            if words in (item.name.casefold(), method_name(item.name).casefold())
-        ]
+        labels = [item for item in items if _is_called(item.label, requested)]
+        items = labels or [item for item in items if _is_called(item.name, requested)]
         if not items:
             remarks.add(f"Left out: no classifier '{requested}'", place)
     kept: dict[str, str] = {}
@@ -201,6 +168,18 @@ def _one_classifier_setting(
             )
         kept.setdefault(item.name, label)
     return rows[rows["classifier_label"].isin(kept.values())]
+
+
+def _check_classifier(requested: str, places: Sequence[ComparedRun]) -> None:
+    items = [item for place in places for item in place.run.spec.evaluators]
+    known = list(dict.fromkeys(text for item in items for text in (item.name, item.label)))
+    if not any(_is_called(text, requested) for text in known):
+        hint = did_you_mean(requested, known) or f" There is {', '.join(known)}."
+        raise InputError(f"No classifier is called '{requested}'.{hint}")
+
+
+def _is_called(name: str, requested: str) -> bool:
+    return requested.casefold() in (name.casefold(), method_name(name).casefold())
 
 
 def _settings(at: Sequence[str], places: Sequence[ComparedRun]) -> dict[str, Any]:
@@ -255,13 +234,11 @@ def _best(
     remarks: Remarks,
 ) -> list[Entry]:
     """Return each method at the setting asked for, or else at its best one by its mean."""
-    keys = ["reducer_label", "classifier_label", *(["tuned"] if "tuned" in rows else [])]
+    keys = ["reducer_label", "classifier_label", *([TUNED] if TUNED in rows else [])]
     found = []
-    for key, group in rows.groupby(keys, sort=False, dropna=False):
-        tuned = len(key) > len(keys[:2]) and bool(key[2])
-        name = str(key[0]) + (TUNED_SUFFIX if tuned else "")
+    for _, group in rows.groupby(keys, sort=False, dropna=False):
         for column, value in settings.items():
-            group = _with_value(place, group, column, value, name, tuned, remarks)
+            group = _with_value(place, group, column, value, remarks)
         if group.empty:
             continue
         if len(group) > 1:
@@ -271,7 +248,7 @@ def _best(
                 place,
             )
         row = Row(place.summary, best_index(group["mean"], metric))
-        found.append(Entry(place, row, len(group), tuned))
+        found.append(Entry(place, row, len(group)))
     return found
 
 
@@ -280,14 +257,16 @@ def _with_value(
     group: pd.DataFrame,
     column: str,
     value: Any,
-    name: str,
-    tuned: bool,
     remarks: Remarks,
 ) -> pd.DataFrame:
-    """Return the rows that have a parameter's value.
+    """Return the rows of a method that have a parameter's value.
 
     A method without the parameter stays as it is; a tuned one has chosen its own.
     """
+    if group.empty:
+        return group
+    tuned = TUNED in group and bool(group[TUNED].iloc[0])
+    name = with_tuned_names(group)["reducer_label"].iloc[0]
     shown = f"{parameter_name(column, short=True)} = {plain(value)}"
     absent = column not in group or group[column].isna().all()
     if absent and tuned:
@@ -323,19 +302,21 @@ def _named(entries: Sequence[Entry], places: Sequence[ComparedRun]) -> list[Entr
         len({entry.row["classifier_label"] for entry in entries if entry.place is place}) > 1
         for place in places
     )
-    named = []
+    names = []
     for entry in entries:
-        pieces = [entry.row["reducer_label"], *([entry.row["classifier_label"]] if several else [])]
-        named.append(replace(entry, name=", ".join(pieces) + (TUNED_SUFFIX if entry.tuned else "")))
-    if any(place.tag for place in places):
-        return [replace(each, name=f"{each.name} ({each.place.tag})") for each in named]
-    if len({place.dataset for place in places}) > 1:
-        return named
-    counts = Counter(entry.name for entry in named)
-    return [
-        replace(each, name=f"{each.name} ({each.place.label})") if counts[each.name] > 1 else each
-        for each in named
-    ]
+        name = entry.row["reducer_label"]
+        name += f", {entry.row['classifier_label']}" * several + TUNED_SUFFIX * entry.row.is_tuned
+        names.append(name)
+    counts = Counter(names)
+    tagged = any(place.tag for place in places)
+    one_dataset = len({place.dataset for place in places}) == 1
+    named = []
+    for name, entry in zip(names, entries, strict=True):
+        which = entry.place.tag if tagged else ""
+        if not tagged and one_dataset and counts[name] > 1:
+            which = entry.place.label
+        named.append(replace(entry, name=f"{name} ({which})" if which or tagged else name))
+    return named
 
 
 def _split_names(texts: Sequence[str], names: Sequence[str]) -> list[str]:
@@ -365,7 +346,8 @@ def _known(requested: str, names: Sequence[str]) -> list[str]:
     return []
 
 
-def _matching(requested: str, names: Sequence[str]) -> list[str]:
+def matching(requested: str, names: Sequence[str]) -> list[str]:
+    """Return the methods that a name means: of this whole name, or else that begin with it."""
     found = _known(requested, names)
     if not found:
         hint = did_you_mean(requested, names) or f" There are {'; '.join(names)}."

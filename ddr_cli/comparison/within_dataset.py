@@ -79,19 +79,31 @@ def difference_interval(*pairs: tuple[Row, Row]) -> MeanInterval | None:
     )
 
 
-def meetings(first: Sequence[Entry], second: Sequence[Entry]) -> list[tuple[Entry, Entry]]:
-    """Return where two methods of one data set met on the same splits.
+def meetings(
+    first: Sequence[Entry], second: Sequence[Entry]
+) -> dict[str, list[tuple[Entry, Entry]]]:
+    """Return by data set the rows in which two methods met on the same splits.
 
-    In a run that has both; if none has, in runs that prepare the data in the same way; if none do,
-    in any.
+    They are of a run that has both; if none has, of runs that prepare the data in the same way; if
+    none do, of any.
     """
-    pairs = [(a, b) for a in first for b in second if a.place.dataset == b.place.dataset]
-    within = [(a, b) for a, b in pairs if a.place is b.place]
-    if within:
-        return within
-    met = [(a, b) for a, b in pairs if _have_same_splits(a.row, b.row)]
-    alike = [(a, b) for a, b in met if _preparation(a) == _preparation(b)]
-    return alike or met
+    found = {}
+    for dataset in dict.fromkeys(entry.place.dataset for entry in first):
+        pairs = [(a, b) for a in first for b in second]
+        pairs = [(a, b) for a, b in pairs if a.place.dataset == b.place.dataset == dataset]
+        met = [(a, b) for a, b in pairs if a.place is b.place]
+        if not met:
+            met = [(a, b) for a, b in pairs if _have_same_splits(a.row, b.row)]
+            specs = [(a.place.run.spec, b.place.run.spec) for a, b in met]
+            alike = [
+                pair
+                for pair, (a, b) in zip(met, specs, strict=True)
+                if (a.dataset, a.preprocess) == (b.dataset, b.preprocess)
+            ]
+            met = alike or met
+        if met:
+            found[dataset] = met
+    return found
 
 
 def _have_same_splits(first: Row, second: Row) -> bool:
@@ -100,8 +112,3 @@ def _have_same_splits(first: Row, second: Row) -> bool:
     except InputError:
         return False
     return True
-
-
-def _preparation(entry: Entry) -> tuple[object, ...]:
-    spec = entry.place.run.spec
-    return spec.dataset, spec.preprocess

@@ -55,6 +55,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -257,9 +258,15 @@ def bootstrap_interval(values: ArrayLike, level: float, *, seed: int = 0) -> tup
     _check_level(level)
     if len(scores) < 2:
         return float("nan"), float("nan")
-    drawn = np.random.default_rng(seed).integers(len(scores), size=(_RESAMPLES, len(scores)))
-    low, high = np.quantile(scores[drawn].mean(axis=1), [(1 - level) / 2, (1 + level) / 2])
+    means = scores[_resamples(len(scores), seed)].mean(axis=1)
+    low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
     return float(low), float(high)
+
+
+@lru_cache(maxsize=8)
+def _resamples(n: int, seed: int) -> NDArray[np.int64]:
+    """Return the places of what is drawn, which many methods on as many data sets share."""
+    return np.random.default_rng(seed).integers(n, size=(_RESAMPLES, n))
 
 
 def _check_level(level: float) -> None:

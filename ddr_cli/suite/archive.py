@@ -30,7 +30,7 @@ def write_archive(suite: Suite, parts: Sequence[Part], folder: Path, file: Path)
     The same rows make the same bytes. Raises InputError if there are no rows, or if some are of an
     older version.
     """
-    if stale := sum(tally.stale for part in parts for tally in part.tallies.values()):
+    if stale := sum(part.stale.total() for part in parts):
         raise InputError(
             f"{stale} rows are of an older version of something: 'ddr suite status {suite.name}' "
             "lists them, 'ddr suite run' makes them again."

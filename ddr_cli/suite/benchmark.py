@@ -42,13 +42,10 @@ class Benchmark:
 
     @cached_property
     def boards(self) -> dict[Key, Leaderboard]:
-        """The leaderboards over all data sets that have a shared split."""
-        return {key: board for key in self._keys if (board := self._board(key)) is not None}
-
-    @cached_property
-    def group_boards(self) -> dict[Key, Leaderboard]:
-        """The leaderboards of all data sets and of each group of them."""
-        keys = [(*key[:4], group) for key in self.boards for group in ("", *self.groups)]
+        """The leaderboards: of all data sets; by the first metric, also of each group of them."""
+        groups = {metric: [""] for metric in self.suite.metrics}
+        groups[self.suite.metrics[0]] += self.groups
+        keys = [(*key[:4], group) for key in self._keys for group in groups[key[2]]]
         return {key: board for key in keys if (board := self._board(key)) is not None}
 
     def board(self, *, tuned: bool | None = None, classifier: int = 0) -> Leaderboard | None:

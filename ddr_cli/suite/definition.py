@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Self
@@ -260,16 +261,12 @@ class Suite(StrictFrozen):
         # What can be offered is known once the split and the steps are.
         limits = limits_of(make_spec(reducers=["none"], controls=[], **parts))
         width = own.n_components or max((limits.n_classes or 0) - 1, 2)
-        items, widths = [], []
-        for label in self.methods_of(track):
-            item, default = self._item(label, how, limits, width)
-            items.append(item)
-            widths.append(default)
+        items = [self._item(label, how, limits, width) for label in self.methods_of(track)]
         stem = Path(dataset).stem
         spec = make_spec(
             name=stem if track == INDUCTIVE else f"{stem}-{track}",
             title=f"{self.title}: {stem}, {track}",
-            reducers=items,
+            reducers=[item for item, _ in items],
             metrics=self.metrics,
             controls=how.controls,
             labels=how.labels or None,
@@ -278,7 +275,7 @@ class Suite(StrictFrozen):
         )
         # Those that controls add stand behind the methods.
         reducers = list(spec.reducers)
-        for i, default in enumerate(widths):
+        for i, (_, default) in enumerate(items):
             if default is not None:
                 params = {**reducers[i].params, WIDTH: default}
                 reducers[i] = reducers[i].model_copy(update={"params": params})
@@ -293,26 +290,22 @@ class Suite(StrictFrozen):
         name = located(_name_of(label, given), self.path.parent if self.path else None)
         factory = load_factory("reducers", name)
         grids = {key for key, value in given.items() if is_grid(value)}
-        item: Settings = {**given, "name": name, "label": label, "mode": track.mode}
-        if track.tune is None:
-            item = {key: value for key, value in item.items() if key not in grids}
+        kept = {key: value for key, value in given.items() if track.tune or key not in grids}
+        item: Settings = {**kept, "name": name, "label": label, "mode": track.mode}
         if WIDTH not in parameter_model(factory).model_fields or WIDTH in given.keys() - grids:
             return item, None
         traits = traits_of("reducers", factory, {})
-        most = limits.most(traits, track.mode)
-        default = width if most is None else min(width, most)
-        if track.dimensions:
-            asked: list[JsonValue] = [*sorted({min(n, most or n) for n in track.dimensions})]
-            return {**item, WIDTH: {"grid": asked}}, None
+        most = limits.most(traits, track.mode) or sys.maxsize
+        default = min(width, most)
         if track.tune is None:
-            return {**item, WIDTH: default}, None
-        stated = given.get(WIDTH)
-        widths: Any = stated["grid"] if isinstance(stated, dict) else self.widths
-        if is_code(name) and not grids and traits.grids:
-            # A method of the user's own is tuned among what it declares.
-            return item, default
-        offered = [each for each in widths if most is None or each <= most]
-        return {**item, WIDTH: {"grid": sorted({*offered, default})}}, default
+            asked: Any = {"grid": sorted({min(n, most) for n in track.dimensions})}
+            return {**item, WIDTH: asked if track.dimensions else default}, None
+        # A method of the user's own is tuned among what it declares.
+        if not (is_code(name) and not grids and traits.grids):
+            stated: Any = given.get(WIDTH, {"grid": self.widths})
+            offered = {each for each in stated["grid"] if each <= most}
+            item[WIDTH] = {"grid": sorted({*offered, default})}
+        return item, default
 
 
 def load_suite(path_or_name: str | Path) -> Suite:

@@ -76,12 +76,12 @@ def pair_class(wins: int, equal: int, losses: int) -> str:
 def page_data(bench: Benchmark) -> dict[str, Any]:
     """Return the leaderboards that the page's script can show, as texts, and the methods' names.
 
-    There is one of all data sets and one of each group, for each track, classifier, metric, and for
-    tuned methods and defaults.
+    There is one for each track, classifier, metric, and for tuned methods and defaults; by the
+    first metric also one of each group of data sets.
     """
     places = {name: i for i, name in enumerate(bench.methods)}
     boards = []
-    for (track, classifier, metric, tuned, group), board in bench.group_boards.items():
+    for (track, classifier, metric, tuned, group), board in bench.boards.items():
         boards.append(
             {
                 "track": track,
@@ -143,8 +143,8 @@ def method_facts(bench: Benchmark, name: str) -> dict[str, Any]:
 
 def standings(bench: Benchmark, name: str) -> Iterator[tuple[str, str, str, dict[str, Any], int]]:
     """Yield a method's row of each leaderboard by the suite's first metric."""
-    for (track, classifier, metric, tuned, _), board in bench.boards.items():
-        if metric != bench.suite.metrics[0] or name not in board.means:
+    for (track, classifier, metric, tuned, group), board in bench.boards.items():
+        if metric != bench.suite.metrics[0] or group or name not in board.means:
             continue
         row = next(row for row in board_cells(board) if row["method"] == name)
         how = "tuned" if tuned else "default"

@@ -8,7 +8,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
 
 from ddr_cli.core.atomic import atomic_write, clear_messages
 from ddr_cli.core.errors import DdrError
@@ -23,8 +26,6 @@ from ddr_cli.engine.run import RunOutcome, RunSettings, run_specs
 from ddr_cli.suite.definition import FOLDER
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from ddr_cli.data import Sources
     from ddr_cli.spec import Spec, SplitKey
     from ddr_cli.suite.definition import Suite
@@ -35,27 +36,6 @@ MEASURED, ESTIMATED = "rows", "estimated"
 _REDUCER = IDENTITY_COLUMNS.index("reducer")
 
 
-class Tally(NamedTuple):
-    """How many trials are planned, done, failed (among those done), and stale."""
-
-    planned: int
-    done: int
-    failed: int
-    stale: int
-
-    @property
-    def missing(self) -> int:
-        """How many trials have no current row."""
-        return self.planned - self.done
-
-
-class Cost(NamedTuple):
-    """CPU seconds of a method on one split, and their source."""
-
-    seconds: float
-    source: str
-
-
 @dataclass(frozen=True)
 class Part:
     """One data set of a track: its plan, the status of its trials, and stale rows by method."""
@@ -64,7 +44,7 @@ class Part:
     plan: Plan
     folder: Path
     status: Mapping[str, str]
-    stale: Mapping[str, int]
+    stale: Counter[str]
 
     @property
     def track(self) -> str:
@@ -78,32 +58,31 @@ class Part:
         return self.plan.data.name
 
     @cached_property
-    def tallies(self) -> dict[str, Tally]:
-        """The tally of each method."""
-        planned: Counter[str] = Counter()
-        done: Counter[str] = Counter()
-        failed: Counter[str] = Counter()
-        for fits in self.plan.fits.values():
-            for fit in fits:
-                name = method_of(fit)
-                planned[name] += len(fit.trials)
-                found = [self.status[trial] for trial in fit.trials if trial in self.status]
-                done[name] += len(found)
-                failed[name] += sum(each != OK for each in found)
-        return {
-            name: Tally(planned[name], done[name], failed[name], self.stale.get(name, 0))
-            for name in [*planned, *(each for each in self.stale if each not in planned)]
-        }
+    def tallies(self) -> pd.DataFrame:
+        """By method, how many trials are planned, done, failed (of those done), stale, missing."""
+        fits = [fit for fits in self.plan.fits.values() for fit in fits]
+        trials = [
+            (fit.reducer.label, self.status.get(trial)) for fit in fits for trial in fit.trials
+        ]
+        table = pd.DataFrame(trials, columns=["method", "status"])
+        failed = table["status"].notna() & (table["status"] != OK)
+        by_method = table.assign(failed=failed).groupby("method", sort=False)
+        found = by_method.agg(
+            planned=("status", "size"), done=("status", "count"), failed=("failed", "sum")
+        )
+        found = found.reindex([*found.index, *(self.stale.keys() - set(found.index))], fill_value=0)
+        found["stale"] = pd.Series(self.stale, found.index, dtype=float).fillna(0).astype(int)
+        return found.assign(missing=found["planned"] - found["done"])
 
     def to_do(self, key: SplitKey) -> list[str]:
         """Return the methods that are not finished on a split."""
         left = (fit for fit in self.plan.fits[key] if not fit.trials.keys() <= self.status.keys())
-        return list(dict.fromkeys(method_of(fit) for fit in left))
+        return list(dict.fromkeys(fit.reducer.label for fit in left))
 
     @property
     def ended(self) -> int:
         """The number of leading splits on which all started methods are finished."""
-        begun = {name for name, tally in self.tallies.items() if tally.done}
+        begun = set(self.tallies.index[self.tallies["done"] > 0])
         keys = list(self.plan.fits) if begun else []
         left = (i for i, key in enumerate(keys) if begun.intersection(self.to_do(key)))
         return next(left, len(keys))
@@ -135,11 +114,6 @@ class Part:
         return {name: share * sum(each) / len(each) for name, each in totals.items()}
 
 
-def method_of(fit: Fit) -> str:
-    """Return the label of a fit's method."""
-    return fit.reducer.label
-
-
 def method_seconds(fits: Iterable[Fit], trials: pd.DataFrame) -> dict[str, float]:
     """Return the CPU seconds of each method; `trials` is indexed by trial id."""
     spent: dict[str, float] = {}
@@ -154,8 +128,7 @@ def method_seconds(fits: Iterable[Fit], trials: pd.DataFrame) -> dict[str, float
             seconds += own["fit_seconds"].max() if own["fit_seconds"].notna().any() else 0.0
         else:
             seconds += own[["fit_seconds", "tune_seconds"]].sum().sum()
-        name = method_of(fit)
-        spent[name] = spent.get(name, 0.0) + float(seconds)
+        spent[fit.reducer.label] = spent.get(fit.reducer.label, 0.0) + float(seconds)
     return spent
 
 
@@ -256,51 +229,49 @@ def write_manifest(suite: Suite, out: Path) -> None:
         atomic_write(out / MANIFEST, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
 
 
-def costs_of(parts: Sequence[Part]) -> dict[tuple[str, str, str], Cost]:
-    """Return the cost of a split by track, data set and method, where the rows allow an estimate.
+def cost_table(parts: Sequence[Part]) -> pd.DataFrame:
+    """Return the cost of each method on each data set of a track.
 
-    For a method without rows on a data set, a log-additive model (method plus data set), fitted to
-    the track's other rows, predicts it. A data set without rows has the mean effect.
+    `seconds` are CPU seconds of one split, `source` is where they come from, and `seconds_left` are
+    of the splits that are left to do. What is not known is missing.
     """
-    found: dict[tuple[str, str, str], Cost] = {}
-    for track in dict.fromkeys(part.track for part in parts):
-        own = [part for part in parts if part.track == track]
-        measured = {(part.dataset, name): s for part in own for name, s in part.seconds.items()}
-        guess = _fitted(measured)
-        for part in own:
-            for name in (name for name, tally in part.tallies.items() if tally.planned):
-                key = part.dataset, name
-                if key in measured:
-                    found[track, *key] = Cost(measured[key], MEASURED)
-                elif (guessed := guess(*key)) is not None:
-                    found[track, *key] = Cost(guessed, ESTIMATED)
-    return found
+    records = []
+    for part in parts:
+        left = Counter(name for key in part.plan.fits for name in part.to_do(key))
+        for name in part.tallies.index[part.tallies["planned"] > 0]:
+            seconds = part.seconds.get(name)
+            records.append(
+                (part.track, part.dataset, name, seconds, len(part.plan.fits), left[name])
+            )
+    columns = ["track", "dataset", "method", "seconds", "splits", "to_do"]
+    table = pd.DataFrame(records, columns=columns).astype({"seconds": float})
+    measured = table["seconds"].notna()
+    for _, rows in table.groupby("track"):
+        table.loc[rows.index, "seconds"] = _with_estimates(rows)
+    table["source"] = np.where(measured, MEASURED, ESTIMATED)
+    table.loc[table["seconds"].isna(), "source"] = ""
+    return table.assign(seconds_left=table["seconds"] * table["to_do"])
 
 
-def _fitted(
-    measured: Mapping[tuple[str, str], float],
-) -> Callable[[str, str], float | None]:
-    """Return a log-additive model of the measured seconds, as a function of data set and method."""
-    import numpy as np
+def _with_estimates(rows: pd.DataFrame) -> pd.Series[float]:
+    """Return the seconds of a track, with estimates where there are no rows to measure.
 
-    datasets = list(dict.fromkeys(dataset for dataset, _ in measured))
-    methods = list(dict.fromkeys(method for _, method in measured))
-    if not measured:
-        return lambda *_: None
-    columns = {("dataset", name): i for i, name in enumerate(datasets)}
-    columns |= {("method", name): len(columns) + i for i, name in enumerate(methods)}
-    design = np.zeros((len(measured), len(columns)))
-    for i, (dataset, method) in enumerate(measured):
-        design[i, columns["dataset", dataset]] = design[i, columns["method", method]] = 1.0
-    seconds = np.maximum(list(measured.values()), 1e-3)
+    They are of a log-additive model (method plus data set), fitted to the rows that there are. A
+    data set without rows has the mean effect, and a method without rows none.
+    """
+    known = rows.dropna(subset="seconds")
+    if known.empty:
+        return rows["seconds"]
+    names = [("dataset", name) for name in known["dataset"].unique()]
+    average = slice(len(names))
+    names += [("method", name) for name in known["method"].unique()]
+    design = np.column_stack([known[column] == name for column, name in names]).astype(float)
+    seconds = np.maximum(known["seconds"], 1e-3)
     effects = np.linalg.lstsq(design, np.log(seconds), rcond=None)[0]
-
-    average = float(effects[: len(datasets)].mean())
-
-    def guess(dataset: str, method: str) -> float | None:
-        if method not in methods:
-            return None
-        of_data = effects[columns["dataset", dataset]] if dataset in datasets else average
-        return float(np.exp(of_data + effects[columns["method", method]]))
-
-    return guess
+    found = dict(zip(names, effects, strict=True))
+    of_data = [
+        found.get(("dataset", name), float(effects[average].mean())) for name in rows["dataset"]
+    ]
+    of_method = [found.get(("method", name), np.nan) for name in rows["method"]]
+    effect = pd.Series(of_data, rows.index) + of_method
+    return rows["seconds"].fillna(effect.map(np.exp))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -22,7 +22,7 @@ from ddr_cli.report.page import short
 from ddr_cli.report.table import Table
 from ddr_cli.spec.budgets import ALL, LABELS
 from ddr_cli.suite.leaderboard import Leaderboard
-from ddr_cli.suite.remaining import ESTIMATED, MEASURED, Cost, Part, Tally
+from ddr_cli.suite.remaining import ESTIMATED, MEASURED, Part
 from ddr_cli.suite.rows import failures
 
 if TYPE_CHECKING:
@@ -159,35 +159,10 @@ def own_method_lines(board: Leaderboard, rows: pd.DataFrame, method: str) -> lis
 
 # -- plan and status -----------------------------------------------------------------------------
 
-Costs = Mapping[tuple[str, str, str], Cost]
-
 _SOURCES = {
     MEASURED: "from rows",
     ESTIMATED: "by a fit, the method's times the data set's",
 }
-
-
-def cost_table(parts: Sequence[Part], costs: Costs) -> pd.DataFrame:
-    """Return the cost of each method on each data set of a track.
-
-    `seconds` are of one split, `source` is where they come from, and `seconds_left` are of the
-    splits to do. What is not known is missing.
-    """
-    records = []
-    for part in parts:
-        left = {name: 0 for name, tally in part.tallies.items() if tally.planned}
-        for key in part.plan.fits:
-            for name in part.to_do(key):
-                left[name] += 1
-        for name, splits in left.items():
-            cost = costs.get((part.track, part.dataset, name))
-            seconds, source = cost or (None, "")
-            rest = None if cost is None else splits * cost.seconds
-            records.append(
-                (part.track, part.dataset, name, seconds, source, len(part.plan.fits), splits, rest)
-            )
-    columns = ["track", "dataset", "method", "seconds", "source", "splits", "to_do", "seconds_left"]
-    return pd.DataFrame(records, columns=columns)
 
 
 def plan_tables(table: pd.DataFrame) -> list[Table]:
@@ -238,64 +213,41 @@ def plan_notes(table: pd.DataFrame) -> list[str]:
     return lines
 
 
-def covered(parts: Sequence[Part], costs: Costs, hours: float) -> str:
+def covered(parts: Sequence[Part], table: pd.DataFrame, hours: float) -> str:
     """Report how much of the remaining work this number of CPU hours covers."""
     left = hours * 3600
+    costs = table.set_index(["track", "dataset", "method"])["seconds"].dropna()
     most = max(len(part.plan.fits) for part in parts)
     for n in range(most):
         for ended, part in enumerate(parts):
-            keys = list(part.plan.fits)[n : n + 1]
-            for key in keys:
-                spent = (costs.get((part.track, part.dataset, m)) for m in part.to_do(key))
-                left -= sum(cost.seconds for cost in spent if cost is not None)
+            for key in list(part.plan.fits)[n : n + 1]:
+                left -= sum(costs.get((part.track, part.dataset, m), 0.0) for m in part.to_do(key))
             if left < 0:
                 return (
                     f"{hours:g} CPU hours cover {n} of {most} splits of every data set, and "
                     f"the next of {ended} of {len(parts)}: up to {part.spec.name}"
                 )
-    unknown = any(
-        (part.track, part.dataset, name) not in costs
-        for part in parts
-        for key in part.plan.fits
-        for name in part.to_do(key)
-    )
-    known = ", as far as the times are known" * unknown
+    unknown = (table["seconds"].isna() & (table["to_do"] > 0)).any()
+    known = ", as far as the times are known" if unknown else ""
     return f"{hours:g} CPU hours cover all that is to do{known}, and leave {duration(left)}"
 
 
-def status_tables(parts: Sequence[Part]) -> list[Table]:
-    """Return the progress of a suite by data set and by method."""
-    by_method: dict[str, list[Tally]] = {}
-    for part in parts:
-        for name, tally in part.tallies.items():
-            by_method.setdefault(name, []).append(tally)
-    by_set = {part.spec.name: list(part.tallies.values()) for part in parts}
-    return [_tallied("data set", by_set), _tallied("method", by_method)]
-
-
-def _tallied(title: str, groups: Mapping[str, Sequence[Tally]]) -> Table:
-    sums = {name: total(tallies) for name, tallies in groups.items()}
-    whole = total(list(sums.values()))
-    counts = ("planned", "done", "failed", "stale", "missing")
-    rows = [(name, *(str(getattr(each, of) or "") for of in counts)) for name, each in sums.items()]
-    return Table(
-        pd.DataFrame(rows, columns=[title, *counts]),
-        total=(f"{len(rows)} in all", *(str(getattr(whole, of)) for of in counts)),
-        narrow=True,
-    )
-
-
-def total(tallies: Sequence[Tally]) -> Tally:
-    """Return the sum of tallies."""
-    return Tally(*(sum(column) for column in zip(*tallies, strict=True)))
+def status_tables(parts: Sequence[Part]) -> Iterator[Table]:
+    """Yield the progress of a suite by data set and by method."""
+    tallies = pd.concat({part.spec.name: part.tallies for part in parts}, names=["data set"])
+    for by in ("data set", "method"):
+        sums = tallies.groupby(level=by, sort=False).sum()
+        totals = (f"{len(sums)} in all", *map(str, sums.sum()))
+        # A zero is left blank.
+        yield Table(sums.astype(str).replace("0", "").reset_index(), total=totals, narrow=True)
 
 
 def one_line(suite: Suite, parts: Sequence[Part]) -> str:
     """Report the progress of a suite in one line."""
-    counted = total([tally for part in parts for tally in part.tallies.values()])
+    total = pd.concat([part.tallies for part in parts]).sum()
     text = (
-        f"{suite.name}, version {suite.version}: {counted.done} of {counted.planned} trials of "
+        f"{suite.name}, version {suite.version}: {total['done']} of {total['planned']} trials of "
         f"{len(parts)} specs have a row"
     )
-    more = {"failed": counted.failed, "of an older version": counted.stale}
+    more = {"failed": total["failed"], "of an older version": total["stale"]}
     return ", ".join([text, *(f"{n} {what}" for what, n in more.items() if n)])

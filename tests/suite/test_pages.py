@@ -358,7 +358,7 @@ def test_the_browser_shows_the_leaderboards_that_were_computed(bench, pages, bro
     for tuned, classifier, metric, group, kind in [
         ("", "knn", "error", "", ""),
         ("1", "linear", "error", "", ""),
-        ("1", "knn", "balanced_accuracy", "small", ""),
+        ("1", "knn", "balanced_accuracy", "", ""),
         ("", "linear", "error", "small", "users"),
         ("1", "knn", "error", "", "users"),
     ]:
