@@ -49,7 +49,7 @@ class Run:
 
     @cached_property
     def ok(self) -> pd.DataFrame:
-        """The trials that ended well."""
+        """The trials that succeeded."""
         return self.trials[self.trials["status"] == "ok"]
 
     @property
@@ -145,18 +145,17 @@ def split_sizes(manifest: Manifest, spec: Spec, family: str) -> tuple[float, flo
     if family in ("predefined", "resample"):
         return card.predefined
     kind, _, size = family.partition("-")
-    total, train = card.expect.samples, float(size) if size else spec.split.train
-    if family == "kfold" and total is not None and isinstance(spec.split.folds, int):
-        return total - total / spec.split.folds, total / spec.split.folds
-    if total is None or train is None or family == "grouped":
-        return None
+    total, folds = card.expect.samples, spec.split.folds
+    train = float(size) if size else spec.split.train
     match kind:
-        case "per_class":
-            if not card.expect.classes:
-                return None
+        case "kfold" if total is not None and isinstance(folds, int):
+            return total - total / folds, total / folds
+        case "per_class" if train is not None and card.expect.classes:
             trained = int(train) * len(card.expect.classes)
-        case "fraction":
+        case "fraction" if train is not None and total is not None:
             trained = int(train * total + 0.5)
-        case _:
+        case "labelled" if train is not None:
             trained = int(train)
-    return trained, min(total - trained, spec.split.test or total)
+        case _:
+            return None
+    return None if total is None else (trained, min(total - trained, spec.split.test or total))

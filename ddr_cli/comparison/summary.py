@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -196,14 +197,12 @@ def summarize(run: Run) -> Summary:
     kinds = [name for name in KINDS if name in run.trials.columns]
     axes = [name for name in AXES if name in run.trials.columns]
     tuned = [name for name in (TUNED,) if name in run.trials.columns]
-    keys = ["reducer", "classifier", *parameters, *axes, *tuned, *kinds, "family"]
-    records: list[dict[str, Any]] = []
-    order: list[tuple[Any, ...]] = []
-    members: list[Any] = []
+    settings = [*parameters, *axes, *tuned, *kinds]
+    keys = ["reducer", "classifier", *settings, "family"]
+    found: list[tuple[tuple[Any, ...], dict[str, Any], Any]] = []
     # Sums depend on their order in the last digit, and the journal's is that of finishing.
-    splits = run.trials["split"]
-    index = splits.map({split: _split_index(split) for split in splits.unique()})
-    trials = run.trials.assign(_index=index).sort_values("_index", kind="stable")
+    index = run.trials["split"].str.extract(r"(?:^|-)(\d+)$", expand=False).astype(float)
+    trials = run.trials.loc[index.sort_values(kind="stable", na_position="first").index]
     if tuned:
         trials = _without_chosen_values(run, trials, parameters)
     for key, group in trials.groupby(keys, dropna=False, sort=False):
@@ -220,32 +219,47 @@ def summarize(run: Run) -> Summary:
             for piece in PIECES:
                 row[piece] = setting[piece]
                 row[f"{piece}_label"] = method_name(items[piece][1].label)
-            row |= {name: setting[name] for name in (*parameters, *axes, *tuned, *kinds)}
+            row |= {name: setting[name] for name in settings}
             if run.failed:
                 row["failed"] = int((group["status"] != journal.OK).sum())
             if setting.get(TUNED):
                 chose = run.ok.loc[run.ok.index.intersection(scored.index)]
                 row[CHOSEN] = _chosen_most_often(chose, setting, parameters)
-            records.append(row | _statistics(run, setting["family"], metric, scored[metric]))
-            members.append(scored.index.to_numpy())
-            order.append(
-                (
-                    *(_sort_key(setting[name]) for name in kinds),
-                    *(place for place, _ in items.values()),
-                    setting.get(TUNED, False),
-                    *(_sort_key(setting[name]) for name in (*parameters, *axes)),
-                    setting["family"] != "predefined",
-                    setting["family"],
-                    position,
-                )
+            row |= _statistics(run, setting["family"], metric, scored[metric])
+            order = (
+                *(_sort_key(setting[name]) for name in kinds),
+                *(place for place, _ in items.values()),
+                setting.get(TUNED, False),
+                *(_sort_key(setting[name]) for name in (*parameters, *axes)),
+                setting["family"] != "predefined",
+                setting["family"],
+                position,
             )
-    sequence = sorted(range(len(records)), key=order.__getitem__)
-    columns = _columns(run, [*parameters, *axes, *tuned, *kinds]) + [CHOSEN] * len(tuned)
-    rows = pd.DataFrame([records[i] for i in sequence], columns=columns)
+            found.append((order, row, scored.index.to_numpy()))
+    found.sort(key=itemgetter(0))
+    columns = ["dataset", "reducer", "reducer_label", "classifier", "classifier_label", *settings]
+    columns += [
+        "split",
+        "metric",
+        "n",
+        *(["failed"] if run.failed else []),
+        "planned",
+        "mean",
+        "sd",
+    ]
+    columns += ["low", "high", "level", "interval"]
+    columns += [
+        "mean_low",
+        "mean_high",
+        "mean_level",
+        "mean_interval",
+        *([CHOSEN] if tuned else []),
+    ]
+    rows = pd.DataFrame([row for _, row, _ in found], columns=columns)
     # A gap among whole numbers would turn the column into objects, which no axis can be made of.
     numbers = [name for name in (*parameters, *axes) if name != LABELS]
     rows = rows.astype({name: run.trials[name].dtype for name in numbers})
-    return Summary(run, rows, tuple(members[i] for i in sequence))
+    return Summary(run, rows, tuple(members for _, _, members in found))
 
 
 def summary_of(folder: Path) -> Summary:
@@ -278,28 +292,6 @@ def _chosen_most_often(
     values = counts.idxmax()
     most = dict(zip(own, values if isinstance(values, tuple) else (values,), strict=True))
     return f"{setting_text(most)} ({counts.max()} of {len(trials)})"
-
-
-def _columns(run: Run, parameters: list[str]) -> list[str]:
-    failed = ["failed"] if run.failed else []
-    return [
-        *("dataset", "reducer", "reducer_label", "classifier", "classifier_label"),
-        *parameters,
-        *(
-            "split",
-            "metric",
-            "n",
-            *failed,
-            "planned",
-            "mean",
-            "sd",
-            "low",
-            "high",
-            "level",
-            "interval",
-        ),
-        *("mean_low", "mean_high", "mean_level", "mean_interval"),
-    ]
 
 
 def _statistics(run: Run, family: str, metric: str, column: pd.Series[Any]) -> dict[str, Any]:
@@ -341,11 +333,6 @@ def _statistics(run: Run, family: str, metric: str, column: pd.Series[Any]) -> d
         found |= {"mean_low": mean.low, "mean_high": mean.high, "mean_level": MEAN_LEVEL}
         found["mean_interval"] = mean.name
     return found
-
-
-def _split_index(split: str) -> int:
-    index = split.rpartition("-")[2]
-    return int(index) if index.isdigit() else -1
 
 
 def _sort_key(value: Any) -> tuple[int, float, str]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import pandas as pd
 
@@ -57,66 +58,73 @@ def _of_a_run(found: Comparison, run: str, track: str, rows: pd.DataFrame) -> Ta
     metric = found.metric
     of_run = (found.differences["run"] == run) & (found.differences["track"] == track)
     differences = found.differences[of_run].set_index("method")
-    against = next(iter(differences["against"]), "")
-    records = []
-    for row in rows.to_dict("records"):
-        name = f"{row['method']} ({row['setting']})" if row["setting"] else row["method"]
-        mark = f" †{row['failed']}" if row["failed"] else ""
-        mean = number(row["mean"], metric, unit=False)
-        if not pd.isna(row["sd"]):
-            mean += f" ± {number(row['sd'], metric, unit=False)}"
-        if row["failed"] and row["failed"] == row["n"]:
-            mean = "failed"
-        record = {"method": name, "mean ± sd": mean + mark}
-        if against:
-            record |= {"difference": "", "95 % interval": "", "p": "", "p, Holm": ""}
-        if row["method"] in differences.index:
-            difference = differences.loc[row["method"]]
-            record["difference"] = _signed(difference["difference"], metric)
-            record |= _interval_and_p(difference, metric)
-        records.append(record)
-    below = [f"Difference: less {against}."] if against else []
+    cells = {
+        name: _difference_cells(row, metric) for name, row in differences.to_dict("index").items()
+    }
+    columns = ["method", "mean ± sd"]
+    if len(differences):
+        columns += ["difference", "95 % interval", "p", "p, Holm"]
+    records = [
+        _mean_cells(row, metric) | cells.get(row["method"], {}) for row in rows.to_dict("records")
+    ]
+    frame = pd.DataFrame(records, columns=columns).fillna("")
+    title = f"{run}: {metric_axis(metric)}{_track_words(found, track)}"
+    return Table(frame, title, tuple(_notes_of_a_run(found, differences, track, rows)))
+
+
+def _mean_cells(row: Mapping[Any, Any], metric: str) -> dict[str, str]:
+    name = f"{row['method']} ({row['setting']})" if row["setting"] else row["method"]
+    mean = number(row["mean"], metric, unit=False)
+    if not pd.isna(row["sd"]):
+        mean += f" ± {number(row['sd'], metric, unit=False)}"
+    if row["failed"]:
+        mean = f"{'failed' if row['failed'] == row['n'] else mean} †{row['failed']}"
+    return {"method": name, "mean ± sd": mean}
+
+
+def _difference_cells(row: Mapping[Any, Any], metric: str) -> dict[str, str]:
+    signed = [
+        difference_text(row[name], metric, unit=False) for name in ("difference", "low", "high")
+    ]
+    return {
+        "difference": signed[0],
+        "95 % interval": "" if pd.isna(row["low"]) else f"{signed[1]} to {signed[2]}",
+        "p": p_text(row["p_value"]),
+        "p, Holm": p_text(row["p_holm"]),
+    }
+
+
+def _notes_of_a_run(
+    found: Comparison, differences: pd.DataFrame, track: str, rows: pd.DataFrame
+) -> Iterator[str]:
+    """Yield what the differences of a run are to, and which interval and test they have."""
     wanted = set(found.differences["against"])
-    if not against and wanted and not wanted & set(rows["method"]):
-        below.append(f"No differences: {' or '.join(sorted(wanted))} was not run on these splits.")
+    against = next(iter(differences["against"]), "")
     corrections = differences["interval"].dropna().unique()
+    if against:
+        yield f"Difference: less {against}."
+    elif wanted and not wanted & set(rows["method"]):
+        yield f"No differences: {' or '.join(sorted(wanted))} was not run on these splits."
     if len(corrections):
         tests = int(found.differences["p_value"].notna().sum())
-        below.append(
+        yield (
             f"Interval and p, each for itself: {'; '.join(corrections)}. Holm: over the {tests} "
             f"comparison{'s' if tests > 1 else ''} made."
         )
     elif against:
-        below.append("No interval: the sizes of the splits' parts are not known.")
+        yield "No interval: the sizes of the splits' parts are not known."
     if track != next(iter(differences["against_track"]), track):
         saw, not_seen = "these methods were", f"{against} was not"
         if track == "inductive":
             saw, not_seen = f"{against} was", "these methods were not"
-        below.append(f"Only {saw} fitted with the test points, unlabelled; {not_seen}.")
+        yield f"Only {saw} fitted with the test points, unlabelled; {not_seen}."
     if rows["failed"].any():
-        below.append("†: failed on so many splits, and scored there as the largest class.")
-    title = f"{run}: {metric_axis(metric)}{_track_words(found, track)}"
-    return Table(pd.DataFrame(records), title, tuple(below))
+        yield "†: failed on so many splits, and scored there as the largest class."
 
 
 def _track_words(found: Comparison, track: str) -> str:
     both = found.methods["track"].nunique() > 1
     return f", {track} methods" if both or track == "transductive" else ""
-
-
-def _signed(value: float, metric: str) -> str:
-    return difference_text(value, metric, unit=False)
-
-
-def _interval_and_p(row: pd.Series, metric: str) -> dict[str, str]:
-    interval = ""
-    if not pd.isna(row["low"]):
-        interval = f"{_signed(row['low'], metric)} to {_signed(row['high'], metric)}"
-    return {
-        "95 % interval": interval,
-        "p": p_text(row["p_value"]),
-        "p, Holm": p_text(row["p_holm"]),
-    }
 
 
 # -- across data sets -----------------------------------------------------------------------------
@@ -131,7 +139,7 @@ def _of_pairs(found: Comparison, track: str, pairs: pd.DataFrame) -> Table:
                 "second": row["second"],
                 "data sets": str(row["datasets"]),
                 "wins, equal, losses": f"{row['wins']}-{row['equal']}-{row['losses']}",
-                "median difference": _signed(row["median_difference"], metric),
+                "median difference": difference_text(row["median_difference"], metric, unit=False),
                 # On one data set there are no signed ranks.
                 "p": p_text(row["p_value"]) if row["test"] == SIGNED_RANKS else "",
                 "p, Holm": p_text(row["p_holm"]) if row["test"] == SIGNED_RANKS else "",

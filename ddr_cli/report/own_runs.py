@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
@@ -24,19 +24,11 @@ _MOST_REASONS = 20
 
 @dataclass(frozen=True)
 class OwnRun:
-    """A run's summary, its paired differences with their notes, and its failures by reason."""
+    """A run's summary; tables of its paired differences and of its failures by reason; notes."""
 
     summary: Summary
-    comparison: tuple[Table, ...]
-    notes: tuple[str, ...]
-    failures: Table | None
-
-    @property
-    def tables(self) -> Iterator[Table]:
-        """The tables that there are."""
-        yield from self.comparison
-        if self.failures is not None:
-            yield self.failures
+    tables: tuple[Table, ...]
+    notes: tuple[str, ...] = ()
 
 
 def own_run(summary: Summary) -> OwnRun:
@@ -51,17 +43,17 @@ def own_run(summary: Summary) -> OwnRun:
         except InputError as error:
             found = found or error
     if not isinstance(found, Comparison):
-        return OwnRun(summary, (), (f"No comparison: {found}",), failures)
+        return OwnRun(summary, failures, (f"No comparison: {found}",))
     if found.differences.empty:
-        return OwnRun(summary, (), (), failures)
-    return OwnRun(summary, tuple(comparison_tables(found)), found.notes, failures)
+        return OwnRun(summary, failures)
+    return OwnRun(summary, (*comparison_tables(found), *failures), found.notes)
 
 
-def _failures(run: Run) -> Table | None:
-    """Return the reasons of trials that did not end well, the most frequent first."""
+def _failures(run: Run) -> tuple[Table, ...]:
+    """Return a table of the reasons of failed trials, the most frequent first, if there are any."""
     bad = run.trials[run.trials["status"] != OK]
     if bad.empty:
-        return None
+        return ()
     method = bad["reducer"].map(class_name) + ", " + bad["classifier"].map(class_name)
     reason = bad["status"] + ": " + bad["reason"]
     counts = Counter(zip(method, reason, strict=True))
@@ -73,7 +65,7 @@ def _failures(run: Run) -> Table | None:
     if len(counts) > _MOST_REASONS:
         below.insert(0, f"{len(counts) - _MOST_REASONS} more reasons are in trials.csv.")
     title = f"{run.name}: failures"
-    return Table(pd.DataFrame(records), title, tuple(below), left=("reason",))
+    return (Table(pd.DataFrame(records), title, tuple(below), left=("reason",)),)
 
 
 def own_run_tables(own: OwnRun) -> Iterable[Table]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
@@ -30,9 +30,6 @@ from ddr_cli.engine.rows.journal import OK
 from ddr_cli.report.table import Table
 from ddr_cli.spec.budgets import LABELS
 from ddr_cli.spec.sweeps import TRAIN
-
-if TYPE_CHECKING:
-    pass
 
 FAILED_MARK = "†"
 """Stands at a mean in which a split counts on which the method failed."""
@@ -92,9 +89,9 @@ def _lost(summary: Summary, cells: pd.DataFrame) -> pd.DataFrame:
         found = [find_item(run, piece, trial) for piece in ("reducer", "classifier")]
         labels = tuple(method_name(item[1].label) for item in found if item is not None)
         if len(labels) == 2 and labels not in there and labels[1] in across:
-            names = dict(zip(("reducer_label", "classifier_label"), labels, strict=True))
-            n = len(group)
-            records.append(names | {"split": trial["family"], "n": n, "planned": n, "failed": n})
+            names = {"reducer_label": labels[0], "classifier_label": labels[1]}
+            counts = dict.fromkeys(("n", "planned", "failed"), len(group))
+            records.append({**names, "split": trial["family"], **counts})
     # No row of the summary has such an index.
     return pd.DataFrame(records, columns=cells.columns, index=range(-len(records), 0))
 
@@ -149,7 +146,8 @@ def _all_of(
     splits: dict[tuple[object, ...], int] = {}
     for column, n in zip(columns, cells["n"], strict=True):
         splits[column] = max(int(n), splits.get(column, 0))
-    left = [_head(name) for name in down]
+    texts_of = {"reducer_label": "reducer", "classifier_label": "classifier"}
+    left = [texts_of.get(name, parameter_name(name, short=True)) for name in down]
     heads = []
     for (*method, family), n in splits.items():
         names = " ".join(_above(*named) for named in zip(across, method, strict=False))
@@ -201,11 +199,6 @@ def _tuples(rows: pd.DataFrame, columns: list[str]) -> list[tuple[object, ...]]:
 
 def _records(rows: pd.DataFrame) -> list[dict[str, Any]]:
     return [{str(name): value for name, value in row.items()} for row in rows.to_dict("records")]
-
-
-def _head(column: str) -> str:
-    piece, label, _ = column.partition("_label")
-    return piece if label else parameter_name(column, short=True)
 
 
 def _cell(row: Mapping[str, Any], metric: str) -> str:

@@ -19,10 +19,7 @@ from ddr_cli.spec.controls import FULL_FEATURES, SEEN, SHUFFLED_LABELS
 from ddr_cli.spec.feasible import NOTHING, limits_of
 from ddr_cli.spec.model import Spec
 from ddr_cli.suite.definition import INDUCTIVE, Suite
-from ddr_cli.suite.leaderboard import (
-    Leaderboard,
-    leaderboard,
-)
+from ddr_cli.suite.leaderboard import Leaderboard, leaderboard
 from ddr_cli.suite.remaining import Part
 from ddr_cli.suite.rows import failures, shared_classifiers, suite_rows
 
@@ -55,9 +52,8 @@ class Benchmark:
         """
         for how in (True, False) if tuned is None else (tuned,):
             wanted = (INDUCTIVE, self.suite.metrics[0], how)
-            found = [key for key in self._keys if (key[0], *key[2:4]) == wanted]
-            board = self._board(found[classifier]) if classifier < len(found) else None
-            if board is not None:
+            keys = [key for key in self._keys if (key[0], *key[2:4]) == wanted]
+            if len(keys) > classifier and (board := self._board(keys[classifier])) is not None:
                 return board
         return None
 

@@ -96,7 +96,7 @@ def _labels_help(bench: Benchmark, board: Leaderboard) -> Told:
 
 def _first_against_nothing(_: Benchmark, board: Leaderboard) -> Told:
     if board.best == board.baseline:
-        return Told(False, f"{method_name(board.baseline)} is itself in first place.")
+        return Told(False, f"{method_name(board.baseline)} itself ranks first.")
     row = board.row(board.best)
     counts = " / ".join(f"{row[f'baseline_{each}']:g}" for each in ("wins", "equal", "losses"))
     p = float(row["baseline_p_holm"])
@@ -174,7 +174,7 @@ def _first_places(_: Benchmark, board: Leaderboard) -> Told:
     last = others.iloc[first - 1]
     return Told(
         True,
-        f"The first {first + 1} places, down to {method_name(last['method'])} at place "
+        f"The first {first + 1} methods, down to {method_name(last['method'])} at rank "
         f"{last['place']}, can't be told from {best} {test}; {told} of {len(others)} methods can.",
     )
 
@@ -187,7 +187,7 @@ def _no_winner(_: Benchmark, board: Leaderboard) -> Told:
     furthest = amount_text(round(float(behind.max()), 4), board.metric)
     return Told(
         2 * near < len(behind),
-        f"{method_name(board.best)}, in first place, is within {near_text} of the least "
+        f"{method_name(board.best)}, which ranks first, is within {near_text} of the least "
         f"{metric_name(board.metric)} on {near} of {len(behind)} data sets, and at most {furthest} "
         f"behind, on {behind.idxmax()}.",
     )
@@ -204,8 +204,8 @@ def _other_classifier(bench: Benchmark, board: Leaderboard) -> Told:
     return Told(
         board.best != other.best,
         f"First by {method_name(board.classifier)}: {first}; by {method_name(other.classifier)}: "
-        f"{method_name(other.best)}, where {first} has place {there}. Spearman's rank correlation "
-        f"of the places: {float(rank.statistic):.2f}.",
+        f"{method_name(other.best)}, where {first} has rank {there}. Spearman's rank correlation "
+        f"of the ranks: {float(rank.statistic):.2f}.",
     )
 
 

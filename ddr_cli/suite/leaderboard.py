@@ -8,12 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from ddr_cli.comparison.across_datasets import (
-    EQUIVALENCE,
-    difference,
-    mean_score,
-    scaled_scores,
-)
+from ddr_cli.comparison.across_datasets import EQUIVALENCE, difference, mean_score, scaled_scores
 from ddr_cli.core.errors import InputError, did_you_mean
 from ddr_cli.engine.rows.journal import OK
 from ddr_cli.evaluation.statistics import holm
@@ -98,30 +93,34 @@ def leaderboard(
     floors: dict[Any, float] = (
         chosen.groupby("dataset")[f"floor_{metric}"].first().astype(float).to_dict()
     )
-    kept = _on_shared_splits(chosen, len(methods))
+    # Splits are identified by their hash.
+    met = chosen.groupby(["dataset", "split", "split_hash"])["method"].transform("nunique")
+    kept = chosen[met == len(methods)]
     counted = [name for name in known if name in set(kept["dataset"])]
     if not counted:
         raise InputError("There is no split yet on which all methods of the suite have ended.")
-    by_cell = kept.groupby(["dataset", "method"], sort=False)
-    means = by_cell[metric].mean().unstack().loc[counted, methods]
-    low = [[floors[name]] for name in means.index]
-    scaled = scaled_scores(means, low, metric)
+    kept = kept.assign(seconds=seconds_of(kept), failed=(kept["status"] != OK).astype(float))
+    measured = kept[["dataset", "method", metric, "seconds", "failed"]]
+    cells: Any = measured.groupby(["dataset", "method"]).mean().unstack()
+    means, spent, failed = (
+        cells[name].loc[counted, methods] for name in (metric, "seconds", "failed")
+    )
+    of_method = kept.groupby("method")[["seconds", "failed"]].mean().reindex(methods)
+    scaled = scaled_scores(means, [[floors[name]] for name in counted], metric)
     scores = pd.DataFrame(scaled, means.index, means.columns).dropna()
     found = pd.DataFrame([mean_score(scores[name]) for name in methods] if len(scores) else [])
     found = found.reindex(range(len(methods)), columns=["score", "low", "high"])
-    spent = seconds_of(kept)
-    has_failed = kept["status"] != OK
     table = pd.DataFrame(
         {
             "method": methods,
             "datasets": len(counted),
             "score": found["score"].to_numpy(),
             "mean": means.mean().to_numpy(),
-            "failed": has_failed.groupby(kept["method"]).mean().loc[methods].to_numpy(),
-            "seconds": spent.groupby(kept["method"]).mean().loc[methods].to_numpy(),
+            "failed": of_method["failed"].to_numpy(),
+            "seconds": of_method["seconds"].to_numpy(),
         }
     )
-    # Twelve digits: what differs by rounding alone shares a place.
+    # Twelve digits: what differs by rounding alone shares a rank.
     table.insert(0, "place", (-table["score"].round(12)).rank(method="min").astype("Int64"))
     table[["low", "high"]] = found[["low", "high"]]
     best = str(table.sort_values("place", kind="stable")["method"].iloc[0])
@@ -145,20 +144,11 @@ def leaderboard(
         table.sort_values("place", kind="stable").reset_index(drop=True),
         means,
         scores,
-        spent.groupby([kept["dataset"], kept["method"]]).mean().unstack().loc[counted, methods],
-        has_failed.groupby([kept["dataset"], kept["method"]])
-        .mean()
-        .unstack()
-        .loc[counted, methods],
+        spent,
+        failed,
         {name: int(kept.loc[kept["dataset"] == name, "split"].nunique()) for name in counted},
         tuple(name for name in known if name not in counted),
     )
-
-
-def _on_shared_splits(rows: pd.DataFrame, n_methods: int) -> pd.DataFrame:
-    """Return the rows on the splits that all methods have; splits are identified by their hash."""
-    keys = [rows["dataset"], rows["split"], rows["split_hash"]]
-    return rows[rows.groupby(keys)["method"].transform("nunique") == n_methods]
 
 
 def _known(what: str, requested: str | None, names: Sequence[str]) -> str:

@@ -126,7 +126,7 @@ def own_method_lines(board: Leaderboard, rows: pd.DataFrame, method: str) -> lis
     row = board.row(method)
     how = "tuned" if board.tuned else "at its defaults"
     lines = [
-        f"{method}, {how}, {board.classifier}: place {int(row['place'])} of {len(board.table)} on "
+        f"{method}, {how}, {board.classifier}: rank {int(row['place'])} of {len(board.table)} on "
         f"{len(board.means)} data sets, score {row['score']:.3f}"
     ]
     for title, reference in (("best", board.best), ("baseline", board.baseline)):

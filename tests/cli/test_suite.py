@@ -118,7 +118,7 @@ def test_a_suite_is_planned_run_in_rounds_and_gone_on_with(ddr_here, small, work
     assert not (small.parent / "suite_small_Means").exists()
     added = ddr_here(*words, "--trust", "--hours", "1")
     assert added.returncode == 0
-    assert "Means, tuned, knn: place " in added.stdout
+    assert "Means, tuned, knn: rank " in added.stdout
     assert "of 4 on 2 data sets" in added.stdout
     assert "to none (baseline): median difference" in added.stdout
     hashes = {

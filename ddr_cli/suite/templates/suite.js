@@ -25,7 +25,7 @@
     const asked = Object.fromEntries(new FormData(form));
     const told = form.querySelector("output");
     const board = data.boards.find((each) => Object.keys(asked).every((name) => name === "kind" || each[name] === asked[name]));
-    told.value = board ? (asked.kind ? "Places and comparisons are among all methods." : "")
+    told.value = board ? (asked.kind ? "Ranks and comparisons are among all methods." : "")
       : "There is no leaderboard of this choice; the table shows the last one.";
     if (!board) return;
     show(board, asked.kind);
