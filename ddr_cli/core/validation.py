@@ -99,6 +99,11 @@ def problem_at(path: KeyPath, message: str, *, key: bool = False) -> InitErrorDe
     return InitErrorDetails(type=problem, loc=path, input=None)
 
 
+def error_at(path: KeyPath, message: str) -> ValidationError:
+    """Return the error, to raise in a validator, of one problem with the value at a path."""
+    return ValidationError.from_exception_data("", [problem_at(path, message)])
+
+
 def refuse(problems: Iterable[InitErrorDetails]) -> None:
     """Raise these problems, if there are any, from within a validator."""
     if found := list(problems):

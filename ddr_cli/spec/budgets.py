@@ -16,7 +16,7 @@ from ddr_cli.data.card import Expect
 from ddr_cli.evaluation.folds import training_groups
 from ddr_cli.evaluation.splits import check_train, make_split
 from ddr_cli.spec.components import Context
-from ddr_cli.spec.sweeps import GridError, grid_values
+from ddr_cli.spec.sweeps import GridError, grid_values, place_in
 
 ALL: Literal["all"] = "all"
 Budget = Annotated[int, Ge(1)] | Literal["all"]
@@ -50,7 +50,7 @@ def read_labels(rule: Any) -> tuple[Budget, ...]:
             "the labelled points per class are a whole number of 1 or more, or all, but this is "
             f"{value_text(budget)}.{hint}"
         )
-        problems.append(problem_at(_place(rule, budget), message))
+        problems.append(problem_at(place_in(rule, budget), message))
     refuse(problems)
     return tuple(budgets)
 
@@ -120,9 +120,3 @@ def training_classes(
     )
     counts = np.bincount(y[split.train], minlength=len(names))
     return dict(zip(names, counts.tolist(), strict=True))
-
-
-def _place(rule: Any, value: Any) -> tuple[int, ...]:
-    if not isinstance(rule, list | tuple):
-        return ()
-    return (next(i for i, v in enumerate(rule) if v is value or v == value),)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
+from itertools import chain
 from typing import Any, Literal, get_args
 
 from pydantic import JsonValue, ValidationError
@@ -37,11 +38,13 @@ _METHODS = {
     "measures": ("score_many",),
     "preprocess": ("fit_transform", "transform"),
 }
-_OWN_KEYS = {
+OWN_KEYS: Mapping[str, tuple[str, ...]] = {
     "reducers": ("label", "mode"),
     "classifiers": ("label", "only_on"),
     "measures": ("label",),
+    "preprocess": (),
 }
+"""The keys that an item of a list has next to its name and parameters."""
 
 
 def setting(path: KeyPath) -> str:
@@ -80,14 +83,13 @@ def load_factory(section: str, name: str) -> Factory:
 def sections_of(name: str) -> list[str]:
     """Return the lists of a spec that may hold a component; InputError if none may."""
     if not is_code(name):
-        found = [section for section in PREFIXES if name in registry_of(section).names()]
-        known = [each for section in PREFIXES for each in registry_of(section).names()]
-        if not found:
-            raise InputError(
-                f"There is no reducer, classifier, measure or preprocessing step called '{name}'."
-                f"{did_you_mean(name, known)} 'ddr list reducers' shows the first."
-            )
-        return found
+        names = {section: registry_of(section).names() for section in PREFIXES}
+        if found := [section for section in PREFIXES if name in names[section]]:
+            return found
+        raise InputError(
+            f"There is no reducer, classifier, measure or preprocessing step called '{name}'."
+            f"{did_you_mean(name, chain(*names.values()))} 'ddr list reducers' shows the first."
+        )
     factory = load_code(name)
     # A transformer of one's own is a reducer first; it can be a preprocessing step just as well.
     found = [
@@ -103,15 +105,10 @@ def sections_of(name: str) -> list[str]:
     return found
 
 
-def own_keys(section: str) -> tuple[str, ...]:
-    """Return the keys that an item of a list has beside its name and parameters."""
-    return _OWN_KEYS.get(section, ())
-
-
 def settable_names(section: str, name: str) -> list[str]:
     """Return what ``--set`` and ``sweep`` may change of an item: its parameters, and its mode."""
-    own, known = own_keys(section), parameter_model(load_factory(section, name)).model_fields
-    names = [key for key in known if key not in ("name", *own)]
+    known = parameter_model(load_factory(section, name)).model_fields
+    names = [key for key in known if key not in ("name", *OWN_KEYS[section])]
     return [*names, "mode"] if section == "reducers" else names
 
 
@@ -197,6 +194,7 @@ def make_checked(factory: Factory, params: Mapping[str, Any]) -> Any:
     return made
 
 
+@cache
 def is_annotated(factory: Factory) -> bool:
     """Return whether the signature says of every parameter what it may be."""
     return all(

@@ -16,7 +16,7 @@ from ddr_cli.core.positions import KeyPath
 from ddr_cli.data.card import Card
 from ddr_cli.data.cards import load_card
 from ddr_cli.spec.budgets import note_train_sizes
-from ddr_cli.spec.components import Context, Item, ReducerSpec, StepSpec
+from ddr_cli.spec.components import Component, Context, Item, ReducerSpec, StepSpec
 from ddr_cli.spec.estimators import make
 from ddr_cli.spec.model import Spec
 from ddr_cli.spec.read_split import ReadSplit
@@ -160,23 +160,18 @@ def takes_no_sparse(spec: Spec, card: Card | None) -> Iterator[tuple[str, int, s
     """
     if card is None or not is_sparse(card, spec.preprocess):
         return
-    keeps = [item.name for item in spec.reducers if item.name == NOTHING]
     remedy = "make them dense by a step before it, such as preprocess: [svd], or drop it"
-    for i, reducer in enumerate(spec.reducers):
-        if not _takes_sparse(reducer):
-            yield (
-                "reducers",
-                i,
-                f"{reducer.name} takes no sparse points, as {card.name} has: {remedy}.",
-            )
-    for i, classifier in enumerate(spec.classifiers):
-        if keeps and classifier.only_on in ("", NOTHING) and not _takes_sparse(classifier):
-            yield (
-                "classifiers",
-                i,
-                f"{classifier.name} takes no sparse points, as {card.name} has without a "
-                f"reduction: {remedy}.",
-            )
+    items: list[tuple[str, int, Item]] = [
+        ("reducers", i, item) for i, item in enumerate(spec.reducers)
+    ]
+    if any(item.name == NOTHING for item in spec.reducers):
+        own = enumerate(spec.classifiers)
+        items += [("classifiers", i, item) for i, item in own if item.only_on in ("", NOTHING)]
+    for section, i, item in items:
+        if not _takes_sparse(item):
+            where = " without a reduction" if section == "classifiers" else ""
+            reason = f"{item.name} takes no sparse samples, as {card.name} has{where}"
+            yield section, i, f"{reason}: {remedy}."
 
 
 def unprepared(
@@ -218,16 +213,16 @@ def needed_steps(card: Card) -> list[str]:
 
 
 def _takes_missing(step: StepSpec) -> bool:
-    tags = getattr(make(step.factory, step.params), "__sklearn_tags__", None)
-    return tags is None or bool(tags().input_tags.allow_nan)
+    tags = _tags(step)
+    return tags is None or bool(tags.input_tags.allow_nan)
 
 
 def needs_labels(step: StepSpec) -> bool:
     """Return whether a step, one that chooses features by their class, is fitted to the labels."""
     if step.name.startswith("sklearn.feature_selection:"):
         return True  # their tags say that they can do without: their score decides
-    tags = getattr(make(step.factory, step.params), "__sklearn_tags__", None)
-    return tags is not None and bool(tags().target_tags.required)
+    tags = _tags(step)
+    return tags is not None and bool(tags.target_tags.required)
 
 
 def is_sparse(card: Card, preprocess: Iterable[StepSpec]) -> bool:
@@ -239,8 +234,14 @@ def is_sparse(card: Card, preprocess: Iterable[StepSpec]) -> bool:
 
 
 def _takes_sparse(item: Item) -> bool:
-    tags = getattr(make(item.factory, item.params), "__sklearn_tags__", None)
-    return tags is None or bool(tags().input_tags.sparse)
+    tags = _tags(item)
+    return tags is None or bool(tags.input_tags.sparse)
+
+
+def _tags(item: Component) -> Any:
+    """Return scikit-learn's tags of an estimator, None if it has none."""
+    read = getattr(make(item.factory, item.params), "__sklearn_tags__", None)
+    return None if read is None else read()
 
 
 def _excluded(item: ReducerSpec, spec: Spec, limits: Limits) -> dict[str, list[int]]:

@@ -18,13 +18,13 @@ from ddr_cli.core.yaml_loader import read_document
 from ddr_cli.data.cards import load_card
 from ddr_cli.evaluation.metrics import measured
 from ddr_cli.spec.budgets import LABELS
-from ddr_cli.spec.components import Component, Context
+from ddr_cli.spec.components import Context
 from ddr_cli.spec.estimators import PREFIXES, did_you_mean_setting, setting
 from ddr_cli.spec.model import KEYS, Spec
 from ddr_cli.spec.overrides import apply_overrides
 from ddr_cli.spec.read_components import record_of
 from ddr_cli.spec.read_spec import ReadSpec
-from ddr_cli.spec.sweeps import SWEPT, TRAIN, Grid, rounded
+from ddr_cli.spec.sweeps import SWEPT, TRAIN, Grid, dotted_names, rounded
 
 Item = str | Mapping[str, Any]
 """An item of one of a spec's lists: a name, or a mapping with a name and parameters."""
@@ -212,34 +212,22 @@ def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def _items(spec: Spec, prefix: str) -> Sequence[Component]:
-    return spec.reducers if prefix == "reducer" else spec.evaluators
-
-
 def _dotted(spec: Spec, given: str) -> str:
     """Return the dotted name of the parameter that a user calls `given`."""
-    if given == TRAIN:
-        return given
-    known = {
-        prefix: dict.fromkeys(name for item in _items(spec, prefix) for name in item.settable)
-        for prefix in SWEPT
-    }
-    prefix, _, name = given.rpartition(".")
-    for candidate in [prefix] if prefix else SWEPT:
-        if name in known.get(candidate, ()):
-            return f"{candidate}.{name}"
-    everything = [f"{candidate}.{name}" for candidate, names in known.items() for name in names]
-    everything.append(TRAIN)
+    known = [*dotted_names((*spec.reducers, *spec.evaluators)), TRAIN]
+    for name in (given, *(f"{prefix}.{given}" for prefix in SWEPT)):
+        if name in known:
+            return name
     raise InputError(
-        f"{spec.name} has no parameter '{given}'.{did_you_mean_setting(given, everything)} "
-        f"It has {', '.join(everything) or 'none'}."
+        f"{spec.name} has no parameter '{given}'.{did_you_mean_setting(given, known)} "
+        f"It has {', '.join(known)}."
     )
 
 
 def _declared_grid(spec: Spec, key: str) -> list[Any]:
     prefix, _, name = key.partition(".")
     declared: dict[str, Any] = {}
-    for item in _items(spec, prefix):
+    for item in spec.reducers if prefix == "reducer" else spec.evaluators:
         declared = {**item.traits().grids, **declared}
     if name not in declared:
         others = f" (it has grids for {', '.join(declared)})" if declared else ""

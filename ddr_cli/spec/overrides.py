@@ -14,12 +14,12 @@ from ddr_cli.core.yaml_loader import parse_value
 from ddr_cli.spec.budgets import LABELS
 from ddr_cli.spec.estimators import (
     MODES,
+    OWN_KEYS,
     PREFIXES,
     complete,
     did_you_mean_setting,
     load_factory,
     nobody_has,
-    own_keys,
     settable_names,
     traits_of,
 )
@@ -150,7 +150,7 @@ def _name(item: Any) -> str:
 
 
 def _can(item: Any, mode: Any) -> bool:
-    own = ("name", *own_keys("reducers"))
+    own = ("name", *OWN_KEYS["reducers"])
     given = {k: v for k, v in item.items() if k not in own} if isinstance(item, dict) else {}
     factory = load_factory("reducers", _name(item))
     try:

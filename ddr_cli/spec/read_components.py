@@ -25,13 +25,13 @@ from ddr_cli.spec.components import (
 )
 from ddr_cli.spec.estimators import (
     MODES,
+    OWN_KEYS,
     complete,
     has_default,
     is_annotated,
     load_factory,
     make_checked,
     missing_of,
-    own_keys,
     registry_of,
     traits_of,
 )
@@ -68,7 +68,7 @@ class ReadComponent(Component):
     @classmethod
     def _name_and_params(cls, value: Any, info: Info) -> Any:
         context = info.context
-        what, keys = f"a {registry_of(cls.section).kind} is a name", own_keys(cls.section)
+        what, keys = f"a {registry_of(cls.section).kind} is a name", OWN_KEYS[cls.section]
         component = nested(value, what, ("name", *keys), "params")
         if "grids" in cls.model_fields:
             given = component["params"]
@@ -123,7 +123,7 @@ class ReadComponent(Component):
             }
             params = complete(factory, {**first, **params})
         except ValidationError as error:
-            known = [*parameter_model(factory).model_fields, *own_keys(cls.section)]
+            known = [*parameter_model(factory).model_fields, *OWN_KEYS[cls.section]]
             found = field_problems(error, name, known)
             refuse(problem_at(path, text, key=is_key) for path, text, is_key in found)
         return params
@@ -295,9 +295,12 @@ def _open_parameters(item: Item, swept: Collection[str]) -> set[str]:
 
 
 def _identity(item: Item, without: Collection[str] = ()) -> tuple[Any, ...]:
-    facts = {**item.params, "mode": getattr(item, "mode", None)}
-    fixed = {name: value for name, value in facts.items() if name not in without}
+    fixed = {name: value for name, value in _facts(item).items() if name not in without}
     return item.name, fixed, None if without else item.grids
+
+
+def _facts(item: Item) -> dict[str, Any]:
+    return {**item.params, "mode": getattr(item, "mode", None)}
 
 
 def _default_label(item: Labelled, items: Sequence[Labelled], unfixed: Collection[str]) -> str:
@@ -305,12 +308,8 @@ def _default_label(item: Labelled, items: Sequence[Labelled], unfixed: Collectio
 
     Parameters with several values (`unfixed`) are left out.
     """
-
-    def facts(component: Labelled) -> dict[str, Any]:
-        return {**component.params, "mode": getattr(component, "mode", None)}
-
-    own = facts(item)
-    others = [facts(other) for other in items if other.name == item.name]
+    own = _facts(item)
+    others = [_facts(other) for other in items if other.name == item.name]
     telling = [
         _fact(name, own[name])
         for name in own

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import cache
 from typing import Any, ClassVar, Self, get_args
 
 import numpy as np
@@ -58,6 +59,11 @@ from ddr_cli.spec.sweeps import axes_of, is_geometric, is_positive, read_sweep
 CATEGORIES = ("reducer", "classifier")
 
 
+@cache
+def _artefacts(paper: str) -> list[str]:
+    return [item["id"] for item in read_document(paper_files()[paper]).data["artefacts"]]
+
+
 class ReadPaper(PaperRef):
     """The paper of a document."""
 
@@ -77,7 +83,7 @@ class ReadPaper(PaperRef):
     def _of_the_paper(cls, artefact: str, info: Info) -> str:
         if "name" in info.data:
             paper = info.data["name"]
-            known = [item["id"] for item in read_document(paper_files()[paper]).data["artefacts"]]
+            known = _artefacts(paper)
             if artefact not in known:
                 hint = did_you_mean(artefact, known) or f" It has {', '.join(known)}."
                 raise ValueError(f"the paper '{paper}' has no artefact '{artefact}'.{hint}")
@@ -162,15 +168,13 @@ class ReadSpec(Spec):
         split = info.data.get("split")
         items = (*items, *_added(info, items))  # type: ignore[arg-type]  # of the list's own kind
         if info.field_name == "classifiers" and items and split and split.kind == "whole":
-            raise ValueError("the kind whole leaves no test points for classifiers; use measures")
+            raise ValueError("the kind whole leaves no test samples for classifiers; use measures")
         problems = []
         for i, item in enumerate(items):
             for name, value in item.params.items():
-                is_swept = f"{item.prefix}.{name}" in context.swept
-                grids = {} if context.tuned else item.grids
-                values = grids.get(name, [value])
+                values = [value] if context.tuned else item.grids.get(name, [value])
                 message = too_many_neighbors(context, item, name, values)
-                if message and not is_swept:
+                if message and f"{item.prefix}.{name}" not in context.swept:
                     problems.append(problem_at((i, name), message))
         refuse(problems)
         taken = [item.label for item in info.data.get("classifiers", ())]

@@ -9,7 +9,7 @@ from pydantic import field_validator, model_validator
 
 from ddr_cli.core.errors import InputError, did_you_mean
 from ddr_cli.core.positions import as_clause
-from ddr_cli.core.validation import as_problem, problem_at, refuse
+from ddr_cli.core.validation import as_problem, error_at
 from ddr_cli.data.card import Card, Expect
 from ddr_cli.evaluation.split_file import read_split_file
 from ddr_cli.evaluation.splits import LEAVE_ONE_OUT, check_folds, check_train, no_groups
@@ -27,18 +27,21 @@ class ReadSplit(SplitSpec):
 
     record: ClassVar = SplitSpec
 
-    @field_validator("folds", "repeats", "train", "predefined", "test")
+    @field_validator("folds", "train")
+    @classmethod
+    def _size(cls, value: Any, info: Info) -> Any:
+        kind, swept = info.data.get("kind"), TRAIN in info.context.swept
+        with as_problem():
+            if info.field_name == "folds" and kind is not None:
+                check_folds(kind, value)
+            elif kind is not None and "folds" in info.data and not (swept and value is None):
+                check_train(kind, value, info.data["folds"])
+        return value
+
+    @field_validator("repeats", "predefined", "test")
     @classmethod
     def _of_the_kind(cls, value: Any, info: Info) -> Any:
         kind = info.data.get("kind")
-        if info.field_name == "folds" and kind is not None:
-            with as_problem():
-                check_folds(kind, value)
-        if info.field_name == "train" and kind is not None and "folds" in info.data:
-            swept = TRAIN in info.context.swept
-            with as_problem():
-                if value is not None or not swept:
-                    check_train(kind, value, info.data["folds"])
         if info.field_name == "repeats" and kind == "predefined" and value != 1:
             raise ValueError(
                 f"there is one predefined split, so repeats must be 1 or left out, but is {value}"
@@ -57,93 +60,92 @@ class ReadSplit(SplitSpec):
         if context.card is None or context.expect is None:
             return self
         card, expect = context.card, context.expect
+        split = self
         if self.kind in ("predefined", "resample"):
             if expect.split is None and card.split is None:
                 message = (
                     f"{card.name} has no predefined split, which the kind {self.kind} needs; "
                     "use fraction, per_class or labelled."
                 )
-                refuse([problem_at(("kind",), message)])
+                raise error_at(("kind",), message)
             context.n_train = expect.split.train if expect.split else None
         elif self.kind == "whole":
             context.n_train = expect.samples
         elif self.kind == "given":
             return self._given(context, card, expect)
-        split = self._grouped(context, card, expect) if self.kind == "grouped" else self
+        elif self.kind == "grouped":
+            split = self._grouped(context, card, expect)
         if self.kind not in ("predefined", "whole") and TRAIN not in context.swept:
             try:
                 sizes = training_classes(self.kind, expect, card.name, self.train, self.folds)
-                context.class_sizes = sizes
             except InputError as error:
                 key = "train" if self.folds is None else "folds"
-                refuse([problem_at((key,), as_clause(error))])
-            if context.class_sizes:
-                context.n_train = sum(context.class_sizes.values())
+                raise error_at((key,), as_clause(error)) from None
+            context.class_sizes = sizes
+            context.n_train = sum(sizes.values()) if sizes else context.n_train
         return split
 
     def _check_source(self) -> None:
         """Refuse a source of splits that is missing, or that the kind does not take."""
         for name in ("file", "column", "sha256"):
             if self.kind != "given" and getattr(self, name) is not None:
-                message = f"{name} goes with kind: given, but the kind is {self.kind}."
-                refuse([problem_at((name,), message)])
+                raise error_at(
+                    (name,), f"{name} goes with kind: given, but the kind is {self.kind}."
+                )
         if self.kind == "given" and (self.file is None) == (self.column is None):
             message = (
-                "the split kind 'given' needs either 'file', a CSV table of train and test beside "
+                "the split kind 'given' needs either 'file', a CSV table of train and test next to "
                 "the spec, or 'column', one that the card's format names in 'parts'."
             )
-            refuse([problem_at((), message)])
+            raise error_at((), message)
 
     def _given(self, context: Context, card: Card, expect: Expect) -> Self:
-        if self.column is not None:
+        if self.file is None:
             if card.parts is not None and self.column not in card.parts:
-                there = f"It has {', '.join(card.parts)}." if card.parts else "It has none."
+                known = f" It has {', '.join(card.parts) or 'none'}."
                 message = (
                     f"{card.name} has no column '{self.column}' of splits; name it in 'parts' of "
-                    f"its card's format.{did_you_mean(self.column, card.parts) or ' ' + there}"
+                    f"its card's format.{did_you_mean(str(self.column), card.parts) or known}"
                 )
-                refuse([problem_at(("column",), message)])
+                raise error_at(("column",), message)
             return self._with_repeats(1, "a column is one split")
-        assert self.file is not None
         try:
             given = read_split_file((context.base or Path()) / Path(self.file).expanduser())
             if expect.samples is not None:
                 given.check_rows(expect.samples, self.file, card.name)
         except InputError as error:
-            refuse([problem_at(("file",), as_clause(error))])
-            raise
+            raise error_at(("file",), as_clause(error)) from None
         if self.sha256 not in (None, given.sha256):
-            message = f"{self.file} has another content, of the SHA-256 {given.sha256}."
-            refuse([problem_at(("sha256",), message)])
+            message = f"{self.file} has another content; its SHA-256 is {given.sha256}."
+            raise error_at(("sha256",), message)
         context.n_train = given.fewest_train
         split = self.model_copy(update={"sha256": given.sha256})
         return split._with_repeats(len(given.splits), f"the number of splits in {self.file}")
 
     def _grouped(self, context: Context, card: Card, expect: Expect) -> Self:
         if TRAIN in context.swept and self.folds is not None:
-            message = "split.train is swept, and there are folds instead of a share; drop one."
-            refuse([problem_at(("folds",), message)])
+            message = "split.train is swept, so folds must be left out."
+            raise error_at(("folds",), message)
         if card.has_groups is False:
-            refuse([problem_at(("kind",), as_clause(InputError(no_groups(card.name))))])
+            raise error_at(("kind",), as_clause(InputError(no_groups(card.name))))
         n = expect.groups
         if n is not None and isinstance(self.folds, int) and n < self.folds:
             message = f"{card.name} has {n} groups, too few for {self.folds} folds."
-            refuse([problem_at(("folds",), message)])
+            raise error_at(("folds",), message)
         if self.folds != LEAVE_ONE_OUT:
             return self
         if n is None:
             message = (
-                f"the card of {card.name} doesn't say how many groups there are to leave out; add "
+                f"the card of {card.name} does not state the number of groups to leave out; add "
                 "'groups: N' below its 'expect'."
             )
-            refuse([problem_at(("folds",), message)])
-            raise AssertionError
+            raise error_at(("folds",), message)
         if n < 2:
-            refuse([problem_at(("folds",), f"{card.name} has one group only.")])
+            raise error_at(("folds",), f"{card.name} has one group only.")
         return self._with_repeats(n, f"the number of groups of {card.name}")
 
     def _with_repeats(self, n: int, what: str) -> Self:
         if "repeats" in self.model_fields_set and self.repeats != n:
             message = f"repeats must be {n}, {what}, or left out, but is {self.repeats}."
-            refuse([problem_at(("repeats",), message)])
+            raise error_at(("repeats",), message)
         return self.model_copy(update={"repeats": n})

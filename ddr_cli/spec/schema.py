@@ -24,7 +24,7 @@ from ddr_cli.data.card import Card
 from ddr_cli.data.cards import card_names
 from ddr_cli.evaluation.metrics import metric_names, scorer_names
 from ddr_cli.spec.components import ClassifierSpec, Component, MeasureSpec, ReducerSpec, StepSpec
-from ddr_cli.spec.estimators import own_keys, registry_of
+from ddr_cli.spec.estimators import OWN_KEYS, registry_of
 from ddr_cli.spec.model import KEYS, Spec
 
 Schema = dict[str, Any]
@@ -152,7 +152,7 @@ def _component(record: type[Component], entry: Entry) -> Schema:
         # What is given in Python only, such as a function, may be anything here.
         form = schema["properties"].get(name, True)
         given[name] = form if record is StepSpec else {"anyOf": [form, {"$ref": "#/$defs/grid"}]}
-    own = {key: known[key] for key in own_keys(record.section)}
+    own = {key: known[key] for key in OWN_KEYS[record.section]}
     const = {"const": entry.name, "description": entry.summary}
     return {
         "type": "object",

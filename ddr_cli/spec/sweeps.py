@@ -112,7 +112,7 @@ def read_sweep(
             if len(problems) > before and not isinstance(rule, list):
                 break
             form, wrong = checked_value(parameter, value, having)
-            problems += [problem_at(_place(key, rule, value), message) for message in wrong]
+            problems += [problem_at((key, *place_in(rule, value)), message) for message in wrong]
             checked.append(form)
         sweep[key] = tuple(checked)
     refuse(problems)
@@ -131,15 +131,17 @@ def _train_sizes(
         for i, v in enumerate(sizes)
         if not _is_number(v)
     ]
-    found = [problem_at(_place(key, rule, sizes[i]), text) for i, text in wrong or check(sizes)]
+    found = [
+        problem_at((key, *place_in(rule, sizes[i])), text) for i, text in wrong or check(sizes)
+    ]
     return tuple(sizes), found if isinstance(rule, list) else found[:1]
 
 
-def _place(key: str, rule: Any, value: Any) -> KeyPath:
-    """Return where a value of a grid stands; those of a rule stand in one place."""
-    if not isinstance(rule, list):
-        return (key,)
-    return (key, next(i for i, v in enumerate(rule) if _is_same(v, value)))
+def place_in(rule: Any, value: Any) -> KeyPath:
+    """Return the index of a value in a grid that is a list; a rule's values have no index."""
+    if not isinstance(rule, list | tuple):
+        return ()
+    return (next(i for i, v in enumerate(rule) if _is_same(v, value)),)
 
 
 def combinations(
@@ -222,15 +224,15 @@ def checked_value(
 
 
 def _not_sweepable(key: str, lists: Mapping[str, Sequence[Component] | None]) -> str:
-    known = [
-        f"{item.prefix}.{name}"
-        for items in lists.values()
-        for item in items or ()
-        for name in item.settable
-    ]
-    known.append(TRAIN)
+    known = [*(name for items in lists.values() for name in dotted_names(items or ())), TRAIN]
     shape = f"a sweep names reducer.<parameter>, classifier.<parameter> or {TRAIN}"
     return f"{shape}, not '{key}'.{did_you_mean_setting(key, known)}"
+
+
+def dotted_names(items: Sequence[Component]) -> list[str]:
+    """Return what can be set of some items, such as ``reducer.beta``, each once."""
+    names = (f"{item.prefix}.{name}" for item in items for name in item.settable)
+    return list(dict.fromkeys(names))
 
 
 def parse_values(text: str) -> Grid:
