@@ -239,12 +239,7 @@ def new(
     for each in (*paths, *(test or ())):
         if not each.exists():
             raise InputError(f"There is no file or folder {each}.")
-    said: dict[str, Any] = {}
-    for text in option or ():
-        key, sign, value = text.partition("=")
-        if not sign:
-            raise InputError(f"--option {text}: write it as KEY=VALUE.")
-        said[key] = _value(f"--option {text}", value)
+    said = _options(option or ())
     for key, one in (("label", label), ("groups", groups)):
         if one is not None:
             said[key] = _value(f"--{key} {one}", one)
@@ -265,6 +260,17 @@ def new(
         called, name, seen, paths, test or (), force=force, sources=where
     )
     _print_card(card, dataset)
+
+
+def _options(texts: Sequence[str]) -> dict[str, Any]:
+    """Return the options of a format that are given as KEY=VALUE."""
+    found = {}
+    for text in texts:
+        key, sign, value = text.partition("=")
+        if not sign:
+            raise InputError(f"--option {text}: write it as KEY=VALUE.")
+        found[key] = _value(f"--option {text}", value)
+    return found
 
 
 def _print_card(card: Path, dataset: Dataset) -> None:

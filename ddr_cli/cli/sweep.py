@@ -72,7 +72,7 @@ def sweep(
     --reducer lda --param n_components` needs none.
     """
     from ddr_cli.cli.run import run_and_show
-    from ddr_cli.spec import make_spec, parse_values, with_sweep
+    from ddr_cli.spec import parse_values, with_sweep
 
     if not params:
         raise InputError("Name the parameter to sweep, such as --param beta.")
@@ -89,19 +89,7 @@ def sweep(
             raise InputError(f"Give either the spec '{spec}' or --dataset, not both.")
         if not reducers:
             raise InputError("Name the reducer to sweep, such as --reducer ccdr.")
-        # Its default number of dimensions, which the sweep replaces, need not be possible.
-        names = [param.removeprefix("reducer.") for param in params]
-        base = allowed(
-            options.trust,
-            lambda: make_spec(
-                dataset=dataset,
-                reducers=reducers,
-                classifiers=classifiers or [DEFAULT_CLASSIFIER],
-                sweep={"reducer.n_components": [1]} if "n_components" in names else None,
-                overrides=options.overrides or (),
-                repeats=options.repeats,
-            ),
-        )
+        base = _spec_of(dataset, reducers, classifiers, params, options)
     if len(values or ()) > len(params):
         raise InputError("There are more --values than --param; give one --values per --param.")
     grids = [parse_values(text) for text in values or ()]
@@ -109,6 +97,30 @@ def sweep(
     swept = with_sweep(base, dict(zip(params, padded, strict=True)))
     _tell_size(swept, options, yes=yes)
     run_and_show([swept], options)
+
+
+def _spec_of(
+    dataset: str,
+    reducers: list[str],
+    classifiers: list[str] | None,
+    params: list[str],
+    options: RunOptions,
+) -> Spec:
+    from ddr_cli.spec import make_spec
+
+    # The default n_components, which the sweep replaces, need not be possible.
+    names = [param.removeprefix("reducer.") for param in params]
+    return allowed(
+        options.trust,
+        lambda: make_spec(
+            dataset=dataset,
+            reducers=reducers,
+            classifiers=classifiers or [DEFAULT_CLASSIFIER],
+            sweep={"reducer.n_components": [1]} if "n_components" in names else None,
+            overrides=options.overrides or (),
+            repeats=options.repeats,
+        ),
+    )
 
 
 def _tell_size(spec: Spec, options: RunOptions, *, yes: bool) -> None:

@@ -298,16 +298,7 @@ def _look_at_table(path: Path, name: str, seen: Seen) -> None:
         columns.append(_Column(titles[i] if titles else i, title, frame.iloc[:, i], markers))
 
     def named(options: Mapping[str, Any], *roles: str) -> list[_Column]:
-        """Return the columns of these options: by name or index, negative ones from the end."""
-        keys: list[object] = []
-        for value in (options[role] for role in roles if role in options):
-            keys += value if isinstance(value, list | tuple) else [value]
-        n = len(columns)
-        for key in keys:
-            if isinstance(key, str) and key not in titles and key != "all":
-                hint = did_you_mean(key, titles) if titles else " The columns have no names."
-                raise InputError(f"{path}: there is no column called '{key}'.{hint}")
-        return [c for i, c in enumerate(columns) if c.key in keys or i in keys or i - n in keys]
+        return _named(path, columns, titles, options, roles)
 
     taken = named(said, "groups", *_ROLES)
     rest = [column for column in columns if column not in taken]
@@ -332,6 +323,25 @@ def _look_at_table(path: Path, name: str, seen: Seen) -> None:
         seen.note("missing", f"{sum(c.n_missing for c in gaps)} values ({_titles(gaps)})")
     if seen.options.get("categorical"):
         seen.options.setdefault("categories", "codes")
+
+
+def _named(
+    path: Path,
+    columns: Sequence[_Column],
+    titles: Sequence[str],
+    options: Mapping[str, Any],
+    roles: Sequence[str],
+) -> list[_Column]:
+    """Return the columns of these options: by name or index, negative ones from the end."""
+    keys: list[object] = []
+    for value in (options[role] for role in roles if role in options):
+        keys += value if isinstance(value, list | tuple) else [value]
+    for key in keys:
+        if isinstance(key, str) and key not in titles and key != "all":
+            hint = did_you_mean(key, titles) if titles else " The columns have no names."
+            raise InputError(f"{path}: there is no column called '{key}'.{hint}")
+    n = len(columns)
+    return [c for i, c in enumerate(columns) if c.key in keys or i in keys or i - n in keys]
 
 
 def _cells(path: Path, name: str, seen: Seen) -> tuple[list[str], pd.DataFrame]:
@@ -420,19 +430,28 @@ def _find_label(columns: Sequence[_Column], seen: Seen) -> _Column | None:
     called = [column for column in columns if _LABEL.fullmatch(column.title)]
     called = [column for column in called if column in likely] or called
     words = [column for column in likely if not column.is_numeric]
-    sure = called if len(called) == 1 else likely if len(likely) == 1 else []
-    if not sure and words == [columns[-1]]:
-        sure = words
-    ends = [column for column in (*columns[-1:], *columns[:1]) if column in likely]
-    found = next(iter([*sure, *(called if likely else ()), *ends]), None)
-    if not sure:
-        several = [column.key for column in likely or columns][:5]
-        text = "which column is the class?" + ("" if likely else " None looks like one.")
-        flags = [_flag("label", key) for key in ([found.key] if found else several)]
-        seen.ask(" or ".join(flags), text, proposed=found is not None)
+    for sure in (called, likely, words if words == [columns[-1]] else []):
+        if len(sure) == 1:
+            found: _Column | None = sure[0]
+            break
+    else:
+        found = _propose_label(columns, likely, called, seen)
     if found is not None:
         seen.options["label"] = found.key
         seen.note("classes", found.title)
+    return found
+
+
+def _propose_label(
+    columns: Sequence[_Column], likely: Sequence[_Column], called: Sequence[_Column], seen: Seen
+) -> _Column | None:
+    """Ask which column is the class; return the proposed one."""
+    ends = [column for column in (*columns[-1:], *columns[:1]) if column in likely]
+    found = next(iter([*(called if likely else ()), *ends]), None)
+    text = "which column is the class?" + ("" if likely else " None looks like one.")
+    several = [found] if found else (likely or columns)[:5]
+    flags = " or ".join(_flag("label", column.key) for column in several)
+    seen.ask(flags, text, proposed=found is not None)
     return found
 
 

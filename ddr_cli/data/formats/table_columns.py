@@ -91,25 +91,11 @@ def read_columns(
         raise InputError(f"{path}: no row has a label.")
     numeric = [index for index in gaps if index not in categorical]
     numbers = dict(zip(numeric, _numbers(table, gaps[numeric], missing).T, strict=True))
-    blocks: list[NDArray[np.float64]] = []
-    titles: list[str] = []
-    values: dict[int, tuple[str, ...]] = {}
-    for index in gaps:
-        if index in numbers:
-            block, found = numbers[index], [table.title(index)]
-        elif columns.categories == "codes":
-            block, values[len(titles)] = _codes(table.cells[index], gaps[index], missing)
-            found = [table.title(index)]
-        else:
-            cells = table.cells[index].mask(gaps[index], MISSING_CATEGORY)
-            dummies = pd.get_dummies(cells, table.title(index), "=", dtype=np.float64)
-            block, found = dummies.to_numpy(), list(map(str, dummies))
-        blocks.append(block)
-        titles += found
+    X, titles, values = _features(table, gaps, numbers, columns)
     given = {table.title(i): _part(table, i, markers, columns.part_values) for i in parts}
     of_file = table.cells.index.get_level_values(0)
     return RawData(
-        np.column_stack(blocks),
+        X,
         # The label of a sample without one is any other.
         numeric_labels(table.cells[label].mask(unlabelled, known.iloc[0]).tolist()),
         feature_names=tuple(titles) if table.titles or categorical else None,
@@ -121,6 +107,29 @@ def read_columns(
         categorical=tuple(values),
         categories=tuple(values.values()),
     )
+
+
+def _features(
+    table: _Table, gaps: Any, numbers: Mapping[int, NDArray[np.float64]], columns: Columns
+) -> tuple[NDArray[np.float64], list[str], dict[int, tuple[str, ...]]]:
+    """Return the features, their names, and the categories of those that hold codes."""
+    blocks: list[NDArray[np.float64]] = []
+    titles: list[str] = []
+    values: dict[int, tuple[str, ...]] = {}
+    for index in gaps:
+        if index in numbers:
+            block, found = numbers[index], [table.title(index)]
+        elif columns.categories == "codes":
+            found = [table.title(index)]
+            block, codes = _codes(table.cells[index], gaps[index], columns.missing)
+            values[len(titles)] = codes
+        else:
+            cells = table.cells[index].mask(gaps[index], MISSING_CATEGORY)
+            dummies = pd.get_dummies(cells, table.title(index), "=", dtype=np.float64)
+            block, found = dummies.to_numpy(), list(map(str, dummies))
+        blocks.append(block)
+        titles += found
+    return np.column_stack(blocks), titles, values
 
 
 class _Table:
