@@ -66,26 +66,26 @@ def _table(facts: Sequence[PlanFacts], out: Path) -> Table:
     from ddr_cli.engine.progress import duration
     from ddr_cli.report.table import Table
 
-    counted = {"trials": "trials", "fits": "fits", "done": "done", "failed": "failed"}
-    counted["remaining"] = "to do"
+    counted = ["trials", "fits", "done", "failed", "remaining"]
     if not any(each.failed for each in facts):
-        del counted["failed"]
-    left = [each.seconds_left for each in facts if each.remaining]
-    known = sum(seconds for seconds in left if seconds is not None)
-    parts = [duration(known)] * bool(known) + ["unknown"] * (None in left)
+        counted.remove("failed")
     rows = []
     for each in facts:
-        cells = {name: str(getattr(each, name)) for name in counted}
-        seconds = each.seconds_left
-        time = "" if not each.remaining else "unknown" if seconds is None else duration(seconds)
-        if each.conflict:
-            # What the folder holds is of another version of the spec.
-            cells |= dict.fromkeys(cells.keys() - {"trials", "fits"}, "?")
-            time = "needs --redo"
-        rows.append((each.name, each.dataset, *cells.values(), time))
+        # The rows of another version of the spec are not counted.
+        cells = [
+            "?" if each.conflict and name not in ("trials", "fits") else str(getattr(each, name))
+            for name in counted
+        ]
+        left = "unknown" if each.seconds_left is None else duration(each.seconds_left)
+        time = "needs --redo" if each.conflict else left if each.remaining else ""
+        rows.append((each.name, each.dataset, *cells, time))
     totals = [str(sum(getattr(each, name) for each in facts)) for name in counted]
+    known = sum(each.seconds_left or 0 for each in facts if each.remaining)
+    unknown = any(each.remaining and each.seconds_left is None for each in facts)
+    parts = [duration(known)] * bool(known) + ["unknown"] * unknown
+    headings = ["to do" if name == "remaining" else name for name in counted]
     return Table(
-        pd.DataFrame(rows, columns=["spec", "data set", *counted.values(), "time left"]),
+        pd.DataFrame(rows, columns=["spec", "data set", *headings, "time left"]),
         f"Results in {out}",
         left=("data set",),
         total=(f"{len(facts)} specs", "", *totals, " + ".join(parts)),

@@ -23,8 +23,6 @@ from ddr_cli.core.own_code import shown
 from ddr_cli.core.validation import field_problems
 from ddr_cli.engine.work.fitting import dense
 from ddr_cli.engine.work.scoring import seeded
-from ddr_cli.evaluation.evaluators import get_evaluator_traits
-from ddr_cli.numerics.neighbors import kneighbors
 from ddr_cli.reducers.partial_labels import UNLABELLED
 from ddr_cli.reducers.registry import get_traits
 from ddr_cli.spec.estimators import complete, load_factory, make, make_checked, sections_of
@@ -301,18 +299,6 @@ def _widths(method: _Reducer) -> str:
     return f"n_components 1 to {wide} compared"
 
 
-@_contract("neighbours given", _Reducer, "A run searches once for all reducers: other numbers.")
-def _given_neighbors(method: _Reducer) -> None:
-    k = method.params.get("n_neighbors")
-    _claimed(method.traits.neighbors, "it searches for neighbours itself")
-    if type(k) is not int:
-        raise _BrokenError("it declares neighbors, but has no number n_neighbors")
-    given = kneighbors(method.X, k)
-    found = method.made().fit_transform(method.X.copy(), method.y.copy(), neighbors=given)
-    same = np.array_equal(dense(method.fitted[1]), dense(found))
-    _require(same, "with the neighbours given, its embedding differs")
-
-
 @_contract(
     "transform(X_train)",
     _Reducer,
@@ -328,17 +314,6 @@ def _training_samples_again(method: _Reducer) -> str:
     own = getattr(method.factory, "fit_transform", None) is not TransformerMixin.fit_transform
     _require(own, "transform(X_train) differs from fit_transform")
     return "they differ, as its own fit_transform declares"
-
-
-@_contract("shared settings", _Classifier, "A sweep over that parameter has wrong numbers.")
-def _shared_predictions(method: _Classifier) -> str:
-    shared = get_evaluator_traits(method.made()).shared
-    _claimed(shared is not None, "each setting has a fit of its own")
-    settings = [method.params, method.params]
-    for found in method.factory.predict_many(method.X, method.y, method.X_test, settings):
-        same = np.array_equal(method.answers[0], np.asarray(found))
-        _require(same, "predict_many differs from predict")
-    return f"over {shared}"
 
 
 @_contract(

@@ -44,7 +44,7 @@ def fit_pipeline(
 ) -> Pipeline:
     """Fit a spec's steps and the winner's settings to all labelled samples; `note` gets warnings.
 
-    The pipeline predicts the names of classes. Raises a `MethodError` if a component fails.
+    The pipeline predicts the names of classes. Raises a `DdrError` if a component fails.
     """
     from sklearn.pipeline import make_pipeline
 

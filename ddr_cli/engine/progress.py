@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import TYPE_CHECKING, NamedTuple, TextIO
-
-if TYPE_CHECKING:
-    from rich.progress import Task
+from typing import NamedTuple, TextIO
 
 _EVERY_SECONDS = 10.0
 
@@ -87,7 +84,7 @@ class Display(Progress):
         self._all_done += ok + failed
         for task in self._bars.tasks:
             self._bars.advance(task.id, ok + failed)
-        self._bars.update(self._own.id, failed=self._failures)
+        self._bars.update(self._bars.tasks[0].id, failed=self._failures)
         if not self._console.is_terminal and time.monotonic() - self._last_time >= _EVERY_SECONDS:
             self._last_time = time.monotonic()
             self.note(self._text())
@@ -102,15 +99,11 @@ class Display(Progress):
         self.note(self._text())
 
     @property
-    def _own(self) -> Task:
-        return self._bars.tasks[0]
-
-    @property
     def _failures(self) -> str:
         return f"{self._failed} failed" if self._failed else ""
 
     def _text(self) -> str:
-        own = self._own
+        own = self._bars.tasks[0]
         left = own.time_remaining
         parts = [
             f"{own.completed:.0f} of {own.total:.0f} {self._unit}",

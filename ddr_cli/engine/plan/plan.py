@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, cached_property
-from inspect import signature
+from functools import cached_property
 from itertools import chain, groupby
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ddr_cli.core.own_code import shown
 from ddr_cli.engine.datasets import Datasets
 from ddr_cli.engine.plan.identity import DataIdentity, TrialIds, canonical, differing
-from ddr_cli.engine.plan.names import OUT_OF_SAMPLE, QUERIES
+from ddr_cli.engine.plan.searches import OUT_OF_SAMPLE, QUERIES, transforms_by_neighbors
 
 if TYPE_CHECKING:
     from ddr_cli.reducers.registry import Traits
@@ -343,15 +342,3 @@ class _Sharing:
         # The sketch keeps the setting, so that its address is not used again.
         sketch = _Sketch(setting, traits, *alone, among, transforms_by_neighbors(reducer))
         return self._sketches.setdefault(id(setting), sketch)
-
-
-def transforms_by_neighbors(reducer: Any) -> bool:
-    """Return whether a reducer's ``transform`` takes the neighbours of the new points too."""
-    # One without the method fails where it is fitted.
-    transform = getattr(reducer, "transform", None)
-    return transform is not None and _takes_neighbors(getattr(transform, "__func__", transform))
-
-
-@cache
-def _takes_neighbors(transform: Callable[..., Any]) -> bool:
-    return "neighbors" in signature(transform).parameters

@@ -46,10 +46,6 @@ class UnreadableJournalError(InputError):
         self.reason = reason
 
 
-class ChangedJournalError(InputError):
-    """A journal was removed or changed by another program while it was open."""
-
-
 def journal_columns(
     parameters: Iterable[str], metrics: Sequence[str], optional: Collection[str] = ()
 ) -> tuple[str, ...]:
@@ -150,7 +146,7 @@ class Journal:
         if not self.is_in_place():
             self._lines += lines
             self._status = None
-            raise ChangedJournalError(f"{self.path} was removed or changed by another program.")
+            raise InputError(f"{self.path} was removed or changed by another program.")
         with clear_messages(self.path):
             self._write(_text(lines))
         self._lines += lines
@@ -175,7 +171,7 @@ class Journal:
         the old one in one step, so that a crash leaves one of the two.
         """
         if not self.is_in_place():
-            raise ChangedJournalError(f"{self.path} was removed or changed by another program.")
+            raise InputError(f"{self.path} was removed or changed by another program.")
         last = {_trial_of(line): line for line in self._lines}
         settled = [last[trial] for trial in dict.fromkeys([*order, *last]) if trial in last]
         if settled != self._lines:

@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ddr_cli.core.errors import DdrError
-from ddr_cli.engine.plan.names import QUERIES, TRANSDUCTIVE
-from ddr_cli.engine.plan.plan import transforms_by_neighbors
+from ddr_cli.engine.plan.searches import QUERIES, TRANSDUCTIVE, transforms_by_neighbors
 from ddr_cli.engine.rows.journal import FAILED, OK, one_line
 from ddr_cli.engine.rows.result import Points, TrialResult
 from ddr_cli.engine.rows.tracebacks import traceback_of
@@ -318,8 +317,7 @@ def _kept(embedding: EmbeddedSplit, job: FitJob) -> dict[int | None, tuple[Point
     if not job.kept_widths:
         return {}
     parts = (embedding.train, embedding.test)
-    leading = [part[:, : min(_MOST_SHOWN, part.shape[1])] for part in parts]
-    chosen = np.vstack([dense(part) for part in leading])[list(job.kept_rows)]
+    chosen = np.vstack([dense(part[:, :_MOST_SHOWN]) for part in parts])[list(job.kept_rows)]
     own = embedding.prototypes
     return {
         width: (
@@ -337,7 +335,7 @@ def dense(part: Any) -> NDArray[Any]:
 
 
 def _nested(values: NDArray[Any]) -> Points:
-    return tuple(tuple(float(value) for value in row) for row in values)
+    return tuple(map(tuple, np.asarray(values, dtype=float).tolist()))
 
 
 def _neighbors(reducer: Any, found: Neighbors | None, k: object) -> dict[str, Neighbors]:
@@ -420,17 +418,13 @@ def _failure(
     )
 
 
-class MethodError(DdrError):
-    """A component failed that was fitted in this process."""
-
-
 @contextmanager
 def failing_of(name: str) -> Iterator[None]:
-    """Turn an error of the component `name` in the block into a `MethodError`."""
+    """Turn an error of the component `name` in the block into a `DdrError`."""
     try:
         yield
     except _FAILURES as error:
-        raise MethodError(f"{name} failed: {_reason(error)}.") from error
+        raise DdrError(f"{name} failed: {_reason(error)}.") from error
 
 
 def _reason(error: BaseException) -> str:

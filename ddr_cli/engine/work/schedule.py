@@ -113,7 +113,7 @@ class OpenSplit:
 
 
 @dataclass(frozen=True)
-class Embedded:
+class KeptCoordinates:
     """The coordinates that a fit keeps, by their number of columns."""
 
     split: OpenSplit
@@ -126,7 +126,7 @@ class Ended:
     """What has ended since the last time: trials, embeddings to keep, new kinds of warnings."""
 
     results: list[TrialResult] = field(default_factory=list)
-    embeddings: list[Embedded] = field(default_factory=list)
+    embeddings: list[KeptCoordinates] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
 
 
@@ -355,7 +355,7 @@ class Schedule:
 
     def _settle_fit(self, opened: OpenSplit, pending: PendingFit, end: JobEnd) -> None:
         if end.result is not None:
-            self._ended.embeddings.append(Embedded(opened, pending.fit, end.result.kept))
+            self._ended.embeddings.append(KeptCoordinates(opened, pending.fit, end.result.kept))
             self._ended.results += pending.take(end.result.results)
             # Trials without a result mean that the whole job failed, for instance on its files.
             self._ended.results += pending.lose(FAILED, end.result.error, end.result.traceback)

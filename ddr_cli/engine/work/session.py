@@ -19,7 +19,7 @@ from ddr_cli.engine.rows.tracebacks import Tracebacks
 from ddr_cli.engine.work.interruptible import interruptible
 from ddr_cli.engine.work.majority import majority_scores
 from ddr_cli.engine.work.samples import Labels, Samples
-from ddr_cli.engine.work.schedule import Embedded, Ended, Schedule
+from ddr_cli.engine.work.schedule import Ended, KeptCoordinates, Schedule
 from ddr_cli.engine.work.scoring import is_measure, load_evaluator
 from ddr_cli.engine.work.scratch import Scratch
 from ddr_cli.spec.budgets import ALL
@@ -190,7 +190,7 @@ class Session:
             self._parameter_cells[id(setting)] = cells
         return cells
 
-    def _keep(self, embedded: Embedded) -> None:
+    def _keep(self, embedded: KeptCoordinates) -> None:
         opened, fit = embedded.split, embedded.fit
         split, rows = opened.drawn.split, np.asarray(opened.kept_rows)
         for width, (coordinates, prototypes) in embedded.kept.items():

@@ -1,0 +1,24 @@
+"""Kinds of neighbour searches; light to import, because every worker process imports them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from inspect import signature
+from typing import Any
+
+TRANSDUCTIVE = "transductive"
+OUT_OF_SAMPLE = "out_of_sample"
+QUERIES = "queries"
+
+
+def transforms_by_neighbors(reducer: Any) -> bool:
+    """Return whether a reducer's ``transform`` accepts the neighbours of the new samples."""
+    # A reducer without the method fails when it is fitted.
+    transform = getattr(reducer, "transform", None)
+    return transform is not None and _takes_neighbors(getattr(transform, "__func__", transform))
+
+
+@cache
+def _takes_neighbors(transform: Callable[..., Any]) -> bool:
+    return "neighbors" in signature(transform).parameters
