@@ -64,7 +64,7 @@ def check_budgets(budgets: Sequence[Budget], classes: Classes | None) -> Iterabl
         if budget != ALL and budget > classes[smallest]:
             message = (
                 f"{budget} labelled points per class are more than there are: class "
-                f"{value_text(smallest)} has {classes[smallest]} in the training part."
+                f"{value_text(smallest)} has {classes[smallest]} in the training set."
             )
             yield problem_at((i,), message)
 

@@ -86,7 +86,7 @@ def _of_labels(spec: Spec) -> Problems:
     for i, step in enumerate(spec.preprocess):
         if (has_budgets or SHUFFLED_LABELS in spec.controls) and needs_labels(step):
             message = (
-                f"{step.name} is fitted to all labels of the training part, those too that "
+                f"{step.name} is fitted to all labels of the training set, also to those that "
                 "labels or shuffled_labels keep from the methods; leave it out, or them."
             )
             yield problem_at(("preprocess", i), message)

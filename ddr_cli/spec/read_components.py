@@ -234,23 +234,9 @@ def labelled(
     labels = list(taken)
     open_ones = [_open_parameters(item, swept) for item in items]
     for i, item in enumerate(items):
-        for j, other in enumerate(items[:i]):
-            if item.name != other.name:
-                continue
-            if _identity(item) == _identity(other):
-                message = f"{item.name} is listed twice with the same parameters; drop one."
-                problems.append(problem_at((i,), message))
-                break
-            unfixed = open_ones[i] | open_ones[j]
-            if tuned and item.is_tunable and _identity(item, unfixed) == _identity(other, unfixed):
-                names = ", ".join(sorted(unfixed & item.params.keys())) or "nothing"
-                message = (
-                    f"{item.name} is listed twice, and the two differ in what is tuned or swept "
-                    f"only ({names}); list it once with a grid, or have them differ in a "
-                    "parameter that is not tuned."
-                )
-                problems.append(problem_at((i,), message))
-                break
+        before = [(items[j], open_ones[i] | open_ones[j]) for j in range(i)]
+        if message := next(filter(None, (_repeats(item, *each, tuned) for each in before)), ""):
+            problems.append(problem_at((i,), message))
         if item.label and item.label in labels:
             problems.append(problem_at((i, "label"), f"the label '{item.label}' is used twice."))
         labels.append(item.label or _default_label(item, items, open_ones[i]))
@@ -261,6 +247,22 @@ def labelled(
             labels[i] = next(label for label in numbered if label not in labels)
     named = zip(items, labels[len(taken) :], strict=True)
     return tuple(item.model_copy(update={"label": label}) for item, label in named)
+
+
+def _repeats(item: Item, other: Item, unfixed: set[str], tuned: bool) -> str:
+    """Say that an item differs from another in nothing, or in `unfixed` parameters alone."""
+    if item.name != other.name:
+        return ""
+    if _identity(item) == _identity(other):
+        return f"{item.name} is listed twice with the same parameters; drop one."
+    if tuned and item.is_tunable and _identity(item, unfixed) == _identity(other, unfixed):
+        names = ", ".join(sorted(unfixed & item.params.keys())) or "nothing"
+        return (
+            f"{item.name} is listed twice, and the two differ only in what is tuned or swept "
+            f"({names}); list it once with a grid, or have them differ in a parameter that is not "
+            "tuned."
+        )
+    return ""
 
 
 def unsupported_mode(name: str, mode: str) -> str:

@@ -79,44 +79,51 @@ def read_sweep(
     """Return the values of each swept parameter, checked as if they were given for it.
 
     `lists` has the items for each prefix; none for a list that is wrong itself, whose
-    parameters are then not checked. `check_sizes` says what is wrong with sizes of the training
-    part, by number. Raises pydantic.ValidationError with every problem.
+    parameters are then not checked. `check_sizes` returns what is wrong with sizes of the training
+    set, by number. Raises pydantic.ValidationError with every problem.
     """
     sweep: dict[str, tuple[JsonValue, ...]] = {}
     problems: list[InitErrorDetails] = []
     for key, rule in raw.items():
-        prefix, _, parameter = str(key).partition(".")
         if key == TRAIN:
-            sizes, found = _train_sizes(key, rule, check_sizes)
-            problems += found
-            sweep[key] = sizes
-            continue
-        if prefix not in SWEPT or not parameter:
-            problems.append(problem_at((key,), _not_sweepable(key, lists), key=True))
-            continue
-        items = lists.get(prefix)
-        having = [item for item in items or () if parameter in item.settable]
-        if items is not None and not having:
-            known = [name for item in items for name in item.settable]
-            problems.append(problem_at((key,), nobody_has(prefix, parameter, known), key=True))
-            continue
-        try:
-            values = grid_values(rule)
-        except GridError as error:
-            problems.append(problem_at((key,), str(error)))
-            continue
-        checked: list[JsonValue] = []
-        before = len(problems)
-        for value in values:
-            # The values of a rule stand in one place: one of them says what is wrong.
-            if len(problems) > before and not isinstance(rule, list):
-                break
-            form, wrong = checked_value(parameter, value, having)
-            problems += [problem_at((key, *place_in(rule, value)), message) for message in wrong]
-            checked.append(form)
-        sweep[key] = tuple(checked)
+            sweep[key], found = _train_sizes(key, rule, check_sizes)
+        else:
+            sweep[key], found = _parameter_values(str(key), rule, lists)
+        problems += found
     refuse(problems)
     return sweep
+
+
+def _parameter_values(
+    key: str, rule: Any, lists: Mapping[str, Sequence[Component] | None]
+) -> tuple[tuple[JsonValue, ...], list[InitErrorDetails]]:
+    prefix, _, parameter = key.partition(".")
+    if prefix not in SWEPT or not parameter:
+        known = [*(name for items in lists.values() for name in dotted_names(items or ())), TRAIN]
+        message = (
+            f"a sweep names reducer.<parameter>, classifier.<parameter> or {TRAIN}, not '{key}'."
+            f"{did_you_mean_setting(key, known)}"
+        )
+        return (), [problem_at((key,), message, key=True)]
+    items = lists.get(prefix)
+    having = [item for item in items or () if parameter in item.settable]
+    if items is not None and not having:
+        known = [name for item in items for name in item.settable]
+        return (), [problem_at((key,), nobody_has(prefix, parameter, known), key=True)]
+    try:
+        values = grid_values(rule)
+    except GridError as error:
+        return (), [problem_at((key,), str(error))]
+    checked: list[JsonValue] = []
+    problems: list[InitErrorDetails] = []
+    for value in values:
+        form, wrong = checked_value(parameter, value, having)
+        problems += [problem_at((key, *place_in(rule, value)), message) for message in wrong]
+        checked.append(form)
+        # The values of a rule are in one place: the first wrong one is enough.
+        if problems and not isinstance(rule, list):
+            break
+    return tuple(checked), problems
 
 
 def _train_sizes(
@@ -127,7 +134,7 @@ def _train_sizes(
     except GridError as error:
         return (), [problem_at((key,), str(error))]
     wrong = [
-        (i, f"a size of the training part is a number, but this is {value_text(v)}.")
+        (i, f"a size of the training set is a number, but this is {value_text(v)}.")
         for i, v in enumerate(sizes)
         if not _is_number(v)
     ]
@@ -221,12 +228,6 @@ def checked_value(
         except InputError as error:
             found.append(as_clause(error))
     return forms[0] if forms else value, found
-
-
-def _not_sweepable(key: str, lists: Mapping[str, Sequence[Component] | None]) -> str:
-    known = [*(name for items in lists.values() for name in dotted_names(items or ())), TRAIN]
-    shape = f"a sweep names reducer.<parameter>, classifier.<parameter> or {TRAIN}"
-    return f"{shape}, not '{key}'.{did_you_mean_setting(key, known)}"
 
 
 def dotted_names(items: Sequence[Component]) -> list[str]:
