@@ -185,6 +185,8 @@ def _panel(
 ) -> None:
     """Draw the curves of all methods over a family of splits, or of one that has its own panel."""
     hollow = family == "predefined"
+    # Few methods need no dashes, which also tell a predefined split.
+    solid = alone or len(picture.methods) <= _FEW or "predefined" in picture.families
     for method in alone or picture.methods:
         at, own = _curve(picture, rows, method, x)
         if own.empty:
@@ -193,7 +195,7 @@ def _panel(
         line: dict[str, Any] = {
             "label": picture.name(method),
             "color": look.colour,
-            "linestyle": _DASHED if hollow else "-" if alone else _line(picture, look),
+            "linestyle": _DASHED if hollow else "-" if solid else look.line,
             "marker": look.marker,
             "markerfacecolor": "white" if hollow else look.colour,
         }
@@ -206,11 +208,6 @@ def _panel(
             for end in ("low", "high"):
                 ends = "-" if alone else look.line
                 axes.plot(at, own[end], linestyle=ends, lw=0.7, **band)
-
-
-def _line(picture: Picture, look: style.Look) -> Any:
-    """Return a method's dashes; few methods need none, and dashes also tell a predefined split."""
-    return "-" if len(picture.methods) <= _FEW or "predefined" in picture.families else look.line
 
 
 def _printed(

@@ -77,19 +77,15 @@ def draw_dot_plot(picture: Picture) -> Figure:
     if picture.largest is not None and low < picture.largest < high:
         for axes in grid:
             axes.axvline(picture.largest, **LARGEST)
-    picture.finish(figure, _handles(picture, tunes=tunes))
-    return figure
-
-
-def _handles(picture: Picture, *, tunes: bool) -> list[object]:
-    handles: list[object] = []
+    handles = []
     for family in picture.families:
-        face = "white" if family == "predefined" else NEUTRAL
-        dot = {"marker": "o", "color": NEUTRAL, "markerfacecolor": face}
+        dot = {"marker": "o", "color": NEUTRAL}
+        dot["markerfacecolor"] = "white" if family == "predefined" else NEUTRAL
         handles.append(legend_entry(picture.family_title(family), **dot))
     if tunes:
         handles.append(legend_entry("default setting", marker=_DEFAULT_MARKER, color=NEUTRAL))
-    return [*handles, *picture.handles()]
+    picture.finish(figure, [*handles, *picture.handles()])
+    return figure
 
 
 def _draw_family(

@@ -19,7 +19,7 @@ from ddr_cli.comparison.names import (
     plain,
 )
 from ddr_cli.comparison.runs import split_family
-from ddr_cli.comparison.summary import Item, Row, Summary, find_item, same_value, swept_columns
+from ddr_cli.comparison.summary import Item, Summary, find_item, same_value, swept_columns
 from ddr_cli.engine.rows import embeddings as kept_files
 from ddr_cli.engine.rows.embeddings import KeptEmbedding
 from ddr_cli.figures.style import (
@@ -107,10 +107,10 @@ def read_embeddings(summary: Summary, marks: Mapping[str, str] | None = None) ->
 
 def _with_data(summary: Summary, found: list[Embedding]) -> list[Embedding]:
     """Add the points themselves where they are generated, and directions in their plane."""
-    data = summary.run.manifest.data
-    if data is None or not found:
+    identity = summary.run.manifest.data
+    if identity is None or not found:
         return found
-    points = _generated_points(summary.run.spec, data)
+    points = _generated_points(summary.run.spec, identity)
     # What an earlier version of the spec has kept is of other points.
     if points is None or any(each.kept.split_hash != points[0] for each in found):
         return found
@@ -121,10 +121,8 @@ def _with_data(summary: Summary, found: list[Embedding]) -> list[Embedding]:
         return found
     first, n = found[0], min(X.shape[1], 2)
     title = f"the data, features 1 and 2 of {X.shape[1]}"
-    return [
-        replace(first, title=title, scores=(), mark="", coordinates=X[:, :n], prototypes=None),
-        *found,
-    ]
+    data = replace(first, title=title, scores=(), mark="", coordinates=X[:, :n], prototypes=None)
+    return [data, *found]
 
 
 def _generated_points(spec: Spec, data: DataIdentity) -> tuple[str, NDArray[np.float64]] | None:
@@ -205,17 +203,14 @@ def _scores(summary: Summary, item: Item, kept: KeptEmbedding) -> list[str]:
             rows = rows[[same_value(each, value) for each in rows[f"reducer.{name}"]]]
     several = rows["classifier_label"].nunique() > 1
     scores = []
-    for index, label, metric in zip(
-        rows.index, rows["classifier_label"], rows["metric"], strict=True
-    ):
-        words = metric_name(metric)
+    for row in map(summary.row, rows.index):
+        label, words = row["classifier_label"], metric_name(row["metric"])
         # A measure is named after its metric, or nearly so.
         named = several and words not in label and not summary.run.spec.measures
-        scores.append(f"{label} {words}" if named else words)
-        row = Row(summary, index)
         # Runs over all points differ in a method's start alone.
-        middle = row.values.median() if row["split"] == "whole" else row["mean"]
-        scores[-1] += f" {number(float(middle), metric)}"
+        middle = float(row.values.median() if row["split"] == "whole" else row["mean"])
+        text = f"{label} {words}" if named else words
+        scores.append(f"{text} {number(middle, row['metric'])}")
     # Only what fits under a title; with a swept classifier there may be too many.
     return scores if len(scores) <= _MOST_SCORES else []
 
@@ -251,10 +246,9 @@ def draw_embeddings(title: str, embeddings: Sequence[Embedding], note: str = "")
     lines = -(-len(embeddings) // columns)
     width = {1: 6.4, 2: 8.4, 3: 10.6}.get(columns, 12.6)
     # Strips need less height than planes.
-    tallest = max(
-        0.2 + 0.16 * len(point_groups(each)) if each.dimension == 1 else 0.96 for each in embeddings
-    )
-    figure = new_figure(width, 1.3 + min(tallest, 0.96) * lines * width / columns)
+    strips = [len(point_groups(each)) if each.dimension == 1 else np.inf for each in embeddings]
+    tallest = min(0.2 + 0.16 * max(strips), 0.96)
+    figure = new_figure(width, 1.3 + tallest * lines * width / columns)
     small = width / columns < 3.4
     points = sum(len(each.y) for each in embeddings)
     several = any(each.is_test.any() and not each.is_test.all() for each in embeddings)
@@ -263,9 +257,8 @@ def draw_embeddings(title: str, embeddings: Sequence[Embedding], note: str = "")
         axes: Any = figure.add_subplot(lines, columns, place, **flat)
         _panel(axes, each, rasterized=points > _MOST_SHAPES, size=3.4 if small else 4.2)
         _heading(axes, each, width / columns)
-    panels = "; ".join(
-        ", ".join(filter(None, [each.title, *each.scores, each.mark])) for each in embeddings
-    )
+    told = [filter(None, [each.title, *each.scores, each.mark]) for each in embeddings]
+    panels = "; ".join(map(", ".join, told))
     set_title(figure, title, f"A point per sample, a panel per method: {panels}. {note}".strip())
     handles = _handles(embeddings, several=several)
     legend_below(figure, [*handles, *([legend_entry(note)] if note else [])])

@@ -39,8 +39,7 @@ def draw_pairs(found: Comparison) -> Figure:
     tracks = [track for track in TRACKS if (found.pairs["track"] == track).any()]
     parts = {track: found.pairs[found.pairs["track"] == track] for track in tracks}
     names = {
-        track: list(dict.fromkeys([*pairs["first"], *pairs["second"]]))
-        for track, pairs in parts.items()
+        track: list(dict.fromkeys([*own["first"], *own["second"]])) for track, own in parts.items()
     }
     across = found.pairs["datasets"].max() > 1
     width, height = (0.72 if across else 1.08), 0.46
@@ -58,14 +57,9 @@ def draw_pairs(found: Comparison) -> Figure:
             _draw_track(axes, found, parts[track], names[track], limit, across)
             # Cells are as wide in every track.
             axes.set_xlim(-0.5, most - 0.5)
-            axes.set_xticks(
-                range(len(names[track])),
-                [labels[name] for name in names[track]],
-                rotation=40,
-                ha="left",
-                rotation_mode="anchor",
-            )
-            axes.set_yticks(range(len(names[track])), [labels[name] for name in names[track]])
+            ticks = range(len(names[track])), [labels[name] for name in names[track]]
+            axes.set_xticks(*ticks, rotation=40, ha="left", rotation_mode="anchor")
+            axes.set_yticks(*ticks)
             if len(tracks) > 1 or track == "transductive":
                 axes.set_xlabel(f"{track} methods", labelpad=4)
         title = f"{metric_axis(found.metric)}: row less column"

@@ -13,6 +13,7 @@ from ddr_cli.papers.cells import fixed_text, our_words, reason_text, threshold_t
 from ddr_cli.papers.claims import DECIDED, ClaimResult, PartResult
 from ddr_cli.papers.marks import MarkResult
 from ddr_cli.papers.numbers import NumberResult
+from ddr_cli.papers.other_readings import ReadingResult
 from ddr_cli.papers.rows import HEADINGS, View
 from ddr_cli.papers.schema import Artefact, NumberRule, PrintedNumber, TableMark, Term, glossary
 from ddr_cli.report.table import Table
@@ -77,8 +78,11 @@ def reading_table(result: PaperResult) -> pd.DataFrame:
     )
 
 
-def _readings(result: PaperResult) -> Iterator[tuple[str, str, Any, Any]]:
-    """Yield what is read, the reading, what came out, and with what to compare that, if known."""
+_Read = tuple[str, str, Any, Any]
+"""What is read, the reading, what came out, and with what to compare that, if it is known."""
+
+
+def _readings(result: PaperResult) -> Iterator[_Read]:
     for item in result.artefacts:
         for each in item.judged:
             entry = each.entry
@@ -94,17 +98,21 @@ def _readings(result: PaperResult) -> Iterator[tuple[str, str, Any, Any]]:
             before = claim if only or part.own.verdict == "fails" else part
             yield claim.entry.sentence, what, part, before
     for reading in result.readings:
-        name = reading.reading.name
-        for artefact, _, other in reading.numbers:
-            if other.row is not None:
-                yield _place(artefact, other.entry), name, other, None
-        for counted, found in reading.claims:
-            if {found.own.verdict, found.resplits.verdict} & set(DECIDED):
-                yield found.entry.sentence, name, found, None
-            main_parts = {part.entry.id: part for part in counted.parts}
-            for part in found.parts if len(found.parts) > 1 else ():
-                if _flips(part, before := main_parts[part.entry.id]) != "no":
-                    yield found.entry.sentence, f"{name}: {part.entry.what}", part, before
+        yield from _other_runs(reading)
+
+
+def _other_runs(reading: ReadingResult) -> Iterator[_Read]:
+    name = reading.reading.name
+    for artefact, _, other in reading.numbers:
+        if other.row is not None:
+            yield _place(artefact, other.entry), name, other, None
+    for counted, found in reading.claims:
+        if {found.own.verdict, found.resplits.verdict} & set(DECIDED):
+            yield found.entry.sentence, name, found, None
+        main_parts = {part.entry.id: part for part in counted.parts}
+        for part in found.parts if len(found.parts) > 1 else ():
+            if _flips(part, before := main_parts[part.entry.id]) != "no":
+                yield found.entry.sentence, f"{name}: {part.entry.what}", part, before
 
 
 def _ours(found: NumberResult | MarkResult | ClaimResult | PartResult, view: View) -> str:

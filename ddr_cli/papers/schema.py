@@ -316,7 +316,12 @@ class Artefact(Frozen):
         return (*self.printed, *self.marks)
 
 
-class Part(_Answered):
+class _Said(_Answered):
+    id: str
+    artefact: str
+
+
+class Part(_Said):
     """One of the things that a sentence says, as a predicate over our results.
 
     `select` is the row it speaks of or, for predicates along a grid, the series that the swept
@@ -325,8 +330,6 @@ class Part(_Answered):
     own needs `why` it is not the glossary's. `written` is when it got its present form.
     """
 
-    id: str
-    artefact: str
     what: str
     select: Selector
     along: str = ""
@@ -344,17 +347,15 @@ class Part(_Answered):
         given = {"term": given} if isinstance(given, str) else given
         if not isinstance(given, dict) or "term" not in given:
             return data
-        name = given["term"]
-        terms = glossary().terms
+        name, terms = given["term"], glossary().terms
         if name not in terms:
             raise ValueError(f"the glossary has no term '{name}'.{did_you_mean(name, terms)}")
         term = terms[name]
         own = {key: value for key, value in given.items() if key not in ("term", "why")}
         if set(own) & set(term.set) and "why" not in given:
             raise ValueError(f"'{name}' has its thresholds in the glossary; say 'why' not here")
-        why = {"why": given["why"]} if "why" in given else {}
         predicate = {"name": term.predicate, **term.set, **own}
-        return {**data, "term": name, "predicate": predicate, **why}
+        return {"why": given.get("why"), **data, "term": name, "predicate": predicate}
 
     @model_validator(mode="after")
     def _has_what_its_predicate_needs(self) -> Self:
@@ -378,15 +379,13 @@ class Part(_Answered):
 _SHARED = ("artefact", "metric", "along", "predicate", "select", "than", "written")
 
 
-class Claim(_Answered):
+class Claim(_Said):
     """A sentence of the paper, which holds when all its counted parts do.
 
     Its parts have its `artefact`, and what else of `_SHARED` stands with it, unless they say
     otherwise. `sentence` is in quotes where it is the paper's own.
     """
 
-    id: str
-    artefact: str
     sentence: OneLine
     where: str
     parts: Annotated[tuple[Part, ...], MinLen(1)]
@@ -435,39 +434,49 @@ class Paper(Frozen):
     readings: tuple[Reading, ...] = ()
 
     @model_validator(mode="after")
-    def _names_fit_together(self) -> Self:
-        by_id = {artefact.id: artefact for artefact in self.artefacts}
-        parts = [part for claim in self.claims for part in claim.parts]
-        owners = [(claim.id, claim.artefact) for claim in self.claims]
-        for owner, name in owners + [(part.id, part.artefact) for part in parts]:
-            if name not in by_id:
-                raise ValueError(f"claim '{owner}' names no artefact: '{name}'")
-        printed = [(each, entry) for each in self.artefacts for entry in each.entries]
-        named = [(f"{each.id}.{entry.id}", entry.select, each) for each, entry in printed]
+    def _each_name_is_given_once(self) -> Self:
         for kind, names in (
             ("artefact", [artefact.id for artefact in self.artefacts]),
             ("claim", [claim.id for claim in self.claims]),
-            ("part of a claim", [part.id for part in parts]),
-            ("entry", [name for name, *_ in named]),
+            ("part of a claim", [part.id for part in self._parts()]),
+            ("entry", [name for name, *_ in self._entries()]),
         ):
             if repeated := sorted({name for name in names if names.count(name) > 1}):
                 raise ValueError(f"{kind} given twice: {', '.join(repeated)}")
-        for part in parts:
-            named += [(part.id, select, by_id[part.artefact]) for select in part.selectors]
-        for name, select, artefact in named:
+        return self
+
+    @model_validator(mode="after")
+    def _names_are_known(self) -> Self:
+        by_id = {artefact.id: artefact for artefact in self.artefacts}
+        entries = self._entries()
+        selected = [(name, entry.select, artefact) for name, entry, artefact in entries]
+        for owner in (*self.claims, *self._parts()):
+            if owner.artefact not in by_id:
+                raise ValueError(f"claim '{owner.id}' names no artefact: '{owner.artefact}'")
+        for part in self._parts():
+            selected += [(part.id, select, by_id[part.artefact]) for select in part.selectors]
+        for name, select, artefact in selected:
             if select.spec not in (None, *artefact.specs):
-                raise ValueError(
-                    f"'{name}' selects from '{select.spec}', not a spec of '{artefact.id}'"
-                )
+                message = f"selects from '{select.spec}', not a spec of '{artefact.id}'"
+                raise ValueError(f"'{name}' {message}")
+        known = {name for name, *_ in entries}
+        for _, entry, _ in entries:
+            if entry.same_as not in (None, *known):
+                raise ValueError(f"'{entry.id}' is the same as '{entry.same_as}', unknown here")
         specs = {spec for artefact in self.artefacts for spec in artefact.specs}
         for reading in self.readings:
-            for spec in (*reading.specs, *reading.specs.values()):
-                if spec not in specs:
-                    raise ValueError(f"reading '{reading.name}': '{spec}' is no artefact's spec")
-        for _, entry in printed:
-            if entry.same_as not in (None, *(name for name, *_ in named)):
-                raise ValueError(f"'{entry.id}' is the same as '{entry.same_as}', unknown here")
+            if unknown := {*reading.specs, *reading.specs.values()} - specs:
+                name = min(unknown)
+                raise ValueError(f"reading '{reading.name}': '{name}' is no artefact's spec")
         return self
+
+    def _parts(self) -> list[Part]:
+        return [part for claim in self.claims for part in claim.parts]
+
+    def _entries(self) -> list[tuple[str, PrintedNumber | TableMark, Artefact]]:
+        """Return everything printed with its name and its artefact."""
+        named = [(artefact, entry) for artefact in self.artefacts for entry in artefact.entries]
+        return [(f"{artefact.id}.{entry.id}", entry, artefact) for artefact, entry in named]
 
     def artefact(self, name: str) -> Artefact:
         """Return the artefact called `name` (KeyError if there is none)."""
