@@ -56,9 +56,8 @@ def draw(summary: Summary, notes: Notes = NO_NOTES) -> Figure:
 def _words_of(summary: Summary, rows: pd.DataFrame) -> str | None:
     """Return the one swept parameter if its values are words, which no axis orders."""
     swept = [name for name in swept_columns(summary.run) if name in rows]
-    if len(swept) != 1 or pd.api.types.is_numeric_dtype(rows[swept[0]]):
-        return None
-    return swept[0] if all(isinstance(value, str) for value in rows[swept[0]]) else None
+    is_one = len(swept) == 1 and all(isinstance(value, str) for value in rows[swept[0]])
+    return swept[0] if is_one else None
 
 
 def _axes_of(summary: Summary, rows: pd.DataFrame) -> tuple[str | None, str | None]:

@@ -166,12 +166,10 @@ def looks_of(names: Sequence[str]) -> list[Look]:
 def _own_looks() -> dict[str, Look]:
     """Return the looks that our reducers and classifiers declare."""
     entries = [entry for each in (REDUCERS, CLASSIFIERS) for entry in each.ours.values()]
+    looks = {entry.name: entry.look for entry in entries if entry.look is not None}
     return {
-        entry.name: Look(
-            _NAMED_COLOURS[entry.look[0]], entry.look[1], _LINES[_MARKERS.index(entry.look[1])]
-        )
-        for entry in entries
-        if entry.look is not None
+        name: Look(_NAMED_COLOURS[colour], marker, _LINES[_MARKERS.index(marker)])
+        for name, (colour, marker) in looks.items()
     }
 
 

@@ -235,9 +235,9 @@ class _Tested(Judged[Entry, Finding]):
 
 @dataclass(frozen=True)
 class PartResult(_Tested[Part]):
-    """A part; `threshold` says whether it was fixed before or after the result was seen."""
+    """A part; `threshold` says if it was fixed before or after the result was seen, or not run."""
 
-    threshold: Literal["before", "after", "not run"]
+    threshold: str
 
 
 @dataclass(frozen=True)
@@ -315,10 +315,9 @@ def _judge_part(part: Part, paper: Paper, summaries: Mapping[str, Summary]) -> P
         family_of(run, "own") == family_of(run, "resplits") for run in runs
     )
     times = [time for name in specs if name in summaries for time in _seen(summaries[name])]
-    threshold: Literal["before", "after", "not run"] = "not run"
-    if times:
-        threshold = "before" if part.fixed < min(times) else "after"
-    return PartResult(part, finding("own"), finding("resplits"), same_splits, threshold)
+    threshold = "before" if times and part.fixed < min(times) else "after"
+    own, over = finding("own"), finding("resplits")
+    return PartResult(part, own, over, same_splits, threshold if times else "not run")
 
 
 def _seen(summary: Summary) -> Iterator[datetime]:

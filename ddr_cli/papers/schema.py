@@ -252,9 +252,8 @@ class Swap(Frozen):
         if spec not in self.specs:
             return None
         params = selector.params | self.params | self.reducers.get(selector.reducer, {})
-        label = selector.label
-        if label is not None:
-            label = None if self.suffix is None else label + self.suffix
+        is_kept = selector.label is not None and self.suffix is not None
+        label = f"{selector.label}{self.suffix}" if is_kept else None
         changed = {"spec": self.specs[spec], "params": params, "label": label}
         return selector.model_copy(update=changed)
 
