@@ -68,13 +68,10 @@ def printed_text(result: NumberResult | MarkResult) -> str:
     return text
 
 
-NOT_KNOWN = "not known"
-
-
 def reason_text(entry: PrintedNumber | TableMark | Claim | Part) -> str:
     """Return why ours differs, with what shows it, or that it is not known."""
     if entry.reason is None:
-        return NOT_KNOWN
+        return "not known"
     return f"{entry.reason.text} (shown by {entry.reason.shown_by})"
 
 

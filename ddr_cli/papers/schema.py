@@ -316,6 +316,8 @@ class Artefact(Frozen):
 
 
 class _Said(_Answered):
+    """What a sentence and each of its parts have: a name, and the artefact whose runs answer it."""
+
     id: str
     artefact: str
 
