@@ -135,6 +135,8 @@ def _generated_points(spec: Spec, data: DataIdentity) -> tuple[str, NDArray[np.f
     from ddr_cli.engine.plan.plan import make_plan
     from ddr_cli.engine.work.schedule import kept_rows
     from ddr_cli.engine.work.splits import Draws
+    from ddr_cli.spec.components import ClassifierSpec, ReducerSpec
+    from ddr_cli.spec.sweeps import TRAIN
 
     card = load_card(spec.card)
     if card.licence != _GENERATED or card.generate is None or spec.embeddings is None:
@@ -142,7 +144,11 @@ def _generated_points(spec: Spec, data: DataIdentity) -> tuple[str, NDArray[np.f
     dataset = load_dataset(spec.card, options=data.options)
     if dataset.fingerprint != data.fingerprint:
         return None
-    plan = make_plan(spec, data)
+    # Methods decide nothing of it, and those of an older ddr may have had other parameters.
+    pieces = {"reducers": (ReducerSpec(name="none"),), "classifiers": (ClassifierSpec(name="knn"),)}
+    sweep = {name: values for name, values in spec.sweep.items() if name == TRAIN}
+    update = {**pieces, "measures": (), "controls": (), "tune": None, "sweep": sweep}
+    plan = make_plan(spec.model_copy(update=update), data)
     split, seed, _ = Draws(plan, dataset)(next(iter(plan.fits)))
     rows = np.concatenate([split.train, split.test])
     kept = np.asarray(kept_rows(spec.embeddings.points, len(rows), seed), dtype=np.intp)

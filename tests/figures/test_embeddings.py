@@ -185,3 +185,9 @@ def test_a_direction_in_the_plane_of_generated_data_is_drawn_among_the_points():
     (data, *others) = read_embeddings(summary_of(results / "nmmp_rings"))
     assert data.title == "the data, features 1 and 2 of 10"
     assert len(others) == 3
+
+
+def test_a_parameter_that_an_older_version_had_does_not_stop_a_figure():
+    summary = summary_of(Path(__file__).parents[2] / "results" / "ssde_fig1")
+    assert "map" in summary.run.spec.reducers[1].params
+    assert read_embeddings(summary)[0].title == "original"
