@@ -288,29 +288,22 @@ class _Column:
 
 def _look_at_table(path: Path, name: str, seen: Seen) -> None:
     said = seen.said
-    titles, frame = _cells(path, name, seen)
-    markers = list(dict.fromkeys([*MISSING_VALUES, *said.get("missing_values", ())]))
-    if "missing_values" in said:
-        seen.options["missing_values"] = markers
-    columns = []
-    for i in range(frame.shape[1]):
-        title = titles[i] if titles and titles[i] else f"column {i} (from 0)"
-        columns.append(_Column(titles[i] if titles else i, title, frame.iloc[:, i], markers))
+    titles, columns = _columns(path, name, seen)
 
     def named(options: Mapping[str, Any], *roles: str) -> list[_Column]:
         return _named(path, columns, titles, options, roles)
 
     taken = named(said, "groups", *_ROLES)
     rest = [column for column in columns if column not in taken]
-    if "groups" in said:
-        seen.note("groups", _titles(named(said, "groups")))
     if "label" in said:
         label = next(iter(named(said, "label")), None)
         seen.note("classes", label.title if label else "")
     else:
         label = _find_label(rest, seen)
     rest = [column for column in rest if column is not label]
-    if "groups" not in said:
+    if "groups" in said:
+        seen.note("groups", _titles(named(said, "groups")))
+    else:
         rest = _find_groups(rest, seen)
     for column in rest:
         _look_at_column(column, seen, len(columns))
@@ -323,6 +316,24 @@ def _look_at_table(path: Path, name: str, seen: Seen) -> None:
         seen.note("missing", f"{sum(c.n_missing for c in gaps)} values ({_titles(gaps)})")
     if seen.options.get("categorical"):
         seen.options.setdefault("categories", "codes")
+
+
+def _columns(path: Path, name: str, seen: Seen) -> tuple[list[str], list[_Column]]:
+    """Return the names (if it has some) and the columns of a table."""
+    titles, frame = _cells(path, name, seen)
+    markers = list(dict.fromkeys([*MISSING_VALUES, *seen.said.get("missing_values", ())]))
+    if "missing_values" in seen.said:
+        seen.options["missing_values"] = markers
+    columns = [
+        _Column(
+            titles[i] if titles else i,
+            titles[i] if titles and titles[i] else f"column {i} (from 0)",
+            frame.iloc[:, i],
+            markers,
+        )
+        for i in range(frame.shape[1])
+    ]
+    return titles, columns
 
 
 def _named(

@@ -65,25 +65,7 @@ def read_columns(
     """Return the arrays in the cells of files; with a `header`, the first rows are the titles."""
     table = _Table(files, names, not names and columns.named if header is None else header)
     path, missing = table.paths[0], columns.missing
-    label = table.index_of(columns.label)
-    groups = None if columns.groups is None else table.index_of(columns.groups)
-    parts = [table.index_of(column) for column in columns.parts]
-    special = [label, *parts, *([] if groups is None else [groups])]
-    if len(set(special)) < len(special):
-        raise InputError(f"{path}: one column can't be two of label, groups and parts.")
-    left_out = {*special, *map(table.index_of, columns.ignore)}
-    features = [index for index in range(table.cells.shape[1]) if index not in left_out]
-    if columns.categorical == "all":
-        categorical = set(features)
-    else:
-        categorical = set(map(table.index_of, columns.categorical))
-    if categorical & left_out:
-        raise InputError(
-            f"{path}: column {min(categorical & left_out)} is named as categorical, but it is the "
-            f"label, groups, one of parts or ignored."
-        )
-    if not features:
-        raise InputError(f"{path}: no column is left for the features.")
+    label, groups, parts, categorical, features = _roles(table, columns)
     markers = frozenset(columns.missing_values)
     gaps, unlabelled = _gaps(table, label, features, markers, missing)
     known = table.cells[label][~unlabelled]
@@ -107,6 +89,33 @@ def read_columns(
         categorical=tuple(values),
         categories=tuple(values.values()),
     )
+
+
+def _roles(
+    table: _Table, columns: Columns
+) -> tuple[int, int | None, list[int], set[int], list[int]]:
+    """Return the indices of label, groups, given splits, categorical features and features."""
+    path = table.paths[0]
+    label = table.index_of(columns.label)
+    groups = None if columns.groups is None else table.index_of(columns.groups)
+    parts = [table.index_of(column) for column in columns.parts]
+    special = [label, *parts, *([] if groups is None else [groups])]
+    if len(set(special)) < len(special):
+        raise InputError(f"{path}: one column can't be two of label, groups and parts.")
+    left_out = {*special, *map(table.index_of, columns.ignore)}
+    features = [index for index in range(table.cells.shape[1]) if index not in left_out]
+    if columns.categorical == "all":
+        categorical = set(features)
+    else:
+        categorical = set(map(table.index_of, columns.categorical))
+    if categorical & left_out:
+        raise InputError(
+            f"{path}: column {min(categorical & left_out)} is named as categorical, but it is the "
+            f"label, groups, one of parts or ignored."
+        )
+    if not features:
+        raise InputError(f"{path}: no column is left for the features.")
+    return label, groups, parts, categorical, features
 
 
 def _features(
