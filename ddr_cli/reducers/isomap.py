@@ -18,7 +18,7 @@ from ddr_cli.numerics.neighbor_graphs import closest_pairs, symmetrized
 from ddr_cli.numerics.neighbors import CsrArray, kneighbors
 from ddr_cli.numerics.threads import one_thread
 from ddr_cli.reducers.reducer import Embedding, drawn_landmarks
-from ddr_cli.reducers.registry import Traits, one_less_than_points
+from ddr_cli.reducers.registry import Traits
 
 
 @dataclass(eq=False, repr=False)
@@ -159,11 +159,6 @@ class Isomap(Embedding):
             np.minimum(paths, self._paths[neighbor] + distance[:, None], out=paths)
         return np.asarray(self._scaling.placed(paths**2).astype(points.dtype))
 
-    def _fewer_than_landmarks(self, n_train: int, n_features: int, n_classes: int) -> int:
-        return one_less_than_points(
-            min(n_train, self.n_landmarks or n_train), n_features, n_classes
-        )
-
     def __ddr_traits__(self) -> Traits:
         return Traits(
             version=3,
@@ -174,5 +169,5 @@ class Isomap(Embedding):
                 "n_components": tuple(range(1, 21)),
                 "n_neighbors": (3, 5, 7, 10, 15),
             },
-            max_components=self._fewer_than_landmarks,
+            max_components=lambda n_train, *_: min(n_train, self.n_landmarks or n_train) - 1,
         )

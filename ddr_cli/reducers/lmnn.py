@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated
 
 import numpy as np
 from annotated_types import Ge, Gt, Lt
@@ -12,7 +12,7 @@ from ddr_cli.core.registry import registered
 from ddr_cli.numerics.large_margin import LargeMargin, large_margin_metric
 from ddr_cli.numerics.mahalanobis import MetricFit
 from ddr_cli.numerics.neighbor_graphs import warn_of_few, within_class_graph
-from ddr_cli.reducers.metric_learner import Directions, MetricLearner
+from ddr_cli.reducers.metric_learner import MetricLearner
 from ddr_cli.reducers.reducer import Codes, Floats
 from ddr_cli.reducers.registry import Traits, rank_of_centred
 
@@ -116,10 +116,8 @@ class LMNN(MetricLearner):
     (150, 2)
     """
 
-    n_components: Annotated[int, Ge(1)] | Literal["full"] = 2
     n_neighbors: Annotated[int, Ge(1)] = 3
     push_weight: Annotated[float, Gt(0), Lt(1)] = 0.5
-    directions: Directions = "variance"
     tol: Annotated[float, Gt(0)] = 1e-4
     max_iter: Annotated[int, Ge(1)] = 100
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated
 
-from annotated_types import Ge, Gt
+from annotated_types import Gt
 
 from ddr_cli.core.registry import registered
 from ddr_cli.numerics.mahalanobis import MetricFit
 from ddr_cli.numerics.stochastic_neighbors import collapsing_metric
-from ddr_cli.reducers.metric_learner import Directions, MetricLearner
+from ddr_cli.reducers.metric_learner import MetricLearner
 from ddr_cli.reducers.reducer import Codes, Floats
 from ddr_cli.reducers.registry import Traits, rank_of_centred
 
@@ -90,10 +90,7 @@ class MCML(MetricLearner):
     (150, 2)
     """
 
-    n_components: Annotated[int, Ge(1)] | Literal["full"] = 2
-    directions: Directions = "variance"
     tol: Annotated[float, Gt(0)] = 1e-5
-    max_iter: Annotated[int, Ge(1)] = 1000
 
     def _learn(self, X: Floats, code: Codes) -> MetricFit:
         return collapsing_metric(X, code, tol=self.tol, max_iter=self.max_iter)

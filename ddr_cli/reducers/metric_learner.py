@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from typing import Any, Literal, Self
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
+from annotated_types import Ge
 from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 
 from ddr_cli.numerics.mahalanobis import MetricFit, stable_order
 from ddr_cli.numerics.scatter import Span, data_span
 from ddr_cli.reducers.reducer import Codes, Floats, LinearReducer
-
-Directions = Literal["variance", "metric"]
 
 
 class OrderedReducer(LinearReducer):
@@ -35,15 +35,16 @@ class OrderedReducer(LinearReducer):
         return points, code, span, float(np.sqrt(np.mean(np.sum(span.coordinates**2, axis=1))))
 
 
+@dataclass(eq=False, repr=False)
 class MetricLearner(OrderedReducer, ABC):
     """A linear reducer that learns a full metric M and keeps some directions of the mapped points.
 
     With M = F F', the map is F; any rotation of it has the distances of M.
     """
 
-    n_components: int | Literal["full"]
-    directions: Directions
-    max_iter: int
+    n_components: Annotated[int, Ge(1)] | Literal["full"] = 2
+    directions: Literal["variance", "metric"] = "variance"
+    max_iter: Annotated[int, Ge(1)] = 1000
 
     @abstractmethod
     def _learn(self, X: Floats, code: Codes) -> MetricFit:
