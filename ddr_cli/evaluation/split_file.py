@@ -55,6 +55,19 @@ def read_split_file(path: Path) -> SplitFile:
         raise InputError(f"{path}: can't be read: {error.strerror or error}.") from None
     except UnicodeDecodeError:
         raise InputError(f"{path}: not text in UTF-8.") from None
+    names, rows = _checked_table(path, lines)
+    splits = []
+    for name, column in zip(names, np.array(rows, dtype=str).T, strict=True):
+        train, test = (np.flatnonzero(column == part) for part in ("train", "test"))
+        for part, found in (("train", train), ("test", test)):
+            if not len(found):
+                raise InputError(f"{path}: the split '{name}' has no row with '{part}'.")
+        splits.append((train, test))
+    return SplitFile(hashlib.sha256(content).hexdigest(), len(rows), tuple(splits))
+
+
+def _checked_table(path: Path, lines: list[str]) -> tuple[list[str], list[list[str]]]:
+    """Return the names of the splits, and the cells of each row below them."""
     while lines and not lines[-1].strip():
         lines.pop()
     table = [[cell.strip() for cell in row] or [""] for row in csv.reader(lines)]
@@ -79,11 +92,4 @@ def read_split_file(path: Path) -> SplitFile:
                     f"{path}, line {number}, column '{name}': '{cell}' is neither train nor test; "
                     "leave the cell of a row of neither part empty."
                 )
-    splits = []
-    for name, column in zip(names, np.array(table[1:], dtype=str).T, strict=True):
-        parts = [np.flatnonzero(column == part) for part in ("train", "test")]
-        for part, rows in zip(("train", "test"), parts, strict=True):
-            if not len(rows):
-                raise InputError(f"{path}: the split '{name}' has no row with '{part}'.")
-        splits.append((parts[0], parts[1]))
-    return SplitFile(hashlib.sha256(content).hexdigest(), len(table) - 1, tuple(splits))
+    return names, table[1:]
