@@ -80,7 +80,8 @@ def method_name(label: str) -> str:
     """
     name, gap, rest = label.replace("(n_components=", "(dim = ").partition(" (")
     labels = _labels()
-    words = [labels[word] if _is_acronym(word) else word for word in name.split("_")]
+    # Of a name's words, those that are an acronym's.
+    words = [word.upper() if labels.get(word) == word.upper() else word for word in name.split("_")]
     return labels.get(name, " ".join(words)) + gap + rest.replace("_", " ")
 
 
@@ -89,10 +90,6 @@ def _labels() -> dict[str, str]:
     """Return the declared spelling of each of our methods that has one."""
     entries = [entry for each in (REDUCERS, CLASSIFIERS, MEASURES) for entry in each.ours.values()]
     return {entry.name: entry.label for entry in entries if entry.label}
-
-
-def _is_acronym(word: str) -> bool:
-    return _labels().get(word) == word.upper()
 
 
 def family_name(family: str, n: int) -> str:

@@ -12,12 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ddr_cli.comparison.names import (
-    family_name,
-    lower_is_better,
-    method_name,
-    setting_text,
-)
+from ddr_cli.comparison.names import family_name, lower_is_better, method_name, setting_text
 from ddr_cli.comparison.runs import Run, load_run
 from ddr_cli.core.errors import InputError
 from ddr_cli.engine.rows import journal

@@ -165,20 +165,17 @@ class Benchmark:
         """The mean by method, data set and number of labels per class."""
         track = next((name for name, each in self.suite.tracks.items() if each.labels), "")
         rows = self.rows[(self.rows["track"] == track) & (self.rows["control"] == "")]
-        rows = rows[(rows[LABELS] != ALL) & ~rows["tuned"]]
+        rows = _of_first_classifier(rows[(rows[LABELS] != ALL) & ~rows["tuned"]])
         if rows.empty:
             return pd.DataFrame()
-        rows = rows[rows["classifier"].isin(shared_classifiers(rows)[:1])]
         n_methods = rows["method"].nunique()
         keys = ["dataset", "split", "split_hash", LABELS]
         rows = rows[rows.groupby(keys)["method"].transform("nunique") == n_methods]
         # Only data sets that have all numbers: a line is of the same sets all along.
         whole = rows.groupby("dataset")[LABELS].transform("nunique") == rows[LABELS].nunique()
         rows = rows[whole].assign(**{LABELS: rows[LABELS].astype(int)})
-        means = rows.groupby(["method", "dataset", LABELS], sort=False)[
-            self.suite.metrics[0]
-        ].mean()
-        return means.unstack(LABELS).sort_index(axis="columns")
+        by = rows.groupby(["method", "dataset", LABELS], sort=False)
+        return by[self.suite.metrics[0]].mean().unstack(LABELS).sort_index(axis="columns")
 
     @cached_property
     def by_dimension(self) -> pd.DataFrame:
@@ -213,9 +210,9 @@ class Benchmark:
         """
         track = next((name for name, each in self.suite.tracks.items() if each.dimensions), "")
         rows = self.rows[(self.rows["track"] == track) & (self.rows["control"] == "")]
+        rows = _of_first_classifier(rows)
         if rows.empty:
             return pd.DataFrame(), pd.DataFrame()
-        rows = rows[rows["classifier"].isin(shared_classifiers(rows)[:1])]
         keys = ["dataset", "split", "split_hash"]
         sizes = rows.groupby(keys)["method"].transform("size")
         rows = rows[sizes == sizes.groupby(rows["dataset"]).transform("max")]
@@ -233,7 +230,7 @@ class Benchmark:
         rows = self.rows[self.rows["control"] == SHUFFLED_LABELS]
         if SEEN not in rows or metric not in AGREEMENTS or rows.empty:
             return pd.DataFrame(columns=["seen", "held_out", "largest"])
-        rows = rows[rows["classifier"].isin(shared_classifiers(rows)[:1])]
+        rows = _of_first_classifier(rows)
         sign, floor = AGREEMENTS[metric], f"floor_{metric}"
         right = rows[metric] if sign > 0 else 1 - rows[metric]
         largest = rows[floor] if sign > 0 else 1 - rows[floor]
@@ -270,6 +267,10 @@ class Benchmark:
         rows = self.rows[(self.rows["track"] == board.track) & (self.rows["control"] == "")]
         rows = rows[(rows["classifier"] == board.classifier) & (rows[LABELS] == ALL)]
         return rows[rows["dataset"].isin(board.means.index)]
+
+
+def _of_first_classifier(rows: pd.DataFrame) -> pd.DataFrame:
+    return rows[rows["classifier"].isin(shared_classifiers(rows)[:1])]
 
 
 def benchmark_of(suite: Suite, parts: Sequence[Part]) -> Benchmark:

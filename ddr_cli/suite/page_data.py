@@ -9,12 +9,7 @@ from typing import Any
 import numpy as np
 
 from ddr_cli.comparison.across_datasets import gains, wins_and_losses
-from ddr_cli.comparison.names import (
-    lower_is_better,
-    method_name,
-    metric_axis,
-    number,
-)
+from ddr_cli.comparison.names import lower_is_better, method_name, metric_axis, number
 from ddr_cli.data.cards import load_card
 from ddr_cli.reducers.registry import reference
 from ddr_cli.report.page import slug

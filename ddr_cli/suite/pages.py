@@ -11,12 +11,7 @@ import pandas as pd
 
 import ddr_cli
 from ddr_cli.comparison.across_datasets import EQUIVALENCE
-from ddr_cli.comparison.names import (
-    method_name,
-    metric_axis,
-    metric_name,
-    number,
-)
+from ddr_cli.comparison.names import method_name, metric_axis, metric_name, number
 from ddr_cli.core.atomic import atomic_write, clear_messages, refuse_link
 from ddr_cli.core.errors import InputError
 from ddr_cli.figures.style import as_svg
@@ -41,11 +36,7 @@ from ddr_cli.suite.page_data import (
     set_rows,
     standings,
 )
-from ddr_cli.suite.panels import (
-    draw_dimensions,
-    draw_labels,
-    draw_method_dimensions,
-)
+from ddr_cli.suite.panels import draw_dimensions, draw_labels, draw_method_dimensions
 from ddr_cli.suite.tables import board_cells
 
 if TYPE_CHECKING:
@@ -129,13 +120,9 @@ def write_benchmark(bench: Benchmark, results: Path) -> list[Path]:
 
 def _with_origin(suite: Suite, board: Leaderboard) -> pd.DataFrame:
     """Return a leaderboard's table with columns that say which it is."""
-    table = board.table.copy()
-    names = ("track", "classifier", "metric", "tuned")
     said: dict[str, Any] = {"suite": suite.name, "version": suite.version, "title": suite.title}
-    said |= {name: getattr(board, name) for name in names}
-    for place, (name, value) in enumerate(said.items()):
-        table.insert(place, name, value)
-    return table
+    said |= {name: getattr(board, name) for name in ("track", "classifier", "metric", "tuned")}
+    return board.table.assign(**said)[[*said, *board.table]]
 
 
 def _write(path: Path, content: str | bytes) -> Path:
