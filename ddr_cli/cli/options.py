@@ -118,7 +118,7 @@ RedoWords = Annotated[
         metavar="failed|changed|NAME|all",
         help="Replace existing rows: those that failed, those of another version of the spec, the "
         "data or the code, those of a reducer, classifier or measure, or all. Replaced rows are "
-        "kept in <folder>/previous/. May be repeated.",
+        "kept in <folder>/previous/, except failed ones. May be repeated.",
     ),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only problems.")]

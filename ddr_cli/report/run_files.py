@@ -30,7 +30,7 @@ def write_run(summary: Summary, notes: Notes = NO_NOTES) -> list[Path]:
         "figure.png": png,
     }
     found = against_controls(summary)
-    if found is not None and "seen" in found.rows:
+    if found is not None and {"seen", "held_out"} <= set(found.rows):
         svg, png = rendered(draw_shuffled_labels(summary.run, found))
         contents |= {"shuffled_labels.svg": svg, "shuffled_labels.png": png}
     return [write_file(folder / name, content) for name, content in contents.items()]

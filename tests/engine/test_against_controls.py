@@ -54,3 +54,15 @@ def test_a_run_without_controls_has_no_such_table(make_spec, run, tmp_path):
     folder = tmp_path / spec.name
     assert control_table(summary_of(folder)) is None
     assert "shuffled_labels.svg" not in {path.name for path in write_run(summary_of(folder))}
+
+
+def test_shuffled_labels_without_a_metric_of_agreement_are_not_drawn(make_spec, run, tmp_path):
+    spec = make_spec(
+        reducers=[{"name": "lda", "n_components": 2}],
+        controls=["shuffled_labels"],
+        metrics=["f1_macro"],
+    )
+    run(spec)
+    names = {path.name for path in write_run(summary_of(tmp_path / spec.name))}
+    assert "figure.svg" in names
+    assert "shuffled_labels.svg" not in names
