@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -122,7 +124,7 @@ def _spec_of(
 
 
 def _tell_size(spec: Spec, options: RunOptions, *, yes: bool) -> None:
-    """Print how much there is to do; a large sweep needs --yes."""
+    """Say how much there is to do, and ask before much is begun."""
     from ddr_cli.engine import Datasets, describe_plan
 
     datasets = Datasets(options.sources())
@@ -137,6 +139,9 @@ def _tell_size(spec: Spec, options: RunOptions, *, yes: bool) -> None:
 
     if facts.seconds_left is not None:
         size += f"; about {duration(facts.seconds_left)} left at the last run's speed"
-    raise InputError(
-        f"{size}. Say --yes to start; --repeats N takes fewer splits, --jobs N more processes."
-    )
+    fewer = "--repeats N takes fewer splits, --jobs N more processes"
+    if not sys.stdin.isatty() or os.environ.get("CI"):
+        raise InputError(f"{size}. Say --yes to start; {fewer}.")
+    typer.echo(f"{size}. {fewer.capitalize()}.", err=True)
+    if not typer.confirm("Start?", err=True):
+        raise typer.Exit(InputError.exit_code)
