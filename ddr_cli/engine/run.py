@@ -103,6 +103,11 @@ class SpecRun:
             self._journal.refresh()
         except UnreadableJournalError as error:
             self._journal, self._unreadable = None, error.reason
+        except InputError:
+            # What starts over does not need the file, which is kept aside.
+            if not self._redo.all:
+                raise
+            self._journal = None
         decision = decide(self.plan, self._journal, self._redo, splits=splits)
         if decision.refusal:
             raise InputError(decision.refusal)
@@ -154,7 +159,7 @@ class SpecRun:
 
     def _start_over(self, progress: Progress) -> None:
         aside = set_aside(self.folder)
-        if self._journal is None:
+        if self._unreadable and not self._redo.all:
             progress.problem(
                 f"{self.folder / JOURNAL} is not a journal: {self._unreadable}. It is in {aside} "
                 "now, and all trials are run."

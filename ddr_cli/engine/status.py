@@ -104,8 +104,10 @@ class PlanFacts(RunStatus):
         failed = f", {self.failed} failed" if self.failed else ""
         left = "about " + duration(self.seconds_left) + " left" if self.seconds_left else ""
         unknown = "unknown until some trials are done" if self.remaining else ""
+        per_fit = self.trials / self.fits
+        shared = f", {per_fit:.3g} trials per fit" if per_fit > 1 else ""
         lines = [
-            ("fits", f"{self.fits}, so {self.trials / self.fits:.3g} trials share one"),
+            ("fits", f"{self.fits}{shared}"),
             ("tuning", f"{self.inner_fits} fits more on inner folds" * bool(self.candidates)),
             *(("", f"  {line}") for line in self.candidates),
             *(

@@ -430,7 +430,10 @@ def _header(path: Path, line: bytes) -> tuple[str, ...]:
             f"{path} was written by a spreadsheet, which may have changed ids and digits: restore "
             "the file, or move it away to start over."
         )
-    raise InputError(f"{path} is not a journal of ddr: its first line is another header.")
+    raise InputError(
+        f"{path} is not a journal of ddr: its first line is another header. Choose another folder "
+        "with --out, or move the file away; '--redo all' moves it to previous/."
+    )
 
 
 def _text(lines: Sequence[str]) -> str:

@@ -309,6 +309,8 @@ def _tell_size(to: connection.Connection) -> None:
 
 def _end_fork_server() -> None:
     """Wait for the process whose copies the workers are, so that `time` counts their CPU time."""
+    # Ctrl-C has ended the program already; a second one must not end in a traceback here.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     server: Any = getattr(forkserver, "_forkserver", None)  # has no public name
     with suppress(AttributeError, TypeError, OSError):
         os.kill(server._forkserver_pid, signal.SIGTERM)
