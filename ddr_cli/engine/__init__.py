@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ddr_cli.core.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from ddr_cli.engine.datasets import Datasets as Datasets
+    from ddr_cli.engine.plan.datasets import Datasets as Datasets
     from ddr_cli.engine.plan.plan import Plan as Plan
     from ddr_cli.engine.plan.plan import make_plan as make_plan
     from ddr_cli.engine.progress import Progress as Progress

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from ddr_cli.core.errors import DdrError, InputError, did_you_mean
 from ddr_cli.engine.changes import names_of
-from ddr_cli.engine.datasets import Datasets
 from ddr_cli.engine.decide import POLICIES, Decision, Redo, decide
+from ddr_cli.engine.plan.datasets import Datasets
 from ddr_cli.engine.plan.plan import Plan, make_plan
 from ddr_cli.engine.progress import BatchTotals, Progress, make_progress
 from ddr_cli.engine.rows.folder import (

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ddr_cli.core.errors import InputError
-from ddr_cli.engine.datasets import Datasets
 from ddr_cli.engine.decide import Decision, Redo, decide
+from ddr_cli.engine.plan.datasets import Datasets
 from ddr_cli.engine.plan.plan import COMPONENTS, Plan, make_plan
 from ddr_cli.engine.progress import duration
 from ddr_cli.engine.rows.folder import is_running, journal_of

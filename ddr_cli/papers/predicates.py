@@ -9,7 +9,7 @@ predicate asks.
 from __future__ import annotations
 
 from itertools import combinations
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, NamedTuple, Self
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self
 
 import numpy as np
 from annotated_types import Ge, Gt
@@ -17,39 +17,11 @@ from pydantic import model_validator
 
 from ddr_cli.comparison.names import plain
 from ddr_cli.core.validation import Frozen
+from ddr_cli.papers.questions import EXACT, Outcome, UnansweredError
 
 if TYPE_CHECKING:
     from ddr_cli.comparison.summary import Row
-    from ddr_cli.papers.claims import PartView
-
-    Series = list[tuple[float, Row]]  # grid values in ascending order, and the row at each
-
-EXACT = 1e-9
-"""A difference of 1.00 points is not above one point for a rounding error."""
-
-
-class UnansweredError(Exception):
-    """Our results have no answer yet; the message says why, for the table."""
-
-    verdict: Literal["not run", "not applicable"] = "not run"
-
-
-class NotApplicableError(UnansweredError):
-    """The question makes no sense through this view, whatever is run."""
-
-    verdict = "not applicable"
-
-
-class NotSweptError(UnansweredError):
-    """The rows have no value of the parameter that orders them."""
-
-
-class Outcome(NamedTuple):
-    """Whether the means meet a predicate, with the numbers, and the p-value of the intervals."""
-
-    holds: bool
-    detail: str
-    p: float
+    from ddr_cli.papers.part_view import PartView, Series
 
 
 class Predicate(Frozen):

@@ -13,8 +13,14 @@ import pandas as pd
 from ddr_cli.comparison.names import method_name
 from ddr_cli.comparison.runs import Run
 from ddr_cli.comparison.summary import Row, Summary, best_index, same_value
-from ddr_cli.papers.predicates import NotApplicableError, NotSweptError, UnansweredError
-from ddr_cli.papers.schema import Near, Selector, Swap
+from ddr_cli.papers.questions import (
+    Near,
+    NotApplicableError,
+    NotSweptError,
+    Selector,
+    Swap,
+    UnansweredError,
+)
 
 # A grid answers a question about a place on it when it has one within this factor.
 _NEAR_FACTOR = 1.5

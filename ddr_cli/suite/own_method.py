@@ -11,7 +11,7 @@ import pandas as pd
 
 from ddr_cli.core.errors import DdrError, InputError
 from ddr_cli.core.own_code import class_name, located
-from ddr_cli.engine.datasets import Datasets
+from ddr_cli.engine.plan.datasets import Datasets
 from ddr_cli.engine.run import RunOutcome, RunSettings
 from ddr_cli.suite.definition import INDUCTIVE, Suite
 from ddr_cli.suite.leaderboard import Leaderboard, leaderboard

@@ -16,8 +16,8 @@ import pandas as pd
 from ddr_cli.core.atomic import atomic_write, clear_messages
 from ddr_cli.core.errors import DdrError
 from ddr_cli.core.own_code import class_name, shown
-from ddr_cli.engine.datasets import Datasets
 from ddr_cli.engine.decide import stale_rows
+from ddr_cli.engine.plan.datasets import Datasets
 from ddr_cli.engine.plan.plan import Fit, Plan, make_plan
 from ddr_cli.engine.rows.folder import journal_of
 from ddr_cli.engine.rows.journal import IDENTITY_COLUMNS, OK, read_trials

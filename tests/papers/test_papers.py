@@ -5,16 +5,8 @@ from pydantic import ValidationError
 
 from ddr_cli.core.errors import InputError
 from ddr_cli.core.registry import shipped_yaml
-from ddr_cli.papers.schema import (
-    MethodSelector,
-    Near,
-    Quantity,
-    Selector,
-    glossary,
-    load_paper,
-    paper_names,
-    read_paper,
-)
+from ddr_cli.papers.questions import MethodSelector, Near, Selector
+from ddr_cli.papers.schema import Quantity, glossary, load_paper, paper_names, read_paper
 from ddr_cli.spec import expand, load_spec
 
 PAPERS = paper_names()

@@ -4,7 +4,7 @@ from ddr_cli.comparison.runs import load_run
 from ddr_cli.comparison.summary import summarize, summary_of
 from ddr_cli.papers.figure_notes import quoted_numbers
 from ddr_cli.papers.numbers import judge_numbers, verdict_on
-from ddr_cli.papers.predicates import UnansweredError
+from ddr_cli.papers.questions import UnansweredError
 from ddr_cli.papers.rows import nearest_place
 from ddr_cli.papers.schema import Artefact, PrintedNumber
 

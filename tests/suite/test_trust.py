@@ -120,7 +120,7 @@ def test_rows_of_a_method_s_older_version_are_in_no_table_and_made_again_alone(
 
 
 def test_rows_of_other_data_are_in_no_table(tiny_suite, monkeypatch):
-    from ddr_cli.engine.datasets import Datasets
+    from ddr_cli.engine.plan.datasets import Datasets
 
     known = Datasets.identify
 

@@ -10,7 +10,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ddr_cli.core.own_code import shown
-from ddr_cli.engine.datasets import Datasets
+from ddr_cli.engine.plan.datasets import Datasets
 from ddr_cli.engine.plan.identity import DataIdentity, TrialIds, canonical, differing
 from ddr_cli.engine.plan.searches import OUT_OF_SAMPLE, QUERIES, transforms_by_neighbors
 

@@ -1,0 +1,181 @@
+"""What a predicate sees of a part of a claim: its rows through one view, and their differences."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ddr_cli.comparison.names import (
+    difference_text,
+    family_name,
+    lower_is_better,
+    number,
+    parameter_name,
+    plain,
+)
+from ddr_cli.comparison.summary import MEAN_LEVEL, Row
+from ddr_cli.comparison.within_dataset import difference_interval, paired
+from ddr_cli.core.errors import InputError
+from ddr_cli.evaluation.statistics import t_above, t_quantile
+from ddr_cli.papers.questions import EXACT, NotSweptError, Outcome, Selector, UnansweredError
+from ddr_cli.papers.rows import Lookup, nearest_place
+
+Series = list[tuple[float, Row]]
+"""Grid values in ascending order, and the row at each."""
+
+
+class Estimate(NamedTuple):
+    """A mean and the interval of level 95 % that it has over `n` splits; nan where it has none."""
+
+    mean: float
+    low: float = np.nan
+    high: float = np.nan
+    n: int = 1
+
+    def p(self, *, above: float = -np.inf, below: float = np.inf) -> float:
+        """Return one minus the level of the widest interval above and below the given bounds.
+
+        It is 1 where the mean itself is not, and nan where there is no interval.
+        """
+        # Of a rate at the edge of 0 to 100 % one end is cut off; the other gives the width.
+        half = max(self.mean - self.low, self.high - self.mean)
+        if np.isnan(half):
+            return float("nan")
+        distance = min(self.mean - above, below - self.mean)
+        if half <= 0:
+            return 0.0 if distance >= 0 else 1.0
+        ratio = distance / half * t_quantile((1 + MEAN_LEVEL) / 2, self.n - 1)
+        return min(1.0, 2 * t_above(ratio, self.n - 1))
+
+    def within(self, text: str, *, above: float = -np.inf, below: float = np.inf) -> Outcome:
+        """Return whether the mean lies within the bounds, which belong to what is asked."""
+        holds = above - EXACT <= self.mean <= below + EXACT
+        return Outcome(holds, text, self.p(above=above, below=below))
+
+
+@dataclass(frozen=True)
+class PartView:
+    """A part of a claim through one view: its rows, and what a comparison of two of them shows.
+
+    `select` is the part's row or, along a parameter, its series; `than` is what it is compared
+    with. What has no answer in our results raises an `UnansweredError`.
+    """
+
+    rows: Lookup
+    select: Selector
+    than: Selector
+    along: str
+
+    @property
+    def lower_is_better(self) -> bool:
+        """Whether lower values of the part's metric are better."""
+        return lower_is_better(self.rows.metric)
+
+    def row(self) -> Row:
+        """Return the part's row."""
+        return self.rows.row(self.select)
+
+    def pair(self) -> tuple[Row, Row]:
+        """Return the part's row and the one that it is compared with."""
+        return self.row(), self.rows.row(self.than)
+
+    def series(self, low: float | None = None, high: float | None = None) -> Series:
+        """Return the part's rows along its parameter, from `low` to `high`, both included."""
+        return [
+            (place, row)
+            for place, row in self.rows.series(self.select, self.along)
+            if (low is None or place >= low) and (high is None or place <= high)
+        ]
+
+    def common(self, low: float | None, high: float | None) -> list[tuple[float, Row, Row]]:
+        """Return the grid values of the series that the other one has too, and both rows.
+
+        Where the other one has no such parameter it is the same everywhere.
+        """
+        ours, than = self.series(low, high), self.than
+        try:
+            others = self.rows.series(than, self.along)
+        except NotSweptError:
+            level = self.rows.row(than)
+            return [(place, row, level) for place, row in ours]
+        # A grid of dividing steps has the same values to the last digit only within one spec.
+        return [
+            (place, row, other)
+            for place, row in ours
+            for at, other in others
+            if np.isclose(place, at, rtol=1e-9, atol=0.0)
+        ]
+
+    def at(self, target: float) -> tuple[float, Row]:
+        """Return the grid value of the series nearest to the target, and its row."""
+        places = dict(self.series())
+        place = nearest_place(places, target)
+        return place, places[place]
+
+    def gain(self, *pairs: tuple[Row, Row]) -> tuple[Estimate, str]:
+        """Return how far the first rows are ahead of the second on average, and the words."""
+        if self.lower_is_better:
+            pairs = tuple((second, first) for first, second in pairs)
+        return self.difference(*pairs)
+
+    def difference(self, *pairs: tuple[Row, Row]) -> tuple[Estimate, str]:
+        """Return the mean of first - second, several pairs averaged, and the words.
+
+        Only over re-splits it has an interval, and must have one.
+        """
+        try:
+            if self.rows.view == "own":
+                means = [paired(first, second).values.mean() for first, second in pairs]
+                return Estimate(float(np.mean(means))), ""
+            found = difference_interval(*pairs)
+        except InputError as error:
+            raise UnansweredError(str(error).rstrip(".")) from None
+        if found is None:
+            raise UnansweredError("an interval needs two re-splits or more")
+        what = "difference" if len(pairs) == 1 else "average difference"
+        return Estimate(found.mean, found.low, found.high, found.n), (
+            f"; {what} {self.points(found.mean)}, {100 * MEAN_LEVEL:g} % interval "
+            f"{self.points(found.low, unit=False)} to {self.points(found.high, unit=False)} over "
+            f"{family_name(pairs[0][0].family, found.n)}, {found.name}"
+        )
+
+    def level(self, row: Row) -> tuple[Estimate, str]:
+        """Return a row's mean, over re-splits with its interval, and the words for that."""
+        if self.rows.view == "own":
+            return Estimate(float(row["mean"])), ""
+        if np.isnan(row["mean_low"]):
+            raise UnansweredError("an interval needs two re-splits or more")
+        return Estimate(float(row["mean"]), row["mean_low"], row["mean_high"], int(row["n"])), (
+            f" ({100 * MEAN_LEVEL:g} % interval {self.show(row['mean_low'])} to "
+            f"{self.show(row['mean_high'])} over {family_name(row.family, row['n'])}, "
+            f"{row['mean_interval']})"
+        )
+
+    def estimate(self, values: NDArray[np.float64]) -> Estimate:
+        """Return the mean of values that share nothing, such as times, with its t-interval."""
+        n, mean = len(values), float(values.mean())
+        half = t_quantile((1 + MEAN_LEVEL) / 2, n - 1) * float(values.std(ddof=1) / np.sqrt(n))
+        return Estimate(mean, mean - half, mean + half, n)
+
+    def show(self, value: float) -> str:
+        """Return a value of the part's metric as text."""
+        return number(value, self.rows.metric)
+
+    def points(self, difference: float, *, unit: bool = True) -> str:
+        """Return a difference of two values as text."""
+        return difference_text(difference, self.rows.metric, unit=unit)
+
+    def place(self, value: float) -> str:
+        """Return a grid value as text, such as ``β = 0.562``."""
+        return f"{parameter_name(self.along, short=True)} = {plain(value)}"
+
+    def show_at(self, place: float, row: Row) -> str:
+        """Return a row's mean with its grid value."""
+        return f"{self.show(row['mean'])} at {self.place(place)}"
+
+    def show_row(self, row: Row) -> str:
+        """Return a row's mean with its method."""
+        return f"{self.show(row['mean'])} ({row.title})"
