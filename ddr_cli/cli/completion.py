@@ -51,8 +51,7 @@ def pieces(incomplete: str) -> list[str]:
 def describable(incomplete: str) -> list[str]:
     """Return what `ddr describe` knows and that begins so."""
     from ddr_cli.core.registry import shipped_yaml
-    from ddr_cli.data.formats import FORMATS
-    from ddr_cli.data.synthetic import GENERATORS
+    from ddr_cli.data.formats import FORMATS, GENERATORS
     from ddr_cli.evaluation.evaluators import MEASURES, PREPROCESSORS
     from ddr_cli.evaluation.metrics import metric_names
     from ddr_cli.evaluation.splits import SPLITS

@@ -41,7 +41,7 @@ _REGISTRIES = {
     Kind.measures: ("ddr_cli.evaluation.evaluators", "MEASURES"),
     Kind.preprocessors: ("ddr_cli.evaluation.evaluators", "PREPROCESSORS"),
     Kind.formats: ("ddr_cli.data.formats", "FORMATS"),
-    Kind.generators: ("ddr_cli.data.synthetic", "GENERATORS"),
+    Kind.generators: ("ddr_cli.data.formats", "GENERATORS"),
 }
 
 

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ddr_cli.core.errors import DataUnavailableError, InputError
-from ddr_cli.data.assemble import assemble, expect_of
 from ddr_cli.data.card import ARRAYS, Card
 from ddr_cli.data.cards import card_names, check_card, in_memory, load_card
-from ddr_cli.data.dataset import Dataset, canonical, fingerprint
+from ddr_cli.data.dataset import Dataset, assemble, canonical, expect_of, fingerprint
 from ddr_cli.data.formats import RawData
 
 if TYPE_CHECKING:

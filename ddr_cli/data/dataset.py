@@ -1,4 +1,4 @@
-"""A data set: its arrays and their fingerprint.
+"""A data set: its arrays, how they are made as a card says, and their fingerprint.
 
 Mirrors repack archives, so the checksum of a file says little. The fingerprint is a hash of the
 arrays in one canonical form (little-endian, C order, -0.0 as 0.0, one NaN, CSR without duplicates
@@ -7,20 +7,23 @@ or stored zeros), which is the same for every packing and on every platform.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ddr_cli.data.formats import Features
+from ddr_cli.core.errors import DataUnavailableError, InputError, did_you_mean
+from ddr_cli.data.card import Card, CardFile, Expect, Options
+from ddr_cli.data.formats import Features, RawData
 
 if TYPE_CHECKING:
     from hashlib import _Hash
 
     from numpy.typing import NDArray
+
 
 # Part of the hash: a change of the canonical form must change every fingerprint.
 _FORM = b"ddr data set, canonical form 1"
@@ -214,3 +217,265 @@ def _float_bytes(values: NDArray[Any]) -> bytes:
     if missing.any():
         block = np.where(missing, np.nan, block)
     return block.tobytes()
+
+
+_NONE = "\x00none"  # stands for the class of a sample without a label
+
+
+class DataMismatchError(DataUnavailableError):
+    """Files are there, but they are not the data set that the card describes."""
+
+
+def assemble(card: Card, raw: RawData, files: Sequence[CardFile] = ()) -> Dataset:
+    """Return the data set that a card makes of the arrays of a file or generator."""
+    _check_shapes(card, raw)
+    raw = replace(raw, labels=_class_names(card, raw))
+    if card.names is not None:
+        raw = replace(raw, labels=_renamed(raw.labels, card.names, card.name))
+    if card.keep is not None:
+        raw = keep_classes(raw, card.keep)
+    if card.merge is not None:
+        raw = merge_classes(raw, card.merge)
+    X: Any = canonical(raw.X)
+    if card.decimals is not None:
+        values = X if isinstance(X, np.ndarray) else X.data
+        np.round(values, card.decimals, out=values)
+        X = canonical(X)
+    order = card.merge or card.keep or (card.names.values() if card.names else ())
+    y, target_names = _encode(raw.labels, order)
+    groups = group_names = subclasses = subclass_names = None
+    if raw.groups is not None:
+        found, codes = np.unique(raw.groups, return_inverse=True)
+        groups, group_names = codes.astype(np.int64), tuple(map(str, found.tolist()))
+    if raw.subclasses is not None:
+        subclasses, subclass_names = _encode(label_names(raw.subclasses))
+    dataset = Dataset(
+        name=card.name,
+        title=card.title,
+        X=X,
+        y=y,
+        target_names=target_names,
+        fingerprint="",
+        split=_split_by_file(raw, files) if card.split == "by_file" else None,
+        image_shape=raw.image_shape or card.image_shape,
+        feature_names=raw.feature_names,
+        groups=groups,
+        subclasses=subclasses,
+        subclass_names=subclass_names,
+        group_names=group_names,
+        parts=None if raw.parts is None else _splits_by_column(card, raw.parts),
+        categorical=raw.categorical,
+        categories=raw.categories,
+    )
+    return replace(dataset, fingerprint=fingerprint(dataset))
+
+
+def _check_shapes(card: Card, raw: RawData) -> None:
+    n_samples = raw.X.shape[0]
+    if raw.X.ndim != 2 or n_samples == 0 or raw.X.shape[1] == 0:
+        raise InputError(f"The data set '{card.name}' is empty: its shape is {raw.X.shape}.")
+    if len(raw.labels) != n_samples:
+        raise InputError(
+            f"The data set '{card.name}' has {n_samples} rows but {len(raw.labels)} labels."
+        )
+    shape = raw.image_shape or card.image_shape
+    if shape is not None and shape[0] * shape[1] != raw.X.shape[1]:
+        raise InputError(
+            f"The card '{card.name}' says images of {shape[0]} x {shape[1]} pixels, "
+            f"but there are {raw.X.shape[1]} features."
+        )
+
+
+def _class_names(card: Card, raw: RawData) -> NDArray[np.str_]:
+    """Return the class of each sample, `_NONE` if it has no label."""
+    names = label_names(raw.labels)
+    unknown = np.zeros(len(names), dtype=bool) if raw.unlabelled is None else raw.unlabelled
+    if raw.labels.dtype.kind == "f":
+        unknown = unknown | np.isnan(raw.labels)
+    if card.unlabelled:
+        unknown = unknown | (names == "-1")
+    elif unknown.any():
+        place = raw.first_unlabelled or f"The data set '{card.name}'"
+        raise InputError(
+            f"{place}: the label is missing; `unlabelled: keep` in the card keeps such rows as "
+            "training samples of unknown class."
+        )
+    if unknown.all():
+        raise InputError(f"The data set '{card.name}' has no row with a label.")
+    return np.where(unknown, _NONE, names)
+
+
+def label_names(labels: NDArray[Any]) -> NDArray[np.str_]:
+    """Return labels of any type as text: 1, 1.0 and "1" are all "1"."""
+    values, inverse = np.unique(labels, return_inverse=True)
+    whole = [int(v) if isinstance(v, float) and v.is_integer() else v for v in values.tolist()]
+    return np.array(list(map(str, whole)), dtype=str)[inverse]
+
+
+def _renamed(names: NDArray[np.str_], new: Mapping[str, str], card_name: str) -> NDArray[np.str_]:
+    new = {_NONE: _NONE, **new}
+    unnamed = set(np.unique(names).tolist()) - new.keys()
+    if unnamed:
+        raise InputError(
+            f"The card '{card_name}' gives no name for the label '{min(unnamed)}'."
+            f"{did_you_mean(min(unnamed), new)}"
+        )
+    return np.array([new[name] for name in names.tolist()], dtype=str)
+
+
+def keep_classes(raw: RawData, classes: Collection[str]) -> RawData:
+    """Return only the rows of some classes, in their order; labels are compared as text."""
+    names = label_names(raw.labels)
+    present = [name for name in np.unique(names).tolist() if name != _NONE]
+    for name in classes:
+        if name not in present:
+            raise InputError(
+                f"There is no class '{name}' in the data.{did_you_mean(name, present)} "
+                f"Its classes are {', '.join(present[:40])}."
+            )
+    kept = np.isin(names, [*classes, _NONE])
+    sizes = raw.sizes
+    if sizes is not None:
+        sizes = tuple(int(part.sum()) for part in np.split(kept, np.cumsum(sizes)[:-1]))
+    return replace(
+        raw,
+        X=raw.X[np.flatnonzero(kept)],
+        labels=names[kept],
+        sizes=sizes,
+        groups=None if raw.groups is None else raw.groups[kept],
+        subclasses=None if raw.subclasses is None else raw.subclasses[kept],
+        parts=raw.parts and {name: column[kept] for name, column in raw.parts.items()},
+    )
+
+
+def merge_classes(raw: RawData, groups: Mapping[str, Collection[str]]) -> RawData:
+    """Return `raw` with several classes made one, as in ``{"A or C": ["A", "C"], "B": ["B"]}``.
+
+    Rows of classes in no group are left out; the old labels become the `subclasses`.
+    """
+    new_name: dict[str, str] = {}
+    for group, members in groups.items():
+        for member in members:
+            if member in new_name:
+                raise InputError(
+                    f"The class '{member}' can't be in both '{new_name[member]}' and '{group}'."
+                )
+            new_name[member] = group
+    kept = keep_classes(raw, new_name)
+    new_name[_NONE] = _NONE
+    merged = np.array([new_name[name] for name in kept.labels.tolist()], dtype=str)
+    return replace(kept, labels=merged, subclasses=kept.labels)
+
+
+def _encode(
+    names: NDArray[np.str_], order: Collection[str] = ()
+) -> tuple[NDArray[np.int64], tuple[str, ...]]:
+    """Return each row's class as an index, and the classes: in `order`, or by value or text."""
+    there = [name for name in np.unique(names).tolist() if name != _NONE]
+    if order:
+        classes = [name for name in dict.fromkeys(order) if name in there]
+    else:
+        try:
+            classes = sorted(there, key=float)
+        except ValueError:
+            classes = sorted(there)
+    index = {name: position for position, name in enumerate(classes)} | {_NONE: -1}
+    return np.array([index[name] for name in names.tolist()], dtype=np.int64), tuple(classes)
+
+
+def _split_by_file(raw: RawData, files: Sequence[CardFile]) -> PredefinedSplit:
+    if raw.sizes is None or len(raw.sizes) != len(files):
+        raise InputError("This format does not tell which rows are from which file: no split.")
+    return _split_of(np.repeat([file.role or "" for file in files], raw.sizes))
+
+
+def _splits_by_column(card: Card, parts: Mapping[str, NDArray[Any]]) -> dict[str, PredefinedSplit]:
+    splits = {name: _split_of(column) for name, column in parts.items()}
+    for name, split in splits.items():
+        for part in ("train", "test"):
+            if not len(getattr(split, part)):
+                raise InputError(
+                    f"The data set '{card.name}' has no row with '{part}' in its column '{name}'."
+                )
+    return splits
+
+
+def _split_of(roles: NDArray[Any]) -> PredefinedSplit:
+    return PredefinedSplit(
+        train=np.flatnonzero(roles == "train").astype(np.int64),
+        test=np.flatnonzero(roles == "test").astype(np.int64),
+    )
+
+
+def verify(card: Card, dataset: Dataset, chosen: Options, source: str) -> Dataset:
+    """Return the data set if it is what its card says; `source` is what made it, in messages."""
+    found = differences(dataset, card.expected(chosen))
+    if found:
+        raise DataMismatchError(
+            f"The {source} are not the data set that the card '{card.name}' describes: "
+            f"{'; '.join(found)}.{_remedy(card)}"
+        )
+    return dataset
+
+
+def _remedy(card: Card) -> str:
+    if card.shipped or card.path is None or card.embedded:
+        return ""
+    return (
+        f" If the files were changed on purpose, 'ddr data new {card.path} --force' has the card "
+        "say what they hold now."
+    )
+
+
+def differences(dataset: Dataset, expect: Expect) -> list[str]:
+    """Return how a data set differs from what its card says, as clauses of a sentence."""
+    counts, split = dataset.class_counts, dataset.split
+    groups = 0 if dataset.groups is None else int(dataset.groups.max()) + 1
+    found = [
+        f"it has {actual} {what}, not {expected}"
+        for actual, what, expected in (
+            (dataset.n_samples, "samples", expect.samples),
+            (dataset.n_features, "features", expect.features),
+            (groups, "groups", expect.groups),
+            (dataset.n_unlabelled, "rows without a label", expect.unlabelled),
+            (dataset.n_missing, "missing values", expect.missing),
+        )
+        if expected not in (None, actual)
+    ]
+    if expect.classes is not None and list(counts) != list(expect.classes):
+        found.append(f"its classes are {', '.join(counts)}, not {', '.join(expect.classes)}")
+    elif expect.classes is not None:
+        found += [
+            f"class '{name}' has {counts[name]} samples, not {count}"
+            for name, count in expect.classes.items()
+            if counts[name] != count
+        ]
+    if expect.split is not None:
+        n, m = (len(split.train), len(split.test)) if split else (0, 0)
+        if (n, m) != (expect.split.train, expect.split.test):
+            wanted = f"{expect.split.train} to {expect.split.test}"
+            found.append(f"its split is {n} to {m} rows, not {wanted}")
+    if not found and expect.fingerprint not in (None, dataset.fingerprint):
+        found.append(
+            f"the counts are right but the values differ (fingerprint {dataset.fingerprint}, "
+            f"not {expect.fingerprint})"
+        )
+    return found
+
+
+def expect_of(card: Card, dataset: Dataset) -> dict[str, Any]:
+    """Return the part of a card that states what the arrays are."""
+    expect: dict[str, Any] = {
+        "samples": dataset.n_samples,
+        "features": dataset.n_features,
+        "classes": dataset.class_counts,
+    }
+    if dataset.groups is not None:
+        expect["groups"] = int(dataset.groups.max()) + 1
+    if dataset.n_unlabelled:
+        expect["unlabelled"] = dataset.n_unlabelled
+    if dataset.n_missing or card.has_missing:
+        expect["missing"] = dataset.n_missing
+    if dataset.split is not None:
+        expect["split"] = {"train": len(dataset.split.train), "test": len(dataset.split.test)}
+    return expect | {"fingerprint": dataset.fingerprint}

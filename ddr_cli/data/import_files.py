@@ -12,9 +12,8 @@ from tempfile import mkdtemp
 
 from ddr_cli.core.atomic import require_file
 from ddr_cli.core.errors import InputError
-from ddr_cli.data.assemble import DataMismatchError
 from ddr_cli.data.card import Card, is_inside
-from ddr_cli.data.dataset import Dataset
+from ddr_cli.data.dataset import DataMismatchError, Dataset
 from ddr_cli.data.files import is_archive, read_members
 from ddr_cli.data.load import install
 from ddr_cli.data.store.cache import incoming_folder

@@ -11,11 +11,17 @@ from typing import Any
 from ddr_cli.core.atomic import atomic_write, clear_messages
 from ddr_cli.core.errors import DdrError, InputError
 from ddr_cli.core.yaml_loader import dump
-from ddr_cli.data.assemble import DataMismatchError, assemble, differences, expect_of, verify
 from ddr_cli.data.card import ARRAYS, Card, Layout, Options
 from ddr_cli.data.cards import check_card, load_card, read_card
-from ddr_cli.data.dataset import Dataset
-from ddr_cli.data.formats import call_checked, read_files
+from ddr_cli.data.dataset import (
+    DataMismatchError,
+    Dataset,
+    assemble,
+    differences,
+    expect_of,
+    verify,
+)
+from ddr_cli.data.formats import GENERATORS, call_checked, read_files
 from ddr_cli.data.store.cache import (
     incoming_folder,
     optional_writing,
@@ -24,7 +30,6 @@ from ddr_cli.data.store.cache import (
     write_parsed,
 )
 from ddr_cli.data.store.sources import Found, Sources, cache_folder, find_file, folders_of, locate
-from ddr_cli.data.synthetic import GENERATORS
 
 
 def load_dataset(
@@ -70,7 +75,7 @@ def load_from_card(
         return dataset_in_memory(card.name)
     sources = sources or Sources.from_environment()
     if card.openml is not None:
-        from ddr_cli.data.store.openml import download_table
+        from ddr_cli.data.store.download import download_table
 
         path, content = download_table(card.openml, sources)
         write_card(content, path, sources)

@@ -20,8 +20,8 @@ from ddr_cli.core.errors import InputError, did_you_mean
 from ddr_cli.core.yaml_loader import read_document
 from ddr_cli.data.dataset import Dataset
 from ddr_cli.data.files import decoded_text, is_archive, read_bytes
-from ddr_cli.data.formats import FORMATS, binary_tables, delimited
-from ddr_cli.data.formats.idx import is_idx
+from ddr_cli.data.formats import FORMATS, tables
+from ddr_cli.data.formats.numeric_arrays import is_idx, load_mat, load_npz
 from ddr_cli.data.formats.table_columns import MISSING_VALUES, Column
 from ddr_cli.data.load import write_card
 from ddr_cli.data.store.sources import Sources
@@ -180,9 +180,6 @@ def _flag(option: str, *values: object) -> str:
 
 def _look_at_arrays(path: Path, name: str, seen: Seen) -> None:
     """Find out which arrays of a file are the features and the classes."""
-    from ddr_cli.data.formats.mat import load_mat
-    from ddr_cli.data.formats.npz import load_npz
-
     arrays = load_npz(path) if name == "npz" else load_mat(path)
     shapes: dict[str, tuple[int, ...]] = {
         key: getattr(value, "shape", ()) for key, value in arrays.items()
@@ -360,7 +357,7 @@ def _cells(path: Path, name: str, seen: Seen) -> tuple[list[str], pd.DataFrame]:
     said = seen.said
     titles = list(said.get("names", ()))
     if name == "table":
-        file = binary_tables.read_cells(path, said.get("sheet", 0))
+        file = tables.read_file_cells(path, said.get("sheet", 0))
         frame, titles = file.frame, list(file.titles)
     else:
         frame = _text_cells(path, seen)
@@ -389,15 +386,15 @@ def _text_cells(path: Path, seen: Seen) -> pd.DataFrame:
         seen.options["encoding"] = encoding
         seen.note("file", f"text in {encoding}")
     how = (separator, said.get("comment"), said.get("skip_lines", 0), encoding)
-    frame = delimited.read_cells(path, *how, said.get("decimal", "."))
+    frame = tables.read_text_cells(path, *how, said.get("decimal", "."))
     if "decimal" in said or separator == "comma":
         return frame
     columns = (frame.iloc[1:, i] for i in range(frame.shape[1]))
-    if not any(c.str.fullmatch(delimited.DECIMAL_COMMA).mean() >= _MOSTLY for c in columns):
+    if not any(c.str.fullmatch(tables.DECIMAL_COMMA).mean() >= _MOSTLY for c in columns):
         return frame
     seen.options["decimal"] = ","
     seen.note("file", "decimal commas")
-    return delimited.read_cells(path, *how, ",")
+    return tables.read_text_cells(path, *how, ",")
 
 
 def _encoding(path: Path) -> str:
@@ -420,7 +417,7 @@ def _separator(path: Path, encoding: str) -> str:
         if name == "whitespace":
             widths = {len(line.split()) for line in lines}
         else:
-            rows = csv.reader(lines, delimiter=delimited.SEPARATORS[name])
+            rows = csv.reader(lines, delimiter=tables.SEPARATORS[name])
             widths = {len(row) for row in rows}
         if len(widths) == 1 and max(widths) > most:
             best, most = name, max(widths)

@@ -55,7 +55,7 @@ def check_dataset(card: Card, sources: Sources) -> Iterator[Check]:
 
     Nothing is downloaded, and cached arrays are not used.
     """
-    from ddr_cli.data.assemble import DataMismatchError
+    from ddr_cli.data.dataset import DataMismatchError
     from ddr_cli.data.load import generate, read_found
 
     found = None if card.embedded else locate(card, sources)

@@ -15,8 +15,7 @@ from ddr_cli.core.parameters import parameter_model
 from ddr_cli.core.registry import Registry, shipped_yaml
 from ddr_cli.core.yaml_loader import flow, read_document
 from ddr_cli.data.cards import card_names, load_card
-from ddr_cli.data.formats import FORMATS
-from ddr_cli.data.synthetic import GENERATORS
+from ddr_cli.data.formats import FORMATS, GENERATORS
 from ddr_cli.evaluation.evaluators import get_evaluator_traits
 from ddr_cli.evaluation.metrics import get_scale, metric_names, scorer_names, scorer_needs
 from ddr_cli.evaluation.splits import SPLITS

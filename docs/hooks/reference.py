@@ -15,8 +15,7 @@ from typer.cli import get_docs_for_click
 from ddr_cli.cli.app import app
 from ddr_cli.core.yaml_loader import flow
 from ddr_cli.data.card import Card, CardFile, Expect
-from ddr_cli.data.formats import FORMATS
-from ddr_cli.data.synthetic import GENERATORS
+from ddr_cli.data.formats import FORMATS, GENERATORS
 from ddr_cli.evaluation.metrics import metric_names
 from ddr_cli.evaluation.splits import SPLITS
 from ddr_cli.report.descriptions import describe

@@ -7,8 +7,7 @@ from ddr_cli.cli.app import app
 from ddr_cli.cli.listing import Kind
 from ddr_cli.core.errors import InputError
 from ddr_cli.data.cards import load_card
-from ddr_cli.data.formats import FORMATS
-from ddr_cli.data.synthetic import GENERATORS
+from ddr_cli.data.formats import FORMATS, GENERATORS
 from ddr_cli.evaluation.evaluators import CLASSIFIERS, PREPROCESSORS
 from ddr_cli.evaluation.splits import SPLITS
 from ddr_cli.reducers.registry import REDUCERS

@@ -36,7 +36,7 @@ HEAVY = "('numpy', 'scipy', 'sklearn', 'pandas', 'pydantic', 'matplotlib', 'PIL'
         ("import ddr_cli.cli.app", set()),
         ("from ddr_cli.reducers.registry import REDUCERS; REDUCERS.names()", set()),
         ("import ddr_cli.evaluation.evaluators", set()),
-        ("import ddr_cli.data.formats, ddr_cli.data.synthetic", set()),
+        ("import ddr_cli.data.formats", set()),
         (
             "import ddr_cli.cli.data; from ddr_cli.data import Sources, card_names, load_card;"
             "[load_card(name) for name in card_names()]",

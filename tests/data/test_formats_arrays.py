@@ -8,8 +8,7 @@ import scipy.io
 import scipy.sparse as sp
 
 from ddr_cli.core.errors import InputError
-from ddr_cli.data.formats.mat import read_mat, read_mat_cells
-from ddr_cli.data.formats.npz import read_npz
+from ddr_cli.data.formats.numeric_arrays import read_mat, read_mat_cells, read_npz
 
 X = np.array([[1.0, 0, 2], [0, 3, 0], [4, 0, 0], [0, 0, 5]])
 Y = np.array([1, 2, 1, 2])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ddr_cli.core.errors import InputError
-from ddr_cli.data.formats.delimited import read_csv, read_sample_columns
+from ddr_cli.data.formats.tables import read_csv, read_sample_columns
 
 SPECTRA = """Wavenumber,pork_1_runA ,pork_1_runB,beef_2_runA
 900,0.1,0.2,0.3

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from ddr_cli.core.errors import InputError
-from ddr_cli.data.formats.delimited import read_csv
 from ddr_cli.data.formats.table_columns import MISSING_CATEGORY
+from ddr_cli.data.formats.tables import read_csv
 
 
 @pytest.fixture

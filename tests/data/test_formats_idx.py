@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from ddr_cli.core.errors import InputError
-from ddr_cli.data.formats.idx import read_idx
+from ddr_cli.data.formats.numeric_arrays import read_idx
 from ddr_cli.data.new_card import format_of
 
 CODES = {"uint8": 8, "int16": 11, "float32": 13}

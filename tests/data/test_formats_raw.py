@@ -6,9 +6,8 @@ import scipy.sparse as sp
 
 from ddr_cli.core.errors import InputError
 from ddr_cli.core.parameters import parameter_model
-from ddr_cli.data.assemble import keep_classes, merge_classes
-from ddr_cli.data.formats import FORMATS, RawData, concatenate_rows
-from ddr_cli.data.synthetic import GENERATORS
+from ddr_cli.data.dataset import keep_classes, merge_classes
+from ddr_cli.data.formats import FORMATS, GENERATORS, RawData, concatenate_rows
 
 
 def letters(labels="ABCADB", *, sparse=False):

@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 from ddr_cli.core.errors import InputError
-from ddr_cli.data.formats import binary_tables as frames
-from ddr_cli.data.formats.binary_tables import read_table
+from ddr_cli.data.formats import tables as frames
+from ddr_cli.data.formats.tables import read_table
 
 TABLE = pd.DataFrame(
     {

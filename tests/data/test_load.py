@@ -11,7 +11,7 @@ import pytest
 
 from ddr_cli.core.errors import DataUnavailableError, InputError
 from ddr_cli.data import Sources, load, load_card, load_dataset
-from ddr_cli.data.assemble import DataMismatchError
+from ddr_cli.data.dataset import DataMismatchError
 from ddr_cli.data.formats import FORMATS
 from ddr_cli.data.store import cache
 from tests.data.conftest import TABLE, files_below, gz

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 from ddr_cli.core.parameters import parameter_model
-from ddr_cli.data.synthetic import GENERATORS
-from ddr_cli.data.synthetic.embedded import digits, iris
-from ddr_cli.data.synthetic.generated import (
+from ddr_cli.data.formats import GENERATORS
+from ddr_cli.data.synthetic import (
+    digits,
     four_class_manifold,
+    iris,
     lfda_mixed,
     lfda_multimodal,
     lfda_simple,

@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from ddr_cli.data import load_dataset
-from ddr_cli.data.synthetic.generated import swiss_roll
+from ddr_cli.data.synthetic import swiss_roll
 from ddr_cli.evaluation.splits import split_labelled
 from ddr_cli.numerics.mvu import unfold
 from ddr_cli.numerics.mvu.framework import Framework

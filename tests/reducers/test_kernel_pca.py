@@ -12,7 +12,7 @@ from scipy.spatial.distance import cdist
 from sklearn import decomposition, manifold
 from sklearn.datasets import load_digits
 
-from ddr_cli.data.synthetic.generated import swiss_roll
+from ddr_cli.data.synthetic import swiss_roll
 from ddr_cli.numerics.eigen import deterministic_signs
 from ddr_cli.numerics.neighbor_graphs import closed_groups
 from ddr_cli.numerics.neighbors import kneighbors

@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_iris
 
-from ddr_cli.data.synthetic.generated import swiss_roll
+from ddr_cli.data.synthetic import swiss_roll
 from ddr_cli.numerics.neighbors import kneighbors
 from ddr_cli.reducers import LaplacianEigenmaps
 

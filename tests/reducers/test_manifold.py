@@ -14,7 +14,7 @@ from sklearn.datasets import load_iris
 from sklearn.manifold import SpectralEmbedding
 from sklearn.metrics.pairwise import rbf_kernel
 
-from ddr_cli.data.synthetic.generated import swiss_roll
+from ddr_cli.data.synthetic import swiss_roll
 from ddr_cli.reducers import LLE, MDS, PCA, Isomap, KernelPCA, LaplacianEigenmaps, SupervisedLLE
 
 IRIS = load_iris().data + np.random.default_rng(0).normal(0, 1e-3, (150, 4))

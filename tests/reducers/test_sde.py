@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.datasets import load_iris
 
-from ddr_cli.data.synthetic.generated import swiss_roll
+from ddr_cli.data.synthetic import swiss_roll
 from ddr_cli.numerics.neighbor_graphs import knn_graph
 from ddr_cli.numerics.neighbors import kneighbors
 from ddr_cli.reducers import SDE

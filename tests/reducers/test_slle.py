@@ -6,7 +6,7 @@ from scipy.spatial.distance import cdist
 from sklearn.datasets import load_iris
 from sklearn.manifold import LocallyLinearEmbedding
 
-from ddr_cli.data.synthetic.generated import swiss_roll
+from ddr_cli.data.synthetic import swiss_roll
 from ddr_cli.numerics.neighbors import kneighbors
 from ddr_cli.reducers.slle import SupervisedLLE, supervised_neighbors
 

@@ -1,9 +1,11 @@
-"""The file formats that a card can name, and the arrays that they return.
+"""The file formats and generators that a card can name, and the arrays that they return.
 
 A format is a function ``(paths, *, <options>) -> RawData`` in a module of this package, declared by
 ``@registered("format", name, summary, endings=..., version=...)``. Its options are its keyword
-parameters; those of a card are checked against their annotations before any file is opened. Other
-packages add formats in the entry-point group ``ddr.formats``.
+parameters; those of a card are checked against their annotations before any file is opened. A
+generator is a function ``(*, <options>, random_state=0) -> RawData`` under
+``@registered("generator", name, summary)``; the same options give the same arrays. Other packages
+add theirs in the entry-point groups ``ddr.formats`` and ``ddr.generators``.
 """
 
 from __future__ import annotations
@@ -24,7 +26,8 @@ if TYPE_CHECKING:
 
 Features: TypeAlias = "NDArray[np.float64] | csr_array"
 
-FORMATS = Registry("format", components("format", __name__), "ddr.formats")
+FORMATS = Registry("format", components("format", "ddr_cli.data"), "ddr.formats")
+GENERATORS = Registry("generator", components("generator", "ddr_cli.data"), "ddr.generators")
 
 
 @dataclass(frozen=True)
@@ -144,13 +147,3 @@ def concatenate_rows(parts: Sequence[RawData]) -> RawData:
         sizes=tuple(int(part.X.shape[0]) for part in parts),
         groups=np.concatenate(groups) if len(groups) == len(parts) else None,
     )
-
-
-def find_named(path: Path, found: Mapping[str, Any], name: str, kind: str) -> Any:
-    """Return one of the arrays (or what `kind` calls them) that were found in a file."""
-    if name not in found:
-        raise InputError(
-            f"{path}: there is no {kind} '{name}'; it holds {', '.join(found) or 'none'}."
-            f"{did_you_mean(name, found)} The format's options data and label name another."
-        )
-    return found[name]

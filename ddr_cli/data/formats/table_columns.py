@@ -25,7 +25,7 @@ MISSING_VALUES = ("", "?", "NA", "NaN", "nan")
 
 @dataclass(frozen=True)
 class Columns:
-    """What the columns are, as the options of `ddr_cli.data.formats.delimited.read_csv` say."""
+    """What the columns are, as the options of `ddr_cli.data.formats.tables.read_csv` say."""
 
     label: Column
     groups: Column | None

@@ -1,21 +1,106 @@
-"""The `mat` and `mat_cells` formats: MATLAB files, version 5 and version 7.3."""
+"""The formats of arrays: NumPy archives (`npz`), MATLAB files (`mat`, `mat_cells`), IDX files."""
 
 from __future__ import annotations
 
 import importlib
 import io
+import math
+import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from ddr_cli.core.errors import InputError
+from ddr_cli.core.errors import InputError, did_you_mean
 from ddr_cli.core.registry import registered
-from ddr_cli.data.files import read_bytes
-from ddr_cli.data.formats import RawData, concatenate_rows, find_named
+from ddr_cli.data.files import UNPACKED_LIMIT, read_bytes
+from ddr_cli.data.formats import Features, RawData, concatenate_rows
+
+# The array names that `scipy.sparse.save_npz` writes.
+_SPARSE_KEYS = {"data", "indices", "indptr", "shape"}
+
+
+@registered("format", "npz", "NumPy archive of X and y", endings=(".npz",))
+def read_npz(
+    paths: Sequence[Path],
+    *,
+    data: str = "X",
+    label: str = "y",
+    groups: str | None = None,
+) -> RawData:
+    """Read NumPy archives, one block of rows from each.
+
+    X may have three dimensions (samples, height, width): then each sample is an image. A sparse X
+    is stored as the arrays ``data``, ``indices``, ``indptr`` and ``shape`` (what
+    `scipy.sparse.save_npz` writes, for CSR or CSC) beside the label array, and stays sparse.
+
+    Options
+    -------
+    data, label: The names of the arrays with the features and the classes.
+    groups: The name of the array of the groups.
+    """
+    return concatenate_rows([_read_one(Path(path), data, label, groups) for path in paths])
+
+
+def _read_one(path: Path, data: str, label: str, groups: str | None) -> RawData:
+    arrays = load_npz(path)
+    features, shape = _features(path, arrays, data)
+    return RawData(
+        features,
+        _row_values(path, arrays, label, features.shape[0]),
+        image_shape=shape,
+        groups=None if groups is None else _row_values(path, arrays, groups, features.shape[0]),
+    )
+
+
+def load_npz(path: Path) -> dict[str, NDArray[Any]]:
+    """Return the arrays in a NumPy archive, by name."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            total = sum(member.file_size for member in archive.infolist())
+        if total > UNPACKED_LIMIT:
+            raise InputError(f"{path}: unpacks to {total} bytes; it is not read.")
+        with np.load(path, allow_pickle=False) as content:
+            return dict(content)
+    except OSError as error:
+        raise InputError(f"{path}: can't be read: {error.strerror or error}.") from None
+    except (ValueError, EOFError, zipfile.BadZipFile) as error:
+        reason = "it holds Python objects" if "pickle" in str(error) else str(error)
+        raise InputError(f"{path}: not a NumPy archive that can be read: {reason}.") from None
+
+
+def _features(
+    path: Path, arrays: Mapping[str, NDArray[Any]], data: str
+) -> tuple[Features, tuple[int, int] | None]:
+    if data not in arrays and arrays.keys() >= _SPARSE_KEYS:
+        kind = str(arrays["format"].item()) if "format" in arrays else "csr"
+        build = {"csr": sp.csr_array, "csc": sp.csc_array}.get(kind.removeprefix("b").strip("'"))
+        if build is None:
+            raise InputError(f"{path}: a sparse matrix must be stored as csr or csc, not {kind}.")
+        parts = (arrays["data"], arrays["indices"], arrays["indptr"])
+        return build(parts, shape=tuple(arrays["shape"].tolist())), None
+    X = _find_named(path, arrays, data, "array")
+    if X.dtype.kind not in "biuf":
+        raise InputError(f"{path}: the array '{data}' holds no numbers ({X.dtype}).")
+    if X.ndim == 3:
+        return X.reshape(len(X), -1), (X.shape[1], X.shape[2])
+    if X.ndim != 2:
+        raise InputError(
+            f"{path}: the array '{data}' has {X.ndim} dimensions; 2 (or 3) are needed."
+        )
+    return X, None
+
+
+def _row_values(
+    path: Path, arrays: Mapping[str, NDArray[Any]], name: str, n_samples: int
+) -> NDArray[Any]:
+    values: NDArray[Any] = _find_named(path, arrays, name, "array")
+    if values.size != n_samples:
+        raise InputError(f"{path}: '{name}' has {values.size} values for {n_samples} samples.")
+    return values.reshape(-1)
 
 
 @registered("format", "mat", "MATLAB file, v5 or v7.3", endings=(".mat",))
@@ -92,7 +177,7 @@ def read_mat_cells(
 
     def read_one(path: Path) -> RawData:
         variables = load_mat(path)
-        cells = np.asarray(find_named(path, variables, data, "variable"))
+        cells = np.asarray(_find_named(path, variables, data, "variable"))
         names = _labels(path, variables, label)
         if cells.dtype != object or cells.ndim != 2 or len(names) != len(cells):
             raise InputError(
@@ -154,7 +239,7 @@ def _from_hdf5(item: Any) -> Any:
 
 
 def _matrix(path: Path, variables: Mapping[str, Any], name: str) -> Any:
-    value = find_named(path, variables, name, "variable")
+    value = _find_named(path, variables, name, "variable")
     if _is_sparse(value):
         return sp.csc_array(value)
     if not isinstance(value, np.ndarray) or value.dtype.kind not in "biuf" or value.ndim != 2:
@@ -163,7 +248,7 @@ def _matrix(path: Path, variables: Mapping[str, Any], name: str) -> Any:
 
 
 def _labels(path: Path, variables: Mapping[str, Any], name: str) -> NDArray[Any]:
-    value = find_named(path, variables, name, "variable")
+    value = _find_named(path, variables, name, "variable")
     values = _dense(value).ravel()
     if values.dtype != object:
         return values
@@ -194,3 +279,75 @@ def _dense(matrix: Any) -> NDArray[Any]:
 
 def _is_sparse(matrix: Any) -> bool:
     return bool(sp.issparse(matrix))
+
+
+_TYPES = {8: ">u1", 9: ">i1", 11: ">i2", 12: ">i4", 13: ">f4", 14: ">f8"}
+
+
+@registered("format", "idx", "IDX files, as MNIST's: samples, then their labels; plain or gz")
+def read_idx(paths: Sequence[Path], *, scale: Literal["none", "unit"] = "none") -> RawData:
+    """Read IDX files in pairs, plain or gzip: samples, then their labels.
+
+    Samples of two dimensions are images, a row each, their pixels row by row.
+
+    Options
+    -------
+    scale: Values as they are, or divided by the largest that their type holds (bytes: 255).
+    """
+    if len(paths) % 2:
+        raise InputError(
+            f"{paths[-1]}: IDX files come in pairs, samples and then their labels; here are "
+            f"{len(paths)}."
+        )
+    pairs = zip(paths[::2], paths[1::2], strict=True)
+    found = concatenate_rows([_read_pair(Path(X), Path(y), scale) for X, y in pairs])
+    sizes = [size for rows in found.sizes or () for size in (rows, 0)]
+    return RawData(found.X, found.labels, image_shape=found.image_shape, sizes=tuple(sizes))
+
+
+def _read_pair(samples: Path, labels: Path, scale: str) -> RawData:
+    X, y = _array(samples), _array(labels)
+    if X.ndim < 2 or y.ndim != 1 or y.dtype.kind == "f":
+        raise InputError(
+            f"{samples}, {labels}: the first must hold samples and the second their labels."
+        )
+    if len(X) != len(y):
+        raise InputError(f"{labels}: holds {len(y)} labels for {len(X)} samples.")
+    features = X.reshape(len(X), -1).astype(np.float64)
+    if scale == "unit":
+        if X.dtype.kind == "f":
+            raise InputError(f"{samples}: `scale: unit` is for whole numbers.")
+        features /= np.iinfo(X.dtype).max
+    shape = (X.shape[1], X.shape[2]) if X.ndim == 3 else None
+    return RawData(features, y.astype(np.int64), image_shape=shape)
+
+
+def is_idx(content: bytes) -> bool:
+    """Return whether a file begins as an IDX file does: two zeros, a type, the dimensions."""
+    return len(content) > 3 and content[:2] == b"\0\0" and content[2] in _TYPES and content[3] > 0
+
+
+def _array(path: Path) -> NDArray[Any]:
+    content = read_bytes(path)
+    if not is_idx(content):
+        raise InputError(f"{path}: not an IDX file: it does not begin with its magic number.")
+    start = 4 + 4 * content[3]
+    kind = np.dtype(_TYPES[content[2]])
+    header = np.frombuffer(content[4:start].ljust(start - 4, b"\0"), ">u4")
+    shape = tuple(header.tolist())
+    if len(content) - start != math.prod(shape) * kind.itemsize:
+        raise InputError(
+            f"{path}: {max(len(content) - start, 0)} bytes follow the header, which tells of "
+            f"{' x '.join(map(str, shape))} values of {kind.itemsize}."
+        )
+    return np.frombuffer(content, kind, offset=start).reshape(shape)
+
+
+def _find_named(path: Path, found: Mapping[str, Any], name: str, kind: str) -> Any:
+    """Return one of the arrays (or what `kind` calls them) that were found in a file."""
+    if name not in found:
+        raise InputError(
+            f"{path}: there is no {kind} '{name}'; it holds {', '.join(found) or 'none'}."
+            f"{did_you_mean(name, found)} The format's options data and label name another."
+        )
+    return found[name]
