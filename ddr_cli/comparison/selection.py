@@ -14,12 +14,12 @@ from ddr_cli.comparison.compared_runs import ComparedRun, Remarks, listed, load_
 from ddr_cli.comparison.names import family_name, method_name, metric_name, parameter_name, plain
 from ddr_cli.comparison.summary import (
     AXES,
-    PIECES,
     TUNED,
     TUNED_SUFFIX,
     Row,
     Summary,
     best_index,
+    parameter_columns,
     same_value,
     with_tuned_names,
 )
@@ -185,7 +185,7 @@ def _is_called(name: str, requested: str) -> bool:
 def _settings(at: Sequence[str], places: Sequence[ComparedRun]) -> dict[str, Any]:
     """Return the columns and values that ``NAME=VALUE`` texts ask for."""
     columns = list(dict.fromkeys(str(name) for place in places for name in place.summary.rows))
-    parameters = [name for name in columns if name.partition(".")[0] in PIECES and "." in name]
+    parameters = parameter_columns(columns)
     parameters += [name for name in AXES if name in columns]
     found: dict[str, Any] = {}
     for text in at:
@@ -194,17 +194,22 @@ def _settings(at: Sequence[str], places: Sequence[ComparedRun]) -> dict[str, Any
             raise InputError(
                 f"--at {text} is not NAME=VALUE; write it such as --at n_components=10."
             )
-        meant = [column for column in parameters if name in (column, column.partition(".")[2])]
-        if len(meant) > 1:
-            swept = {key for place in places for key in place.run.spec.sweep}
-            meant = [column for column in meant if column in swept] or meant
-        if len(meant) != 1:
-            hint = did_you_mean(name, [*parameters, *(each.split(".")[-1] for each in parameters)])
-            if meant:
-                hint = f" It may be {' or '.join(meant)}; give the whole name."
-            raise InputError(f"No run has one parameter '{name}'.{hint}")
-        found[meant[0]] = parse_value(value)
+        found[_column(name, parameters, places)] = parse_value(value)
     return found
+
+
+def _column(name: str, parameters: Sequence[str], places: Sequence[ComparedRun]) -> str:
+    """Return the one parameter that a name means, a swept one where several have it."""
+    meant = [column for column in parameters if name in (column, column.partition(".")[2])]
+    if len(meant) > 1:
+        swept = {key for place in places for key in place.run.spec.sweep}
+        meant = [column for column in meant if column in swept] or meant
+    if len(meant) == 1:
+        return meant[0]
+    hint = did_you_mean(name, [*parameters, *(each.split(".")[-1] for each in parameters)])
+    if meant:
+        hint = f" It may be {' or '.join(meant)}; give the whole name."
+    raise InputError(f"No run has one parameter '{name}'.{hint}")
 
 
 def _one_budget(

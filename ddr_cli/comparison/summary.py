@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from operator import itemgetter
@@ -186,18 +186,14 @@ def summarize(run: Run) -> Summary:
     has those, and the text ``all``. Of one that tunes, `tuned` says which rows are of settings that
     were chosen: they have no values, and `chosen` says what was taken most often.
     """
-    parameters = [
-        name for name in run.trials.columns if name.partition(".")[0] in PIECES and "." in name
-    ]
-    kinds = [name for name in KINDS if name in run.trials.columns]
-    axes = [name for name in AXES if name in run.trials.columns]
-    tuned = [name for name in (TUNED,) if name in run.trials.columns]
+    parameters = parameter_columns(run.trials.columns)
+    kinds, axes, tuned = (
+        [name for name in names if name in run.trials.columns] for names in (KINDS, AXES, (TUNED,))
+    )
     settings = [*parameters, *axes, *tuned, *kinds]
     keys = ["reducer", "classifier", *settings, "family"]
     found: list[tuple[tuple[Any, ...], dict[str, Any], Any]] = []
-    # Sums depend on their order in the last digit, and the journal's is that of finishing.
-    index = run.trials["split"].str.extract(r"(?:^|-)(\d+)$", expand=False).astype(float)
-    trials = run.trials.loc[index.sort_values(kind="stable", na_position="first").index]
+    trials = _in_order_of_split(run.trials)
     if tuned:
         trials = _without_chosen_values(run, trials, parameters)
     for key, group in trials.groupby(keys, dropna=False, sort=False):
@@ -205,56 +201,59 @@ def summarize(run: Run) -> Summary:
         if LABELS in axes and _is_missing(setting[LABELS]):
             setting[LABELS] = ALL
         items = {piece: _item_of(run, piece, setting) for piece in PIECES}
-        for position, metric in enumerate(run.spec.metrics):
-            # A measure fills the column of its own metric alone.
-            scored = group[group[metric].notna()]
-            if scored.empty:
-                continue
-            row = {"dataset": group["dataset"].iloc[0]}
-            for piece in PIECES:
-                row[piece] = setting[piece]
-                row[f"{piece}_label"] = method_name(items[piece][1].label)
-            row |= {name: setting[name] for name in settings}
-            if run.failed:
-                row["failed"] = int((group["status"] != journal.OK).sum())
-            if setting.get(TUNED):
-                chose = run.ok.loc[run.ok.index.intersection(scored.index)]
-                row[CHOSEN] = _chosen_most_often(chose, setting, parameters)
-            row |= _statistics(run, setting["family"], metric, scored[metric])
-            order = (
-                *(_sort_key(setting[name]) for name in kinds),
-                *(place for place, _ in items.values()),
-                setting.get(TUNED, False),
-                *(_sort_key(setting[name]) for name in (*parameters, *axes)),
-                setting["family"] != "predefined",
-                setting["family"],
-                position,
-            )
-            found.append((order, row, scored.index.to_numpy()))
+        order = (
+            *(_sort_key(setting[name]) for name in kinds),
+            *(place for place, _ in items.values()),
+            setting.get(TUNED, False),
+            *(_sort_key(setting[name]) for name in (*parameters, *axes)),
+            setting["family"] != "predefined",
+            setting["family"],
+        )
+        named = setting | {
+            f"{piece}_label": method_name(item.label) for piece, (_, item) in items.items()
+        }
+        for position, row, members in _rows_of(run, group, setting, parameters):
+            found.append(((*order, position), named | row, members))
     found.sort(key=itemgetter(0))
     columns = ["dataset", "reducer", "reducer_label", "classifier", "classifier_label", *settings]
-    columns += [
-        "split",
-        "metric",
-        "n",
-        *(["failed"] if run.failed else []),
-        "planned",
-        "mean",
-        "sd",
-    ]
+    columns += ["split", "metric", "n", *["failed"] * bool(run.failed), "planned", "mean", "sd"]
     columns += ["low", "high", "level", "interval"]
-    columns += [
-        "mean_low",
-        "mean_high",
-        "mean_level",
-        "mean_interval",
-        *([CHOSEN] if tuned else []),
-    ]
+    columns += ["mean_low", "mean_high", "mean_level", "mean_interval", *[CHOSEN] * bool(tuned)]
     rows = pd.DataFrame([row for _, row, _ in found], columns=columns)
     # A gap among whole numbers would turn the column into objects, which no axis can be made of.
     numbers = [name for name in (*parameters, *axes) if name != LABELS]
     rows = rows.astype({name: run.trials[name].dtype for name in numbers})
     return Summary(run, rows, tuple(members for _, _, members in found))
+
+
+def parameter_columns(columns: Iterable[str]) -> list[str]:
+    """Return the columns of trials or of a summary that hold parameters."""
+    return [name for name in columns if name.partition(".")[0] in PIECES and "." in name]
+
+
+def _rows_of(
+    run: Run, group: pd.DataFrame, setting: Mapping[str, Any], parameters: Sequence[str]
+) -> Iterator[tuple[int, dict[str, Any], Any]]:
+    """Yield, for each metric that some trials of a group have, its position, row and trials."""
+    for position, metric in enumerate(run.spec.metrics):
+        # A measure fills the column of its own metric alone.
+        scored = group[group[metric].notna()]
+        if scored.empty:
+            continue
+        row = {"dataset": group["dataset"].iloc[0]}
+        if run.failed:
+            row["failed"] = int((group["status"] != journal.OK).sum())
+        if setting.get(TUNED):
+            chose = run.ok.loc[run.ok.index.intersection(scored.index)]
+            row[CHOSEN] = _chosen_most_often(chose, setting, parameters)
+        row |= _statistics(run, setting["family"], metric, scored[metric])
+        yield position, row, scored.index.to_numpy()
+
+
+def _in_order_of_split(trials: pd.DataFrame) -> pd.DataFrame:
+    # Sums depend on their order in the last digit, and the journal's is that of finishing.
+    index = trials["split"].str.extract(r"(?:^|-)(\d+)$", expand=False).astype(float)
+    return trials.loc[index.sort_values(kind="stable", na_position="first").index]
 
 
 def summary_of(folder: Path) -> Summary:

@@ -37,6 +37,7 @@ from ddr_cli.figures.style import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
 _DEFAULT_MARKER = "|"
 _SHIFT = 0.17  # between two families of splits
@@ -56,7 +57,7 @@ def draw_dot_plot(picture: Picture) -> Figure:
         for name in dict.fromkeys(method[group] for method in lines)
     }
     tunes = len(lines) < len(picture.methods)
-    several, together = len(picture.families) > 1, len(groups) == 1
+    together = len(groups) == 1
     apart = 0.0 if together else 0.34
     best = ["Best setting of each method"] * bool(swept_columns(picture.run))
     figure = new_figure(7.4, 1.6 + 0.36 * len(lines) + apart * len(groups))
@@ -64,8 +65,7 @@ def draw_dot_plot(picture: Picture) -> Figure:
     grid = figure.subplots(len(groups), 1, sharex=True, squeeze=False, height_ratios=ratios)[:, 0]
     for axes, (name, own) in zip(grid, groups.items(), strict=True):
         for family in picture.families:
-            shift = 0.0 if not several else -_SHIFT if family == picture.families[0] else _SHIFT
-            _draw_family(axes, picture, family, own, shift, lines if tunes else [], 1 - group)
+            _draw_family(axes, picture, family, own, lines if tunes else [], 1 - group)
         # A panel says what its lines share, and each line the rest.
         names = [picture.name(method) if together else method[1 - group] for method in own]
         name_lines(axes, names)
@@ -77,6 +77,11 @@ def draw_dot_plot(picture: Picture) -> Figure:
     if picture.largest is not None and low < picture.largest < high:
         for axes in grid:
             axes.axvline(picture.largest, **LARGEST)
+    picture.finish(figure, [*_dot_handles(picture, tunes), *picture.handles()])
+    return figure
+
+
+def _dot_handles(picture: Picture, tunes: bool) -> list[Line2D]:
     handles = []
     for family in picture.families:
         dot = {"marker": "o", "color": NEUTRAL}
@@ -84,8 +89,7 @@ def draw_dot_plot(picture: Picture) -> Figure:
         handles.append(legend_entry(picture.family_title(family), **dot))
     if tunes:
         handles.append(legend_entry("default setting", marker=_DEFAULT_MARKER, color=NEUTRAL))
-    picture.finish(figure, [*handles, *picture.handles()])
-    return figure
+    return handles
 
 
 def _draw_family(
@@ -93,12 +97,13 @@ def _draw_family(
     picture: Picture,
     family: str,
     own: list[Method],
-    shift: float,
     defaults: list[Method],
     place_of_look: int,
 ) -> None:
     """Draw the dots and the paper's numbers of one family of splits on a panel's lines."""
     rows = picture.of_family(family)
+    several, first = len(picture.families) > 1, picture.families[0]
+    shift = 0.0 if not several else -_SHIFT if family == first else _SHIFT
     for method in picture.methods:
         line = picture.untuned(method)
         means = picture.of(method, rows)["mean"]

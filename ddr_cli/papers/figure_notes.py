@@ -13,7 +13,7 @@ from ddr_cli.papers.claims import ClaimResult
 from ddr_cli.papers.marks import MarkResult, judge_marks
 from ddr_cli.papers.numbers import NumberResult, judge_numbers
 from ddr_cli.papers.questions import Near
-from ddr_cli.papers.rows import VIEWS
+from ddr_cli.papers.rows import VIEWS, View
 from ddr_cli.papers.schema import Kept, Paper, load_paper, papers_naming
 
 _KEPT: dict[Kept, str] = {
@@ -115,15 +115,7 @@ def _count(noun: str, good: str, results: Sequence[Any], which: str = "") -> tup
     """Return the verdicts on what counts, and how many more were used to choose a reading."""
     entries = [each for each in results if not each.entry.reading and not each.entry.same_as]
     used = [each for each in entries if each.entry.calibration and _judged(each)]
-    own, over = (
-        [
-            verdict
-            for each in entries
-            if each.entry.is_counted(view)
-            and (verdict := each.through(view).verdict) not in _NO_VERDICT
-        ]
-        for view in VIEWS
-    )
+    own, over = (_counted_verdicts(entries, view) for view in VIEWS)
     first = own or over or [each.own.verdict for each in used]
     if not first:
         return "", 0
@@ -133,12 +125,21 @@ def _count(noun: str, good: str, results: Sequence[Any], which: str = "") -> tup
         text = f"the {noun}{which} {_words(noun, first[0])}"
     if not own and not over:
         return f"{text}, used to choose a reading", 0
+    return text + _beside(good, own, over), len(used)
+
+
+def _beside(good: str, own: list[str], over: list[str]) -> str:
+    """Return what the re-splits say otherwise, or else how many are close."""
+    first = own or over
     if own and over and Counter(own) != Counter(over):
-        one = len(first) == 1
-        text += f", over re-splits {over[0]}" if one else f", {over.count(good)} over re-splits"
-    elif len(first) > 1 and "close" in first:
-        text += f", {first.count('close')} close"
-    return text, len(used)
+        one = len(own) == 1
+        return f", over re-splits {over[0]}" if one else f", {over.count(good)} over re-splits"
+    return f", {first.count('close')} close" if len(first) > 1 and "close" in first else ""
+
+
+def _counted_verdicts(entries: Sequence[Any], view: View) -> list[str]:
+    verdicts = [each.through(view).verdict for each in entries if each.entry.is_counted(view)]
+    return [verdict for verdict in verdicts if verdict not in _NO_VERDICT]
 
 
 def _words(noun: str, verdict: str) -> str:
