@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import wraps
+from inspect import Signature, getdoc, signature
 from pathlib import Path
 from typing import Any, Literal
 
@@ -25,18 +27,41 @@ MISSING_VALUES = ("", "?", "NA", "NaN", "nan")
 
 @dataclass(frozen=True)
 class Columns:
-    """What the columns are, as the options of `ddr_cli.data.formats.tables.read_csv` say."""
+    """What the columns of a table are.
 
-    label: Column
-    groups: Column | None
-    parts: Sequence[Column]
-    ignore: Sequence[Column]
-    categorical: Sequence[Column] | Literal["all"]
-    categories: Literal["columns", "codes"]
-    missing: Missing
-    missing_values: Sequence[str]
+    header: The first line or row that is not skipped holds the column names. By default, it does
+        when `label`, `groups`, `parts`, `ignore` or `categorical` names a column and no `names` are
+        given. Parquet, Feather and ARFF files always have names.
+    label: The column of the class. When every label is a number, labels are compared as numbers.
+    groups: The column of the groups, such as subjects; it is no feature.
+    group_pattern: A regular expression whose one group, found in the cell of `groups`, names the
+        group, such as the speaker in the name of a recording.
+    parts: Columns that hold a given split: each cell is ``train``, ``test`` or, for neither, empty;
+        they are no features. A spec's ``split: {kind: given, column: NAME}`` takes one.
+    part_values: The meaning of other cells there, such as ``{'0': train, '1': test}``.
+    ignore: Columns that are not read.
+    categorical: Columns of text, whose values are categories.
+    categories: What a categorical column becomes: ``columns``, one 0/1 column per value; or
+        ``codes``, one column of numbers, for the step ``one_hot`` of a spec. Both follow the order
+        (by code point) of the values in all files.
+    missing: What happens to a missing value. ``keep``: it stays missing, for the step ``impute`` of
+        a spec; among 0/1 columns it is a value of its own. ``drop_rows``, ``drop_columns``: rows or
+        columns with one are left out. ``category``: it is a value of its own in a categorical
+        column, an error in a numeric one.
+    missing_values: Cells that mean a missing value.
+    """
+
+    header: bool | None = None
+    label: Column = -1
+    groups: Column | None = None
     group_pattern: str | None = None
-    part_values: Mapping[str, str] = field(default_factory=dict)
+    parts: Sequence[Column] = ()
+    part_values: Mapping[str, Literal["train", "test", ""]] | None = None
+    ignore: Sequence[Column] = ()
+    categorical: Sequence[Column] | Literal["all"] = ()
+    categories: Literal["columns", "codes"] = "columns"
+    missing: Missing = "error"
+    missing_values: Sequence[str] = MISSING_VALUES
 
     @property
     def named(self) -> bool:
@@ -44,6 +69,25 @@ class Columns:
         columns = [self.label, self.groups, *self.parts, *self.ignore]
         columns += [] if self.categorical == "all" else self.categorical
         return any(isinstance(column, str) for column in columns)
+
+
+def takes_columns(read: Callable[..., RawData]) -> Callable[..., RawData]:
+    """Give a format the options of `Columns`, which it receives as one argument, `columns`."""
+    own = dict(signature(read, eval_str=True).parameters)
+    shared = signature(Columns, eval_str=True).parameters
+    del own["columns"]
+
+    @wraps(read)
+    def wrapped(paths: Sequence[Path], **options: Any) -> RawData:
+        columns = {name: options.pop(name) for name in shared if name in options}
+        return read(paths, columns=Columns(**columns), **options)
+
+    every = [*own.values(), *(each.replace(kind=each.KEYWORD_ONLY) for each in shared.values())]
+    # `ddr describe` and pydantic read the options of a format from these.
+    wrapped.__doc__ = "\n".join([str(getdoc(read)), *str(getdoc(Columns)).splitlines()[2:]])
+    wrapped.__annotations__ = {each.name: each.annotation for each in every}
+    vars(wrapped)["__signature__"] = Signature(every)
+    return wrapped
 
 
 @dataclass(frozen=True)
@@ -55,14 +99,9 @@ class Cells:
     titles: tuple[str, ...] = ()
 
 
-def read_columns(
-    files: Sequence[Cells],
-    columns: Columns,
-    *,
-    header: bool | None = None,
-    names: Sequence[str] = (),
-) -> RawData:
-    """Return the arrays in the cells of files; with a `header`, the first rows are the titles."""
+def read_columns(files: Sequence[Cells], columns: Columns, names: Sequence[str] = ()) -> RawData:
+    """Return the arrays in the cells of files; `names` are those of the columns."""
+    header = columns.header
     table = _Table(files, names, not names and columns.named if header is None else header)
     path, missing = table.paths[0], columns.missing
     label, groups, parts, categorical, features = _roles(table, columns)
@@ -74,7 +113,7 @@ def read_columns(
     numeric = [index for index in gaps if index not in categorical]
     numbers = dict(zip(numeric, _numbers(table, gaps[numeric], missing).T, strict=True))
     X, titles, values = _features(table, gaps, numbers, columns)
-    given = {table.title(i): _part(table, i, markers, columns.part_values) for i in parts}
+    given = {table.title(i): _part(table, i, markers, columns.part_values or {}) for i in parts}
     of_file = table.cells.index.get_level_values(0)
     return RawData(
         X,

@@ -13,19 +13,18 @@ from typing import Annotated, Any, Literal
 import numpy as np
 import pandas as pd
 from annotated_types import Ge, MinLen
+from numpy.typing import NDArray
 
 from ddr_cli.core.errors import InputError, did_you_mean
 from ddr_cli.core.registry import registered
 from ddr_cli.data.files import decoded_text, pattern_labeller
 from ddr_cli.data.formats import RawData, concatenate_rows, numeric_labels
 from ddr_cli.data.formats.table_columns import (
-    MISSING_VALUES,
     Cells,
-    Column,
     Columns,
-    Missing,
     as_numbers,
     read_columns,
+    takes_columns,
 )
 
 _BLANKS = r"\s+"
@@ -33,6 +32,7 @@ DECIMAL_COMMA = r"^([+-]?\d*),(\d+(?:[eE][+-]?\d+)?)$"
 SEPARATORS = {"comma": ",", "tab": "\t", "semicolon": ";", "whitespace": _BLANKS, " ": _BLANKS}
 
 
+@takes_columns
 @registered(
     "format",
     "csv",
@@ -42,23 +42,13 @@ SEPARATORS = {"comma": ",", "tab": "\t", "semicolon": ";", "whitespace": _BLANKS
 def read_csv(
     paths: Sequence[Path],
     *,
+    columns: Columns,
     separator: Annotated[str, MinLen(1)] = "comma",
-    header: bool | None = None,
     names: Sequence[str] = (),
     comment: Annotated[str, MinLen(1)] | None = None,
     skip_lines: Annotated[int, Ge(0)] = 0,
     encoding: str = "utf-8-sig",
     decimal: Literal[".", ","] = ".",
-    label: Column = -1,
-    groups: Column | None = None,
-    group_pattern: str | None = None,
-    parts: Sequence[Column] = (),
-    part_values: Mapping[str, Literal["train", "test", ""]] | None = None,
-    ignore: Sequence[Column] = (),
-    categorical: Sequence[Column] | Literal["all"] = (),
-    categories: Literal["columns", "codes"] = "columns",
-    missing: Missing = "error",
-    missing_values: Sequence[str] = MISSING_VALUES,
 ) -> RawData:
     """Read one or more text tables, plain or gzip, with the same columns.
 
@@ -69,47 +59,15 @@ def read_csv(
     -------
     separator: ``comma``, ``tab``, ``semicolon``, ``whitespace`` (any run of blanks and tabs), or
         the one sign itself.
-    header: The first line that is not skipped holds the column names. By default, it does when
-        `label`, `groups`, `parts`, `ignore` or `categorical` names a column and `names` is not
-        given.
     names: The column names, the label's included, when the file doesn't state them.
     comment: From this sign to the end of the line nothing is read.
     skip_lines: Lines at the start of each file that are not read.
     encoding: The text encoding.
     decimal: The sign before the decimals of numbers.
-    label: The column of the class. When every label is a number, labels are compared as numbers.
-    groups: The column of the groups, such as subjects; it is no feature.
-    group_pattern: A regular expression whose one group, found in the cell of `groups`, names the
-        group, such as the speaker in the name of a recording.
-    parts: Columns that hold a given split: each cell is ``train``, ``test`` or, for neither, empty;
-        they are no features. A spec's ``split: {kind: given, column: NAME}`` takes one.
-    part_values: The meaning of other cells there, such as ``{'0': train, '1': test}``.
-    ignore: Columns that are not read.
-    categorical: Columns of text, whose values are categories.
-    categories: What a categorical column becomes: ``columns``, one 0/1 column per value; or
-        ``codes``, one column of numbers, for the step ``one_hot`` of a spec. Both follow the order
-        (by code point) of the values in all files.
-    missing: What happens to a missing value. ``keep``: it stays missing, for the step ``impute`` of
-        a spec; among 0/1 columns it is a value of its own. ``drop_rows``, ``drop_columns``: rows or
-        columns with one are left out. ``category``: it is a value of its own in a categorical
-        column, an error in a numeric one.
-    missing_values: Cells that mean a missing value.
     """
-    columns = Columns(
-        label,
-        groups,
-        parts,
-        ignore,
-        categorical,
-        categories,
-        missing,
-        missing_values,
-        group_pattern,
-        part_values or {},
-    )
     how = (separator, comment, skip_lines, encoding, decimal)
     files = [Cells(Path(path), read_text_cells(Path(path), *how)) for path in paths]
-    return read_columns(files, columns, header=header, names=names)
+    return read_columns(files, columns, names)
 
 
 def read_text_cells(
@@ -212,56 +170,49 @@ def read_sample_columns(
     separator: ``comma``, ``tab``, ``semicolon``, ``whitespace``, or the one sign itself.
     encoding: The text encoding.
     """
-    how = (label, groups, names, ignore, separator, encoding)
-    files = [_read_transposed(Path(path), *how) for path in paths]
+
+    def read_one(path: Path) -> RawData:
+        cells = read_text_cells(path, separator, encoding=encoding)
+        if len(cells) < 2 or cells.shape[1] <= names:
+            raise InputError(
+                f"{path}: a line of titles, lines of features and, after the first {names} "
+                "columns, samples were expected (is the separator right?)."
+            )
+        titles, rows = cells.iloc[0], cells.iloc[1:]
+        samples = [
+            column
+            for column in cells.columns[names:]
+            if not (ignore and re.fullmatch(ignore, titles[column])) and (rows[column] != "").any()
+        ]
+        if not samples:
+            raise InputError(f"{path}: no column is left for the samples.")
+        values = as_numbers(rows[samples].to_numpy())
+        if not np.isfinite(values).all():
+            row, at = np.argwhere(~np.isfinite(values))[0]
+            line, column = rows.index[row], samples[at]
+            raise InputError(
+                f"{path}, line {line}, column '{titles[column]}': "
+                f"'{rows.loc[line, column]}' is not a finite number."
+            )
+
+        def found(pattern: str) -> NDArray[Any]:
+            return numeric_labels(list(map(pattern_labeller(pattern), titles[samples])))
+
+        return RawData(
+            values.T,
+            found(label),
+            feature_names=tuple(rows[names - 1]),
+            groups=None if groups is None else found(groups),
+        )
+
+    files = [read_one(Path(path)) for path in paths]
     for path, file in zip(paths, files, strict=True):
         if file.feature_names != files[0].feature_names:
             raise InputError(f"{path}: other features than in the first file.")
     return concatenate_rows(files)
 
 
-def _read_transposed(
-    path: Path,
-    label: str,
-    groups: str | None,
-    names: int,
-    ignore: str | None,
-    separator: str,
-    encoding: str,
-) -> RawData:
-    cells = read_text_cells(path, separator, encoding=encoding)
-    if len(cells) < 2 or cells.shape[1] <= names:
-        raise InputError(
-            f"{path}: a line of titles, lines of features and, after the first {names} columns, "
-            f"samples were expected (is the separator right?)."
-        )
-    titles, rows = cells.iloc[0], cells.iloc[1:]
-    samples = [
-        column
-        for column in cells.columns[names:]
-        if not (ignore and re.fullmatch(ignore, titles[column])) and (rows[column] != "").any()
-    ]
-    if not samples:
-        raise InputError(f"{path}: no column is left for the samples.")
-    values = as_numbers(rows[samples].to_numpy())
-    if not np.isfinite(values).all():
-        row, at = np.argwhere(~np.isfinite(values))[0]
-        line, column = rows.index[row], samples[at]
-        raise InputError(
-            f"{path}, line {line}, column '{titles[column]}': '{rows.loc[line, column]}' is not a "
-            f"finite number."
-        )
-    sample_titles = titles[samples]
-    return RawData(
-        values.T,
-        numeric_labels(sample_titles.map(pattern_labeller(label)).tolist()),
-        feature_names=tuple(rows[names - 1]),
-        groups=None
-        if groups is None
-        else numeric_labels(list(map(pattern_labeller(groups), sample_titles))),
-    )
-
-
+@takes_columns
 @registered(
     "format",
     "table",
@@ -271,16 +222,8 @@ def _read_transposed(
 def read_table(
     paths: Sequence[Path],
     *,
+    columns: Columns,
     sheet: int | str = 0,
-    header: bool | None = None,
-    label: Column = -1,
-    groups: Column | None = None,
-    parts: Sequence[Column] = (),
-    ignore: Sequence[Column] = (),
-    categorical: Sequence[Column] | Literal["all"] = (),
-    categories: Literal["columns", "codes"] = "columns",
-    missing: Missing = "error",
-    missing_values: Sequence[str] = MISSING_VALUES,
 ) -> RawData:
     """Read Excel (.xlsx), Parquet (.parquet), Feather (.feather) and ARFF (.arff) files.
 
@@ -291,29 +234,8 @@ def read_table(
     Options
     -------
     sheet: The sheet of an Excel file, by its name or by its number from 0.
-    header: The first row of an Excel sheet holds the column names. By default, it does when
-        `label`, `groups`, `parts`, `ignore` or `categorical` names a column. The other kinds of
-        file always have names.
-    label: The column of the class. When every label is a number, labels are compared as numbers.
-    groups: The column of the groups, such as subjects; it is no feature.
-    parts: Columns that hold a given split: each cell is ``train``, ``test`` or, for neither, empty;
-        they are no features. A spec's ``split: {kind: given, column: NAME}`` takes one.
-    ignore: Columns that are not read.
-    categorical: Columns of text, whose values are categories.
-    categories: What a categorical column becomes: ``columns``, one 0/1 column per value; or
-        ``codes``, one column of numbers, for the step ``one_hot`` of a spec. Both follow the order
-        (by code point) of the values in all files.
-    missing: What happens to a missing value. ``keep``: it stays missing, for the step ``impute`` of
-        a spec; among 0/1 columns it is a value of its own. ``drop_rows``, ``drop_columns``: rows or
-        columns with one are left out. ``category``: it is a value of its own in a categorical
-        column, an error in a numeric one.
-    missing_values: Cells that mean a missing value.
     """
-    columns = Columns(
-        label, groups, parts, ignore, categorical, categories, missing, missing_values
-    )
-    files = [read_file_cells(Path(path), sheet) for path in paths]
-    return read_columns(files, columns, header=header)
+    return read_columns([read_file_cells(Path(path), sheet) for path in paths], columns)
 
 
 def read_file_cells(path: Path, sheet: int | str = 0) -> Cells:
