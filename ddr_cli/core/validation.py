@@ -185,7 +185,7 @@ def _problem(
         return path, unknown_key(key, owner, known), True
     if details[0]["type"] == "missing" and path[-1] == key:
         return path, f"{owner} needs {key}.", False
-    return path, _sentence(key if key.isidentifier() else f"'{key}'", details), False
+    return path, sentence(key if key.isidentifier() else f"'{key}'", details), False
 
 
 def _path_of(detail: ErrorDetails, value: Any, model: type[BaseModel]) -> KeyPath:
@@ -219,7 +219,7 @@ def _models_in(annotation: Any) -> list[type[BaseModel]]:
     return [found for part in get_args(annotation) for found in _models_in(part)]
 
 
-def _sentence(name: str, details: list[ErrorDetails]) -> str:
+def sentence(name: str, details: list[ErrorDetails]) -> str:
     """Say what is wrong with the value called `name`; each branch of a union has its detail."""
     for detail in details:
         reason = detail.get("ctx", {}).get("error")

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Literal
 
 from annotated_types import Ge, Gt, MinLen
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    TypeAdapter,
+    ValidationError,
+    model_validator,
+)
 
 from ddr_cli.core.errors import InputError, did_you_mean
-from ddr_cli.core.validation import Frozen
+from ddr_cli.core.validation import Frozen, sentence
 
 Scalar = bool | int | float | str
 Options = Mapping[str, Scalar]
@@ -20,13 +29,6 @@ OPENML = "openml"
 
 ARRAYS = "arrays"
 """The generator in the card of a data set that a program passes as arrays."""
-
-_TYPE_NAMES: dict[type, str] = {
-    bool: "true or false",
-    int: "a whole number",
-    float: "a number",
-    str: "text",
-}
 
 
 def _as_label(value: object) -> object:
@@ -44,15 +46,15 @@ def is_inside(name: str) -> bool:
     return not path.is_absolute() and ".." not in path.parts
 
 
+def _short_for(key: str) -> Callable[[object], object]:
+    return lambda value: {key: value} if isinstance(value, str) else value
+
+
 class Url(Frozen):
     """Where a file can be downloaded: as it is, or as a `member` of an archive."""
 
     url: Annotated[str, Field(pattern=r"^https?://")]
     member: str | None = None
-
-
-def _as_url(value: object) -> object:
-    return {"url": value} if isinstance(value, str) else value
 
 
 class CardFile(Frozen):
@@ -65,7 +67,7 @@ class CardFile(Frozen):
     role: Literal["train", "test"] | None = None
     """Its set in a predefined split."""
     urls: tuple[
-        Annotated[Url, BeforeValidator(_as_url, json_schema_input_type=str | Url)], ...
+        Annotated[Url, BeforeValidator(_short_for("url"), json_schema_input_type=str | Url)], ...
     ] = ()
     """The addresses to download it from, the best first."""
     sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] | None = None
@@ -91,11 +93,7 @@ class Call(BaseModel):
         return dict(self.model_extra or {})
 
 
-def _as_call(value: object) -> object:
-    return {"name": value} if isinstance(value, str) else value
-
-
-AsCall = Annotated[Call, BeforeValidator(_as_call, json_schema_input_type=str | Call)]
+AsCall = Annotated[Call, BeforeValidator(_short_for("name"), json_schema_input_type=str | Call)]
 
 
 class Layout(Frozen):
@@ -296,15 +294,11 @@ class Card(Frozen):
                     f"{did_you_mean(str(value), choices)} The values are {', '.join(choices)}."
                 )
             return value
-        wanted = type(option.default)
-        if wanted is float and type(value) is int:
-            return float(value)
-        if type(value) is not wanted:
-            raise InputError(
-                f"The data set '{self.name}' can't have {name}: {value!r}; it must be "
-                f"{_TYPE_NAMES[wanted]}."
-            )
-        return value
+        try:
+            return TypeAdapter(type(option.default)).validate_python(value, strict=True)
+        except ValidationError as error:
+            reason = sentence(name, error.errors())
+            raise InputError(f"The card '{self.name}': the option {reason}") from None
 
     def expected(self, options: Options | None = None) -> Expect:
         """Return what the arrays must be with these options; empty if the card doesn't state it."""

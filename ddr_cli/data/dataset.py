@@ -219,6 +219,13 @@ def _float_bytes(values: NDArray[Any]) -> bytes:
     return block.tobytes()
 
 
+_COUNTED = {
+    "samples": "samples",
+    "features": "features",
+    "groups": "groups",
+    "unlabelled": "rows without a label",
+    "missing": "missing values",
+}
 _NONE = "\x00none"  # stands for the class of a sample without a label
 
 
@@ -411,36 +418,25 @@ def verify(card: Card, dataset: Dataset, chosen: Options, source: str) -> Datase
     """Return the data set if it is what its card says; `source` is what made it, in messages."""
     found = differences(dataset, card.expected(chosen))
     if found:
+        remedy = (
+            f" If the files were changed on purpose, 'ddr data new {card.path} --force' has the "
+            "card say what they hold now."
+        )
         raise DataMismatchError(
             f"The {source} are not the data set that the card '{card.name}' describes: "
-            f"{'; '.join(found)}.{_remedy(card)}"
+            f"{'; '.join(found)}."
+            + (remedy if card.path and not (card.shipped or card.embedded) else "")
         )
     return dataset
 
 
-def _remedy(card: Card) -> str:
-    if card.shipped or card.path is None or card.embedded:
-        return ""
-    return (
-        f" If the files were changed on purpose, 'ddr data new {card.path} --force' has the card "
-        "say what they hold now."
-    )
-
-
 def differences(dataset: Dataset, expect: Expect) -> list[str]:
     """Return how a data set differs from what its card says, as clauses of a sentence."""
-    counts, split = dataset.class_counts, dataset.split
-    groups = 0 if dataset.groups is None else int(dataset.groups.max()) + 1
+    facts, counts = _facts(dataset), dataset.class_counts
     found = [
-        f"it has {actual} {what}, not {expected}"
-        for actual, what, expected in (
-            (dataset.n_samples, "samples", expect.samples),
-            (dataset.n_features, "features", expect.features),
-            (groups, "groups", expect.groups),
-            (dataset.n_unlabelled, "rows without a label", expect.unlabelled),
-            (dataset.n_missing, "missing values", expect.missing),
-        )
-        if expected not in (None, actual)
+        f"it has {facts[key]} {what}, not {expected}"
+        for key, what in _COUNTED.items()
+        if (expected := getattr(expect, key)) not in (None, facts[key])
     ]
     if expect.classes is not None and list(counts) != list(expect.classes):
         found.append(f"its classes are {', '.join(counts)}, not {', '.join(expect.classes)}")
@@ -450,11 +446,9 @@ def differences(dataset: Dataset, expect: Expect) -> list[str]:
             for name, count in expect.classes.items()
             if counts[name] != count
         ]
-    if expect.split is not None:
-        n, m = (len(split.train), len(split.test)) if split else (0, 0)
-        if (n, m) != (expect.split.train, expect.split.test):
-            wanted = f"{expect.split.train} to {expect.split.test}"
-            found.append(f"its split is {n} to {m} rows, not {wanted}")
+    if expect.split is not None and (split := facts["split"]) != expect.split.model_dump():
+        wanted = f"{expect.split.train} to {expect.split.test}"
+        found.append(f"its split is {split['train']} to {split['test']} rows, not {wanted}")
     if not found and expect.fingerprint not in (None, dataset.fingerprint):
         found.append(
             f"the counts are right but the values differ (fingerprint {dataset.fingerprint}, "
@@ -463,19 +457,28 @@ def differences(dataset: Dataset, expect: Expect) -> list[str]:
     return found
 
 
-def expect_of(card: Card, dataset: Dataset) -> dict[str, Any]:
-    """Return the part of a card that states what the arrays are."""
-    expect: dict[str, Any] = {
+def _facts(dataset: Dataset) -> dict[str, Any]:
+    """Return what `Expect` can state of a data set."""
+    split = dataset.split
+    return {
         "samples": dataset.n_samples,
         "features": dataset.n_features,
         "classes": dataset.class_counts,
+        "groups": 0 if dataset.groups is None else int(dataset.groups.max()) + 1,
+        "unlabelled": dataset.n_unlabelled,
+        "missing": dataset.n_missing,
+        "split": {
+            "train": len(split.train) if split else 0,
+            "test": len(split.test) if split else 0,
+        },
+        "fingerprint": dataset.fingerprint,
     }
-    if dataset.groups is not None:
-        expect["groups"] = int(dataset.groups.max()) + 1
-    if dataset.n_unlabelled:
-        expect["unlabelled"] = dataset.n_unlabelled
-    if dataset.n_missing or card.has_missing:
-        expect["missing"] = dataset.n_missing
-    if dataset.split is not None:
-        expect["split"] = {"train": len(dataset.split.train), "test": len(dataset.split.test)}
-    return expect | {"fingerprint": dataset.fingerprint}
+
+
+def expect_of(card: Card, dataset: Dataset) -> dict[str, Any]:
+    """Return the part of a card that states what the arrays are."""
+    facts = _facts(dataset)
+    absent = {key for key in ("groups", "unlabelled", "missing") if not facts[key]}
+    absent -= {"missing"} if card.has_missing else set()
+    absent |= {"split"} if dataset.split is None else set()
+    return {key: value for key, value in facts.items() if key not in absent}

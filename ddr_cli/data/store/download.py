@@ -6,22 +6,23 @@ fingerprint of the arrays, so that a table that changes later is not taken for t
 
 from __future__ import annotations
 
-import sys
+import logging
 import warnings
 from collections.abc import Sequence
-from functools import partial
+from http.client import HTTPException
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pooch
+import requests
+from rich.console import Console
+from rich.progress import BarColumn, DownloadColumn, Progress, TransferSpeedColumn
 
 from ddr_cli.core.errors import DataUnavailableError, InputError
 from ddr_cli.core.limits import TookTooLongError, time_limit
 from ddr_cli.data.card import Card, CardFile, Url
 from ddr_cli.data.files import check_packing, read_members
 from ddr_cli.data.store.sources import Folder, Sources, find_file, folders_of
-
-if TYPE_CHECKING:
-    import requests
-
 
 # With these the server asks to try again; it repeats every other 4xx.
 _PASSING = frozenset({408, 425, 429})
@@ -49,86 +50,96 @@ class _LastingError(Exception):
 
 def download(file: CardFile, target: Path, sources: Sources) -> None:
     """Download one file of a card to `target`, in a folder of our own, whole and checked."""
-    import logging
-
-    import pooch
-
     pooch.get_logger().setLevel(logging.WARNING)
+    console = Console(stderr=True)
+    columns = ("{task.description}", BarColumn(), DownloadColumn(), TransferSpeedColumn())
     reasons = []
     for url in file.urls:
-        with _Progress(url.url) as progress:
-            registry = pooch.create(
-                path=target.parent,
-                base_url="",
-                registry={target.name: file.sha256},
-                urls={target.name: url.url},
-                retry_if_failed=sources.attempts - 1,
-            )
-            attempt = partial(_attempt, file=file, url=url, sources=sources, progress=progress)
-            try:
+        if not console.is_terminal:
+            console.print(f"downloading {url.url}", soft_wrap=True, highlight=False)
+        registry = pooch.create(
+            path=target.parent,
+            base_url="",
+            registry={target.name: file.sha256},
+            urls={target.name: url.url},
+            retry_if_failed=sources.attempts - 1,
+        )
+        bar = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+        try:
+            with bar:
+                attempt = _Attempt(file, url, sources, bar)
                 registry.fetch(target.name, downloader=attempt)
-            except (_LastingError, ValueError, OSError) as error:  # requests' are OSErrors too
-                reasons.append(f"{url.url}: {_reason(error, sources)}")
-            else:
-                return
+        except (_LastingError, ValueError, OSError) as error:  # requests' are OSErrors too
+            reasons.append(f"{url.url}: {_reason(error, sources)}")
+        else:
+            return
     raise DownloadFailedError("\n".join(reasons))
 
 
-def _attempt(
-    _: str,
-    output_file: str,
-    registry: object,
-    *,
-    file: CardFile,
-    url: Url,
-    sources: Sources,
-    progress: _Progress,
-) -> None:
-    """Download a file; pooch checks it, and tries again after a ValueError or one of requests'."""
-    import pooch
-    import requests
+class _Attempt:
+    """What downloads a file from an address, and what counts its bytes, as pooch calls them."""
 
-    progress.reset()
-    retrieve = pooch.HTTPDownloader(
-        progressbar=progress,
-        chunk_size=1 << 16,
-        timeout=(min(sources.timeout, _CONNECT_TIMEOUT), sources.timeout),
-        # A server that compresses on the fly would send a .gz file unpacked.
-        headers={"Accept-Encoding": "identity"},
-    )
-    # Also for a server that sends byte by byte.
-    limit = _LONGEST_START + (file.bytes or _USUAL_BYTES) / _LEAST_RATE
-    try:
-        with time_limit(limit):
-            retrieve(url.url, output_file, registry)
-    except TookTooLongError:
-        raise _LastingError(f"not complete after {limit:.3g} s") from None
-    except requests.ConnectTimeout as error:
-        raise _LastingError("no connection could be made") from error
-    except requests.HTTPError as error:
-        status = 0 if error.response is None else error.response.status_code
-        if 400 <= status < 500 and status not in _PASSING:
-            raise _LastingError(_answer(error)) from error
-        raise
-    path = Path(output_file)
-    try:
-        if url.member is not None:
-            path.write_bytes(_member(path, url.member))
-        if file.sha256 is None:
-            check_packing(path)
-    except InputError as error:
-        raise ValueError("the download is no valid archive (corrupt, or the wrong file)") from error
+    total: float = 0
 
+    def __init__(self, file: CardFile, url: Url, sources: Sources, bar: Progress) -> None:
+        self._file, self._url, self._sources, self._bar = file, url, sources, bar
+        self._task = bar.add_task(url.url.rsplit("/", 1)[-1], total=None)
+        self._received = 0
 
-def _member(archive: Path, member: str) -> bytes:
-    for _, content in read_members(archive, wanted=lambda n: f"/{n}".endswith(f"/{member}")):
-        return content
-    raise ValueError(f"the downloaded archive has no file {member}")
+    def __call__(self, _: str, output_file: str, registry: object) -> None:
+        """Download the file; pooch checks it, and repeats after a ValueError or one of requests."""
+        self.reset()
+        retrieve = pooch.HTTPDownloader(
+            progressbar=self,
+            chunk_size=1 << 16,
+            timeout=(min(self._sources.timeout, _CONNECT_TIMEOUT), self._sources.timeout),
+            # A server that compresses on the fly would send a .gz file unpacked.
+            headers={"Accept-Encoding": "identity"},
+        )
+        # Also for a server that sends byte by byte.
+        limit = _LONGEST_START + (self._file.bytes or _USUAL_BYTES) / _LEAST_RATE
+        try:
+            with time_limit(limit):
+                retrieve(self._url.url, output_file, registry)
+        except TookTooLongError:
+            raise _LastingError(f"not complete after {limit:.3g} s") from None
+        except requests.ConnectTimeout as error:
+            raise _LastingError("no connection could be made") from error
+        except requests.HTTPError as error:
+            status = 0 if error.response is None else error.response.status_code
+            if 400 <= status < 500 and status not in _PASSING:
+                raise _LastingError(_answer(error)) from error
+            raise
+        path, member = Path(output_file), self._url.member
+        try:
+            if member is not None:
+                found = read_members(path, wanted=lambda n: f"/{n}".endswith(f"/{member}"))
+                content = next((content for _, content in found), None)
+                if content is None:
+                    raise ValueError(f"the downloaded archive has no file {member}")
+                path.write_bytes(content)
+            if self._file.sha256 is None:
+                check_packing(path)
+        except InputError as error:
+            reason = "the download is no valid archive (corrupt, or the wrong file)"
+            raise ValueError(reason) from error
+
+    def update(self, size: int) -> None:
+        """Count `size` more bytes."""
+        self._received += size
+        if self._received > _LARGEST:
+            raise _LastingError(f"given up after {_LARGEST} bytes")
+        self._bar.update(self._task, completed=self._received, total=self.total or None)
+
+    def reset(self) -> None:
+        """Start counting again; pooch does so before it reports the whole at the end."""
+        self._received = 0
+
+    def close(self) -> None:
+        """Do nothing: the bar ends with the block, also after an error."""
 
 
 def _reason(error: Exception, sources: Sources) -> str:
-    import requests
-
     reason = str(error)
     if isinstance(error, _LastingError):
         return reason
@@ -152,46 +163,6 @@ def _answer(error: requests.HTTPError) -> str:
     if response is None:
         return str(error)
     return f"the server answered {response.status_code} {response.reason or ''}".rstrip()
-
-
-class _Progress:
-    """What pooch reports of a download: a bar on a terminal, one line elsewhere."""
-
-    total: float = 0
-
-    def __init__(self, url: str) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, DownloadColumn, Progress, TransferSpeedColumn
-
-        console = Console(file=sys.stderr)
-        shown = ("{task.description}", BarColumn(), DownloadColumn(), TransferSpeedColumn())
-        on_terminal = console.is_terminal
-        self._bar = Progress(*shown, console=console, transient=True, disable=not on_terminal)
-        self._task = self._bar.add_task(url.rsplit("/", 1)[-1], total=None)
-        self._received = 0
-        if not on_terminal:
-            console.print(f"downloading {url}", soft_wrap=True, highlight=False)
-
-    def __enter__(self) -> _Progress:
-        self._bar.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._bar.stop()
-
-    def update(self, size: int) -> None:
-        """Count `size` more bytes."""
-        self._received += size
-        if self._received > _LARGEST:
-            raise _LastingError(f"given up after {_LARGEST} bytes")
-        self._bar.update(self._task, completed=self._received, total=self.total or None)
-
-    def reset(self) -> None:
-        """Start counting again; pooch does so before it reports the whole at the end."""
-        self._received = 0
-
-    def close(self) -> None:
-        """Do nothing: the bar ends with the block, also after an error."""
 
 
 def unavailable(card: Card, sources: Sources, failures: Sequence[str]) -> DataUnavailableError:
@@ -262,7 +233,7 @@ def download_table(number: int, sources: Sources) -> tuple[Path, dict[str, Any]]
     table = path.with_name("data.csv")
     frame.assign(**{str(target.name): target}).to_csv(table, index=False)
     options: dict[str, Any] = {"label": str(target.name), "header": True, "missing": "keep"}
-    if categorical := [str(c) for c in frame.columns if not _is_numeric(frame[c])]:
+    if categorical := [str(c) for c in frame.select_dtypes(exclude="number").columns]:
         options |= {"categorical": categorical, "categories": "codes"}
     content: dict[str, Any] = {
         "name": path.stem,
@@ -277,8 +248,6 @@ def download_table(number: int, sources: Sources) -> tuple[Path, dict[str, Any]]
 
 
 def _fetched(number: int, sources: Sources) -> Any:
-    from http.client import HTTPException
-
     from sklearn import datasets
 
     try:
@@ -299,9 +268,3 @@ def _fetched(number: int, sources: Sources) -> Any:
         ) from None
     except (ValueError, ImportError) as error:  # an unknown number, a sparse table
         raise InputError(f"openml:{number} can't be used: {error}") from None
-
-
-def _is_numeric(column: Any) -> bool:
-    from pandas.api.types import is_bool_dtype, is_numeric_dtype
-
-    return bool(is_numeric_dtype(column)) and not bool(is_bool_dtype(column))
