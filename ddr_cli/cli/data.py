@@ -251,7 +251,7 @@ def new(
     name = format_name or format_of(paths[0])
     FORMATS.get(name)
     seen = look_at(paths[0], name, said, yes=yes)
-    typer.echo(f"Seen in {file} (format {name}):")
+    typer.echo(f"Seen in {file} (format {name}){':' if seen.facts else '.'}")
     width = max(map(len, seen.facts), default=0)
     for topic, facts in seen.facts.items():
         typer.echo(in_width(f"  {topic:<{width}}  {', '.join(facts)}", indent=width + 4))

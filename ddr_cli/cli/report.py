@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ddr_cli.cli.options import console, in_width, print_table
+from ddr_cli.core.errors import EXIT_FAILED
 from ddr_cli.report import Format
 
 if TYPE_CHECKING:
@@ -40,7 +41,8 @@ def report(
 ) -> None:
     """Rebuild tables, figures, verdicts and one page from the journals of all runs.
 
-    Of runs that belong to no paper: the table, paired differences and what failed.
+    Of runs that belong to no paper: the table, paired differences and what failed. A run that
+    can't be read is named and left out; the rest is written, and the exit code is 1.
     """
     from ddr_cli.papers.report import check_report, write_report
 
@@ -49,6 +51,8 @@ def report(
     else:
         outcome = write_report(results, paper=paper, format=format)
     _show(outcome, full=full)
+    for reason in outcome.assessment.unread:
+        typer.echo(f"Left out: {reason}", err=True)
     for lost in outcome.regressions:
         typer.echo(f"Lost since the record: {lost}", err=True)
     if check:
@@ -58,6 +62,8 @@ def report(
     if outcome.page:
         size = outcome.page.stat().st_size
         typer.echo(f"The report: {outcome.page} ({size / 1e6:.2f} MB)")
+    if outcome.assessment.unread:
+        raise typer.Exit(EXIT_FAILED)
 
 
 def _conclude(outcome: ReportOutcome, results: Path) -> None:
@@ -67,8 +73,8 @@ def _conclude(outcome: ReportOutcome, results: Path) -> None:
         raise InputError(
             f"{results} holds no verdicts to check against; 'ddr report {results}' records them."
         )
-    if outcome.regressions:
-        raise typer.Exit(1)
+    if outcome.regressions or outcome.assessment.unread:
+        raise typer.Exit(EXIT_FAILED)
     typer.echo("No recorded verdict is lost.")
 
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ddr_cli.cli.options import AsJson, in_width
-from ddr_cli.core.errors import InputError
+from ddr_cli.core.errors import EXIT_FAILED, InputError
 
 
 def status(
@@ -21,7 +21,10 @@ def status(
         typer.Option("--reasons", help="Show where in its code each reason of a failure arose."),
     ] = False,
 ) -> None:
-    """Show how far runs are: done, failed and why, to do, and the time that is left."""
+    """Show how far runs are: done, failed and why, to do, and the time that is left.
+
+    Of several runs, one that can't be read is named and left out; the exit code is then 1.
+    """
     import json
 
     from ddr_cli.engine import run_status
@@ -31,12 +34,23 @@ def status(
         raise InputError(
             f"There is no run in {results}; 'ddr run SPEC' makes one, --out says where."
         )
-    runs = [run_status(folder, reasons=reasons) for folder in folders]
+    runs, unread = [], []
+    for folder in folders:
+        try:
+            runs.append(run_status(folder, reasons=reasons))
+        except InputError as error:
+            unread.append(error)
+    if not runs:
+        raise InputError("\n".join(map(str, unread)))
     if as_json:
         typer.echo(json.dumps([run.as_dict() for run in runs], indent=2))
     else:
         for run in runs:
             typer.echo(in_width(str(run), indent=2))
+    for reason in unread:
+        typer.echo(f"Left out: {reason}", err=True)
+    if unread:
+        raise typer.Exit(EXIT_FAILED)
 
 
 def _run_folders(results: Path) -> list[Path]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ddr_cli.core.errors import InputError, printable
 from ddr_cli.data.cards import load_card
-from ddr_cli.engine.rows.journal import read_trials
+from ddr_cli.engine.rows.journal import FILE_NAME, read_trials
 from ddr_cli.engine.rows.manifest import MANIFEST, Manifest, read_manifest
 from ddr_cli.spec.budgets import LABELS
 from ddr_cli.spec.model import Spec, is_card_path
@@ -100,17 +100,22 @@ def load_run(folder: Path) -> Run:
         ) from None
     trials = read_trials(folder)
     needed = [*spec.metrics, *spec.sweep, *([LABELS] if len(spec.labels) > 1 else [])]
+    if trials.empty and not set(spec.metrics) <= set(trials):
+        raise InputError(
+            f"{folder} has no finished trial: its {FILE_NAME} is empty. "
+            f"'ddr run {printable(folder.name)}' resumes."
+        )
     if lacking := [name for name in needed if name not in trials]:
         raise InputError(
-            f"{path} is damaged: the journal beside it has no column '{lacking[0]}'. Restore it, "
+            f"{path} is damaged: its journal has no column '{lacking[0]}'. Restore it, "
             "or run the spec again with --redo all."
         )
     families = {split: split_family(split) for split in trials["split"].unique()}
     return Run(folder, manifest, spec, trials.assign(family=trials["split"].map(families)))
 
 
-def find_runs(results: Path) -> dict[str, Run]:
-    """Return every run below a results folder by name, sorted; there must be one."""
+def find_runs(results: Path) -> list[Path]:
+    """Return the folder of every run below a results folder, sorted; there must be one."""
     if not results.is_dir():
         raise InputError(f"There is no folder {results}. Name the folder that 'ddr run' wrote to.")
     folders = sorted(path.parent for path in results.glob(f"*/{MANIFEST}"))
@@ -121,7 +126,7 @@ def find_runs(results: Path) -> dict[str, Run]:
             else " 'ddr run digits_ccdr_beta' makes one without any download."
         )
         raise InputError(f"{results} holds no results.{hint}")
-    return {folder.name: load_run(folder) for folder in folders}
+    return folders
 
 
 def split_sizes(manifest: Manifest, spec: Spec, family: str) -> tuple[float, float] | None:

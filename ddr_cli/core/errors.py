@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections import Counter
 from collections.abc import Iterable
 
 EXIT_FAILED, EXIT_INTERRUPTED = 1, 130
 
+_SHORT = 5
 _UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
@@ -48,8 +50,14 @@ class DataUnavailableError(DdrError):
 def nearest(word: str, choices: Iterable[str]) -> str | None:
     """Return the choice that `word` was most likely meant to be, if any is near."""
     by_folded = {choice.casefold(): choice for choice in choices}
-    found = difflib.get_close_matches(word.casefold(), by_folded, n=1, cutoff=0.6)
-    return by_folded[found[0]] if found else None
+    folded = word.casefold()
+    for found in difflib.get_close_matches(folded, by_folded, n=3, cutoff=0.6):
+        # In a short word two wrong letters make another word: 'seed' is not 'sweep'.
+        missing, extra = Counter(found) - Counter(folded), Counter(folded) - Counter(found)
+        one_off = missing.total() <= 1 and extra.total() <= 1
+        if len(folded) > _SHORT or one_off or folded in found or found in folded:
+            return by_folded[found]
+    return None
 
 
 def did_you_mean(word: str, choices: Iterable[str]) -> str:

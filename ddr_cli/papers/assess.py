@@ -12,7 +12,7 @@ from typing import Any, get_args
 import pandas as pd
 
 from ddr_cli.comparison.runs import find_runs
-from ddr_cli.comparison.summary import Summary, summarize
+from ddr_cli.comparison.summary import Summary, summary_of
 from ddr_cli.core.errors import InputError
 from ddr_cli.papers.claims import ClaimResult, ClaimVerdict, judge_claims
 from ddr_cli.papers.marks import MarkResult, judge_marks
@@ -108,10 +108,11 @@ def _counted(results: Sequence[Judged[Any, Any]], view: View) -> Counter[str]:
 
 @dataclass(frozen=True)
 class Assessment:
-    """All papers with results, and the runs that belong to none."""
+    """All papers with results, the runs that belong to none, and why others can't be read."""
 
     papers: tuple[PaperResult, ...]
     others: tuple[Summary, ...]
+    unread: tuple[str, ...] = ()
 
     @property
     def summaries(self) -> list[Summary]:
@@ -141,24 +142,32 @@ class Assessment:
 def assess(results: Path, paper: str | None = None) -> Assessment:
     """Judge a results folder, for one paper alone or for all with the runs of none.
 
-    An `InputError` says if the folder holds no runs, one of them is damaged, or `paper` is unknown
-    or has none.
+    A run that can't be read is left out, and the reason kept. An `InputError` says if the folder
+    holds no runs, none of them can be read, or `paper` is unknown or has none.
     """
-    runs = find_runs(results)
+    folders = find_runs(results)
     papers = [load_paper(name) for name in (paper_names() if paper is None else [paper])]
     specs = {spec for each in papers for artefact in each.artefacts for spec in artefact.specs}
     if paper is not None:
-        runs = {name: run for name, run in runs.items() if name in specs}
-    if not runs:
+        folders = [folder for folder in folders if folder.name in specs]
+    if not folders:
         first = papers[0].artefacts[0].specs[0]
         raise InputError(
             f"{results} holds no results of the paper '{paper}'. 'ddr run {first}' makes some."
         )
-    summaries = {name: summarize(run) for name, run in runs.items()}
+    summaries, unread = {}, []
+    for folder in folders:
+        try:
+            summaries[folder.name] = summary_of(folder)
+        except InputError as error:
+            unread.append(str(error))
+    if not summaries:
+        raise InputError("\n".join(unread))
     assessed = [_assess_paper(each, summaries) for each in papers]
     return Assessment(
         tuple(each for each in assessed if any(item.summaries for item in each.artefacts)),
         tuple(summary for name, summary in summaries.items() if name not in specs),
+        tuple(unread),
     )
 
 

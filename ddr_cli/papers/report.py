@@ -67,7 +67,8 @@ def write_report(
     Every run's ``summary.csv`` and figure, the tables of every artefact and of the claims
     (``report/tables``), the papers' figures (``report/figures``), one page
     (``report/index.html``), the counts of verdicts per paper (``report/verdict_counts.md``, of all
-    papers only), and ``verdicts.json``, which the next `check_report` compares with.
+    papers only), and ``verdicts.json``, which the next `check_report` compares with. The last is
+    left as it is if a run can't be read; all else is written without that run.
     All of it comes from the journals and manifests alone; the same ones give the same bytes.
 
     Of one `paper` alone, the page holds nothing else. The formats ``csv``, ``markdown`` and
@@ -107,8 +108,10 @@ def write_report(
         text = render_page(assessment, outcome.own, shown, suites if paper is None else [])
         page = write_file(target / PAGE, text)
         files.append(page)
-    record = read_record(results) | record_of(assessment)
-    files.append(write_file(results / RECORD, record_text(record)))
+    # Without a run that can't be read, its verdicts would be gone from the record.
+    if not assessment.unread:
+        record = read_record(results) | record_of(assessment)
+        files.append(write_file(results / RECORD, record_text(record)))
     outcome.files, outcome.page = tuple(files), page
     return outcome
 

@@ -134,9 +134,17 @@ def test_a_damaged_manifest_is_one_clear_message(
 ):
     folder = write_results(results, make_spec("run", reducers=[CCDR], repeats=2), _error)
     (folder / "manifest.json").write_text(content, encoding="utf-8")
+    assert find_runs(results) == [folder]
     with pytest.raises(InputError, match=message) as error:
-        find_runs(results)
+        load_run(folder)
     assert "manifest.json" in str(error.value)
+
+
+def test_an_empty_journal_says_that_no_trial_is_done(results, write_results, make_spec):
+    folder = write_results(results, make_spec("run", reducers=[CCDR], repeats=2), _error)
+    (folder / "trials.csv").write_bytes(b"")
+    with pytest.raises(InputError, match=r"no finished trial.*'ddr run run' resumes"):
+        load_run(folder)
 
 
 def test_folders_without_runs_are_one_clear_message(tmp_path, write_results, make_spec):

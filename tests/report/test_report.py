@@ -386,6 +386,26 @@ def test_the_command_shows_the_verdicts(written, tmp_path):
     assert len(full.output.splitlines()) > len(done.output.splitlines()) + 20
 
 
+def test_runs_that_can_not_be_read_are_named_and_left_out(tmp_path, make_spec, write_results):
+    damage = {"empty": b"", "foreign": b"a,b\n1,2\n", "damaged": b"{", "fine": None}
+    for name, content in damage.items():
+        folder = write_results(tmp_path, make_spec(name, reducers=[CCDR], repeats=2), lambda _: 0.1)
+        if content is not None:
+            file = "manifest.json" if name == "damaged" else "trials.csv"
+            (folder / file).write_bytes(content)
+    (tmp_path / "verdicts.json").write_text("{}")
+    for arguments in ([], ["--check"]):
+        done = _run(tmp_path, *arguments)
+        assert done.exit_code == 1, done.output
+        for name in ("empty", "foreign", "damaged"):
+            assert str(tmp_path / name) in done.stderr
+    assert (tmp_path / "fine" / "summary.csv").is_file()
+    assert "fine" in (tmp_path / "report" / "index.html").read_text(encoding="utf-8")
+    assert (tmp_path / "verdicts.json").read_text() == "{}"
+    (tmp_path / "fine" / "manifest.json").unlink()
+    assert isinstance(_run(tmp_path).exception, InputError)
+
+
 def test_runs_of_ones_own_get_a_report_about_them(tmp_path, make_spec, write_results):
     reducers = [CCDR, {"name": "./mine.py:Mine"}]
     for name, failed in (("good", []), ("bad", ["resample-3"])):
