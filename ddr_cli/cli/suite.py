@@ -26,7 +26,7 @@ from ddr_cli.core.errors import InputError
 
 if TYPE_CHECKING:
     from ddr_cli.suite.definition import Suite
-    from ddr_cli.suite.remaining import Part
+    from ddr_cli.suite.remaining import SuitePart
 
 app = typer.Typer(help="Many methods on many data sets under one protocol.", no_args_is_help=True)
 
@@ -67,7 +67,7 @@ def _parts(
     out: Path,
     tracks: list[str] | None,
     only: list[str] | None,
-) -> list[Part]:
+) -> list[SuitePart]:
     from ddr_cli.engine import Datasets
     from ddr_cli.suite.remaining import folder_of, parts_of
 
@@ -105,7 +105,7 @@ def run(
     """
     from ddr_cli.engine import RunSettings
     from ddr_cli.suite.remaining import folder_of, run_suite, seen_again
-    from ddr_cli.suite.tables import one_line
+    from ddr_cli.suite.tables import progress_line
 
     suite = _load(name, trust)
     parts, folder = _parts(suite, out, tracks, only), folder_of(suite, out)
@@ -119,7 +119,7 @@ def run(
     )
     endings = run_suite(suite, parts, settings, hours=hours, told=_print_error)
     if not quiet:
-        typer.echo(one_line(suite, seen_again(parts)))
+        typer.echo(progress_line(suite, seen_again(parts)))
         typer.echo(f"  {folder}")
     exit_unless_done(endings)
 
@@ -150,9 +150,9 @@ def status(
     from ddr_cli.suite.remaining import cost_table
     from ddr_cli.suite.tables import (
         covered,
-        one_line,
         plan_notes,
         plan_tables,
+        progress_line,
         status_tables,
     )
 
@@ -163,7 +163,7 @@ def status(
         content = {part.spec.name: part.tallies.to_dict("index") for part in parts}
         typer.echo(json.dumps(content, indent=2))
         return
-    tables, lines = [*status_tables(parts)], [one_line(suite, parts)]
+    tables, lines = [*status_tables(parts)], [progress_line(suite, parts)]
     if hours is not None:
         times = cost_table(parts)
         tables += plan_tables(times)

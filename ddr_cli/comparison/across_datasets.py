@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ddr_cli.comparison.against_controls import largest_class_score, scaled
 from ddr_cli.comparison.names import lower_is_better
-from ddr_cli.comparison.selection import TRACKS, Entry, Selection
+from ddr_cli.comparison.selection import TRACKS, ComparedMethod, Selection
 from ddr_cli.comparison.summary import MEAN_LEVEL, Row
 from ddr_cli.comparison.within_dataset import difference_interval, meetings, paired
 from ddr_cli.core.errors import InputError
@@ -79,7 +79,7 @@ def table_of_pairs(selection: Selection, equivalence: float) -> pd.DataFrame:
     """Return a row per two methods of a track that met on a data set."""
     records = []
     for track in TRACKS:
-        methods: dict[str, list[Entry]] = {}
+        methods: dict[str, list[ComparedMethod]] = {}
         for entry in selection.entries:
             if entry.track == track:
                 methods.setdefault(entry.name, []).append(entry)

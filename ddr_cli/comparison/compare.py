@@ -20,7 +20,7 @@ from ddr_cli.comparison.across_datasets import EQUIVALENCE, table_of_pairs, tabl
 from ddr_cli.comparison.names import is_rate
 from ddr_cli.comparison.selection import (
     TRACKS,
-    Entry,
+    ComparedMethod,
     Selection,
     Track,
     matching,
@@ -145,12 +145,12 @@ def compare(
     )
 
 
-def _references(selection: Selection, against: str | None) -> dict[Track, Entry | None]:
+def _references(selection: Selection, against: str | None) -> dict[Track, ComparedMethod | None]:
     """Return for each track the first entry of the method that its differences are to."""
     entries, name = selection.entries, None
     if against is not None:
         name = matching(against, list(dict.fromkeys(entry.name for entry in entries)))[0]
-    found: dict[Track, Entry | None] = {}
+    found: dict[Track, ComparedMethod | None] = {}
     for track in TRACKS:
         own = (entry for entry in entries if entry.track == track and name in (None, entry.name))
         # A reference that is asked for also serves the other track.
@@ -158,7 +158,9 @@ def _references(selection: Selection, against: str | None) -> dict[Track, Entry 
     return found
 
 
-def _differences(selection: Selection, references: dict[Track, Entry | None]) -> pd.DataFrame:
+def _differences(
+    selection: Selection, references: dict[Track, ComparedMethod | None]
+) -> pd.DataFrame:
     records = []
     for entry in selection.entries:
         reference = references[entry.track]
@@ -198,7 +200,7 @@ def _differences(selection: Selection, references: dict[Track, Entry | None]) ->
     return table
 
 
-def _described(entry: Entry) -> dict[str, object]:
+def _described(entry: ComparedMethod) -> dict[str, object]:
     row = entry.row
     return {
         "dataset": entry.place.dataset,

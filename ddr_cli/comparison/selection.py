@@ -36,7 +36,7 @@ PREDEFINED = "predefined"
 
 
 @dataclass(frozen=True, eq=False)
-class Entry:
+class ComparedMethod:
     """A method of a run at the compared setting, the best of `settings` many."""
 
     place: ComparedRun
@@ -58,7 +58,7 @@ class Selection:
 
     metric: str
     places: tuple[ComparedRun, ...]
-    entries: tuple[Entry, ...]
+    entries: tuple[ComparedMethod, ...]
     remarks: Remarks
 
 
@@ -77,7 +77,7 @@ def select(
     if classifier is not None:
         _check_classifier(classifier, places)
     remarks = Remarks(len(places))
-    found: list[Entry] = []
+    found: list[ComparedMethod] = []
     for place in places:
         rows = _repeated(place, metric, remarks)
         if not rows.empty:
@@ -237,7 +237,7 @@ def _best(
     metric: str,
     settings: Mapping[str, Any],
     remarks: Remarks,
-) -> list[Entry]:
+) -> list[ComparedMethod]:
     """Return each method at the setting asked for, or else at its best one by its mean."""
     keys = ["reducer_label", "classifier_label", *([TUNED] if TUNED in rows else [])]
     found = []
@@ -253,7 +253,7 @@ def _best(
                 place,
             )
         row = Row(place.summary, best_index(group["mean"], metric))
-        found.append(Entry(place, row, len(group)))
+        found.append(ComparedMethod(place, row, len(group)))
     return found
 
 
@@ -297,7 +297,9 @@ def _with_value(
 # -- names ----------------------------------------------------------------------------------------
 
 
-def _named(entries: Sequence[Entry], places: Sequence[ComparedRun]) -> list[Entry]:
+def _named(
+    entries: Sequence[ComparedMethod], places: Sequence[ComparedRun]
+) -> list[ComparedMethod]:
     """Return the entries under their names.
 
     The classifier is named where a run has several. Where runs are called alike, every method has

@@ -19,7 +19,7 @@ from ddr_cli.evaluation.statistics import (
 )
 
 if TYPE_CHECKING:
-    from ddr_cli.comparison.selection import Entry
+    from ddr_cli.comparison.selection import ComparedMethod
 
 
 def paired(first: Row, second: Row) -> PairedDifferences:
@@ -80,8 +80,8 @@ def difference_interval(*pairs: tuple[Row, Row]) -> MeanInterval | None:
 
 
 def meetings(
-    first: Sequence[Entry], second: Sequence[Entry]
-) -> dict[str, list[tuple[Entry, Entry]]]:
+    first: Sequence[ComparedMethod], second: Sequence[ComparedMethod]
+) -> dict[str, list[tuple[ComparedMethod, ComparedMethod]]]:
     """Return by data set the rows in which two methods met on the same splits.
 
     They are of a run that has both; if none has, of runs that prepare the data in the same way; if

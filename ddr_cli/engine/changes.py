@@ -43,7 +43,7 @@ def refusal_of(journal: Journal, plan: Plan, stale: set[str], names: frozenset[s
         return ""
     folder, changes = journal.path.parent, list[str]()
     with suppress(InputError):
-        changes = differences(read_manifest(folder), rows, stale, plan)
+        changes = what_changed(read_manifest(folder), rows, stale, plan)
     more = f" and {len(changes) - _MOST_CHANGES} more" if len(changes) > _MOST_CHANGES else ""
     why = f" (changed: {'; '.join(changes[:_MOST_CHANGES])}{more})" if changes else ""
     kept = len(rows) - len(stale)
@@ -55,7 +55,7 @@ def refusal_of(journal: Journal, plan: Plan, stale: set[str], names: frozenset[s
     )
 
 
-def differences(
+def what_changed(
     manifest: Manifest, rows: Collection[list[str]], stale: Collection[str], plan: Plan
 ) -> list[str]:
     """Return what has changed since the `stale` of a folder's rows were made, a phrase each."""

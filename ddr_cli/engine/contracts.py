@@ -42,7 +42,7 @@ class _NotClaimedError(Exception):
 
 
 @dataclass(frozen=True)
-class Finding:
+class ContractResult:
     """Whether a contract holds (None: it is not claimed), and what a failure means for a run."""
 
     contract: str
@@ -57,10 +57,10 @@ class Checked:
 
     name: str
     section: str
-    findings: tuple[Finding, ...]
+    findings: tuple[ContractResult, ...]
 
     @property
-    def failing(self) -> list[Finding]:
+    def failing(self) -> list[ContractResult]:
         """The contracts that do not hold."""
         return [finding for finding in self.findings if finding.holds is False]
 
@@ -88,7 +88,7 @@ def _check(section: str, name: str, given: Mapping[str, Any]) -> Checked:
     if library and (how := missing_library(library)):
         raise InputError(f"{shown(name)} {how}")
     method = _Reducer(factory, params) if is_reducer else _Classifier(factory, params)
-    findings: list[Finding] = []
+    findings: list[ContractResult] = []
     for title, kind, meaning, test in _CONTRACTS:
         if not isinstance(method, kind):
             continue
@@ -96,7 +96,7 @@ def _check(section: str, name: str, given: Mapping[str, Any]) -> Checked:
         with warnings.catch_warnings(), np.errstate(all="ignore"), threadpool_limits(1):
             warnings.simplefilter("ignore")
             holds, note = _tried(test, method)
-        findings.append(Finding(title, holds, note, meaning))
+        findings.append(ContractResult(title, holds, note, meaning))
         if title == "shapes" and not holds:
             break
     return Checked(shown(name), section, tuple(findings))

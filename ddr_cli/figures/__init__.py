@@ -9,7 +9,7 @@ import pandas as pd
 from ddr_cli.comparison.summary import AXES, Summary, swept_columns
 from ddr_cli.figures.curves import draw_curves, draw_heat_maps
 from ddr_cli.figures.dot_plot import draw_category_plot, draw_dot_plot
-from ddr_cli.figures.embeddings import draw_embeddings, read_embeddings, scores_note
+from ddr_cli.figures.embeddings import draw_embeddings, drawn_embeddings, scores_note
 from ddr_cli.figures.picture import NO_NOTES, Notes, Picture
 from ddr_cli.figures.style import house_style, new_figure, run_title
 
@@ -28,7 +28,7 @@ def draw(summary: Summary, notes: Notes = NO_NOTES) -> Figure:
     of the second, or heat maps where it has many. With one that has words for values, a line for
     each of them. Otherwise a dot per method, for the best of its settings.
     """
-    embeddings = read_embeddings(summary, notes.marks)
+    embeddings = drawn_embeddings(summary, notes.marks)
     picture = Picture(summary, summary.run.spec.plot.y, notes)
     with house_style():
         if embeddings:

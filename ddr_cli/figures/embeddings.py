@@ -60,7 +60,7 @@ _OWN_POINT: dict[str, Any] = {
 
 
 @dataclass(frozen=True, eq=False)
-class Embedding:
+class DrawnEmbedding:
     """One reducer's kept points, the first columns of them that are drawn, and what is said of it.
 
     `title` is the method with its swept parameters and what is left out of its dimensions, `scores`
@@ -85,7 +85,9 @@ class Embedding:
         return int(self.coordinates.shape[1])
 
 
-def read_embeddings(summary: Summary, marks: Mapping[str, str] | None = None) -> list[Embedding]:
+def drawn_embeddings(
+    summary: Summary, marks: Mapping[str, str] | None = None
+) -> list[DrawnEmbedding]:
     """Return the embeddings that a run kept, in the order of the spec's reducers.
 
     What no method has changed comes first: the points of ``none``, or else of generated data. Under
@@ -105,7 +107,7 @@ def read_embeddings(summary: Summary, marks: Mapping[str, str] | None = None) ->
     return _with_data(summary, [each for _, each in sorted(found, key=lambda entry: entry[0])])
 
 
-def _with_data(summary: Summary, found: list[Embedding]) -> list[Embedding]:
+def _with_data(summary: Summary, found: list[DrawnEmbedding]) -> list[DrawnEmbedding]:
     """Add the points themselves where they are generated, and directions in their plane."""
     identity = summary.run.manifest.data
     if identity is None or not found:
@@ -155,7 +157,7 @@ def _generated_points(spec: Spec, data: DataIdentity) -> tuple[str, NDArray[np.f
     return split.hash, np.asarray(dataset.X[rows[kept]], dtype=float)
 
 
-def _in_plane(embedding: Embedding, X: NDArray[np.float64]) -> Embedding:
+def _in_plane(embedding: DrawnEmbedding, X: NDArray[np.float64]) -> DrawnEmbedding:
     """Return a linear embedding in one dimension as its direction among the data."""
     if embedding.dimension != 1:
         return embedding
@@ -169,7 +171,7 @@ def _in_plane(embedding: Embedding, X: NDArray[np.float64]) -> Embedding:
     return replace(embedding, coordinates=X, prototypes=None, direction=direction / length)
 
 
-def _embedding(summary: Summary, item: Item, kept: KeptEmbedding, mark: str) -> Embedding:
+def _embedding(summary: Summary, item: Item, kept: KeptEmbedding, mark: str) -> DrawnEmbedding:
     swept = [
         f"{parameter_name(name, short=True)} = {plain(kept.params[key])}"
         for name in swept_columns(summary.run)
@@ -183,7 +185,7 @@ def _embedding(summary: Summary, item: Item, kept: KeptEmbedding, mark: str) -> 
     if shown < kept.n_components:
         titles.append(f"first {shown} of {kept.n_components} dimensions")
     prototypes = kept.prototypes
-    return Embedding(
+    return DrawnEmbedding(
         ", ".join(titles),
         tuple(_scores(summary, item, kept)),
         kept,
@@ -242,7 +244,7 @@ class PointGroup:
     members: NDArray[np.bool_]
 
 
-def draw_embeddings(title: str, embeddings: Sequence[Embedding], note: str = "") -> Figure:
+def draw_embeddings(title: str, embeddings: Sequence[DrawnEmbedding], note: str = "") -> Figure:
     """Draw a panel per embedding: one dimension as strips, two as a plane, three in perspective.
 
     Training points are pale where test points are there too; prototypes are rings. `note` says
@@ -271,7 +273,7 @@ def draw_embeddings(title: str, embeddings: Sequence[Embedding], note: str = "")
     return figure
 
 
-def _heading(axes: Any, embedding: Embedding, width: float) -> None:
+def _heading(axes: Any, embedding: DrawnEmbedding, width: float) -> None:
     wrapped = "\n".join(textwrap.wrap(embedding.title, int(width * 11)))
     told = (", ".join(embedding.scores), embedding.mark)
     scores = "\n".join(line for text in told for line in textwrap.wrap(text, int(width * 13)))
@@ -292,7 +294,7 @@ def _heading(axes: Any, embedding: Embedding, width: float) -> None:
         axes.annotate(scores, (0, 1), (0, 4), **where, **look)
 
 
-def point_groups(embedding: Embedding) -> list[PointGroup]:
+def point_groups(embedding: DrawnEmbedding) -> list[PointGroup]:
     """Return what the points are told apart by: a marker per class, a colour per sub-class."""
     found: list[PointGroup] = []
     subclasses, names = embedding.subclasses, embedding.kept.subclass_names
@@ -313,7 +315,7 @@ def point_groups(embedding: Embedding) -> list[PointGroup]:
     return found
 
 
-def _parts(embedding: Embedding) -> Iterator[tuple[NDArray[np.bool_], float]]:
+def _parts(embedding: DrawnEmbedding) -> Iterator[tuple[NDArray[np.bool_], float]]:
     """Yield training and test points with their opacity, the more important ones last."""
     if embedding.is_test.any() and not embedding.is_test.all():
         yield ~embedding.is_test, _PALE
@@ -322,7 +324,7 @@ def _parts(embedding: Embedding) -> Iterator[tuple[NDArray[np.bool_], float]]:
         yield np.ones(len(embedding.y), dtype=bool), _SOLID if len(embedding.y) < 800 else 0.65
 
 
-def _panel(axes: Any, embedding: Embedding, *, rasterized: bool, size: float) -> None:
+def _panel(axes: Any, embedding: DrawnEmbedding, *, rasterized: bool, size: float) -> None:
     groups = point_groups(embedding)
     places = _places(embedding, groups)
     for rows, opacity in _parts(embedding):
@@ -361,7 +363,7 @@ def _show_direction(axes: Axes, X: NDArray[np.float64], direction: NDArray[np.fl
     axes.axline(*ends, color="black", linewidth=1.6, path_effects=[outline], zorder=6)
 
 
-def _places(embedding: Embedding, groups: Sequence[PointGroup]) -> NDArray[np.float64]:
+def _places(embedding: DrawnEmbedding, groups: Sequence[PointGroup]) -> NDArray[np.float64]:
     """Return where points are drawn: those of one dimension scattered over their group's strip."""
     if embedding.dimension > 1:
         return embedding.coordinates
@@ -373,7 +375,7 @@ def _places(embedding: Embedding, groups: Sequence[PointGroup]) -> NDArray[np.fl
     return np.column_stack([embedding.coordinates[:, 0], lane + 0.7 * jitter])
 
 
-def _strips(axes: Axes, embedding: Embedding, groups: Sequence[PointGroup]) -> None:
+def _strips(axes: Axes, embedding: DrawnEmbedding, groups: Sequence[PointGroup]) -> None:
     name_lines(axes, [textwrap.fill(group.short, 18) for group in groups])
     axes.set_xticks([])
     axes.tick_params(axis="y", length=0)
@@ -383,7 +385,7 @@ def _strips(axes: Axes, embedding: Embedding, groups: Sequence[PointGroup]) -> N
             axes.axvline(prototype[0], color=class_look(code).colour, linewidth=1.2, zorder=1)
 
 
-def _prototypes(axes: Any, embedding: Embedding) -> None:
+def _prototypes(axes: Any, embedding: DrawnEmbedding) -> None:
     prototypes = () if embedding.prototypes is None else embedding.prototypes
     for code, prototype in enumerate(prototypes):
         if not np.isfinite(prototype).all():
@@ -403,7 +405,7 @@ def _prototypes(axes: Any, embedding: Embedding) -> None:
         axes.annotate(label, tuple(prototype), textcoords="offset points", **style)
 
 
-def _handles(embeddings: Sequence[Embedding], *, several: bool) -> list[Any]:
+def _handles(embeddings: Sequence[DrawnEmbedding], *, several: bool) -> list[Any]:
     shown = (group for each in embeddings for group in point_groups(each))
     groups = dict.fromkeys((group.name, group.colour, group.marker) for group in shown)
     dot: dict[str, Any] = {"marker": "o", "markersize": 6.0, "alpha": 1.0}

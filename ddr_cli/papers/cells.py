@@ -38,7 +38,7 @@ SIGN_LEGEND = tuple(f"{sign} {_MEANINGS[kept]}" for kept, sign in SIGNS.items())
 """What each mark means."""
 
 
-def described(artefact: Artefact, result: NumberResult | MarkResult) -> str:
+def entry_text(artefact: Artefact, result: NumberResult | MarkResult) -> str:
     """Return what is printed: its place in the table, or what it was measured with."""
     if isinstance(result, MarkResult):
         return result.entry.id

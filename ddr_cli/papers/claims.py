@@ -33,7 +33,7 @@ _ALPHA = 1 - MEAN_LEVEL
 
 
 @dataclass(frozen=True)
-class Finding:
+class ClaimFinding:
     """Whether something holds through one view, with the numbers that say so.
 
     `p` is nan where there is no interval. With `alone` it holds at 95 % by itself.
@@ -46,7 +46,7 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class _Tested(Judged[Entry, Finding]):
+class _Tested(Judged[Entry, ClaimFinding]):
     """A claim or a part of one, and what became of it.
 
     With `same_splits` the paper's setting is itself repeated random splits: then both views look at
@@ -107,36 +107,36 @@ def judge_claim(claim: Claim, paper: Paper, summaries: Mapping[str, Summary]) ->
     return ClaimResult(claim, own, over, all(each.same_splits for each in parts), parts)
 
 
-def _together(findings: Sequence[Finding]) -> Finding:
+def _together(findings: Sequence[ClaimFinding]) -> ClaimFinding:
     """Return the finding on a sentence from those on its parts."""
     if len(findings) == 1:
         return findings[0]
     if not findings:
-        return Finding("not applicable", "every part was looked at to choose a reading")
+        return ClaimFinding("not applicable", "every part was looked at to choose a reading")
     order: list[ClaimVerdict] = ["fails", "not run", "not applicable", "undecided", "holds"]
     verdict = min((each.verdict for each in findings), key=order.index)
     if verdict not in DECIDED:
         return next(each for each in findings if each.verdict == verdict)
     holding = sum(each.verdict == "holds" for each in findings)
     p = max((each.p for each in findings), key=lambda p: np.inf if np.isnan(p) else p)
-    return Finding(verdict, f"{holding} of {len(findings)} parts hold", p)
+    return ClaimFinding(verdict, f"{holding} of {len(findings)} parts hold", p)
 
 
 def _judge_part(part: Part, paper: Paper, summaries: Mapping[str, Summary]) -> PartResult:
     artefact = paper.artefact(part.artefact)
     default = artefact.specs[0]
 
-    def finding(view: View) -> Finding:
+    def finding(view: View) -> ClaimFinding:
         rows = Lookup(summaries, default, view, part.metric, artefact.resplits)
         try:
             found = part.predicate(PartView(rows, part.select, part.selectors[-1], part.along))
         except UnansweredError as error:
-            return Finding(error.verdict, str(error))
+            return ClaimFinding(error.verdict, str(error))
         if not found.holds:
             # The worst there is: Holm's correction counts it among the others.
-            return Finding("fails", found.detail, float("nan") if view == "own" else 1.0)
+            return ClaimFinding("fails", found.detail, float("nan") if view == "own" else 1.0)
         open_ = view == "resplits" and found.p > _ALPHA + EXACT
-        return Finding("undecided" if open_ else "holds", found.detail, found.p)
+        return ClaimFinding("undecided" if open_ else "holds", found.detail, found.p)
 
     specs = {meant.spec or default for meant in part.selectors}
     runs = [summaries[name].run for name in specs if name in summaries]

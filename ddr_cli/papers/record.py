@@ -30,7 +30,7 @@ def _rank(verdict: str) -> int:
     return 0 if verdict == "not run" else {"differs": 1, "near": 2}.get(kind_of(verdict), 3)
 
 
-def record_of(assessment: Assessment) -> Record:
+def verdict_record(assessment: Assessment) -> Record:
     """Return the verdicts of an assessment."""
 
     def verdicts(result: Judged[Any, Any]) -> dict[View, Verdict | ClaimVerdict]:

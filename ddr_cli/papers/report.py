@@ -15,7 +15,7 @@ from ddr_cli.papers.claim_tables import claim_table, count_text, glossary_table,
 from ddr_cli.papers.differences_figure import draw_differences
 from ddr_cli.papers.figure_notes import notes_on
 from ddr_cli.papers.page import render_page
-from ddr_cli.papers.record import RECORD, read_record, record_of, record_text, regressions
+from ddr_cli.papers.record import RECORD, read_record, record_text, regressions, verdict_record
 from ddr_cli.papers.tables import mark_data, matrix_of, number_data, number_table
 from ddr_cli.report import Format
 from ddr_cli.report.chart import page_chart
@@ -55,7 +55,7 @@ def check_report(results: Path, *, paper: str | None = None) -> ReportOutcome:
     """Evaluate a results folder and compare with the recorded verdicts, writing nothing."""
     assessment = assess(results, paper)
     recorded = read_record(results)
-    lost = regressions(recorded, record_of(assessment), paper)
+    lost = regressions(recorded, verdict_record(assessment), paper)
     return ReportOutcome(assessment, tuple(lost), bool(recorded))
 
 
@@ -110,7 +110,7 @@ def write_report(
         files.append(page)
     # Without a run that can't be read, its verdicts would be gone from the record.
     if not assessment.unread:
-        record = read_record(results) | record_of(assessment)
+        record = read_record(results) | verdict_record(assessment)
         files.append(write_file(results / RECORD, record_text(record)))
     outcome.files, outcome.page = tuple(files), page
     return outcome

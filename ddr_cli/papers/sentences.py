@@ -7,7 +7,14 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from ddr_cli.papers.assess import ALONE, ArtefactResult, PaperResult
-from ddr_cli.papers.cells import KINDS, described, our_words, printed_text, reason_text, shown_views
+from ddr_cli.papers.cells import (
+    KINDS,
+    entry_text,
+    our_words,
+    printed_text,
+    reason_text,
+    shown_views,
+)
 from ddr_cli.papers.claims import DECIDED, ClaimResult, PartResult
 from ddr_cli.papers.marks import MarkResult
 from ddr_cli.papers.numbers import NumberResult
@@ -112,7 +119,7 @@ def differences(result: PaperResult) -> list[Difference]:
         by_reason = defaultdict(list)
         for each in item.judged:
             if sentence := _difference(item, each):
-                by_reason[_reason(each.entry)].append((described(item.artefact, each), sentence))
+                by_reason[_reason(each.entry)].append((entry_text(item.artefact, each), sentence))
         for reason, entries in by_reason.items():
             title, lines = f"{len(entries)} entries", [": ".join(entry) for entry in entries]
             if len(entries) == 1:

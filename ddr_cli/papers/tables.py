@@ -57,7 +57,7 @@ def number_table(artefact: Artefact, results: Sequence[NumberResult]) -> pd.Data
     views = cells.shown_views(results)
     times = time_ratios(results)
     for result in results:
-        record = {"": cells.described(artefact, result), "printed": cells.printed_text(result)}
+        record = {"": cells.entry_text(artefact, result), "printed": cells.printed_text(result)}
         for view, heading in views:
             verdict = result.through(view)
             record[f"ours, {heading}"] = cells.ours_text(verdict, result.entry.metric)

@@ -9,7 +9,7 @@ import pandas as pd
 from rich.text import Text
 
 from ddr_cli.papers.assess import Assessment, PaperResult
-from ddr_cli.papers.cells import described, kind_of, ours_text, printed_text, verdict_text
+from ddr_cli.papers.cells import entry_text, kind_of, ours_text, printed_text, verdict_text
 from ddr_cli.papers.marks import MarkResult
 from ddr_cli.papers.numbers import NumberResult
 from ddr_cli.papers.rows import VIEWS, Judged, View
@@ -39,7 +39,7 @@ def paper_tables(result: PaperResult) -> Iterable[Table]:
             if isinstance(each, MarkResult):
                 printed = each.entry.printed or "–"
             views = [Text(f"{_ours(each, view)}\n") + _coloured(each, view) for view in VIEWS]
-            rows.append((f"{where}: {described(item.artefact, each)}", printed, *views))
+            rows.append((f"{where}: {entry_text(item.artefact, each)}", printed, *views))
     if rows:
         states = [f"{item.artefact.where}: {item.state}" for item in result.artefacts if item.state]
         heads = ["", "printed", "ours, the paper's setting", "ours, re-splits"]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ddr_cli.comparison.summary import Summary
-from ddr_cli.figures.embeddings import Embedding, point_groups, read_embeddings
+from ddr_cli.figures.embeddings import DrawnEmbedding, drawn_embeddings, point_groups
 from ddr_cli.report.chart import on_dark
 
 _GROUPS = 256
@@ -25,15 +25,15 @@ def page_points(summary: Summary) -> list[dict[str, Any]]:
     place among them, ``test`` whether it is a test point; a plane's ``at`` packs two coordinates
     into three bytes. What has another number of dimensions stays out.
     """
-    shared: dict[tuple[Any, ...], list[Embedding]] = {}
-    for each in read_embeddings(summary):
+    shared: dict[tuple[Any, ...], list[DrawnEmbedding]] = {}
+    for each in drawn_embeddings(summary):
         if each.dimension == 2:
             shared.setdefault((each.kept.split_hash, each.kept.y), []).append(each)
     few = (planes for planes in shared.values() if len(point_groups(planes[0])) <= _GROUPS)
     return [_group(planes) for planes in few]
 
 
-def _group(planes: Sequence[Embedding]) -> dict[str, Any]:
+def _group(planes: Sequence[DrawnEmbedding]) -> dict[str, Any]:
     first = planes[0]
     groups = point_groups(first)
     codes = np.zeros(len(first.y), dtype=np.uint8)
@@ -47,7 +47,7 @@ def _group(planes: Sequence[Embedding]) -> dict[str, Any]:
     }
 
 
-def _coordinates(embedding: Embedding) -> str:
+def _coordinates(embedding: DrawnEmbedding) -> str:
     points = embedding.coordinates
     low, high = points.min(axis=0), points.max(axis=0)
     scaled = (points - low) / np.where(high > low, high - low, 1.0)

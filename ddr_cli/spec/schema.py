@@ -63,7 +63,7 @@ class _Generator(GenerateJsonSchema):
         made = super().model_schema(schema)
         # The model of an estimator's parameters is in no file.
         with suppress(OSError):
-            for name, text in described(schema["cls"]).items():
+            for name, text in field_texts(schema["cls"]).items():
                 if name in made["properties"]:
                     made["properties"][name]["description"] = text
         return made
@@ -75,7 +75,7 @@ class _Generator(GenerateJsonSchema):
         return False
 
 
-def described(model: type[BaseModel]) -> dict[str, str]:
+def field_texts(model: type[BaseModel]) -> dict[str, str]:
     """Return what the source says below each field of a model.
 
     pydantic can do so, too, but reads the source whenever a program starts.

@@ -18,13 +18,13 @@ from ddr_cli.core.registry import shipped
 from ddr_cli.engine.rows.journal import FILE_NAME as TRIALS
 from ddr_cli.engine.rows.manifest import MANIFEST as RUN
 from ddr_cli.engine.rows.manifest import read_manifest
-from ddr_cli.suite.remaining import MANIFEST, Part
+from ddr_cli.suite.remaining import MANIFEST, SuitePart
 
 if TYPE_CHECKING:
     from ddr_cli.suite.definition import Suite
 
 
-def write_archive(suite: Suite, parts: Sequence[Part], folder: Path, file: Path) -> list[str]:
+def write_archive(suite: Suite, parts: Sequence[SuitePart], folder: Path, file: Path) -> list[str]:
     """Write the rows of a suite's folder into a zip file; return the names of the files in it.
 
     The same rows make the same bytes. Raises InputError if there are no rows, or if some are of an

@@ -20,7 +20,7 @@ from ddr_cli.spec.feasible import NOTHING, limits_of
 from ddr_cli.spec.model import Spec
 from ddr_cli.suite.definition import INDUCTIVE, Suite
 from ddr_cli.suite.leaderboard import Leaderboard, leaderboard
-from ddr_cli.suite.remaining import Part
+from ddr_cli.suite.remaining import SuitePart
 from ddr_cli.suite.rows import failures, shared_classifiers, suite_rows
 
 Key = tuple[str, str, str, bool, str]
@@ -273,7 +273,7 @@ def _of_first_classifier(rows: pd.DataFrame) -> pd.DataFrame:
     return rows[rows["classifier"].isin(shared_classifiers(rows)[:1])]
 
 
-def benchmark_of(suite: Suite, parts: Sequence[Part]) -> Benchmark:
+def benchmark_of(suite: Suite, parts: Sequence[SuitePart]) -> Benchmark:
     """Return the results of a suite's parts; an InputError if they have no rows."""
     specs = {part.dataset: part.spec for part in parts if part.track == INDUCTIVE}
     return Benchmark(suite, suite_rows(parts), specs)

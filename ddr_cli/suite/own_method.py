@@ -15,7 +15,7 @@ from ddr_cli.engine.plan.datasets import Datasets
 from ddr_cli.engine.run import RunOutcome, RunSettings
 from ddr_cli.suite.definition import INDUCTIVE, Suite
 from ddr_cli.suite.leaderboard import Leaderboard, leaderboard
-from ddr_cli.suite.remaining import Part, folder_of, parts_of, run_suite, seen_again
+from ddr_cli.suite.remaining import SuitePart, folder_of, parts_of, run_suite, seen_again
 from ddr_cli.suite.rows import suite_rows
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class Joined:
     classifier: str | None
     metric: str | None
     theirs: pd.DataFrame
-    ours: Sequence[Part]
+    ours: Sequence[SuitePart]
     endings: dict[str, RunOutcome | DdrError]
 
     @property

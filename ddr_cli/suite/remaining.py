@@ -37,7 +37,7 @@ _REDUCER = IDENTITY_COLUMNS.index("reducer")
 
 
 @dataclass(frozen=True)
-class Part:
+class SuitePart:
     """One data set of a track: its plan, the status of its trials, and stale rows by method."""
 
     spec: Spec
@@ -144,7 +144,7 @@ def parts_of(
     datasets: Datasets | None = None,
     tracks: Sequence[str] = (),
     only: Sequence[str] = (),
-) -> list[Part]:
+) -> list[SuitePart]:
     """Return the parts of these tracks and data sets, or of all, with their state in `out`."""
     datasets = datasets or Datasets()
     return [
@@ -153,24 +153,24 @@ def parts_of(
     ]
 
 
-def seen_again(parts: Sequence[Part]) -> list[Part]:
+def seen_again(parts: Sequence[SuitePart]) -> list[SuitePart]:
     """Return the parts with their state read again."""
     return [_part(part.spec, part.plan, part.folder) for part in parts]
 
 
-def _part(spec: Spec, plan: Plan, folder: Path) -> Part:
+def _part(spec: Spec, plan: Plan, folder: Path) -> SuitePart:
     journal = journal_of(folder, plan)
     stale = stale_rows(journal, plan)
     labels = {shown(item.name): item.label for item in spec.reducers}
     old = (row[_REDUCER] for row in journal.rows if row[0] in stale)
     named = Counter(labels.get(name, class_name(name)) for name in old)
     status = {key: value for key, value in journal.status.items() if key not in stale}
-    return Part(spec, plan, folder, status, named)
+    return SuitePart(spec, plan, folder, status, named)
 
 
 def run_suite(
     suite: Suite,
-    parts: Sequence[Part],
+    parts: Sequence[SuitePart],
     settings: RunSettings,
     *,
     sources: Sources | None = None,
@@ -229,7 +229,7 @@ def write_manifest(suite: Suite, out: Path) -> None:
         atomic_write(out / MANIFEST, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
 
 
-def cost_table(parts: Sequence[Part]) -> pd.DataFrame:
+def cost_table(parts: Sequence[SuitePart]) -> pd.DataFrame:
     """Return the cost of each method on each data set of a track.
 
     `seconds` are CPU seconds of one split, `source` is where they come from, and `seconds_left` are

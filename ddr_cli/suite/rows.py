@@ -14,14 +14,14 @@ from ddr_cli.engine.rows.journal import OK
 from ddr_cli.spec.budgets import ALL, LABELS
 from ddr_cli.spec.controls import SEEN
 from ddr_cli.spec.feasible import WIDTH
-from ddr_cli.suite.remaining import Part
+from ddr_cli.suite.remaining import SuitePart
 
 _WIDTH_COLUMN = f"reducer.{WIDTH}"
 _CARRIED = ("split", "split_hash", "status", "reason", "fit_seconds", "eval_seconds")
 _SOMETIMES = ("tune_seconds", "inner_score", SEEN)
 
 
-def suite_rows(parts: Sequence[Part]) -> pd.DataFrame:
+def suite_rows(parts: Sequence[SuitePart]) -> pd.DataFrame:
     """Return all current rows: one per method, classifier, split, and tuned or default setting.
 
     Added to the journal's columns are `track`, the labels of `method` and `classifier`, `tuned`,
@@ -34,7 +34,7 @@ def suite_rows(parts: Sequence[Part]) -> pd.DataFrame:
     return pd.concat(tables, ignore_index=True)
 
 
-def _rows_of(part: Part) -> pd.DataFrame:
+def _rows_of(part: SuitePart) -> pd.DataFrame:
     trials = part.trials
     cells = [part.plan.trials[trial] for trial in trials.index]
     found: dict[str, Any] = {
@@ -59,7 +59,7 @@ def _rows_of(part: Part) -> pd.DataFrame:
     return pd.DataFrame(found)
 
 
-def _settings(part: Part, trials: pd.DataFrame, methods: Sequence[str]) -> list[str]:
+def _settings(part: SuitePart, trials: pd.DataFrame, methods: Sequence[str]) -> list[str]:
     """Return the values of each method's tuned parameters and of n_components, as text."""
     open_ones = {
         item.label: [f"reducer.{name}" for name in dict.fromkeys([WIDTH, *item.grids])]

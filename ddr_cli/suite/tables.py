@@ -22,7 +22,7 @@ from ddr_cli.report.page import short
 from ddr_cli.report.table import Table
 from ddr_cli.spec.budgets import ALL, LABELS
 from ddr_cli.suite.leaderboard import Leaderboard
-from ddr_cli.suite.remaining import ESTIMATED, MEASURED, Part
+from ddr_cli.suite.remaining import ESTIMATED, MEASURED, SuitePart
 from ddr_cli.suite.rows import failures
 
 if TYPE_CHECKING:
@@ -213,7 +213,7 @@ def plan_notes(table: pd.DataFrame) -> list[str]:
     return lines
 
 
-def covered(parts: Sequence[Part], table: pd.DataFrame, hours: float) -> str:
+def covered(parts: Sequence[SuitePart], table: pd.DataFrame, hours: float) -> str:
     """Report how much of the remaining work this number of CPU hours covers."""
     left = hours * 3600
     costs = table.set_index(["track", "dataset", "method"])["seconds"].dropna()
@@ -232,7 +232,7 @@ def covered(parts: Sequence[Part], table: pd.DataFrame, hours: float) -> str:
     return f"{hours:g} CPU hours cover all that is to do{known}, and leave {duration(left)}"
 
 
-def status_tables(parts: Sequence[Part]) -> Iterator[Table]:
+def status_tables(parts: Sequence[SuitePart]) -> Iterator[Table]:
     """Yield the progress of a suite by data set and by method."""
     tallies = pd.concat({part.spec.name: part.tallies for part in parts}, names=["data set"])
     for by in ("data set", "method"):
@@ -242,7 +242,7 @@ def status_tables(parts: Sequence[Part]) -> Iterator[Table]:
         yield Table(sums.astype(str).replace("0", "").reset_index(), total=totals, narrow=True)
 
 
-def one_line(suite: Suite, parts: Sequence[Part]) -> str:
+def progress_line(suite: Suite, parts: Sequence[SuitePart]) -> str:
     """Report the progress of a suite in one line."""
     total = pd.concat([part.tallies for part in parts]).sum()
     text = (

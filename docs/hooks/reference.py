@@ -30,7 +30,7 @@ from ddr_cli.spec.model import (
     SplitSpec,
     TuneSpec,
 )
-from ddr_cli.spec.schema import described, model_schema
+from ddr_cli.spec.schema import field_texts, model_schema
 
 INSIDE = {
     "split": SplitSpec,
@@ -63,7 +63,7 @@ def pages() -> dict[str, str]:
 
 def spec() -> str:
     """Return what each key of a spec is, from the models that check specs."""
-    texts = described(Spec)
+    texts = field_texts(Spec)
     lines = [
         "# Keys of a spec",
         "Made from the models that check specs. `ddr validate` says more, with the file, line and "

@@ -8,7 +8,7 @@ import pytest
 
 from ddr_cli.core.extras import nothing_fitted
 from ddr_cli.suite.definition import load_suite
-from ddr_cli.suite.remaining import Part
+from ddr_cli.suite.remaining import SuitePart
 
 SUITE = """
 title: A small suite
@@ -168,7 +168,7 @@ def test_a_split_is_done_when_all_of_its_trials_have_a_row(tmp_path):
     fit = SimpleNamespace(trials={"a": None, "b": None}, reducer=SimpleNamespace(label="pca"))
     plan = SimpleNamespace(fits={"first": [fit]})
     for rows, left in (({}, ["pca"]), ({"a": "ok"}, ["pca"]), ({"a": "ok", "b": "failed"}, [])):
-        assert Part(None, plan, tmp_path, rows, {}).to_do("first") == left
+        assert SuitePart(None, plan, tmp_path, rows, {}).to_do("first") == left
 
 
 @pytest.mark.parametrize(

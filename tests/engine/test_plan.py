@@ -2,7 +2,7 @@ import pytest
 
 from ddr_cli.data.cards import load_card
 from ddr_cli.engine import make_plan
-from ddr_cli.engine.plan.identity import DataIdentity, canonical
+from ddr_cli.engine.plan.identity import DataIdentity, canonical_json
 from ddr_cli.evaluation.evaluators import PREPROCESSORS
 
 CCDR = {"name": "ccdr", "n_components": 2, "n_neighbors": 4, "beta": 0.5}
@@ -98,9 +98,9 @@ def test_what_is_shared(make_spec):
     ("one", "other"), [(1, 1.0), ({"b": 1, "a": 2}, {"a": 2, "b": 1}), ((1, 2), [1, 2])]
 )
 def test_equal_values_have_one_text(one, other):
-    assert canonical(one) == canonical(other)
+    assert canonical_json(one) == canonical_json(other)
 
 
 @pytest.mark.parametrize(("one", "other"), [(1, "1"), (True, 1), (None, "None"), (0.1, 0.2)])
 def test_different_values_have_different_texts(one, other):
-    assert canonical(one) != canonical(other)
+    assert canonical_json(one) != canonical_json(other)

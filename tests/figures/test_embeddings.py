@@ -9,7 +9,7 @@ from matplotlib.colors import to_rgb
 from ddr_cli.comparison.summary import summary_of
 from ddr_cli.core.errors import InputError
 from ddr_cli.figures import draw
-from ddr_cli.figures.embeddings import read_embeddings
+from ddr_cli.figures.embeddings import drawn_embeddings
 from ddr_cli.figures.style import class_look, rendered
 from ddr_cli.report import write_run
 
@@ -128,13 +128,13 @@ def test_of_many_dimensions_the_plane_is_drawn_and_said(made):
 def test_a_swept_dimension_has_a_panel_each(made):
     contents = [_content("lda", columns) for columns in (3, 1, 2)]
     folder = made(*contents, reducers=[LDA], sweep={"reducer.n_components": [1, 2, 3]})
-    titles = [each.title for each in read_embeddings(summary_of(folder))]
+    titles = [each.title for each in drawn_embeddings(summary_of(folder))]
     assert titles == ["FDA, dim = 1", "FDA, dim = 2", "FDA, dim = 3"]
 
 
 def test_what_is_of_another_setting_is_left_out(made):
     folder = made(_content("lda"), _content("lda", 3), _content("pca"))
-    assert [each.title for each in read_embeddings(summary_of(folder))] == ["FDA"]
+    assert [each.title for each in drawn_embeddings(summary_of(folder))] == ["FDA"]
 
 
 @pytest.mark.parametrize(
@@ -150,7 +150,7 @@ def test_what_is_of_another_setting_is_left_out(made):
 def test_a_damaged_file_is_named(made, content):
     folder = made(content)
     with pytest.raises(InputError, match=r"0\.json is damaged.*ddr run run"):
-        read_embeddings(summary_of(folder))
+        drawn_embeddings(summary_of(folder))
 
 
 def test_many_points_stay_below_a_megabyte_and_the_same(made, tmp_path):
@@ -177,12 +177,12 @@ def test_ten_classes_differ_in_colour_and_a_hundred_in_look():
 def test_a_direction_in_the_plane_of_generated_data_is_drawn_among_the_points():
     results = Path(__file__).parents[2] / "results"
     summary = summary_of(results / "lfda_toys_multimodal")
-    fda, lpp, lfda = read_embeddings(summary)
+    fda, lpp, lfda = drawn_embeddings(summary)
     # The first coordinate tells the middle class from those on both sides of it.
     assert abs(lpp.direction[0]) > 0.99 < abs(lfda.direction[0])
     assert abs(fda.direction[1]) > 0.9
     assert fda.coordinates.shape == (300, 2)
-    (data, *others) = read_embeddings(summary_of(results / "nmmp_rings"))
+    (data, *others) = drawn_embeddings(summary_of(results / "nmmp_rings"))
     assert data.title == "the data, features 1 and 2 of 10"
     assert len(others) == 3
 
@@ -193,4 +193,4 @@ def test_a_parameter_that_an_older_version_had_does_not_stop_a_figure(tmp_path):
     manifest = json.loads((folder / "manifest.json").read_text())
     manifest["spec"]["reducers"][1]["params"]["map"] = "kernel_ridge"
     (folder / "manifest.json").write_text(json.dumps(manifest))
-    assert read_embeddings(summary_of(folder))[0].title == "original"
+    assert drawn_embeddings(summary_of(folder))[0].title == "original"

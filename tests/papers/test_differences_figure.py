@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from ddr_cli.comparison.summary import summary_of
-from ddr_cli.papers.claims import Finding, judge_claims
+from ddr_cli.papers.claims import ClaimFinding, judge_claims
 from ddr_cli.papers.differences_figure import draw_differences
 from ddr_cli.papers.figure_notes import notes_on
 from ddr_cli.papers.numbers import judge_numbers
@@ -45,7 +45,8 @@ def test_what_papers_say_of_a_run_is_counted(summaries):
 def test_a_title_counts_the_claims_that_rest_on_several_runs(summaries):
     claims = judge_claims(load_paper("nmmp"), summaries)
     whole = [
-        replace(each, own=Finding("holds", ""), resplits=Finding("fails", "")) for each in claims
+        replace(each, own=ClaimFinding("holds", ""), resplits=ClaimFinding("fails", ""))
+        for each in claims
     ]
     finding = notes_on(summaries["nmmp_iris"], {"nmmp": whole}).finding
     assert "1 close; 4 of 4 claims" in finding

@@ -6,7 +6,7 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ddr_cli.engine.plan.identity import DataIdentity, canonical
+from ddr_cli.engine.plan.identity import DataIdentity, canonical_json
 
 if TYPE_CHECKING:
     from ddr_cli.data import Dataset, Sources
@@ -64,7 +64,7 @@ class Datasets:
         """Return a spec's data set with these options of its card."""
         from ddr_cli.data import load_dataset
 
-        key = canonical([str(spec.card), options])
+        key = canonical_json([str(spec.card), options])
         found = self._kept.pop(key, None)
         if found is None:
             found = load_dataset(spec.card, options=options, sources=self._sources)

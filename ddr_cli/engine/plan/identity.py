@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ddr_cli.spec import Cell, Setting, Spec, SplitKey, Tuning
 
 
-def canonical(value: object) -> str:
+def canonical_json(value: object) -> str:
     """Return JSON that is the same text for equal values: sorted keys, ``1.0`` written as ``1``."""
     return json.dumps(_plain(value), sort_keys=True, separators=(",", ":"))
 
@@ -47,7 +47,7 @@ class DataIdentity(BaseModel):
     @cached_property
     def text(self) -> str:
         """Canonical JSON."""
-        return canonical(self.model_dump())
+        return canonical_json(self.model_dump())
 
 
 class TrialIds:
@@ -69,7 +69,7 @@ class TrialIds:
         self._texts: dict[tuple[int, str, str], tuple[object, str]] = {}
         self._around_split: dict[object, tuple[str, str]] = {}
         versions = [getattr(step.factory, "version", 1) for step in spec.preprocess]
-        self._steps = canonical(
+        self._steps = canonical_json(
             [
                 _component(PREPROCESSORS, step.name, version, step.params)
                 for step, version in zip(spec.preprocess, versions, strict=True)
@@ -97,11 +97,11 @@ class TrialIds:
     def _split_text(self, split: SplitKey) -> str:
         text = self._texts.get((id(split), "", ""))
         if text is None:
-            text = self._texts[id(split), "", ""] = (split, canonical(self._split(split)))
+            text = self._texts[id(split), "", ""] = (split, canonical_json(self._split(split)))
         return text[1]
 
     def _before_split(self, cell: Cell) -> str:
-        control = f'"control":{canonical(cell.control)},' if cell.control else ""
+        control = f'"control":{canonical_json(cell.control)},' if cell.control else ""
         labels = "" if cell.labels is None else f'"labels":{cell.labels},'
         # A tuned trial's fit is of the width that is chosen, whatever else the spec fits.
         reducer = self._text(cell.reducer, self._reducer if cell.tuning is None else _alone)
@@ -115,7 +115,7 @@ class TrialIds:
         known = self._texts.get(key)
         if known is None:
             described = describe(thing, tuned) if tuned else describe(thing)
-            known = self._texts[key] = (thing, canonical(described))
+            known = self._texts[key] = (thing, canonical_json(described))
         return known[1]
 
     def _split(self, split: SplitKey) -> dict[str, Any]:
@@ -136,7 +136,7 @@ class TrialIds:
             for reducer, other in tuning.candidates
         )
         inner = {"folds": tuning.folds, "metric": tuning.metric, "repeats": tuning.repeats}
-        return f'{{"candidates":[{candidates}],{canonical(inner)[1:]}'
+        return f'{{"candidates":[{candidates}],{canonical_json(inner)[1:]}'
 
     def _reducer(self, setting: Setting, tuned: str = "") -> dict[str, Any]:
         width = self._fitted_width(setting, tuned)
@@ -169,14 +169,16 @@ def _component(
 def differing(factory: Callable[..., Any], params: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters that differ from an estimator's defaults."""
     defaults = _usual(factory)
-    return {key: value for key, value in params.items() if canonical(value) != defaults.get(key)}
+    return {
+        key: value for key, value in params.items() if canonical_json(value) != defaults.get(key)
+    }
 
 
 @cache
 def _usual(factory: Callable[..., Any]) -> dict[str, str]:
     from ddr_cli.spec.estimators import usual
 
-    return {name: canonical(value) for name, value in usual(factory).items()}
+    return {name: canonical_json(value) for name, value in usual(factory).items()}
 
 
 def _plain(value: Any) -> Any:

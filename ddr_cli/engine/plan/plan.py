@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ddr_cli.core.own_code import shown
 from ddr_cli.engine.plan.datasets import Datasets
-from ddr_cli.engine.plan.identity import DataIdentity, TrialIds, canonical, differing
+from ddr_cli.engine.plan.identity import DataIdentity, TrialIds, canonical_json, differing
 from ddr_cli.engine.plan.searches import OUT_OF_SAMPLE, QUERIES, transforms_by_neighbors
 
 if TYPE_CHECKING:
@@ -334,7 +334,7 @@ class _Sharing:
         def fit(*, shares: bool) -> tuple[str, int | None]:
             shares = shares and counts
             params = rest if shares else setting.params
-            text = canonical([setting.name, setting.mode, setting.version, params])
+            text = canonical_json([setting.name, setting.mode, setting.version, params])
             return text, int(str(width)) if shares else None
 
         narrows = traits.shares_widths and setting.mode == OUT_OF_SAMPLE

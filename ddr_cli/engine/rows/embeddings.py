@@ -13,7 +13,7 @@ from ddr_cli.core.atomic import atomic_write, clear_messages, require_file
 from ddr_cli.core.errors import InputError, printable
 from ddr_cli.core.own_code import class_name
 from ddr_cli.core.validation import Frozen
-from ddr_cli.engine.rows.result import Points
+from ddr_cli.engine.rows.result import Coordinates
 
 if TYPE_CHECKING:
     from ddr_cli.engine.plan.plan import Plan
@@ -41,8 +41,8 @@ class KeptEmbedding(Frozen):
     part: tuple[Literal["train", "test"], ...]
     subclass_names: tuple[Shown, ...] | None = None
     subclasses: tuple[int, ...] | None = None
-    coordinates: Points
-    prototypes: Points | None = None
+    coordinates: Coordinates
+    prototypes: Coordinates | None = None
 
     @model_validator(mode="after")
     def _has_drawable_points(self) -> Self:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-Points = tuple[tuple[float, ...], ...]
+Coordinates = tuple[tuple[float, ...], ...]
 
 
 @dataclass(frozen=True)

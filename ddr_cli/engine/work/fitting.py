@@ -20,7 +20,7 @@ from scipy import sparse
 from ddr_cli.core.errors import DdrError
 from ddr_cli.engine.plan.searches import QUERIES, TRANSDUCTIVE, transforms_by_neighbors
 from ddr_cli.engine.rows.journal import FAILED, OK, one_line
-from ddr_cli.engine.rows.result import Points, TrialResult
+from ddr_cli.engine.rows.result import Coordinates, TrialResult
 from ddr_cli.engine.rows.tracebacks import traceback_of
 from ddr_cli.engine.work.jobs import (
     Division,
@@ -313,7 +313,9 @@ def _prototypes(reducer: Any, n_classes: int) -> NDArray[Any] | None:
     return None
 
 
-def _kept(embedding: EmbeddedSplit, job: FitJob) -> dict[int | None, tuple[Points, Points | None]]:
+def _kept(
+    embedding: EmbeddedSplit, job: FitJob
+) -> dict[int | None, tuple[Coordinates, Coordinates | None]]:
     if not job.kept_widths:
         return {}
     parts = (embedding.train, embedding.test)
@@ -334,7 +336,7 @@ def dense(part: Any) -> NDArray[Any]:
     return np.asarray(part.toarray() if sparse_part else part)
 
 
-def _nested(values: NDArray[Any]) -> Points:
+def _nested(values: NDArray[Any]) -> Coordinates:
     return tuple(map(tuple, np.asarray(values, dtype=float).tolist()))
 
 

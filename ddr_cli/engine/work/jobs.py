@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from ddr_cli.core.errors import DdrError
-from ddr_cli.engine.rows.result import Points, TrialResult
+from ddr_cli.engine.rows.result import Coordinates, TrialResult
 
 if TYPE_CHECKING:
     import numpy as np
@@ -165,7 +165,7 @@ class JobResult:
     disk_full: bool = False
     files_gone: bool = False
     cpu_seconds: float = 0.0
-    kept: Mapping[int | None, tuple[Points, Points | None]] = field(default_factory=dict)
+    kept: Mapping[int | None, tuple[Coordinates, Coordinates | None]] = field(default_factory=dict)
 
 
 class Trace:

@@ -18,7 +18,7 @@ import numpy as np
 
 from ddr_cli.core.errors import InputError
 from ddr_cli.engine.rows.journal import FAILED, TIMEOUT
-from ddr_cli.engine.rows.result import Points, TrialResult
+from ddr_cli.engine.rows.result import Coordinates, TrialResult
 from ddr_cli.engine.work.jobs import (
     Division,
     Evaluation,
@@ -118,7 +118,7 @@ class KeptCoordinates:
 
     split: OpenSplit
     fit: Fit
-    kept: Mapping[int | None, tuple[Points, Points | None]]
+    kept: Mapping[int | None, tuple[Coordinates, Coordinates | None]]
 
 
 @dataclass

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import signal
+import threading
 import time
-from collections.abc import Mapping
-from contextlib import closing, suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
+from types import FrameType
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,9 +17,8 @@ from ddr_cli.core.own_code import shown
 from ddr_cli.engine.rows.embeddings import KeptEmbedding, embedding_path
 from ddr_cli.engine.rows.journal import OK, Journal, parameter_text
 from ddr_cli.engine.rows.manifest import Manifest, SessionRecord, manifest_of, now, packages_of
-from ddr_cli.engine.rows.result import Points, TrialResult
+from ddr_cli.engine.rows.result import Coordinates, TrialResult
 from ddr_cli.engine.rows.tracebacks import Tracebacks
-from ddr_cli.engine.work.interruptible import interruptible
 from ddr_cli.engine.work.majority import majority_scores
 from ddr_cli.engine.work.samples import Labels, Samples
 from ddr_cli.engine.work.schedule import Ended, KeptCoordinates, Schedule
@@ -95,7 +97,7 @@ class Session:
         wall, cpu = time.perf_counter(), time.process_time()
         schedule = None
         try:
-            with Scratch() as scratch, interruptible(executor.wake) as stopped:
+            with Scratch() as scratch, _interruptible(executor.wake) as stopped:
                 schedule = Schedule(
                     self._plan,
                     decision,
@@ -215,7 +217,7 @@ class Session:
             ).write(embedding_path(self._journal.path.parent, self._plan, trial_id))
 
 
-def _shortened(coordinates: Points) -> Points:
+def _shortened(coordinates: Coordinates) -> Coordinates:
     """Return coordinates rounded to the significant digits that a figure shows."""
     digits = _COORDINATE_DIGITS
     return tuple(tuple(float(f"{value:.{digits}g}") for value in row) for row in coordinates)
@@ -223,3 +225,38 @@ def _shortened(coordinates: Points) -> Points:
 
 def _rounded(seconds: float | None) -> float | None:
     return None if seconds is None else round(seconds, _SECONDS_DECIMALS)
+
+
+@contextmanager
+def _interruptible(wake: Callable[[], None]) -> Iterator[Callable[[], bool]]:
+    """Make Ctrl-C and requests to end (SIGTERM, SIGHUP) set a flag within the block.
+
+    Yields a function that returns the flag. A second signal acts as without the block. `wake` is
+    called to end the block's waiting. Only the main thread can handle signals; in other threads the
+    flag is never set.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield lambda: False
+        return
+    stopped = False
+    before: dict[int, object] = {}
+
+    def stop(_number: int, _frame: FrameType | None) -> None:
+        nonlocal stopped
+        stopped = True
+        restore()
+        wake()
+
+    def restore() -> None:
+        for number, handler in before.items():
+            signal.signal(number, handler)  # type: ignore[arg-type]
+
+    names = ("SIGINT", "SIGTERM", "SIGHUP")
+    for number in [getattr(signal, name) for name in names if hasattr(signal, name)]:
+        # Signals that are ignored, for instance by nohup, stay ignored.
+        if signal.getsignal(number) != signal.SIG_IGN:
+            before[number] = signal.signal(number, stop)
+    try:
+        yield lambda: stopped
+    finally:
+        restore()
