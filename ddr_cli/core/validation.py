@@ -181,9 +181,9 @@ def _problem(
     path: KeyPath, details: list[ErrorDetails], owner: str, known: Iterable[str]
 ) -> tuple[KeyPath, str, bool]:
     key = next((part for part in reversed(path) if isinstance(part, str)), "")
-    if details[0]["type"] == "extra_forbidden":
+    if details[0]["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
         return path, unknown_key(key, owner, known), True
-    if details[0]["type"] == "missing" and path[-1] == key:
+    if details[0]["type"] in ("missing", "missing_keyword_only_argument") and path[-1] == key:
         return path, f"{owner} needs {key}.", False
     return path, sentence(key if key.isidentifier() else f"'{key}'", details), False
 

@@ -250,7 +250,11 @@ def assemble(card: Card, raw: RawData, files: Sequence[CardFile] = ()) -> Datase
         X = canonical(X)
     order = card.merge or card.keep or (card.names.values() if card.names else ())
     y, target_names = _encode(raw.labels, order)
-    groups = group_names = subclasses = subclass_names = None
+    split = groups = group_names = subclasses = subclass_names = None
+    if card.split == "by_file":
+        if raw.sizes is None or len(raw.sizes) != len(files):
+            raise InputError("This format does not tell which rows are from which file: no split.")
+        split = _split_of(np.repeat([file.role or "" for file in files], raw.sizes))
     if raw.groups is not None:
         found, codes = np.unique(raw.groups, return_inverse=True)
         groups, group_names = codes.astype(np.int64), tuple(map(str, found.tolist()))
@@ -263,7 +267,7 @@ def assemble(card: Card, raw: RawData, files: Sequence[CardFile] = ()) -> Datase
         y=y,
         target_names=target_names,
         fingerprint="",
-        split=_split_by_file(raw, files) if card.split == "by_file" else None,
+        split=split,
         image_shape=raw.image_shape or card.image_shape,
         feature_names=raw.feature_names,
         groups=groups,
@@ -388,12 +392,6 @@ def _encode(
             classes = sorted(there)
     index = {name: position for position, name in enumerate(classes)} | {_NONE: -1}
     return np.array([index[name] for name in names.tolist()], dtype=np.int64), tuple(classes)
-
-
-def _split_by_file(raw: RawData, files: Sequence[CardFile]) -> PredefinedSplit:
-    if raw.sizes is None or len(raw.sizes) != len(files):
-        raise InputError("This format does not tell which rows are from which file: no split.")
-    return _split_of(np.repeat([file.role or "" for file in files], raw.sizes))
 
 
 def _splits_by_column(card: Card, parts: Mapping[str, NDArray[Any]]) -> dict[str, PredefinedSplit]:

@@ -16,13 +16,13 @@ import numpy as np
 import pandas as pd
 
 from ddr_cli.core.atomic import require_file
-from ddr_cli.core.errors import InputError, did_you_mean
+from ddr_cli.core.errors import InputError
 from ddr_cli.core.yaml_loader import read_document
 from ddr_cli.data.dataset import Dataset
 from ddr_cli.data.files import decoded_text, is_archive, read_bytes
 from ddr_cli.data.formats import FORMATS, tables
 from ddr_cli.data.formats.numeric_arrays import is_idx, load_mat, load_npz
-from ddr_cli.data.formats.table_columns import MISSING_VALUES, Column
+from ddr_cli.data.formats.table_columns import MISSING_VALUES, Cells, Column, Table
 from ddr_cli.data.load import write_card
 from ddr_cli.data.store.sources import Sources
 
@@ -285,10 +285,22 @@ class _Column:
 
 def _look_at_table(path: Path, name: str, seen: Seen) -> None:
     said = seen.said
-    titles, columns = _columns(path, name, seen)
+    table = _table(path, name, seen)
+    markers = list(dict.fromkeys([*MISSING_VALUES, *said.get("missing_values", ())]))
+    if "missing_values" in said:
+        seen.options["missing_values"] = markers
+    titles = table.titles or [""] * table.cells.shape[1]
+    columns = [
+        _Column(title if table.titles else i, title or f"column {i} (from 0)", cells, markers)
+        for i, (title, (_, cells)) in enumerate(zip(titles, table.cells.items(), strict=True))
+    ]
 
     def named(options: Mapping[str, Any], *roles: str) -> list[_Column]:
-        return _named(path, columns, titles, options, roles)
+        keys: list[Column] = []
+        for value in (options[role] for role in roles if role in options):
+            keys += value if isinstance(value, list | tuple) else [value]
+        places = {table.index_of(key) for key in keys if key != "all"}
+        return [column for i, column in enumerate(columns) if i in places]
 
     taken = named(said, "groups", *_ROLES)
     rest = [column for column in columns if column not in taken]
@@ -315,64 +327,16 @@ def _look_at_table(path: Path, name: str, seen: Seen) -> None:
         seen.options.setdefault("categories", "codes")
 
 
-def _columns(path: Path, name: str, seen: Seen) -> tuple[list[str], list[_Column]]:
-    """Return the names (if it has some) and the columns of a table."""
-    titles, frame = _cells(path, name, seen)
-    markers = list(dict.fromkeys([*MISSING_VALUES, *seen.said.get("missing_values", ())]))
-    if "missing_values" in seen.said:
-        seen.options["missing_values"] = markers
-    columns = [
-        _Column(
-            titles[i] if titles else i,
-            titles[i] if titles and titles[i] else f"column {i} (from 0)",
-            frame.iloc[:, i],
-            markers,
-        )
-        for i in range(frame.shape[1])
-    ]
-    return titles, columns
-
-
-def _named(
-    path: Path,
-    columns: Sequence[_Column],
-    titles: Sequence[str],
-    options: Mapping[str, Any],
-    roles: Sequence[str],
-) -> list[_Column]:
-    """Return the columns of these options: by name or index, negative ones from the end."""
-    keys: list[object] = []
-    for value in (options[role] for role in roles if role in options):
-        keys += value if isinstance(value, list | tuple) else [value]
-    for key in keys:
-        if isinstance(key, str) and key not in titles and key != "all":
-            hint = did_you_mean(key, titles) if titles else " The columns have no names."
-            raise InputError(f"{path}: there is no column called '{key}'.{hint}")
-    n = len(columns)
-    return [c for i, c in enumerate(columns) if c.key in keys or i in keys or i - n in keys]
-
-
-def _cells(path: Path, name: str, seen: Seen) -> tuple[list[str], pd.DataFrame]:
-    """Return the names (if it has some) and the cells of the columns of a table, as text."""
-    said = seen.said
-    titles = list(said.get("names", ()))
+def _table(path: Path, name: str, seen: Seen) -> Table:
+    """Return the cells of a table, with the names of its columns if it has some."""
+    names, header = seen.said.get("names", ()), seen.said.get("header")
     if name == "table":
-        file = tables.read_file_cells(path, said.get("sheet", 0))
-        frame, titles = file.frame, list(file.titles)
+        file = tables.read_file_cells(path, seen.said.get("sheet", 0))
     else:
-        frame = _text_cells(path, seen)
-    if not titles and not frame.empty:
-        header = said.get("header")
-        if header is None:
-            header = seen.options["header"] = _has_header(frame)
-        if header:
-            titles, frame = frame.iloc[0].tolist(), frame.iloc[1:]
-    if frame.empty:
-        raise InputError(f"{path}: the file holds no rows of data.")
-    if len(set(titles)) < len(titles):
-        twice = next(title for title in titles if titles.count(title) > 1)
-        raise InputError(f"{path}: the column name '{twice}' is there twice.")
-    return titles, frame
+        file = Cells(path, _text_cells(path, seen))
+    if header is None and not (names or file.titles or file.frame.empty):
+        header = seen.options["header"] = _has_header(file.frame)
+    return Table([file], names, bool(header))
 
 
 def _text_cells(path: Path, seen: Seen) -> pd.DataFrame:

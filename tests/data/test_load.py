@@ -114,8 +114,8 @@ def test_users_own_unreadable_file_is_the_users_mistake(toy, sources):
     ("format_", "what"),
     [
         ({"name": "cvs"}, "Did you mean 'csv'"),
-        ({"name": "csv", "haeder": True}, "no option 'haeder'. Did you mean 'header'"),
-        ({"name": "csv", "header": "perhaps"}, "can't take header: 'perhaps'"),
+        ({"name": "csv", "haeder": True}, "has no 'haeder'. Did you mean 'header'"),
+        ({"name": "csv", "header": "perhaps"}, "header must be true or false"),
     ],
 )
 def test_wrong_format_is_reported(format_, what, toy, sources):

@@ -16,7 +16,7 @@ from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from ddr_cli.core.errors import InputError, did_you_mean
+from ddr_cli.core.errors import InputError
 from ddr_cli.core.registry import Entry, Registry, components
 
 if TYPE_CHECKING:
@@ -79,23 +79,17 @@ def call_checked(
     """Call a format or a generator, its options checked against its annotations."""
     from pydantic import ConfigDict, ValidationError, validate_call
 
+    from ddr_cli.core.validation import field_problems
+
     config = ConfigDict(strict=True, arbitrary_types_allowed=True)
     try:
         # YAML has no tuples: what it writes as a list may be wanted as one.
         checked = {name: _frozen(value) for name, value in options.items()}
         return validate_call(config=config)(function)(*first, **checked)
     except ValidationError as error:
-        problem = error.errors()[0]
-        name = str(problem["loc"][0])
-        if problem["type"] == "unexpected_keyword_argument":
-            known = list(signature(function).parameters)[len(first) :]
-            raise InputError(
-                f"{owner} has no option '{name}'.{did_you_mean(name, known)} "
-                f"Its options are {', '.join(known)}."
-            ) from None
-        raise InputError(
-            f"{owner} can't take {name}: {options.get(name)!r}: {problem['msg']}."
-        ) from None
+        known = list(signature(function).parameters)[len(first) :]
+        _, text, _ = next(field_problems(error, owner, known))
+        raise InputError(text if text.startswith(owner) else f"{owner}: {text}") from None
 
 
 def _frozen(value: Any) -> Any:

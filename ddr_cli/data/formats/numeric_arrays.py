@@ -42,18 +42,24 @@ def read_npz(
     data, label: The names of the arrays with the features and the classes.
     groups: The name of the array of the groups.
     """
-    return concatenate_rows([_read_one(Path(path), data, label, groups) for path in paths])
 
+    def read_one(path: Path) -> RawData:
+        arrays = load_npz(path)
+        features, shape = _features(path, arrays, data)
 
-def _read_one(path: Path, data: str, label: str, groups: str | None) -> RawData:
-    arrays = load_npz(path)
-    features, shape = _features(path, arrays, data)
-    return RawData(
-        features,
-        _row_values(path, arrays, label, features.shape[0]),
-        image_shape=shape,
-        groups=None if groups is None else _row_values(path, arrays, groups, features.shape[0]),
-    )
+        def values(name: str) -> NDArray[Any]:
+            found: NDArray[Any] = _find_named(path, arrays, name, "array").reshape(-1)
+            n_samples = features.shape[0]
+            if len(found) != n_samples:
+                raise InputError(
+                    f"{path}: '{name}' has {len(found)} values for {n_samples} samples."
+                )
+            return found
+
+        together = None if groups is None else values(groups)
+        return RawData(features, values(label), image_shape=shape, groups=together)
+
+    return concatenate_rows([read_one(Path(path)) for path in paths])
 
 
 def load_npz(path: Path) -> dict[str, NDArray[Any]]:
@@ -92,15 +98,6 @@ def _features(
             f"{path}: the array '{data}' has {X.ndim} dimensions; 2 (or 3) are needed."
         )
     return X, None
-
-
-def _row_values(
-    path: Path, arrays: Mapping[str, NDArray[Any]], name: str, n_samples: int
-) -> NDArray[Any]:
-    values: NDArray[Any] = _find_named(path, arrays, name, "array")
-    if values.size != n_samples:
-        raise InputError(f"{path}: '{name}' has {values.size} values for {n_samples} samples.")
-    return values.reshape(-1)
 
 
 @registered("format", "mat", "MATLAB file, v5 or v7.3", endings=(".mat",))
@@ -240,7 +237,7 @@ def _from_hdf5(item: Any) -> Any:
 
 def _matrix(path: Path, variables: Mapping[str, Any], name: str) -> Any:
     value = _find_named(path, variables, name, "variable")
-    if _is_sparse(value):
+    if hasattr(value, "tocsc"):
         return sp.csc_array(value)
     if not isinstance(value, np.ndarray) or value.dtype.kind not in "biuf" or value.ndim != 2:
         raise InputError(f"{path}: the variable '{name}' is not a matrix of numbers.")
@@ -274,11 +271,7 @@ def _rowwise(path: Path, matrix: Any, shape: tuple[int, int]) -> Any:
 
 
 def _dense(matrix: Any) -> NDArray[Any]:
-    return np.asarray(matrix.toarray() if _is_sparse(matrix) else matrix)
-
-
-def _is_sparse(matrix: Any) -> bool:
-    return bool(sp.issparse(matrix))
+    return np.asarray(matrix.toarray() if hasattr(matrix, "toarray") else matrix)
 
 
 _TYPES = {8: ">u1", 9: ">i1", 11: ">i2", 12: ">i4", 13: ">f4", 14: ">f8"}

@@ -102,7 +102,7 @@ class Cells:
 def read_columns(files: Sequence[Cells], columns: Columns, names: Sequence[str] = ()) -> RawData:
     """Return the arrays in the cells of files; `names` are those of the columns."""
     header = columns.header
-    table = _Table(files, names, not names and columns.named if header is None else header)
+    table = Table(files, names, not names and columns.named if header is None else header)
     path, missing = table.paths[0], columns.missing
     label, groups, parts, categorical, features = _roles(table, columns)
     markers = frozenset(columns.missing_values)
@@ -131,7 +131,7 @@ def read_columns(files: Sequence[Cells], columns: Columns, names: Sequence[str] 
 
 
 def _roles(
-    table: _Table, columns: Columns
+    table: Table, columns: Columns
 ) -> tuple[int, int | None, list[int], set[int], list[int]]:
     """Return the indices of label, groups, given splits, categorical features and features."""
     path = table.paths[0]
@@ -158,7 +158,7 @@ def _roles(
 
 
 def _features(
-    table: _Table, gaps: Any, numbers: Mapping[int, NDArray[np.float64]], columns: Columns
+    table: Table, gaps: Any, numbers: Mapping[int, NDArray[np.float64]], columns: Columns
 ) -> tuple[NDArray[np.float64], list[str], dict[int, tuple[str, ...]]]:
     """Return the features, their names, and the categories of those that hold codes."""
     blocks: list[NDArray[np.float64]] = []
@@ -180,7 +180,7 @@ def _features(
     return np.column_stack(blocks), titles, values
 
 
-class _Table:
+class Table:
     """The cells of all files as text, by (number of the file, line in it) and column."""
 
     def __init__(self, files: Sequence[Cells], names: Sequence[str], header: bool) -> None:
@@ -252,7 +252,7 @@ def _header(path: Path, frame: pd.DataFrame) -> tuple[int, list[str]]:
 
 
 def _gaps(
-    table: _Table, label: int, features: list[int], markers: frozenset[str], missing: Missing
+    table: Table, label: int, features: list[int], markers: frozenset[str], missing: Missing
 ) -> tuple[Any, Any]:
     """Return which cells of the features are missing, and which labels.
 
@@ -287,7 +287,7 @@ def _gaps(
     return gaps, unlabelled
 
 
-def _numbers(table: _Table, gaps: Any, missing: Missing) -> NDArray[np.float64]:
+def _numbers(table: Table, gaps: Any, missing: Missing) -> NDArray[np.float64]:
     """Return numeric columns, those of `gaps`; NaN where a value is missing."""
     is_gap = gaps.to_numpy(bool)
     X = as_numbers(np.where(is_gap, "nan", table.cells[list(gaps)]))
@@ -324,9 +324,7 @@ def _codes(
     return np.where(gaps, np.nan, codes), values
 
 
-def _groups(
-    table: _Table, index: int, markers: frozenset[str], pattern: str | None
-) -> NDArray[Any]:
+def _groups(table: Table, index: int, markers: frozenset[str], pattern: str | None) -> NDArray[Any]:
     """Return the group of each row."""
     column = table.cells[index]
     if column.isin(markers).any():
@@ -336,7 +334,7 @@ def _groups(
 
 
 def _part(
-    table: _Table, index: int, markers: frozenset[str], meaning: Mapping[str, str]
+    table: Table, index: int, markers: frozenset[str], meaning: Mapping[str, str]
 ) -> NDArray[np.str_]:
     """Return for each row ``train``, ``test`` or, for neither, nothing."""
     column = table.cells[index].where(lambda cells: ~cells.isin(markers), "").replace(meaning)

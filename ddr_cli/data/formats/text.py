@@ -102,12 +102,8 @@ def read_text(
 
 def smart_stop_words() -> frozenset[str]:
     """Return the English stop list of the SMART system: 570 words."""
-    lines = (
-        (package_files("ddr_cli.data.formats") / "smart_stop_words.txt")
-        .read_text("utf-8")
-        .splitlines()
-    )
-    return frozenset(word for line in lines if not line.startswith("#") for word in line.split())
+    text = (package_files("ddr_cli.data.formats") / "smart_stop_words.txt").read_text("utf-8")
+    return frozenset(re.sub("^#.*", "", text, flags=re.MULTILINE).split())
 
 
 def _term_finder(
