@@ -36,7 +36,7 @@ def fit(
     from ddr_cli.engine import Datasets, make_plan
     from ddr_cli.engine.pipeline import fit_pipeline, require_skops, save_pipeline
     from ddr_cli.engine.winner import choose_winner
-    from ddr_cli.engine.work.splits import check_prepared
+    from ddr_cli.engine.work.draws import check_prepared
 
     require_skops()
     loaded = load(spec, trust, overrides)

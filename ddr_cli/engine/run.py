@@ -25,10 +25,10 @@ from ddr_cli.engine.rows.folder import (
 from ddr_cli.engine.rows.journal import FILE_NAME as JOURNAL
 from ddr_cli.engine.rows.journal import OK, Journal, UnreadableJournalError
 from ddr_cli.engine.rows.manifest import SessionRecord, manifest_of, now
+from ddr_cli.engine.work.draws import Draws
 from ddr_cli.engine.work.jobs import Executor, ExecutorError
 from ddr_cli.engine.work.local import LocalExecutor
 from ddr_cli.engine.work.session import Session
-from ddr_cli.engine.work.splits import Draws
 
 if TYPE_CHECKING:
     from ddr_cli.data import Sources

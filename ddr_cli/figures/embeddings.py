@@ -135,8 +135,8 @@ def _generated_points(spec: Spec, data: DataIdentity) -> tuple[str, NDArray[np.f
     # They bring scikit-learn along.
     from ddr_cli.data import load_card, load_dataset
     from ddr_cli.engine.plan.plan import make_plan
+    from ddr_cli.engine.work.draws import Draws
     from ddr_cli.engine.work.schedule import kept_rows
-    from ddr_cli.engine.work.splits import Draws
     from ddr_cli.spec.components import ClassifierSpec, ReducerSpec
     from ddr_cli.spec.sweeps import TRAIN
 

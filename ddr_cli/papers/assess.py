@@ -15,10 +15,10 @@ from ddr_cli.comparison.runs import find_runs
 from ddr_cli.comparison.summary import Summary, summary_of
 from ddr_cli.core.errors import InputError
 from ddr_cli.papers.claims import ClaimResult, ClaimVerdict, judge_claims
+from ddr_cli.papers.lookup import VIEWS, Judged, View
 from ddr_cli.papers.marks import MarkResult, judge_marks
 from ddr_cli.papers.numbers import NumberResult, Verdict, judge_numbers
 from ddr_cli.papers.other_readings import ReadingResult, judge_readings
-from ddr_cli.papers.rows import VIEWS, Judged, View
 from ddr_cli.papers.schema import Artefact, Paper, load_paper, paper_names
 
 _ALWAYS_COUNTED = ("reproduced", "differs (higher)", "differs (lower)", "holds", "fails")

@@ -9,9 +9,9 @@ import numpy as np
 
 from ddr_cli.comparison.names import is_rate, method_name, number
 from ddr_cli.papers.claims import PartResult
+from ddr_cli.papers.lookup import HEADINGS, VIEWS, Judged, View
 from ddr_cli.papers.marks import MarkResult
 from ddr_cli.papers.numbers import NumberResult, NumberVerdict, TimeRatio
-from ddr_cli.papers.rows import HEADINGS, VIEWS, Judged, View
 from ddr_cli.papers.schema import Artefact, Claim, Kept, Part, PrintedNumber, TableMark
 
 KINDS = {

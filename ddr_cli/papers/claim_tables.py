@@ -11,10 +11,10 @@ import pandas as pd
 from ddr_cli.papers.assess import Assessment, PaperResult
 from ddr_cli.papers.cells import fixed_text, our_words, reason_text, threshold_text, verdict_text
 from ddr_cli.papers.claims import DECIDED, ClaimResult, PartResult
+from ddr_cli.papers.lookup import HEADINGS, View
 from ddr_cli.papers.marks import MarkResult
 from ddr_cli.papers.numbers import NumberResult
 from ddr_cli.papers.other_readings import ReadingResult
-from ddr_cli.papers.rows import HEADINGS, View
 from ddr_cli.papers.schema import Artefact, NumberRule, PrintedNumber, TableMark, Term, glossary
 from ddr_cli.report.table import Table
 

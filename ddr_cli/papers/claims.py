@@ -19,9 +19,9 @@ from typing import Literal
 import numpy as np
 
 from ddr_cli.comparison.summary import MEAN_LEVEL, Summary
+from ddr_cli.papers.lookup import VIEWS, Entry, Judged, Lookup, View, family_of
 from ddr_cli.papers.part_view import PartView
 from ddr_cli.papers.questions import EXACT, UnansweredError
-from ddr_cli.papers.rows import VIEWS, Entry, Judged, Lookup, View, family_of
 from ddr_cli.papers.schema import Claim, Paper, Part, glossary
 
 ClaimVerdict = Literal["holds", "fails", "undecided", "not run", "not applicable"]

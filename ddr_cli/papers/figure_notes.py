@@ -10,10 +10,10 @@ from ddr_cli.comparison.names import is_rate
 from ddr_cli.comparison.summary import Summary, swept_columns
 from ddr_cli.figures.picture import Notes, QuotedNumber
 from ddr_cli.papers.claims import ClaimResult
+from ddr_cli.papers.lookup import VIEWS, View
 from ddr_cli.papers.marks import MarkResult, judge_marks
 from ddr_cli.papers.numbers import NumberResult, judge_numbers
 from ddr_cli.papers.questions import Near
-from ddr_cli.papers.rows import VIEWS, View
 from ddr_cli.papers.schema import Kept, Paper, load_paper, papers_naming
 
 _KEPT: dict[Kept, str] = {

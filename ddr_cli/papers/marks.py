@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 
 from ddr_cli.comparison.names import number
 from ddr_cli.comparison.summary import Summary
+from ddr_cli.papers.lookup import VIEWS, Judged, Lookup, View
 from ddr_cli.papers.numbers import Verdict
 from ddr_cli.papers.questions import Selector, UnansweredError
-from ddr_cli.papers.rows import VIEWS, Judged, Lookup, View
 from ddr_cli.papers.schema import Artefact, Kept, TableMark, Thresholds
 
 MEDIAN_NAMES = {

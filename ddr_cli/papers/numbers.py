@@ -13,8 +13,8 @@ from ddr_cli.comparison.names import difference_text, is_rate, lower_is_better, 
 from ddr_cli.comparison.summary import Row, Summary
 from ddr_cli.core.errors import InputError
 from ddr_cli.data.cards import load_card
+from ddr_cli.papers.lookup import VIEWS, Judged, Lookup, View
 from ddr_cli.papers.questions import EXACT, UnansweredError
-from ddr_cli.papers.rows import VIEWS, Judged, Lookup, View
 from ddr_cli.papers.schema import Artefact, PrintedNumber, glossary
 
 Verdict = Literal[

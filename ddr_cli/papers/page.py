@@ -10,10 +10,10 @@ from ddr_cli.papers import cells, sentences
 from ddr_cli.papers.assess import Assessment
 from ddr_cli.papers.claim_tables import glossary_table, reading_table
 from ddr_cli.papers.claims import ClaimResult
+from ddr_cli.papers.lookup import VIEWS, Judged
 from ddr_cli.papers.marks import MarkResult
 from ddr_cli.papers.numbers import NumberResult, time_ratios
 from ddr_cli.papers.questions import MethodSelector, Near
-from ddr_cli.papers.rows import VIEWS, Judged
 from ddr_cli.papers.schema import Part
 from ddr_cli.papers.tables import matrix_of
 from ddr_cli.report.chart import Chart, colour_rules

@@ -20,8 +20,8 @@ from ddr_cli.comparison.summary import MEAN_LEVEL, Row
 from ddr_cli.comparison.within_dataset import difference_interval, paired
 from ddr_cli.core.errors import InputError
 from ddr_cli.evaluation.statistics import t_above, t_quantile
+from ddr_cli.papers.lookup import Lookup, nearest_place
 from ddr_cli.papers.questions import EXACT, NotSweptError, Outcome, Selector, UnansweredError
-from ddr_cli.papers.rows import Lookup, nearest_place
 
 Series = list[tuple[float, Row]]
 """Grid values in ascending order, and the row at each."""

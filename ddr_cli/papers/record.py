@@ -13,8 +13,8 @@ from ddr_cli.core.errors import InputError
 from ddr_cli.papers.assess import Assessment
 from ddr_cli.papers.cells import kind_of
 from ddr_cli.papers.claims import ClaimVerdict
+from ddr_cli.papers.lookup import HEADINGS, VIEWS, Judged, View
 from ddr_cli.papers.numbers import Verdict
-from ddr_cli.papers.rows import HEADINGS, VIEWS, Judged, View
 
 RECORD = "verdicts.json"
 

@@ -16,9 +16,9 @@ from ddr_cli.papers.cells import (
     shown_views,
 )
 from ddr_cli.papers.claims import DECIDED, ClaimResult, PartResult
+from ddr_cli.papers.lookup import View
 from ddr_cli.papers.marks import MarkResult
 from ddr_cli.papers.numbers import NumberResult
-from ddr_cli.papers.rows import View
 from ddr_cli.papers.schema import Claim, PrintedNumber, TableMark
 
 _WHERE: tuple[tuple[View, str], ...]

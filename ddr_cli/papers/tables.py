@@ -10,9 +10,9 @@ import pandas as pd
 from ddr_cli.comparison.names import number
 from ddr_cli.papers import cells
 from ddr_cli.papers.assess import ArtefactResult
+from ddr_cli.papers.lookup import VIEWS, View
 from ddr_cli.papers.marks import MEDIAN_NAMES, MarkResult
 from ddr_cli.papers.numbers import NumberResult, TimeRatio, time_ratios
-from ddr_cli.papers.rows import VIEWS, View
 from ddr_cli.papers.schema import Artefact, Kept
 
 # -- a row per printed number or mark --------------------------------------------------------------

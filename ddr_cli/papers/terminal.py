@@ -10,9 +10,9 @@ from rich.text import Text
 
 from ddr_cli.papers.assess import Assessment, PaperResult
 from ddr_cli.papers.cells import entry_text, kind_of, ours_text, printed_text, verdict_text
+from ddr_cli.papers.lookup import VIEWS, Judged, View
 from ddr_cli.papers.marks import MarkResult
 from ddr_cli.papers.numbers import NumberResult
-from ddr_cli.papers.rows import VIEWS, Judged, View
 from ddr_cli.report.table import Table
 
 _COLOURS = {"agrees": "green", "near": "yellow", "differs": "red", "untold": "dim"}

@@ -19,9 +19,9 @@ from ddr_cli.spec.cells import expand
 from ddr_cli.spec.components import Context
 from ddr_cli.spec.estimators import load_factory, registry_of, traits_of
 from ddr_cli.spec.feasible import WIDTH, known_limits, needed_steps
+from ddr_cli.spec.json_schema import FIRST_LINE, write_schema
 from ddr_cli.spec.load import load_spec
 from ddr_cli.spec.model import Control
-from ddr_cli.spec.schema import FIRST_LINE, write_schema
 
 _TEMPLATES = Path(__file__).with_name("templates")
 _SPLITS = {

@@ -333,7 +333,7 @@ def load_suite(path_or_name: str | Path) -> Suite:
 
 def suite_schema() -> dict[str, Any]:
     """Return the JSON Schema of a suite's file."""
-    from ddr_cli.spec.schema import model_schema
+    from ddr_cli.spec.json_schema import model_schema
 
     return model_schema(Suite, without=("name", "path"))
 

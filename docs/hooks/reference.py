@@ -21,6 +21,7 @@ from ddr_cli.evaluation.splits import SPLITS
 from ddr_cli.report.descriptions import describe
 from ddr_cli.spec.components import ClassifierSpec, ReducerSpec
 from ddr_cli.spec.estimators import registry_of
+from ddr_cli.spec.json_schema import field_texts, model_schema
 from ddr_cli.spec.model import (
     KEYS,
     EmbeddingsSpec,
@@ -30,7 +31,6 @@ from ddr_cli.spec.model import (
     SplitSpec,
     TuneSpec,
 )
-from ddr_cli.spec.schema import field_texts, model_schema
 
 INSIDE = {
     "split": SplitSpec,

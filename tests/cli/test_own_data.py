@@ -11,7 +11,7 @@ from ddr_cli.core import own_code
 from ddr_cli.core.errors import InputError
 from ddr_cli.data import load_dataset
 from ddr_cli.engine import run_spec
-from ddr_cli.engine.work.splits import check_prepared
+from ddr_cli.engine.work.draws import check_prepared
 from ddr_cli.spec import load_spec
 
 COUNTING = """

@@ -19,8 +19,8 @@ from ddr_cli.engine import Datasets, describe_plan, make_plan, read_trials, run_
 from ddr_cli.engine.rows.journal import OK
 from ddr_cli.engine.rows.result import TrialResult
 from ddr_cli.engine.work import fitting as work
+from ddr_cli.engine.work.draws import Draws
 from ddr_cli.engine.work.jobs import Evaluation
-from ddr_cli.engine.work.splits import Draws
 from ddr_cli.engine.work.tuning import SettingsSearch
 from ddr_cli.evaluation.evaluators import CLASSIFIERS
 from ddr_cli.numerics.scatter import data_span

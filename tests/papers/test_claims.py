@@ -10,9 +10,9 @@ from ddr_cli.comparison.summary import summarize, summary_of
 from ddr_cli.comparison.within_dataset import paired
 from ddr_cli.core.errors import InputError
 from ddr_cli.papers.claims import judge_claim, judge_claims
+from ddr_cli.papers.lookup import Lookup
 from ddr_cli.papers.other_readings import judge_readings
 from ddr_cli.papers.questions import Swap
-from ddr_cli.papers.rows import Lookup
 from ddr_cli.papers.schema import Claim, Paper, Reading, glossary
 
 CCDR = {"name": "ccdr", "mode": "transductive", "params": {"n_components": 14, "beta": 0.5}}

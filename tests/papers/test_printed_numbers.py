@@ -3,9 +3,9 @@ import pytest
 from ddr_cli.comparison.runs import load_run
 from ddr_cli.comparison.summary import summarize, summary_of
 from ddr_cli.papers.figure_notes import quoted_numbers
+from ddr_cli.papers.lookup import nearest_place
 from ddr_cli.papers.numbers import judge_numbers, verdict_on
 from ddr_cli.papers.questions import UnansweredError
-from ddr_cli.papers.rows import nearest_place
 from ddr_cli.papers.schema import Artefact, PrintedNumber
 
 CCDR = {"name": "ccdr", "mode": "transductive", "params": {"beta": 0.5, "n_neighbors": 4}}

@@ -10,7 +10,7 @@ from ddr_cli.core.yaml_loader import parse, read_document
 from ddr_cli.data.cards import load_card
 from ddr_cli.engine import make_plan
 from ddr_cli.spec import load_spec
-from ddr_cli.spec.schema import FIRST_LINE, schema_of, schema_text
+from ddr_cli.spec.json_schema import FIRST_LINE, schema_of, schema_text
 from ddr_cli.suite.definition import suite_schema
 
 jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is not installed")

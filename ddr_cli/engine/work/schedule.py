@@ -34,9 +34,9 @@ from ddr_cli.spec.controls import SHUFFLED_LABELS
 if TYPE_CHECKING:
     from ddr_cli.engine.decide import Decision
     from ddr_cli.engine.plan.plan import Fit, Plan
+    from ddr_cli.engine.work.draws import Drawn, Draws
     from ddr_cli.engine.work.samples import Samples
     from ddr_cli.engine.work.scratch import Scratch
-    from ddr_cli.engine.work.splits import Drawn, Draws
     from ddr_cli.spec import Cell, SplitKey
 
 _ATTEMPTS = 2

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from ddr_cli.engine.decide import Decision
     from ddr_cli.engine.plan.plan import Plan
     from ddr_cli.engine.progress import Progress
+    from ddr_cli.engine.work.draws import Draws
     from ddr_cli.engine.work.jobs import Executor
-    from ddr_cli.engine.work.splits import Draws
     from ddr_cli.spec import Cell, Setting
 
 _SECONDS_DECIMALS = 6
