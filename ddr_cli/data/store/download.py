@@ -32,6 +32,7 @@ _CONNECT_TIMEOUT = 10.0
 _LONGEST_START = 60.0
 _LEAST_RATE = 16 * 1024
 _USUAL_BYTES = 64 * 1024**2
+_MOST_CLASSES = 50
 
 _FOLDERS = {
     "card": "next to the card, {}",
@@ -208,9 +209,6 @@ def _lacking(card: Card, folder: Folder) -> str:
     return f"no {', '.join(absent)}" if absent else "files that are not the data set"
 
 
-_MOST_CLASSES = 50
-
-
 def download_table(number: int, sources: Sources) -> tuple[Path, dict[str, Any]]:
     """Download a data set as a table; return the path and the content of the card for it."""
     path = sources.openml_card(number)
@@ -219,7 +217,26 @@ def download_table(number: int, sources: Sources) -> tuple[Path, dict[str, Any]]
             f"openml:{number} is not in the cache {sources.cache_dir}, and downloads are off; run "
             f"'ddr data fetch openml:{number}' once where there is a connection."
         )
-    bunch = _fetched(number, sources)
+    from sklearn import datasets
+
+    try:
+        with warnings.catch_warnings():
+            # It warns of each failed attempt; one message follows when all have failed.
+            warnings.simplefilter("ignore")
+            bunch: Any = datasets.fetch_openml(
+                data_id=number,
+                as_frame=True,
+                data_home=str(sources.cache_dir / "scikit-learn"),
+                n_retries=sources.attempts,
+            )
+    except (OSError, HTTPException) as error:
+        reason = str(getattr(error, "reason", error)) or type(error).__name__
+        raise DataUnavailableError(
+            f"openml:{number} is not in the cache and can't be fetched from OpenML ({reason}); try "
+            "again where there is a connection."
+        ) from None
+    except (ValueError, ImportError) as error:  # an unknown number, a sparse table
+        raise InputError(f"openml:{number} can't be used: {error}") from None
     frame, target = bunch.data, bunch.target
     name = str(bunch.details.get("name", f"OpenML {number}"))
     if target is None or getattr(target, "ndim", 1) != 1:
@@ -245,26 +262,3 @@ def download_table(number: int, sources: Sources) -> tuple[Path, dict[str, Any]]
     if target.isna().any():
         content["unlabelled"] = "keep"
     return path, content
-
-
-def _fetched(number: int, sources: Sources) -> Any:
-    from sklearn import datasets
-
-    try:
-        with warnings.catch_warnings():
-            # It warns of each failed attempt; one message follows when all have failed.
-            warnings.simplefilter("ignore")
-            return datasets.fetch_openml(
-                data_id=number,
-                as_frame=True,
-                data_home=str(sources.cache_dir / "scikit-learn"),
-                n_retries=sources.attempts,
-            )
-    except (OSError, HTTPException) as error:
-        reason = str(getattr(error, "reason", error)) or type(error).__name__
-        raise DataUnavailableError(
-            f"openml:{number} is not in the cache and can't be fetched from OpenML ({reason}); try "
-            "again where there is a connection."
-        ) from None
-    except (ValueError, ImportError) as error:  # an unknown number, a sparse table
-        raise InputError(f"openml:{number} can't be used: {error}") from None
