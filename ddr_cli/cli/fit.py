@@ -32,6 +32,7 @@ def fit(
     for it. --reducer and --classifier choose by hand; a spec with one method needs no run. The file
     holds no pickle; the lines that load it are printed.
     """
+    from ddr_cli.core.atomic import require_folder_of
     from ddr_cli.core.own_code import is_code
     from ddr_cli.engine import Datasets, make_plan
     from ddr_cli.engine.pipeline import fit_pipeline, require_skops, save_pipeline
@@ -39,6 +40,7 @@ def fit(
     from ddr_cli.engine.work.draws import check_prepared
 
     require_skops()
+    require_folder_of(save)
     loaded = load(spec, trust, overrides)
     datasets = Datasets()
     plan = make_plan(loaded, datasets=datasets)

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import errno
 import os
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from glob import escape
 from pathlib import Path
 from secrets import token_hex
 from typing import IO
 
 from ddr_cli.core.errors import InputError
+
+_OLD_SECONDS = 600
 
 
 @contextmanager
@@ -18,10 +22,15 @@ def atomic_open(path: Path, *, durable: bool = False) -> Iterator[IO[bytes]]:
     """Give a binary file that appears at `path`, complete, if the block ends without an error.
 
     Whoever reads at `path` meanwhile sees the old file or the new one, never a part; a `durable`
-    file also survives a power cut from then on.
+    file also survives a power cut from then on. What a killed process left aside is removed by the
+    next write to `path`, once it is too old for another process to be writing it still.
     """
     if path.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    for left in path.parent.glob(f".{escape(path.name)}.{'?' * 8}.part"):
+        with suppress(FileNotFoundError):
+            if time.time() - left.stat().st_mtime > _OLD_SECONDS:
+                left.unlink()
     aside = path.with_name(f".{path.name}.{token_hex(4)}.part")
     try:
         with aside.open("xb") as file:
@@ -58,6 +67,12 @@ def require_file(path: Path) -> None:
         raise InputError(f"{path} is no file that can be read, but {kind}; name a file.")
 
 
+def require_folder_of(path: Path) -> None:
+    """Refuse a file that has no folder to be in."""
+    if not path.parent.is_dir():
+        raise InputError(f"{path}: there is no folder {path.parent}; make it, or name another.")
+
+
 def refuse_link(path: Path) -> None:
     """Refuse to write into what leads elsewhere, as in a results folder of someone else."""
     if path.is_symlink():
@@ -70,6 +85,7 @@ def clear_messages(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
+        require_folder_of(path)
         raise InputError(
             f"{path} can't be read or written: {error.strerror or error}. What was there is "
             "untouched; make room or choose another folder with --out, then run the same command."
