@@ -19,7 +19,7 @@ from typing import Literal
 import numpy as np
 
 from ddr_cli.comparison.summary import MEAN_LEVEL, Summary
-from ddr_cli.papers.lookup import VIEWS, Entry, Judged, Lookup, View, family_of
+from ddr_cli.papers.lookup import VIEWS, EntryT, Judged, Lookup, View, family_of
 from ddr_cli.papers.part_view import PartView
 from ddr_cli.papers.questions import EXACT, UnansweredError
 from ddr_cli.papers.schema import Claim, Paper, Part, glossary
@@ -46,7 +46,7 @@ class ClaimFinding:
 
 
 @dataclass(frozen=True)
-class _Tested(Judged[Entry, ClaimFinding]):
+class _Tested(Judged[EntryT, ClaimFinding]):
     """A claim or a part of one, and what became of it.
 
     With `same_splits` the paper's setting is itself repeated random splits: then both views look at

@@ -31,19 +31,19 @@ VIEWS: tuple[View, View] = ("own", "resplits")
 
 HEADINGS: Mapping[View, str] = {"own": "the paper's setting", "resplits": "re-splits"}
 
-Entry = TypeVar("Entry")
-Verdict = TypeVar("Verdict")
+EntryT = TypeVar("EntryT")
+VerdictT = TypeVar("VerdictT")
 
 
 @dataclass(frozen=True)
-class Judged(Generic[Entry, Verdict]):
+class Judged(Generic[EntryT, VerdictT]):
     """An entry of a paper's file with the verdict through each view."""
 
-    entry: Entry
-    own: Verdict
-    resplits: Verdict
+    entry: EntryT
+    own: VerdictT
+    resplits: VerdictT
 
-    def through(self, view: View) -> Verdict:
+    def through(self, view: View) -> VerdictT:
         """Return the verdict through a view."""
         return self.own if view == "own" else self.resplits
 

@@ -102,10 +102,10 @@ def find_spec(text: str) -> Path:
 
     Raises InputError, which names the nearest one, if there is none.
     """
-    return find_file(text, "configs", "spec")
+    return find_yaml(text, "configs", "spec")
 
 
-def find_file(text: str, folder: str, what: str) -> Path:
+def find_yaml(text: str, folder: str, what: str) -> Path:
     """Return the path of a file that is named by its path or, if it ships in `folder`, its name."""
     shipped = shipped_yaml(folder)
     hint = f"'ddr list {folder}' shows the shipped ones."

@@ -30,7 +30,7 @@ from ddr_cli.spec.budgets import Budget
 from ddr_cli.spec.components import StrictFrozen, Text
 from ddr_cli.spec.estimators import Mode, complete, load_factory, missing_of, traits_of
 from ddr_cli.spec.feasible import WIDTH, Limits, limits_of
-from ddr_cli.spec.load import find_file, make_spec
+from ddr_cli.spec.load import find_yaml, make_spec
 from ddr_cli.spec.model import Control, Spec, SuiteRef, TuneSpec
 from ddr_cli.spec.sweeps import is_grid
 
@@ -314,7 +314,7 @@ def load_suite(path_or_name: str | Path) -> Suite:
     Raises InputError if there is none; as a DocumentError, if it is wrong: every problem, each with
     file, line and column.
     """
-    path = find_file(str(path_or_name), "suites", "suite")
+    path = find_yaml(str(path_or_name), "suites", "suite")
     document = read_document(path)
     data = document.data
     if isinstance(data, dict):
