@@ -88,6 +88,8 @@ def _titles(folder: str) -> Iterable[tuple[str, str]]:
 
 
 def _kind(word: str) -> Kind:
+    if not word:
+        raise InputError(f"Name what to list: {_KINDS}.")
     if word not in set(Kind):
         raise InputError(f"No kind {word!r}.{did_you_mean(word, Kind)} There are {_KINDS}.")
     return Kind(word)
@@ -103,7 +105,7 @@ def list_names(
                 each.value for each in Kind if each.startswith(incomplete)
             ],
         ),
-    ],
+    ] = "",
 ) -> None:
     """List the data sets, shipped specs and suites, or what a spec or a card may name."""
     rows = list(_names_and_summaries(_kind(kind)))

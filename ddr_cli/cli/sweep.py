@@ -142,6 +142,6 @@ def _tell_size(spec: Spec, options: RunOptions, *, yes: bool) -> None:
     fewer = "--repeats N takes fewer splits, --jobs N more processes"
     if not sys.stdin.isatty() or os.environ.get("CI"):
         raise InputError(f"{size}. Say --yes to start; {fewer}.")
-    typer.echo(f"{size}. {fewer.capitalize()}.", err=True)
+    typer.echo(f"{size}. {fewer}.", err=True)
     if not typer.confirm("Start?", err=True):
         raise typer.Exit(InputError.exit_code)

@@ -135,10 +135,9 @@ def find_yaml(text: str, folder: str, what: str) -> Path:
 def _nearest(path: Path, shipped: Mapping[str, Path], what: str) -> str:
     if path.stem in shipped:
         return f" The shipped {what} is called '{path.stem}'."
-    beside = [found for found in sorted(path.parent.glob("*.y*ml")) if found.is_file()]
-    file = nearest(path.name, [found.name for found in beside])
-    if file is None and not path.suffix:
-        file = nearest(f"{path.name}.yaml", [found.name for found in beside])
+    files = sorted(path.parent.glob("*.y*ml"))
+    beside = {found.stem: found.name for found in files if found.is_file()}
+    file = beside.get(nearest(path.stem, beside) or "")
     near_name = nearest(path.stem, shipped)
     if near_name is not None and near_name != Path(file or "").stem:
         return did_you_mean(path.stem, shipped)

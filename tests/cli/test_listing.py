@@ -33,6 +33,12 @@ def test_a_registry_leads_to_the_list_of_its_names(registry):
     assert listed(registry.listed_as) == registry.names()
 
 
+def test_without_a_kind_all_kinds_are_named():
+    result = CliRunner().invoke(app, ["list"])
+    assert result.exit_code == InputError.exit_code
+    assert ", ".join(Kind) in result.output
+
+
 def test_metrics_and_splits_are_listed():
     result = CliRunner().invoke(app, ["list", "metrics"])
     assert "scikit-learn" in result.output

@@ -39,6 +39,7 @@ def test_the_name_is_the_stem_and_paths_may_be_path_objects(edit, folder):
         ("configs/digits_ccdr_beta.yaml", "is called 'digits_ccdr_beta'"),
         ("own_studdy.yaml", "Did you mean 'own_study.yaml'?"),
         ("own_study", "Did you mean 'own_study.yaml'?"),
+        ("nope.yaml", "no spec at nope.yaml. 'ddr list"),
         ("deep/own_studdy.yaml", "no spec at deep/own_studdy.yaml"),
         (".", ". is a folder"),
         ("", ". is a folder"),
