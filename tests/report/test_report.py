@@ -8,6 +8,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+from ddr_cli.cli.app import app as main_app
 from ddr_cli.cli.report import report as report_command
 from ddr_cli.comparison.summary import summary_of
 from ddr_cli.core.errors import InputError
@@ -399,6 +400,11 @@ def test_runs_that_can_not_be_read_are_named_and_left_out(tmp_path, make_spec, w
         assert done.exit_code == 1, done.output
         for name in ("empty", "foreign", "damaged"):
             assert str(tmp_path / name) in done.stderr
+    done = CliRunner().invoke(main_app, ["status", str(tmp_path)])
+    assert done.exit_code == 1, done.output
+    assert "fine: 3 of 3" in done.stdout
+    for name in ("foreign", "damaged"):
+        assert f"Left out: {tmp_path / name}" in done.stderr
     assert (tmp_path / "fine" / "summary.csv").is_file()
     assert "fine" in (tmp_path / "report" / "index.html").read_text(encoding="utf-8")
     assert (tmp_path / "verdicts.json").read_text() == "{}"
