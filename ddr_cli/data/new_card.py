@@ -319,12 +319,16 @@ def _look_at_table(path: Path, name: str, seen: Seen) -> None:
     if label is not None:
         _look_at_labels(label, seen)
     others = [*named(seen.options, "groups", "ignore", "parts"), label]
-    gaps = [column for column in columns if column.n_missing and column not in others]
-    if gaps and "missing" not in said:
-        seen.options["missing"] = "keep"
-        seen.note("missing", f"{sum(c.n_missing for c in gaps)} values ({_titles(gaps)})")
+    _look_at_gaps([column for column in columns if column not in others], seen)
     if seen.options.get("categorical"):
         seen.options.setdefault("categories", "codes")
+
+
+def _look_at_gaps(columns: Sequence[_Column], seen: Seen) -> None:
+    gaps = [column for column in columns if column.n_missing]
+    if gaps and "missing" not in seen.said:
+        seen.options["missing"] = "keep"
+        seen.note("missing", f"{sum(c.n_missing for c in gaps)} values ({_titles(gaps)})")
 
 
 def _table(path: Path, name: str, seen: Seen) -> Table:
