@@ -46,6 +46,7 @@ _SPLIT_STREAM = 0
 _METHOD_STREAM = 1
 _LABEL_STREAM = 2
 _INNER_STREAM = 3
+_ORDER_STREAM = 4
 
 
 @dataclass(frozen=True)
@@ -297,6 +298,16 @@ def method_seed(seed: int, dataset: str, index: int) -> int:
 def inner_keys(seed: int, dataset: str, index: int) -> Draw:
     """Return the stream of the inner folds of one split's training part."""
     return _keys(seed, dataset, index, _INNER_STREAM)
+
+
+def drawn_order(n_train: int, n_test: int, *, seed: int, dataset: str, index: int) -> Indices:
+    """Return positions in a split (training rows, then test rows) with the test rows shuffled.
+
+    Methods get the samples of a split in this order. Files are often sorted by class, so the order
+    in a file would tell the labels of test samples.
+    """
+    keys = _keys(seed, dataset, index, _ORDER_STREAM)(n_test)
+    return np.concatenate([np.arange(n_train), n_train + np.argsort(keys, kind="stable")])
 
 
 def label_places(

@@ -10,7 +10,9 @@ METHOD = {"name": "nca", "n_components": 4}
 
 def test_shuffled_labels_are_those_of_each_part_in_another_order():
     y = np.repeat([0, 1, 2], 40)
-    points = Samples(np.zeros((120, 1)), Labels(y, ("a", "b", "c")), n_train=90)
+    points = Samples(
+        np.zeros((120, 1)), Labels(y, ("a", "b", "c")), n_train=90, order=np.arange(120)
+    )
     shuffled = points.with_shuffled_labels(7).labels.y
     assert sorted(shuffled[:90]) == sorted(y[:90])
     assert sorted(shuffled[90:]) == sorted(y[90:])

@@ -61,6 +61,9 @@ def test_a_scratch_folder_that_a_cleaner_removes_is_made_again(
     assert not list(tmp_path.glob("ddr-scratch-*"))
 
 
+TWO_ROWS = Division(np.arange(2), 1, np.arange(2))
+
+
 @pytest.mark.parametrize(("name", "gone"), [("data", True), ("another", False)])
 def test_a_removed_file_is_told_by_its_name_though_it_is_there_again(
     tmp_path, monkeypatch, name, gone
@@ -74,7 +77,7 @@ def test_a_removed_file_is_told_by_its_name_though_it_is_there_again(
 
     monkeypatch.setattr(Samples, "load", load)
     places = {each: tmp_path / each for each in ("data", "split", "trace")}
-    job = SplitJob(**places, whole=Division(np.arange(2), 1), steps=(), searches={}, seed=0)
+    job = SplitJob(**places, whole=TWO_ROWS, steps=(), searches={}, seed=0)
     assert do(job).files_gone is gone
 
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel, ConfigDict
 
 from ddr_cli.core.own_code import class_name
+from ddr_cli.engine.plan.searches import TRANSDUCTIVE
 
 if TYPE_CHECKING:
     from ddr_cli.core.registry import Registry
@@ -103,10 +104,13 @@ class TrialIds:
     def _before_split(self, cell: Cell) -> str:
         control = f'"control":{canonical_json(cell.control)},' if cell.control else ""
         labels = "" if cell.labels is None else f'"labels":{cell.labels},'
+        # Until 2026-11 unlabelled samples came in the order of the file.
+        unlabelled = cell.reducer.mode == TRANSDUCTIVE or cell.labels is not None
+        order = '"order":"drawn",' if unlabelled else ""
         # A tuned trial's fit is of the width that is chosen, whatever else the spec fits.
         reducer = self._text(cell.reducer, self._reducer if cell.tuning is None else _alone)
         return (
-            f'{control}"data":{self._data.text},{labels}"preprocess":{self._steps},'
+            f'{control}"data":{self._data.text},{labels}{order}"preprocess":{self._steps},'
             f'"reducer":{reducer},"split":'
         )
 

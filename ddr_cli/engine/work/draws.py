@@ -12,7 +12,14 @@ from ddr_cli.core.errors import InputError
 from ddr_cli.engine.work.jobs import Division
 from ddr_cli.evaluation.folds import inner_folds
 from ddr_cli.evaluation.split_file import read_split_file
-from ddr_cli.evaluation.splits import Split, inner_keys, label_places, method_seed, split_labelled
+from ddr_cli.evaluation.splits import (
+    Split,
+    drawn_order,
+    inner_keys,
+    label_places,
+    method_seed,
+    split_labelled,
+)
 from ddr_cli.reducers.partial_labels import UNLABELLED
 from ddr_cli.spec.budgets import ALL
 from ddr_cli.spec.feasible import unprepared
@@ -27,11 +34,11 @@ _UNEQUAL = ("kfold", "grouped", "given")
 
 
 class Drawn(NamedTuple):
-    """A split, the seed of methods on it and, for label budgets, the order of its labels."""
+    """A split, the seed of methods on it, and its rows as methods get them."""
 
     split: Split
     seed: int
-    label_order: NDArray[np.intp] | None
+    division: Division
 
 
 class Draws:
@@ -76,11 +83,27 @@ class Draws:
             class_names=data.target_names,
         )
         self.hashes[key.name] = split.hash
-        order = None
+        label_order = None
         if any(budget != ALL for budget in self._plan.spec.labels):
             # Unlabelled samples have an order of their own, and hide no other sample's label.
-            order = label_places(data.y, split.train, **stream)
-        return Drawn(split, method_seed(**stream), order)
+            label_order = label_places(data.y, split.train, **stream)
+        division = self._division(key, split.train, split.test, label_order)
+        return Drawn(split, method_seed(**stream), division)
+
+    def _division(
+        self,
+        key: SplitKey,
+        train: NDArray[np.intp],
+        test: NDArray[np.intp],
+        label_order: NDArray[np.intp] | None,
+    ) -> Division:
+        stream: Any = {
+            "seed": self._plan.spec.split.seed,
+            "dataset": self._dataset.name,
+            "index": key.index,
+        }
+        order = drawn_order(len(train), len(test), **stream)
+        return Division(np.concatenate([train, test]), len(train), order, label_order)
 
     def divide(
         self, key: SplitKey, drawn: Drawn, labels: int | None, tuning: Tuning
@@ -93,8 +116,8 @@ class Draws:
         data, train = self._dataset, drawn.split.train
         y, order = data.y[train], None
         if labels is not None:
-            assert drawn.label_order is not None
-            known = drawn.label_order < labels
+            assert drawn.division.label_order is not None
+            known = drawn.division.label_order < labels
             order = np.where(known, 0, len(train))
             y = np.where(known, y, UNLABELLED)
         grouped = key.kind == "grouped"
@@ -108,11 +131,7 @@ class Draws:
             group_names=data.group_names,
         )
         return tuple(
-            Division(
-                train[np.concatenate([inner, test])],
-                len(inner),
-                None if order is None else order[inner],
-            )
+            self._division(key, train[inner], train[test], None if order is None else order[inner])
             for inner, test in folds
         )
 

@@ -104,7 +104,7 @@ def prepare_split(job: SplitJob) -> JobResult:
 
 def _prepared(data: Samples, division: Division, job: SplitJob) -> Samples:
     steps = [seeded(PREPROCESSORS.load(name)(**params), job.seed) for name, params in job.steps]
-    rows, n = division.rows, division.n_train
+    rows, n = division.rows[division.order], division.n_train
     with _deadline(job.timeout):
         labels = data.labels.rows(rows)
         parts = data.X[rows[:n]], data.X[rows[n:]]
@@ -117,7 +117,7 @@ def _prepared(data: Samples, division: Division, job: SplitJob) -> Samples:
             queries = X[n:] if searched == QUERIES else None
             # A reducer that requests more neighbours than exist reports that itself.
             neighbors[searched] = kneighbors(among, min(k, among.shape[0] - 1), queries=queries)
-        return Samples(X, labels, n, neighbors, division.label_order)
+        return Samples(X, labels, n, neighbors, division.label_order, order=division.order)
 
 
 def preprocessed(
@@ -145,7 +145,9 @@ def fit_and_evaluate(job: FitJob) -> JobResult:
             results.extend(finished)
 
         embedding = _fit_and_evaluate(job, _load_split(job.split), trace, ended)
-        kept = _kept(embedding, job) if embedding is not None else {}
+        kept = {}
+        if embedding is not None and job.kept_widths:
+            kept = _kept(embedding, job)
         return JobResult(tuple(results), warned(), kept=kept)
 
 
@@ -180,6 +182,8 @@ def _fit_and_evaluate(
     """Do a fit and its evaluations, and call `ended` as they end; return the embedding."""
     if job.shuffled:
         split = split.with_shuffled_labels(job.seed)
+    if job.labels is not None:
+        split = _in_drawn_order(split, job.seed)
     left = list(job.evaluations)
     embedding = None
     factory = REDUCERS.load(job.reducer)
@@ -209,12 +213,21 @@ def _load_split(path: Path) -> Samples:
     return Samples.load(path)
 
 
+@lru_cache(maxsize=2)
+def _in_drawn_order(split: Samples, seed: int) -> Samples:
+    return split.in_drawn_order(seed)
+
+
 @dataclass(frozen=True)
 class EmbeddedSplit:
-    """The embedding of a split's samples, and of its classes if the method has one."""
+    """The embedding of a split's samples, and of its classes if the method has one.
+
+    `order` are the positions of the samples in the split.
+    """
 
     train: Any
     test: Any
+    order: NDArray[np.intp] | None
     prototypes: NDArray[Any] | None
     cpu_seconds: float
     wall_seconds: float
@@ -246,6 +259,7 @@ def embed_split(factory: Any, job: FitJob, split: Samples, width: int | None) ->
     params = dict(job.params) if width is None else {**job.params, "n_components": width}
     reducer = seeded(factory(**params), job.seed)
     traits = get_traits(reducer)
+    order = split.order
     if is_partial(split, job.labels):
         split = samples_to_fit(split, job.labels, traits)
     k = params.get("n_neighbors")
@@ -274,6 +288,7 @@ def embed_split(factory: Any, job: FitJob, split: Samples, width: int | None) ->
     return EmbeddedSplit(
         train,
         test,
+        order,
         _prototypes(reducer, len(split.labels.classes)),
         time.process_time() - cpu,
         time.perf_counter() - wall,
@@ -316,10 +331,10 @@ def _prototypes(reducer: Any, n_classes: int) -> NDArray[Any] | None:
 def _kept(
     embedding: EmbeddedSplit, job: FitJob
 ) -> dict[int | None, tuple[Coordinates, Coordinates | None]]:
-    if not job.kept_widths:
-        return {}
     parts = (embedding.train, embedding.test)
-    chosen = np.vstack([dense(part[:, :_MOST_SHOWN]) for part in parts])[list(job.kept_rows)]
+    assert embedding.order is not None
+    rows = np.argsort(embedding.order)[list(job.kept_rows)]
+    chosen = np.vstack([dense(part[:, :_MOST_SHOWN]) for part in parts])[rows]
     own = embedding.prototypes
     return {
         width: (

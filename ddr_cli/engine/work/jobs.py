@@ -31,11 +31,13 @@ Params = Mapping[str, Any]
 class Division:
     """Row numbers of a data set: `n_train` of a training set, then those of a test set.
 
-    `label_order` is the order in which the training samples are labelled, if only some are.
+    `order` are the positions of `rows` in the order in which methods get the samples. `label_order`
+    is the order in which the training samples are labelled, if only some are.
     """
 
     rows: NDArray[np.intp]
     n_train: int
+    order: NDArray[np.intp]
     label_order: NDArray[np.intp] | None = None
 
 
@@ -90,7 +92,7 @@ class FitJob:
     `widths` are all ``n_components`` that the spec has for a nested reducer, the largest first;
     `params` then lacks it. They include those of trials that are not in this job, because a fit
     must not depend on what is left to do. `timeout` limits each trial, its fit included. `batched`
-    allows to evaluate trials together. Of the samples `kept_rows` (row numbers in the split) the
+    allows to evaluate trials together. Of the samples `kept_rows` (positions in the split) the
     first columns of each of `kept_widths` are returned for a figure. The fit sees the labels of
     `labels` training samples per class, None for all. With `shuffled`, the labels are permuted
     within the training and the test set first. With `across_widths`, a classifier may score all

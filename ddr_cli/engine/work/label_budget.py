@@ -43,14 +43,12 @@ def labelled_rows(split: Samples, budget: int | None) -> NDArray[np.intp]:
 def samples_to_fit(split: Samples, budget: int | None, traits: Traits) -> Samples:
     """Return the split to which a reducer with these traits is fitted."""
     rows = labelled_rows(split, budget)
-    if traits.semi_supervised:
+    if traits.semi_supervised or not traits.supervised:
         y = split.labels.y.copy()
         hidden = np.ones(split.n_train, dtype=bool)
         hidden[rows] = False
         y[: split.n_train][hidden] = UNLABELLED
-        return replace(split, labels=replace(split.labels, y=y))
-    if not traits.supervised:
-        return split
+        return split.with_labels(y)
     kept = _with_test_set(split, rows)
     # The neighbours that were searched are those among all training samples.
     return replace(labels_to_score(split, budget), X=split.X[kept], neighbors={})

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ddr_cli.data import Dataset
 
 _SHUFFLING = 1
+_ORDER = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +58,8 @@ class Samples:
     `neighbors` are the neighbours that were searched in a split, by kind of search. `label_order`
     is the order in which the training samples of a class are labelled, if only some are. `folds`
     are inner splits of the training set, by the number of labels per class. `categorical` are the
-    columns of a data set that hold codes of categories.
+    columns of a data set that hold codes of categories. `order` are the positions of the samples
+    in the split, which methods get in another order.
     """
 
     X: Any
@@ -67,11 +69,18 @@ class Samples:
     label_order: NDArray[np.intp] | None = None
     folds: dict[int | None, tuple[Samples, ...]] = field(default_factory=dict)
     categorical: tuple[int, ...] = ()
+    order: NDArray[np.intp] | None = None
 
     @cached_property
     def shared(self) -> Shared:
         """The training set, and what fits of it have in common."""
         return Shared(self.X[: self.n_train])
+
+    def with_labels(self, y: NDArray[np.int64]) -> Samples:
+        """Return the same samples with other labels; fits share what they compute of X."""
+        changed = replace(self, labels=replace(self.labels, y=y))
+        changed.__dict__["shared"] = self.shared
+        return changed
 
     def with_shuffled_labels(self, seed: int) -> Samples:
         """Return the samples with the labels permuted within the training and the test set."""
@@ -80,8 +89,28 @@ class Samples:
         generator = np.random.PCG64(np.random.SeedSequence(seed, spawn_key=(_SHUFFLING,)))
         keys = generator.random_raw(len(self.labels.y))
         second = np.arange(len(keys)) >= self.n_train
-        y = self.labels.y[np.lexsort((keys, second))]
+        assert self.order is not None
+        y = self.labels.y[np.argsort(self.order)][np.lexsort((keys, second))][self.order]
         return replace(self, labels=replace(self.labels, y=y))
+
+    def in_drawn_order(self, seed: int) -> Samples:
+        """Return the samples with the training set in an order drawn from `seed`.
+
+        If some training samples are unlabelled, their order must not tell their classes.
+        """
+        generator = np.random.PCG64(np.random.SeedSequence(seed, spawn_key=(_ORDER,)))
+        n, last = self.n_train, len(self.labels.y)
+        rows = np.concatenate([np.argsort(generator.random_raw(n)), np.arange(n, last)])
+        assert self.order is not None
+        return replace(
+            self,
+            X=self.X[rows],
+            labels=self.labels.rows(rows),
+            order=self.order[rows],
+            # Equally near neighbours are sorted by their position.
+            neighbors={},
+            label_order=None if self.label_order is None else self.label_order[rows[:n]],
+        )
 
     def save(self, path: Path) -> None:
         """Write everything to one file."""
@@ -103,19 +132,20 @@ class Samples:
             parts = np.ascontiguousarray(X)
         found = {name: (one.indices, one.distances) for name, one in self.neighbors.items()}
         inner = {key: tuple(fold._parts() for fold in folds) for key, folds in self.folds.items()}
-        order = self.label_order
-        return parts, vars(self.labels), self.n_train, found, order, inner, self.categorical
+        orders = self.order, self.label_order
+        return parts, vars(self.labels), self.n_train, found, orders, inner, self.categorical
 
     @classmethod
     def _of(cls, stored: tuple[Any, ...]) -> Self:
-        parts, labels, n_train, found, order, inner, categorical = stored
+        parts, labels, n_train, found, (order, label_order), inner, categorical = stored
         if isinstance(parts, tuple):
             *arrays, shape = parts
             parts = sparse.csr_array(tuple(arrays), shape=shape, copy=False)
             parts.has_canonical_format = True
         neighbors = {name: Neighbors(*arrays) for name, arrays in found.items()}
         folds = {key: tuple(map(Samples._of, each)) for key, each in inner.items()}
-        return cls(parts, Labels(**labels), n_train, neighbors, order, folds, categorical)
+        shown = Labels(**labels)
+        return cls(parts, shown, n_train, neighbors, label_order, folds, categorical, order)
 
 
 def _plain(value: Any) -> Any:

@@ -193,7 +193,7 @@ class Schedule:
 
     def _begin_split(self, key: SplitKey, pending: list[PendingFit]) -> None:
         drawn, embeddings = self._draws(key), self._plan.spec.embeddings
-        n = len(drawn.split.train) + len(drawn.split.test)
+        n = len(drawn.division.rows)
         shown = kept_rows(embeddings.points if embeddings else None, n, drawn.seed)
         opened = OpenSplit(key, drawn, shown, pending, list(pending))
         for fit in (each.fit for each in pending):
@@ -212,17 +212,14 @@ class Schedule:
         if not self._data.exists():
             with self._scratch.writing():
                 self._samples.save(self._data)
-        split, seed, label_order = opened.drawn
         job = SplitJob(
             data=self._data,
             split=opened.path,
             trace=self._next_trace(),
-            whole=Division(
-                np.concatenate([split.train, split.test]), len(split.train), label_order
-            ),
+            whole=opened.drawn.division,
             steps=tuple((step.name, step.params) for step in self._plan.spec.preprocess),
             searches=self._plan.searches,
-            seed=seed,
+            seed=opened.drawn.seed,
             timeout=self._timeout,
             folds=opened.folds,
         )

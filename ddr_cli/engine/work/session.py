@@ -199,7 +199,7 @@ class Session:
             trial_id, trial = next(
                 pair for pair in fit.trials.items() if fit.width_of(pair[1]) == width
             )
-            own = self._labels.rows(np.concatenate([split.train, split.test])[rows])
+            own = self._labels.rows(opened.drawn.division.rows[rows])
             KeptEmbedding(
                 reducer=shown(trial.reducer.name),
                 mode=trial.reducer.mode,
