@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ddr_cli.cli import completion
-from ddr_cli.cli.options import AsJson, Trust, allowed, console, print_table
+from ddr_cli.cli.options import AsJson, Sandbox, Trust, allowed, console, print_table
 from ddr_cli.core.errors import EXIT_FAILED, InputError
 from ddr_cli.core.own_code import located
 
@@ -30,6 +30,7 @@ def check(
     ] = None,
     as_json: AsJson = False,
     trust: Trust = False,
+    sandbox: Sandbox = False,  # noqa: ARG001 (its callback acts)
 ) -> None:
     """Check in seconds what a run relies on: shapes, determinism, unlabelled samples and so on.
 

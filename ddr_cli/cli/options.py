@@ -174,6 +174,25 @@ def sources(data_dirs: list[Path] | None, offline: bool) -> Sources:
     return Sources.from_environment(data_dirs=data_dirs, offline=offline or None)
 
 
+def _sandboxed(value: bool) -> bool:
+    if value:
+        from ddr_cli.core.sealed.sandbox import use_sandbox
+
+        use_sandbox()
+    return value
+
+
+Sandbox = Annotated[
+    bool,
+    typer.Option(
+        "--sandbox",
+        callback=_sandboxed,
+        help="Run code that is not ddr's in bubblewrap: without network, data, results and other "
+        "processes.",
+    ),
+]
+
+
 def allowed(trust: bool, make: Callable[[], Made]) -> Made:
     """Return what is made of a spec; at a terminal the user is asked about code that it names."""
     from ddr_cli.core import own_code
@@ -250,6 +269,7 @@ class RunOptions:
     data_dir: DataDir = None
     offline: Offline = False
     trust: Trust = False
+    sandbox: Sandbox = False
     quiet: Quiet = False
 
     def settings(self) -> RunSettings:

@@ -14,6 +14,7 @@ from ddr_cli.cli.options import (
     Jobs,
     Quiet,
     RedoWords,
+    Sandbox,
     Scheduler,
     Trust,
     allowed,
@@ -96,6 +97,7 @@ def run(
     scheduler: Scheduler = None,
     redo: RedoWords = None,
     trust: Trust = False,
+    sandbox: Sandbox = False,  # noqa: ARG001 (its callback acts)
     quiet: Quiet = False,
 ) -> None:
     """Run a suite's missing and stale trials; the same command resumes.
@@ -276,6 +278,7 @@ def add(
     hours: Hours = None,
     jobs: Jobs = 1,
     trust: Trust = False,
+    sandbox: Sandbox = False,  # noqa: ARG001 (its callback acts)
     quiet: Quiet = False,
 ) -> None:
     """Run your own method on the splits that a suite's methods have finished; show its rank.

@@ -33,13 +33,14 @@ from ddr_cli.core.errors import InputError, did_you_mean
 
 _SAFE = "sklearn"
 GIVEN = "python"
-_FILE = "DDR_GIVEN_CODE"
+GIVEN_FILE = "DDR_GIVEN_CODE"
 _OF_EVERY_CLASS = {
     *("__dict__", "__weakref__", "__doc__", "__module__", "__qualname__", "__annotations__"),
     *("__firstlineno__", "__static_attributes__", "__annotate__", "__annotate_func__"),
     *("__annotations_cache__", "__abstractmethods__", "_abc_impl"),
 }
 _trusted: set[str] = set()
+_runs_here = False
 _offered: dict[str, tuple[Any, str]] = {}
 
 
@@ -160,6 +161,24 @@ def trusting(allowed: bool) -> Iterator[None]:
         _trusted.intersection_update(before)
 
 
+def is_foreign(name: str) -> bool:
+    """Return whether a component's code runs in a sealed process, and not in this one."""
+    place, _, attribute = name.rpartition(":")
+    known = place.partition(".")[0] == _SAFE or (place == GIVEN and attribute in _offered)
+    return not (_runs_here or known)
+
+
+@contextmanager
+def in_this_process() -> Iterator[None]:
+    """Run foreign code in this process in the block."""
+    global _runs_here
+    before, _runs_here = _runs_here, True
+    try:
+        yield
+    finally:
+        _runs_here = before
+
+
 def _remembered() -> set[str]:
     try:
         return set(_memory().read_text(encoding="utf-8").split("\n")) - {""}
@@ -270,13 +289,13 @@ def offering() -> Iterator[Callable[[], None]]:
                     f"{names} can't be copied to the processes that run it "
                     f"({type(error).__name__}: {error}); put its class in a file."
                 ) from error
-            os.environ[_FILE] = str(path)
+            os.environ[GIVEN_FILE] = str(path)
 
         try:
             yield send
         finally:
             _offered.clear()
-            os.environ.pop(_FILE, None)
+            os.environ.pop(GIVEN_FILE, None)
 
 
 def _given(name: str) -> tuple[Any, str]:
@@ -292,7 +311,7 @@ def _given(name: str) -> tuple[Any, str]:
 
 @cache
 def _from_parent() -> Mapping[str, tuple[Any, str]]:
-    path = os.environ.get(_FILE)
+    path = os.environ.get(GIVEN_FILE)
     if path is None:
         return {}
     import cloudpickle

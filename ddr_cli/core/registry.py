@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from ddr_cli.core.errors import InputError, did_you_mean
-from ddr_cli.core.own_code import is_code, load_code, shown, source_of
+from ddr_cli.core.own_code import is_code, is_foreign, load_code, require_trust, shown, source_of
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 _REGISTERED = re.compile(r"^@registered(\(.*?\))\n(?:class|def) (\w+)", re.MULTILINE | re.DOTALL)
@@ -76,7 +76,9 @@ class Entry:
     def load(self) -> Any:
         """Import the piece; InputError says why it can't be."""
         if is_code(self.name):
-            return load_code(self.name)
+            return load_component(self.name)
+        if self.origin != "ddr" and is_foreign(self.target):
+            return _stand_in(self.target, self.source)
         module, _, attribute = self.target.partition(":")
         try:
             # What is there already is had much faster so, and specs ask for it often.
@@ -86,6 +88,21 @@ class Entry:
                 f"'{self.name}' (from {self.origin}) can't be imported from {self.target}: "
                 f"{type(error).__name__}: {error}."
             ) from error
+
+
+def load_component(name: str) -> Any:
+    """Return the class that is named by its code; of foreign code, its stand-in.
+
+    Raises InputError if it cannot be imported or, as UntrustedCodeError, if nobody trusts it.
+    """
+    require_trust(name)
+    return _stand_in(name, source_of(name)) if is_foreign(name) else load_code(name)
+
+
+def _stand_in(name: str, source: str) -> Any:
+    from ddr_cli.core.sealed.stand_in import stand_in
+
+    return stand_in(name, source)
 
 
 def registered(
@@ -208,3 +225,8 @@ class Registry:
     def load(self, name: str) -> Any:
         """Import and return the piece called `name`."""
         return self.get(name).load()
+
+    def is_foreign(self, name: str) -> bool:
+        """Return whether a piece's code did not come with `ddr` or scikit-learn."""
+        entry = self.get(name)
+        return is_foreign(name) if is_code(name) else entry.origin != "ddr"

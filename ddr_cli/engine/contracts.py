@@ -19,7 +19,8 @@ from threadpoolctl import threadpool_limits
 
 from ddr_cli.core.errors import InputError
 from ddr_cli.core.extras import missing_library
-from ddr_cli.core.own_code import shown
+from ddr_cli.core.own_code import is_code, is_foreign, require_trust, shown
+from ddr_cli.core.sealed.process import Sealed
 from ddr_cli.core.validation import field_problems
 from ddr_cli.engine.work.fitting import dense
 from ddr_cli.engine.work.scoring import seeded
@@ -70,6 +71,14 @@ def check_piece(name: str, given: Mapping[str, Any] | None = None) -> list[Check
 
     Raises InputError if it does not exist or its constructor fails.
     """
+    if is_code(name) and is_foreign(name):
+        require_trust(name)
+        process = Sealed(name)
+        try:
+            found: list[Checked] = process.ask("run", f"{__name__}:check_piece", name, given)
+        finally:
+            process.end()
+        return found
     sections = [each for each in sections_of(name) if each in ("reducers", "classifiers")]
     if not sections:
         raise InputError(f"'{shown(name)}' is neither a reducer nor a classifier.")

@@ -11,6 +11,7 @@ from threadpoolctl import threadpool_limits
 
 from ddr_cli.core.atomic import atomic_write, clear_messages
 from ddr_cli.core.errors import InputError
+from ddr_cli.core.own_code import in_this_process
 from ddr_cli.engine.work.fitting import collected, failing_of
 from ddr_cli.engine.work.scoring import seeded
 from ddr_cli.evaluation.evaluators import CLASSIFIERS, PREPROCESSORS
@@ -46,6 +47,13 @@ def fit_pipeline(
 
     The pipeline predicts the names of classes. Raises a `DdrError` if a component fails.
     """
+    with in_this_process():
+        return _fitted(spec, winner, dataset, note)
+
+
+def _fitted(
+    spec: Spec, winner: Winner, dataset: Dataset, note: Callable[[str], object]
+) -> Pipeline:
     from sklearn.pipeline import make_pipeline
 
     seed = method_seed(spec.split.seed, dataset.name, 0)

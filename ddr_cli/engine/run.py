@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ddr_cli.core.errors import DdrError, InputError, did_you_mean
+from ddr_cli.core.sealed.sandbox import VARIABLE
 from ddr_cli.engine.changes import names_of
 from ddr_cli.engine.decide import POLICIES, Decision, Redo, decide
 from ddr_cli.engine.plan.datasets import Datasets
@@ -357,6 +359,11 @@ def make_executor(
         if not scheduler:
             raise InputError(
                 "The dask back end needs the scheduler's address, such as tcp://host:8786."
+            )
+        if os.environ.get(VARIABLE):
+            raise InputError(
+                "--sandbox is for processes of this machine: omit --backend dask, or set "
+                f"{VARIABLE}=1 where the dask workers start."
             )
         try:
             from ddr_cli.engine.work.dask import DaskExecutor

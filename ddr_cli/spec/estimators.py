@@ -11,10 +11,10 @@ from typing import Any, Literal, get_args
 from pydantic import JsonValue, ValidationError
 
 from ddr_cli.core.errors import InputError, did_you_mean, nearest
-from ddr_cli.core.own_code import is_code, load_code, shown
+from ddr_cli.core.own_code import is_code, shown
 from ddr_cli.core.parameters import parameter_model
 from ddr_cli.core.positions import KeyPath, dotted, value_text
-from ddr_cli.core.registry import Registry
+from ddr_cli.core.registry import Registry, load_component
 from ddr_cli.evaluation import evaluators
 from ddr_cli.reducers import registry as reducers
 
@@ -90,7 +90,7 @@ def sections_of(name: str) -> list[str]:
             f"There is no reducer, classifier, measure or preprocessing step called '{name}'."
             f"{did_you_mean(name, chain(*names.values()))} 'ddr list reducers' shows the first."
         )
-    factory = load_code(name)
+    factory = load_component(name)
     # A transformer of one's own is a reducer first; it can be a preprocessing step just as well.
     found = [
         section

@@ -17,12 +17,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from ddr_cli.core import processes
 from ddr_cli.core.errors import DdrError, InputError
 from ddr_cli.core.own_code import trusting
 from ddr_cli.engine import read_trials, run_spec, run_status
 from ddr_cli.engine.progress import Progress
 from ddr_cli.engine.work import fitting as work
-from ddr_cli.engine.work import local
 from ddr_cli.engine.work.jobs import last_seen
 from ddr_cli.engine.work.local import LocalExecutor
 
@@ -93,8 +93,8 @@ def test_where_a_trial_failed_is_kept_with_file_and_line(make_spec, run):
 
 
 def test_a_piece_that_is_no_transformer_is_refused_or_fails_its_own_trials(make_spec, run):
-    for name in ("function", "no_class"):
-        with pytest.raises(InputError, match="it has no fit"):
+    for name, why in (("function", "it has no fit"), ("no_class", "is no class")):
+        with pytest.raises(InputError, match=why):
             make_spec(reducers=["pca", name])
     table = outcome_of(make_spec(split=ONE_SPLIT, reducers=["pca", "no_transform"]), run)
     bad = table[table["status"] != "ok"]
@@ -293,10 +293,10 @@ def test_a_job_is_done_again_when_the_pool_has_given_up(make_spec, tmp_path, mon
     executor = LocalExecutor(2)
     assert executor.capacity == 4
     workers = {child.pid for child in multiprocessing.active_children()}
-    start = local._Process.start
+    start = processes._Process.start
 
     def fail_once(_):
-        monkeypatch.setattr(local._Process, "start", start)
+        monkeypatch.setattr(processes._Process, "start", start)
         raise OSError("no more processes")
 
     def at_work():
@@ -307,7 +307,7 @@ def test_a_job_is_done_again_when_the_pool_has_given_up(make_spec, tmp_path, mon
         while not (before := at_work()):
             time.sleep(0.02)
         # A process that can't be replaced takes the pool with it.
-        monkeypatch.setattr(local._Process, "start", fail_once)
+        monkeypatch.setattr(processes._Process, "start", fail_once)
         for idle in workers - before:
             os.kill(idle or 0, signal.SIGKILL)
         while not at_work() - before:
@@ -325,6 +325,6 @@ def test_a_job_is_done_again_when_the_pool_has_given_up(make_spec, tmp_path, mon
 
 def test_workers_that_cannot_start_end_the_run(make_spec, tmp_path, monkeypatch):
     # Called with what a worker's start is given, it raises.
-    monkeypatch.setattr(local, "_start_worker", len)
+    monkeypatch.setattr("ddr_cli.engine.work.local._start_worker", len)
     with pytest.raises(DdrError, match="crash on start-up"):
         run_spec(make_spec(reducers=["none"]), out=tmp_path)

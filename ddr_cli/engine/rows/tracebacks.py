@@ -23,6 +23,8 @@ _MOST_REASONS = 200
 
 def traceback_of(error: BaseException) -> str:
     """Return an error's traceback without the frames of the engine."""
+    if remote := getattr(error, "traceback", ""):
+        return str(remote)
     frames = error.__traceback__
     while frames is not None and frames.tb_frame.f_code.co_filename.startswith(_HERE):
         frames = frames.tb_next

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ddr_cli.core.errors import DdrError
+from ddr_cli.core.sealed.process import cpu_time, ended_after
 from ddr_cli.engine.plan.searches import QUERIES, TRANSDUCTIVE, transforms_by_neighbors
 from ddr_cli.engine.rows.journal import FAILED, OK, one_line
 from ddr_cli.engine.rows.result import Coordinates, TrialResult
@@ -60,6 +61,7 @@ _MOST_SHOWN = 3  # dimensions that a figure can show
 # A component that calls sys.exit fails like one that raises. Ctrl-C does not reach this process, so
 # that a KeyboardInterrupt is the component's own, too.
 _FAILURES = BaseException
+_CHANGED = "the arrays of the split were changed during the fit"
 _reported = 0.0  # CPU seconds of this process that its results have reported
 
 
@@ -82,7 +84,7 @@ def do(job: Job) -> JobResult:
             error=_reason(error), traceback=traceback_of(error), disk_full=full, files_gone=gone
         )
     global _reported
-    before, _reported = _reported, time.process_time()
+    before, _reported = _reported, cpu_time()
     return replace(result, cpu_seconds=_reported - before)
 
 
@@ -93,15 +95,23 @@ def prepare_split(job: SplitJob) -> JobResult:
         PREPROCESSORS.load(name)
     with collected() as warned, Trace(job.trace):
         data = Samples.load(job.data)
+        if job.checksum is not None and data.checksum() != job.checksum:
+            job.data.unlink(missing_ok=True)
+            return JobResult(error=_CHANGED, files_gone=True)
         prepared = _prepared(data, job.whole, job)
         folds = {
             budget: tuple(_prepared(data, fold, job) for fold in inner)
             for budget, inner in job.folds.items()
         }
-        replace(prepared, folds=folds).save(job.split)
-        return JobResult(warnings=warned())
+        prepared = replace(prepared, folds=folds)
+        # Processes that have a changed file open keep it; a new one gets the name.
+        job.split.unlink(missing_ok=True)
+        prepared.save(job.split)
+        checksum = None if job.checksum is None else prepared.checksum()
+        return JobResult(warnings=warned(), checksum=checksum)
 
 
+@ended_after()
 def _prepared(data: Samples, division: Division, job: SplitJob) -> Samples:
     steps = [seeded(PREPROCESSORS.load(name)(**params), job.seed) for name, params in job.steps]
     rows, n = division.rows[division.order], division.n_train
@@ -148,7 +158,7 @@ def fit_and_evaluate(job: FitJob) -> JobResult:
         kept = {}
         if embedding is not None and job.kept_widths:
             kept = _kept(embedding, job)
-        return JobResult(tuple(results), warned(), kept=kept)
+        return _unless_changed(job, JobResult(tuple(results), warned(), kept=kept))
 
 
 def tune(job: TuneJob) -> JobResult:
@@ -173,9 +183,10 @@ def tune(job: TuneJob) -> JobResult:
         results += failed
         for chosen in search.final_fits():
             _fit_and_evaluate(chosen, split, trace, ended)
-        return JobResult(tuple(results), warned())
+        return _unless_changed(job, JobResult(tuple(results), warned()))
 
 
+@ended_after()
 def _fit_and_evaluate(
     job: FitJob, split: Samples, trace: Trace, ended: Callable[[Sequence[TrialResult]], object]
 ) -> EmbeddedSplit | None:
@@ -206,6 +217,17 @@ def _fit_and_evaluate(
             trace.evaluating([one.trial_id for one in batch])
             ended(_evaluate(batch, embedding, split, job))
     return embedding
+
+
+def _unless_changed(job: FitJob | TuneJob, result: JobResult) -> JobResult:
+    """Return a job's result if the arrays of its split are as they were prepared.
+
+    If code that is not `ddr`'s had its turn, its trials fail; another job is done again.
+    """
+    if job.checksum is None or _load_split(job.split).checksum() == job.checksum:
+        return result
+    _load_split.cache_clear()
+    return JobResult(error=_CHANGED, files_gone=not job.is_foreign)
 
 
 @lru_cache(maxsize=2)
@@ -255,7 +277,7 @@ class _Wide:
 
 def embed_split(factory: Any, job: FitJob, split: Samples, width: int | None) -> EmbeddedSplit:
     """Fit a job's reducer to a split, and embed its training and test set."""
-    cpu, wall = time.process_time(), time.perf_counter()
+    cpu, wall = cpu_time(), time.perf_counter()
     params = dict(job.params) if width is None else {**job.params, "n_components": width}
     reducer = seeded(factory(**params), job.seed)
     traits = get_traits(reducer)
@@ -290,7 +312,7 @@ def embed_split(factory: Any, job: FitJob, split: Samples, width: int | None) ->
         test,
         order,
         _prototypes(reducer, len(split.labels.classes)),
-        time.process_time() - cpu,
+        cpu_time() - cpu,
         time.perf_counter() - wall,
         narrower,
         wide,
@@ -384,7 +406,7 @@ def _evaluate(
     width = max(widths, default=None)
     wide = embedding.wide if len(set(widths)) > 1 else None
     seconds = None if job.timeout is None else job.timeout - embedding.wall_seconds
-    started = time.process_time()
+    started = cpu_time()
     try:
         # Each trial has the time that the fit left; a batch has the sum over its trials.
         with _deadline(None if seconds is None else seconds * len(batch)):
@@ -401,16 +423,16 @@ def _evaluate(
                 train = labelled_samples(train, split, labels)
                 scored = labels_to_score(split, labels)
             evaluators = evaluators_of(batch, job.seed)
-            started = time.process_time()
+            started = cpu_time()
             scores = scores_of(
                 evaluators, train, test, scored, job.metrics, embedding.prototypes, maps
             )
     except _FAILURES as error:
         if len(batch) > 1:
             return [r for one in batch for r in _evaluate([one], embedding, split, job)]
-        spent = time.process_time() - started
+        spent = cpu_time() - started
         return [_failure(batch[0], error, embedding.cpu_seconds, spent)]
-    share = (time.process_time() - started) / len(batch)
+    share = (cpu_time() - started) / len(batch)
     return [
         TrialResult(one.trial_id, OK, "", score, embedding.cpu_seconds, share, one.candidate)
         for one, score in zip(batch, scores, strict=True)

@@ -46,6 +46,7 @@ class SplitJob:
     """Preprocess one split and search its neighbours, for all fits of that split.
 
     `data` is the file of the data set, `split` the file to write and `trace` that of the trace.
+    `checksum` is that of the data, if code that is not `ddr`'s takes part in the run.
     `searches` is how many neighbours to find of all samples among themselves (``transductive``), of
     the training samples among themselves (``out_of_sample``), or of the test samples among the
     training samples (``queries``). `folds` are inner splits of the training set, by the number of
@@ -62,6 +63,7 @@ class SplitJob:
     seed: int
     timeout: float | None = None
     folds: Mapping[int | None, tuple[Division, ...]] = field(default_factory=dict)
+    checksum: int | None = None
 
     @property
     def stages(self) -> int:
@@ -96,7 +98,8 @@ class FitJob:
     first columns of each of `kept_widths` are returned for a figure. The fit sees the labels of
     `labels` training samples per class, None for all. With `shuffled`, the labels are permuted
     within the training and the test set first. With `across_widths`, a classifier may score all
-    widths at once, which changes its numbers by rounding only.
+    widths at once, which changes its numbers by rounding only. `checksum` is that of the split, if
+    code that is not `ddr`'s takes part in the run; such code `is_foreign`.
     """
 
     split: Path
@@ -115,6 +118,8 @@ class FitJob:
     labels: int | None = None
     shuffled: bool = False
     across_widths: bool = False
+    checksum: int | None = None
+    is_foreign: bool = False
 
     @property
     def stages(self) -> int:
@@ -139,6 +144,8 @@ class TuneJob:
     metric: str
     metrics: tuple[str, ...]
     timeout: float | None = None
+    checksum: int | None = None
+    is_foreign: bool = False
 
     @property
     def stages(self) -> int:
@@ -156,8 +163,9 @@ class JobResult:
 
     `error` is the reason why the whole job failed, with its `traceback`; `disk_full`: the disk has
     no space, so that every other job would fail, too; `files_gone`: a file that the job reads was
-    removed. `cpu_seconds` is the CPU time of the process since its last result. `kept` has, by
-    width, the coordinates of samples and, if the method has them, of the classes.
+    removed or changed. `checksum` is that of a prepared split. `cpu_seconds` is the CPU time of the
+    process since its last result. `kept` has, by width, the coordinates of samples and, if the
+    method has them, of the classes.
     """
 
     results: tuple[TrialResult, ...] = ()
@@ -166,6 +174,7 @@ class JobResult:
     traceback: str = ""
     disk_full: bool = False
     files_gone: bool = False
+    checksum: int | None = None
     cpu_seconds: float = 0.0
     kept: Mapping[int | None, tuple[Coordinates, Coordinates | None]] = field(default_factory=dict)
 

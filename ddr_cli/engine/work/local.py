@@ -5,35 +5,28 @@ This module is imported in a new process before NumPy is, and must not import it
 
 from __future__ import annotations
 
-import atexit
-import ctypes
 import os
 import signal
 import sys
-import threading
-import types
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Future
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import suppress
 from dataclasses import dataclass
-from multiprocessing import connection, parent_process
+from multiprocessing import connection
 from pathlib import Path
 from typing import Any
 
 from pebble import ProcessExpired, ProcessPool
 
 from ddr_cli.core.errors import InputError
+from ddr_cli.core.processes import (
+    Context,
+    copy_a_loaded_process,
+    end_with_parent,
+    how_it_ended,
+    use_one_thread,
+)
 from ddr_cli.engine.work.jobs import Executor, ExecutorError, Job, JobEnd, JobResult, last_seen
-
-# On Linux workers are copies of a process that has loaded the libraries, which takes seconds.
-if sys.platform == "linux":
-    from multiprocessing import forkserver
-    from multiprocessing.context import ForkServerContext as _BaseContext
-    from multiprocessing.context import ForkServerProcess as _BaseProcess
-else:
-    from multiprocessing.context import SpawnContext as _BaseContext
-    from multiprocessing.context import SpawnProcess as _BaseProcess
 
 _RESTARTS = 3
 # Jobs per process that are submitted at a time: one to run and one to have ready.
@@ -42,16 +35,6 @@ _GRACE_SECONDS = 60.0
 _MEGABYTE = 10**6
 # Below it a small data set's first allocations fail.
 _ROOM_TO_WORK = 128 * _MEGABYTE
-_ONE_THREAD = (
-    "OMP_NUM_THREADS",
-    "OPENBLAS_NUM_THREADS",
-    "MKL_NUM_THREADS",
-    "BLIS_NUM_THREADS",
-    "VECLIB_MAXIMUM_THREADS",
-    "NUMEXPR_NUM_THREADS",
-)
-_COMPONENTS = ("ddr_cli.reducers.", "ddr_cli.evaluation.")
-_PR_SET_PDEATHSIG = 1
 _thread_limits: list[object] = []
 
 
@@ -138,7 +121,7 @@ class LocalExecutor(Executor):
         self._end_pool()
 
     def _start(self) -> ProcessPool:
-        _copy_a_loaded_process()
+        copy_a_loaded_process()
         if self._memory_limit is not None:
             _check_memory_limit(self._memory_limit)
         try:
@@ -146,7 +129,7 @@ class LocalExecutor(Executor):
                 max_workers=self.jobs,
                 initializer=_start_worker,
                 initargs=(self._memory_limit, dict(os.environ)),
-                context=_Context(),
+                context=Context(),
             )
             # This starts the processes, which load their libraries while the data is read.
             assert pool.active
@@ -220,7 +203,7 @@ def _end_of(submitted: _Submitted) -> JobEnd | None:
         code = error.exitcode
         if code == -signal.SIGALRM and job.timeout is not None:
             return _timed_out(job)
-        return _dead(job, _how_it_ended(code))
+        return _dead(job, f"the worker process {how_it_ended(code)}")
     except TimeoutError:
         return _timed_out(job)
     except Exception as error:
@@ -236,17 +219,6 @@ def _timed_out(job: Job) -> JobEnd:
     return JobEnd(job, death="timeout", reason=reason, seen=last_seen(job.trace))
 
 
-def _how_it_ended(code: int | None) -> str:
-    if code is None or code >= 0:
-        return f"the worker process ended itself with exit code {code}"
-    try:
-        name = signal.Signals(-code).name
-    except ValueError:
-        name = f"signal {-code}"
-    hint = " (by hand, or by the system for lack of memory)" if name == "SIGKILL" else ""
-    return f"the worker process was killed by {name}{hint}"
-
-
 def _is_alive(pid: int) -> bool:
     try:
         os.kill(pid, 0)
@@ -255,39 +227,13 @@ def _is_alive(pid: int) -> bool:
     return True
 
 
-class _Process(_BaseProcess):
-    def start(self) -> None:
-        # multiprocessing imports the parent's main module again in each child. This wastes time for
-        # the `ddr` program; a script that calls run_spec without a __main__ guard would run again.
-        main = sys.modules["__main__"]
-        sys.modules["__main__"] = types.ModuleType("__main__")
-        try:
-            super().start()
-        finally:
-            sys.modules["__main__"] = main
-
-
-class _Context(_BaseContext):
-    Process = _Process
-
-
-def _copy_a_loaded_process() -> None:
-    if sys.platform == "linux":
-        # The jobs need the modules that planning has loaded.
-        components = [name for name in sys.modules if name.startswith(_COMPONENTS)]
-        forkserver.set_forkserver_preload(["ddr_cli.engine.work.preloaded", *components])
-        # Register it once, whatever the number of pools.
-        atexit.unregister(_end_fork_server)
-        atexit.register(_end_fork_server)
-
-
 def _check_memory_limit(limit: int) -> None:
     """Refuse a limit that a process exceeds before it gets a job."""
     if sys.platform != "linux":
         return
     ours, theirs = connection.Pipe(duplex=False)
     with ours, theirs:
-        process = _Context().Process(target=_tell_size, args=(theirs,), daemon=True)
+        process = Context().Process(target=_tell_size, args=(theirs,), daemon=True)
         process.start()
         taken = ours.recv()
         process.join()
@@ -305,16 +251,6 @@ def _tell_size(to: connection.Connection) -> None:
 
     pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
     to.send(pages * os.sysconf("SC_PAGE_SIZE"))
-
-
-def _end_fork_server() -> None:
-    """Wait for the process whose copies the workers are, so that `time` counts their CPU time."""
-    # Ctrl-C has ended the program already; a second one must not end in a traceback here.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    server: Any = getattr(forkserver, "_forkserver", None)  # has no public name
-    with suppress(AttributeError, TypeError, OSError):
-        os.kill(server._forkserver_pid, signal.SIGTERM)
-        os.waitpid(server._forkserver_pid, 0)
 
 
 def _start_worker(memory_limit: int | None, environment: dict[str, str]) -> None:
@@ -335,9 +271,11 @@ def _start_worker(memory_limit: int | None, environment: dict[str, str]) -> None
 
     import ddr_cli.engine.work.fitting  # noqa: F401  loads the libraries before memory is limited
     from ddr_cli.core import own_code
+    from ddr_cli.core.sealed.process import die_alike
 
     # It gets only code that the process that started it was allowed to load.
     own_code.trust()
+    die_alike()
     _thread_limits.append(threadpool_limits(1))
     import numpy
 
@@ -346,24 +284,3 @@ def _start_worker(memory_limit: int | None, environment: dict[str, str]) -> None
         import resource
 
         resource.setrlimit(resource.RLIMIT_AS, (memory_limit, memory_limit))
-
-
-def use_one_thread() -> None:
-    """Make libraries that are loaded later use one thread; threadpoolctl limits the others."""
-    os.environ.update(dict.fromkeys(_ONE_THREAD, "1"))
-
-
-def end_with_parent() -> None:
-    """Make sure that this process is killed when its parent dies, for whatever reason."""
-    parent = parent_process()
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    elif parent is not None:
-
-        def follow() -> None:
-            connection.wait([parent.sentinel])
-            os._exit(1)
-
-        threading.Thread(target=follow, daemon=True).start()
-    if parent is not None and not parent.is_alive():
-        os._exit(1)

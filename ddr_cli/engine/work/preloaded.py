@@ -1,6 +1,6 @@
 """Libraries that the worker processes of this machine load once: they are forks of one process.
 
-`ddr_cli.engine.work.local` starts that process. It imports this module, does nothing but fork, and
+`ddr_cli.core.processes` starts that process. It imports this module, does nothing but fork, and
 ends with its parent; the forks end with it.
 """
 
@@ -10,7 +10,7 @@ import gc
 from importlib import import_module
 
 from ddr_cli.core.lazy import as_if_missing, load_when_used
-from ddr_cli.engine.work.local import end_with_parent, use_one_thread
+from ddr_cli.core.processes import end_with_parent, use_one_thread
 
 # Almost nothing that is loaded here is garbage, and all of it stays. A search for garbage would
 # cost time, and in each copy the memory that the copies share.

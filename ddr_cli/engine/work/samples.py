@@ -5,8 +5,10 @@ One process writes the file once. The others map it into memory, without a copy 
 
 from __future__ import annotations
 
+import zlib
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -70,6 +72,19 @@ class Samples:
     folds: dict[int | None, tuple[Samples, ...]] = field(default_factory=dict)
     categorical: tuple[int, ...] = ()
     order: NDArray[np.intp] | None = None
+
+    def checksum(self) -> int:
+        """Return a checksum of the arrays, which tells whether anything wrote to their file."""
+        X: Any = self.X
+        own = (X.data, X.indices, X.indptr) if sparse.issparse(self.X) else (X,)
+        total = 0
+        for array in (*own, self.labels.y, self.labels.subclasses, self.labels.groups):
+            if array is not None:
+                content: Any = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+                total = zlib.crc32(content, total)
+        for fold in chain.from_iterable(self.folds.values()):
+            total = zlib.crc32(fold.checksum().to_bytes(4, "little"), total)
+        return total
 
     @cached_property
     def shared(self) -> Shared:

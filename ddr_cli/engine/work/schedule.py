@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -29,6 +29,8 @@ from ddr_cli.engine.work.jobs import (
     SplitJob,
     TuneJob,
 )
+from ddr_cli.evaluation.evaluators import evaluator_registry
+from ddr_cli.reducers.registry import REDUCERS
 from ddr_cli.spec.controls import SHUFFLED_LABELS
 
 if TYPE_CHECKING:
@@ -107,6 +109,7 @@ class OpenSplit:
     pending: list[PendingFit]
     waiting: list[PendingFit]
     path: Path = Path()
+    checksum: int | None = None
     attempts: int = 0
     folds: dict[int | None, tuple[Division, ...]] = field(default_factory=dict)
     undivided: dict[int | None, str] = field(default_factory=dict)
@@ -154,6 +157,7 @@ class Schedule:
         self._executor = executor
         self._timeout = timeout
         self._data: Path | None = None
+        self._checksum = samples.checksum() if _foreign(plan.trials.values()) else None
         self._upcoming = _upcoming(plan, decision)
         self._open: list[OpenSplit] = []
         self._ready: deque[tuple[OpenSplit, PendingFit]] = deque()
@@ -222,6 +226,7 @@ class Schedule:
             seed=opened.drawn.seed,
             timeout=self._timeout,
             folds=opened.folds,
+            checksum=self._checksum,
         )
         self._submit(job, opened, None)
 
@@ -243,6 +248,8 @@ class Schedule:
                 metric=tuning.metric,
                 metrics=self._plan.spec.metrics,
                 timeout=self._timeout,
+                checksum=opened.checksum,
+                is_foreign=any(each.is_foreign for each in jobs),
             )
         self._submit(job, opened, pending)
 
@@ -277,6 +284,8 @@ class Schedule:
             kept_widths=tuple(kept),
             labels=fit.labels,
             shuffled=fit.control == SHUFFLED_LABELS,
+            checksum=opened.checksum,
+            is_foreign=opened.checksum is not None and _foreign(fit.trials.values()),
         )
 
     def _submit(self, job: Job, opened: OpenSplit, pending: PendingFit | None) -> None:
@@ -320,6 +329,7 @@ class Schedule:
         error = end.result.error if end.result is not None else ""
         is_prepared = end.result is not None and not error
         self.is_prepared = self.is_prepared or is_prepared
+        opened.checksum = end.result.checksum if end.result is not None else None
         if not is_prepared:
             opened.attempts += 1
             if end.death == "killed" and opened.attempts < _ATTEMPTS:
@@ -383,6 +393,15 @@ def _upcoming(plan: Plan, decision: Decision) -> Iterator[tuple[SplitKey, list[P
                 pending.append(PendingFit(fit, left))
         if pending:
             yield key, pending
+
+
+def _foreign(trials: Iterable[Cell]) -> bool:
+    """Return whether code that is not `ddr`'s takes part in any of the trials."""
+    names = {(trial.reducer.name, trial.evaluator.name) for trial in trials}
+    return any(
+        REDUCERS.is_foreign(reducer) or evaluator_registry(evaluator).is_foreign(evaluator)
+        for reducer, evaluator in names
+    )
 
 
 def kept_rows(most: int | None, n: int, seed: int) -> tuple[int, ...]:

@@ -1,0 +1,123 @@
+"""How processes of this program start, and that they end with the one that started them.
+
+This module is imported in a new process before NumPy is, and must not import it.
+"""
+
+from __future__ import annotations
+
+import atexit
+import ctypes
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+import types
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from multiprocessing import connection, parent_process
+from typing import Any
+
+# On Linux processes are copies of one that has loaded the libraries, which takes seconds.
+if sys.platform == "linux":
+    from multiprocessing import forkserver
+    from multiprocessing.context import ForkServerContext as _BaseContext
+    from multiprocessing.context import ForkServerProcess as _BaseProcess
+else:
+    from multiprocessing.context import SpawnContext as _BaseContext
+    from multiprocessing.context import SpawnProcess as _BaseProcess
+
+_ONE_THREAD = (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "BLIS_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS",
+    "NUMEXPR_NUM_THREADS",
+)
+_COMPONENTS = ("ddr_cli.reducers.", "ddr_cli.evaluation.")
+_PR_SET_PDEATHSIG = 1
+
+
+class _Process(_BaseProcess):
+    def start(self) -> None:
+        # multiprocessing imports the parent's main module again in each child. This wastes time for
+        # the `ddr` program; a script that calls run_spec without a __main__ guard would run again.
+        main = sys.modules["__main__"]
+        sys.modules["__main__"] = types.ModuleType("__main__")
+        try:
+            super().start()
+        finally:
+            sys.modules["__main__"] = main
+
+
+class Context(_BaseContext):
+    """Starts processes that do not import the main module."""
+
+    Process = _Process
+
+
+def copy_a_loaded_process() -> None:
+    """Let processes be copies of one that has loaded what jobs need."""
+    if sys.platform == "linux":
+        # The jobs need the modules that planning has loaded.
+        components = [name for name in sys.modules if name.startswith(_COMPONENTS)]
+        forkserver.set_forkserver_preload(["ddr_cli.engine.work.preloaded", *components])
+        # Register it once, whatever the number of pools.
+        atexit.unregister(_end_fork_server)
+        atexit.register(_end_fork_server)
+
+
+@contextmanager
+def may_have_children() -> Iterator[None]:
+    """Let a daemonic process start others, which multiprocessing forbids, in the block."""
+    config: dict[str, Any] = multiprocessing.current_process()._config  # type: ignore[attr-defined]
+    before = config.get("daemon")
+    config["daemon"] = False
+    try:
+        yield
+    finally:
+        config["daemon"] = before
+
+
+def _end_fork_server() -> None:
+    """Wait for the process whose copies the workers are, so that `time` counts their CPU time."""
+    # Ctrl-C has ended the program already; a second one must not end in a traceback here.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    server: Any = getattr(forkserver, "_forkserver", None)  # has no public name
+    with suppress(AttributeError, TypeError, OSError):
+        os.kill(server._forkserver_pid, signal.SIGTERM)
+        os.waitpid(server._forkserver_pid, 0)
+
+
+def use_one_thread() -> None:
+    """Make libraries that are loaded later use one thread; threadpoolctl limits the others."""
+    os.environ.update(dict.fromkeys(_ONE_THREAD, "1"))
+
+
+def end_with_parent() -> None:
+    """Make sure that this process is killed when its parent dies, for whatever reason."""
+    parent = parent_process()
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    elif parent is not None:
+
+        def follow() -> None:
+            connection.wait([parent.sentinel])
+            os._exit(1)
+
+        threading.Thread(target=follow, daemon=True).start()
+    if parent is not None and not parent.is_alive():
+        os._exit(1)
+
+
+def how_it_ended(code: int | None) -> str:
+    """Return how a process with this exit code ended; it is minus the signal that killed it."""
+    if code is None or code >= 0:
+        return f"ended itself with exit code {code}"
+    try:
+        name = signal.Signals(-code).name
+    except ValueError:
+        name = f"signal {-code}"
+    hint = " (by hand, or by the system for lack of memory)" if name == "SIGKILL" else ""
+    return f"was killed by {name}{hint}"

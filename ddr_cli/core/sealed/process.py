@@ -1,0 +1,151 @@
+"""A sealed process: how it starts, is asked, and ends."""
+
+from __future__ import annotations
+
+import builtins
+import os
+import pickle
+import signal
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
+from typing import Any
+
+from ddr_cli.core.errors import InputError
+from ddr_cli.core.own_code import GIVEN_FILE, shown
+from ddr_cli.core.processes import Context, copy_a_loaded_process, how_it_ended, may_have_children
+from ddr_cli.core.sealed import messages
+from ddr_cli.core.sealed.sandbox import VARIABLE, Boxed
+from ddr_cli.core.sealed.server import serve
+
+_SECONDS_TO_END = 10.0
+_open: list[Sealed] = []
+_dies_alike = False
+_cpu_seconds = 0.0
+
+
+class RemoteError(Exception):
+    """An error of code in a sealed process; a subclass has the name of its type."""
+
+    traceback: str = ""
+
+
+class Sealed:
+    """A process that runs the code of one component.
+
+    It ends by `end` or, unless it is `kept`, with the block of `ended_after` that it started in.
+    """
+
+    def __init__(self, name: str, *, kept: bool = False) -> None:
+        self._name = name
+        self._connection, theirs = Pipe()
+        # Variables of ours say where data, cache and results are.
+        environment = {
+            key: value
+            for key, value in os.environ.items()
+            if not key.startswith("DDR_") or key == GIVEN_FILE
+        }
+        with theirs:
+            self._process = _started(name, theirs, environment)
+        if not kept:
+            _open.append(self)
+
+    def ask(self, verb: str, *arguments: Any, object_of: Callable[[int], Any] = int) -> Any:
+        """Return the answer to a question that the server knows (see `server`).
+
+        Raises an error of the type that the component raised, by its name.
+        """
+        try:
+            self._connection.send_bytes(pickle.dumps((verb, arguments), protocol=5))
+            value, message = messages.receive(self._connection, object_of)
+            texts = [(str(kind), str(text)) for kind, text in message["warnings"]]
+            error, seconds = message["error"], float(message["cpu_seconds"])
+        except (EOFError, OSError):
+            self._report_death()
+        except (messages.UnreadableError, LookupError, TypeError, ValueError) as broken:
+            self.end()
+            raise RemoteError(f"its process sent what cannot be read: {broken}") from None
+        global _cpu_seconds
+        _cpu_seconds += max(seconds, 0.0)
+        for kind, text in texts:
+            category = getattr(builtins, kind, None)
+            if not (isinstance(category, type) and issubclass(category, Warning)):
+                category, text = UserWarning, f"{kind}: {text}"
+            warnings.warn(text, category, stacklevel=3)
+        if error is not None:
+            raise _as_error(*map(str, error))
+        return value
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether the process runs."""
+        return bool(self._process.is_alive())
+
+    def end(self) -> None:
+        """Kill the process, with all of its threads."""
+        if self in _open:
+            _open.remove(self)
+        self._connection.close()
+        self._process.kill()
+        self._process.join(_SECONDS_TO_END)
+
+    def _report_death(self) -> None:
+        """Raise an InputError; a worker process ends in the same way, which its parent handles."""
+        self._process.join(_SECONDS_TO_END)
+        code = self._process.exitcode
+        if _dies_alike:
+            if code is not None and code < 0:
+                signal.signal(-code, signal.SIG_DFL) if -code != signal.SIGKILL else None
+                os.kill(os.getpid(), -code)
+            os._exit(code or 0)
+        self.end()
+        raise InputError(f"The process of {shown(self._name)} {how_it_ended(code)}.")
+
+
+def cpu_time() -> float:
+    """Return the CPU seconds of this process and of its sealed processes."""
+    return time.process_time() + _cpu_seconds
+
+
+def die_alike() -> None:
+    """Let this process end in the way in which a sealed process of it ends unasked."""
+    global _dies_alike
+    _dies_alike = True
+
+
+@contextmanager
+def ended_after() -> Iterator[None]:
+    """End the sealed processes that are started in the block."""
+    before = list(_open)
+    try:
+        yield
+    finally:
+        for one in [one for one in _open if one not in before]:
+            with suppress(OSError):
+                one.end()
+
+
+def _started(name: str, connection: Connection, environment: dict[str, str]) -> Any:
+    if os.environ.get(VARIABLE):
+        return Boxed(name, connection, environment)
+    copy_a_loaded_process()
+    process = Context().Process(target=serve, args=(connection, environment), daemon=True)
+    with may_have_children():
+        process.start()
+    return process
+
+
+def _as_error(kind: str, text: str, lines: str) -> Exception:
+    if kind == "InputError":
+        return InputError(text)
+    if kind == "MemoryError":
+        return MemoryError(text)
+    named: type[RemoteError] = type(
+        kind if kind.isidentifier() else "Exception", (RemoteError,), {}
+    )
+    error = named(text)
+    error.traceback = lines
+    return error

@@ -1,0 +1,195 @@
+"""The program of a sealed process: it makes one object and calls its methods."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import pickle
+import signal
+import sys
+import time
+import traceback
+import types
+import warnings
+from collections.abc import Mapping
+from dataclasses import is_dataclass
+from importlib import import_module
+from multiprocessing.connection import Connection
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+
+import numpy as np
+
+from ddr_cli.core import own_code
+from ddr_cli.core.processes import end_with_parent, use_one_thread
+from ddr_cli.core.sealed.messages import send
+
+METHODS = (
+    *("fit", "fit_transform", "transform", "predict", "predict_proba", "decision_function"),
+    *("predict_many", "predict_training", "predict_mapped", "score_many", "with_width"),
+)
+"""The methods of an object that other processes may call."""
+
+_MOST_CHARACTERS = 8_000  # of a traceback
+
+
+def serve(connection: Connection, environment: Mapping[str, str]) -> None:
+    """Do what the other end asks, one thing after the other, until it hangs up."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    end_with_parent()
+    os.environ.clear()
+    os.environ.update(environment)
+    use_one_thread()
+    own_code.trust()
+    np.random.seed()  # noqa: NPY002  copies of one process would draw the same numbers
+    with own_code.in_this_process():
+        _answer(connection)
+
+
+def _answer(connection: Connection) -> None:
+    server = _Server()
+    cpu = time.process_time()
+    while True:
+        try:
+            verb, arguments = pickle.loads(connection.recv_bytes())
+        except EOFError:
+            return
+        value, error = None, None
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("default")
+            try:
+                value = getattr(server, verb)(*arguments)
+            except BaseException as failure:  # a component that calls sys.exit fails, too
+                error = _told(failure)
+        before, cpu = cpu, time.process_time()
+        rest = {
+            "error": error,
+            "warnings": [[w.category.__name__, str(w.message)] for w in caught],
+            "cpu_seconds": cpu - before,
+        }
+        send(connection, value, server.number_of, **rest)
+
+
+def _told(error: BaseException) -> list[str]:
+    """Return an error's type, its message, and its traceback without the frames above."""
+    frames = error.__traceback__
+    while frames is not None and frames.tb_frame.f_code.co_filename == __file__:
+        frames = frames.tb_next
+    try:
+        text = str(error)
+    except BaseException:
+        text = "its message cannot be read"
+    try:
+        lines = traceback.format_exception(type(error), error, frames, limit=-20)
+    except BaseException:
+        lines = []
+    return [type(error).__name__, text, "".join(lines)[-_MOST_CHARACTERS:]]
+
+
+class _Server:
+    """What can be asked of a sealed process."""
+
+    def __init__(self) -> None:
+        self._objects: list[Any] = []
+
+    def number_of(self, value: Any) -> int | None:
+        """Return the number of an object that has been made here, else None."""
+        return next((i for i, each in enumerate(self._objects) if each is value), None)
+
+    def run(self, target: str, *arguments: Any) -> Any:
+        """Call a function of `ddr`."""
+        module, _, name = target.partition(":")
+        return getattr(import_module(module), name)(*arguments)
+
+    def describe(self, name: str) -> dict[str, Any]:
+        """Return what a class says of itself before any object is made."""
+        factory = own_code.load_code(name)
+        init = inspect.getattr_static(factory, "__init__") if inspect.isclass(factory) else factory
+        hints = _hints(factory, init)
+        return {
+            "name": getattr(factory, "__name__", "it"),
+            "doc": inspect.getdoc(factory),
+            "parameters": [
+                [each.name, _annotation(hints.get(each.name, Any)), each.default]
+                if each.default is not each.empty
+                else [each.name, _annotation(hints.get(each.name, Any))]
+                for each in inspect.signature(init).parameters.values()
+                if each.name != "self" and each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD)
+            ],
+            "methods": [each for each in METHODS if hasattr(factory, each)],
+            "has": [
+                each
+                for each in ("__ddr_traits__", "__sklearn_tags__", "_parameter_constraints")
+                if hasattr(factory, each)
+            ],
+            "scale": getattr(factory, "scale", None),
+            "version": getattr(factory, "version", 1),
+        }
+
+    def make(self, name: str, params: Mapping[str, Any]) -> None:
+        """Make the object that later calls are of."""
+        self._objects = [own_code.load_code(name)(**params)]
+
+    def call(self, number: int, method: str, args: Any, kwargs: Any) -> Any:
+        """Return what a method of an object returns; an estimator gets a number of its own."""
+        value = getattr(self._objects[number], method)(*args, **kwargs)
+        if hasattr(value, "transform") and self.number_of(value) is None:
+            self._objects.append(value)
+        return value
+
+    def call_class(self, name: str, method: str, args: Any) -> Any:
+        """Return what a class method returns."""
+        return getattr(own_code.load_code(name), method)(*args)
+
+    def attribute(self, name: str) -> Any:
+        """Return an attribute of the fitted object, in a list; without it, an empty list."""
+        return [getattr(self._objects[0], name)] if hasattr(self._objects[0], name) else []
+
+    def tags(self, name: str, params: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the parts of scikit-learn's tags that `ddr` asks for."""
+        tags = own_code.load_code(name)(**params).__sklearn_tags__()
+        inputs = tags.input_tags
+        return {"kind": tags.estimator_type, "sparse": inputs.sparse, "allow_nan": inputs.allow_nan}
+
+    def declared(self, name: str, params: Mapping[str, Any], method: str, *args: Any) -> Any:
+        """Return what an object says of itself before it is fitted."""
+        return getattr(own_code.load_code(name)(**params), method)(*args)
+
+    def max_components(self, name: str, params: Mapping[str, Any], *sizes: int) -> int:
+        """Return the largest n_components of an object's traits."""
+        return int(own_code.load_code(name)(**params).__ddr_traits__().max_components(*sizes))
+
+
+def _hints(factory: Any, init: Any) -> dict[str, Any]:
+    return get_type_hints(factory if is_dataclass(factory) else init, include_extras=True)
+
+
+def _annotation(hint: Any) -> Any:
+    """Return an annotation as JSON holds it; None if it cannot."""
+    if hint in (int, float, bool, str):
+        return hint.__name__
+    if hint in (None, type(None)):
+        return "None"
+    origin, inner = get_origin(hint), get_args(hint)
+    if origin is Literal:
+        return ["Literal", list(inner)]
+    if origin is Annotated:
+        base, names = _annotation(inner[0]), [type(bound).__name__ for bound in inner[1:]]
+        if base is None or not set(names) <= {"Gt", "Ge", "Lt", "Le"}:
+            return base
+        bounds = [getattr(b, name.lower()) for b, name in zip(inner[1:], names, strict=True)]
+        return ["Annotated", base, dict(zip(names, bounds, strict=True))]
+    kinds = {Union: "Union", types.UnionType: "Union", list: "list", tuple: "tuple"}
+    if origin in kinds:
+        parts = ["..." if each is ... else _annotation(each) for each in inner]
+        return None if None in parts else [kinds[origin], *parts]
+    return None
+
+
+def main() -> None:
+    """Serve the connection whose number is the program's argument."""
+    serve(Connection(int(sys.argv[1])), dict(os.environ))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,169 @@
+"""Stand-ins: classes that pass every call on to a sealed process which has the real class."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from functools import cache, lru_cache
+from inspect import Parameter, Signature
+from typing import Annotated, Any, ClassVar, Literal, Union
+
+import annotated_types
+from sklearn.base import BaseEstimator
+
+from ddr_cli.core.sealed.messages import Unknown
+from ddr_cli.core.sealed.process import Sealed
+
+_OF_CLASS = ("predict_many", "predict_training", "predict_mapped", "score_many")
+_FITTED = ("classes_", "label_components_", "class_centers_")
+
+
+class StandIn(BaseEstimator):  # type: ignore[misc]
+    """An object in a sealed process, which starts at the first call and has only this object."""
+
+    name: ClassVar[str]
+
+    def __getattr__(self, attribute: str) -> Any:
+        if attribute in _FITTED and "process_" in self.__dict__:
+            for value in self.process_.ask("attribute", attribute):
+                return value
+        raise AttributeError(attribute)
+
+    def _call(self, method: str, *args: Any, number: int = 0, **kwargs: Any) -> Any:
+        if "process_" not in self.__dict__:
+            self.process_ = Sealed(self.name)
+            self.process_.ask("make", self.name, _given(self))
+        return self.process_.ask("call", number, method, args, kwargs, object_of=self._object)
+
+    def _object(self, number: int) -> Any:
+        return self if number == 0 else _Part(self, number)
+
+
+class _Part:
+    """A fitted transformer that a method of another object returned."""
+
+    def __init__(self, owner: StandIn, number: int) -> None:
+        self._owner, self._number = owner, number
+
+    def transform(self, *args: Any, **kwargs: Any) -> Any:
+        return self._owner._call("transform", *args, number=self._number, **kwargs)
+
+
+@lru_cache(maxsize=256)
+def stand_in(name: str, source: str) -> type[StandIn]:  # noqa: ARG001 (edited code is another class)
+    """Return the stand-in of a class that is named by its code; `source` tells its versions apart.
+
+    Raises InputError if the class cannot be loaded.
+    """
+    process = Sealed(name, kept=True)
+
+    # One process answers what is asked before a fit; it never gets data.
+    def asked(verb: str, *arguments: Any) -> Any:
+        nonlocal process
+        if not process.is_alive:
+            process = Sealed(name, kept=True)
+        return process.ask(verb, name, *arguments)
+
+    said = asked("describe")
+
+    members: dict[str, Any] = {each: _passed_on(each) for each in said["methods"]}
+    members |= {each: classmethod(_once(each)) for each in said["methods"] if each in _OF_CLASS}
+    members |= {"name": name, "__doc__": said["doc"], "version": said["version"]}
+    members["__init__"] = _init(said["parameters"])
+    members["__sklearn_tags__"] = _tags(asked) if "__sklearn_tags__" in said["has"] else None
+    if "__ddr_traits__" in said["has"]:
+        members["__ddr_traits__"] = _traits(asked)
+    if "_parameter_constraints" in said["has"]:
+        members["_parameter_constraints"] = {}
+        members["_validate_params"] = _declared(asked, "_validate_params")
+    if said["scale"] is not None:
+        members["scale"] = said["scale"]
+    return type(said["name"], (StandIn,), members)
+
+
+def _given(made: StandIn) -> dict[str, Any]:
+    """Return the parameters of an object; a default that cannot be sent is left to its class."""
+    params: dict[str, Any] = made.get_params(deep=False)
+    return {name: value for name, value in params.items() if not isinstance(value, Unknown)}
+
+
+def _passed_on(method: str) -> Callable[..., Any]:
+    def call(self: StandIn, *args: Any, **kwargs: Any) -> Any:
+        return self._call(method, *args, **kwargs)
+
+    return call
+
+
+def _once(method: str) -> Callable[..., Any]:
+    def call(cls: type[StandIn], *args: Any) -> Any:
+        process = Sealed(cls.name)
+        try:
+            return process.ask("call_class", cls.name, method, args)
+        finally:
+            process.end()
+
+    return call
+
+
+def _init(parameters: list[list[Any]]) -> Callable[..., None]:
+    hints, listed = {}, [Parameter("self", Parameter.POSITIONAL_OR_KEYWORD)]
+    for name, hint, *default in parameters:
+        kind = Parameter.KEYWORD_ONLY
+        listed.append(Parameter(name, kind, default=default[0] if default else Parameter.empty))
+        if hint is not None:
+            hints[name] = _annotation(hint)
+    signature = Signature(listed)
+
+    def init(self: StandIn, *args: Any, **kwargs: Any) -> None:
+        bound = signature.bind(self, *args, **kwargs)
+        bound.apply_defaults()
+        for name in list(bound.arguments)[1:]:
+            setattr(self, name, bound.arguments[name])
+
+    init.__signature__ = signature  # type: ignore[attr-defined]
+    init.__annotations__ = hints
+    return init
+
+
+def _annotation(hint: Any) -> Any:
+    if isinstance(hint, str):
+        plain: dict[str, Any] = {"int": int, "float": float, "bool": bool, "str": str, "...": ...}
+        return plain.get(hint)
+    kind, *inner = hint
+    if kind == "Literal":
+        return Literal[tuple(inner[0])]
+    if kind == "Annotated":
+        bounds = [getattr(annotated_types, name)(bound) for name, bound in inner[1].items()]
+        return Annotated[(_annotation(inner[0]), *bounds)]
+    parts = tuple(_annotation(each) for each in inner)
+    kinds: dict[str, Any] = {"Union": Union, "list": list, "tuple": tuple}
+    return kinds[kind][parts]
+
+
+def _declared(asked: Callable[..., Any], method: str) -> Callable[[StandIn], Any]:
+    return lambda self: asked("declared", _given(self), method)
+
+
+def _tags(asked: Callable[..., Any]) -> Callable[[StandIn], Any]:
+    def tags(self: StandIn) -> Any:
+        said = asked("tags", _given(self))
+        found = BaseEstimator.__sklearn_tags__(self)
+        found.estimator_type = said["kind"]
+        found.input_tags.sparse, found.input_tags.allow_nan = said["sparse"], said["allow_nan"]
+        return found
+
+    return tags
+
+
+def _traits(asked: Callable[..., Any]) -> Callable[[StandIn], Any]:
+    from dataclasses import replace
+
+    @cache
+    def declared(text: str) -> Any:
+        params: Mapping[str, Any] = json.loads(text)
+        traits = asked("declared", params, "__ddr_traits__")
+        if getattr(traits, "max_components", None) is None:
+            return traits
+        return replace(traits, max_components=lambda *n: asked("max_components", params, *n))
+
+    return lambda self: declared(json.dumps(_given(self), sort_keys=True))
