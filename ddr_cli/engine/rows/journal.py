@@ -156,9 +156,10 @@ class Journal:
         """Return whether the open file is still at its path, and no other program wrote to it."""
         try:
             there = self.path.stat()
-        except OSError:
+            same = os.path.samestat(there, os.fstat(self._file)) and there.st_size == self._end
+            return same and _read(self.path)[1] == self._lines
+        except (OSError, InputError):
             return False
-        return os.path.samestat(there, os.fstat(self._file)) and there.st_size == self._end
 
     def write_again(self) -> None:
         """Write all rows, read or appended, to a new file."""
