@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from ddr_cli.suite.definition import Suite
     from ddr_cli.suite.remaining import SuitePart
 
+_AUDITED = 3  # data sets on which a suite's own methods are audited
+
 app = typer.Typer(help="Many methods on many data sets under one protocol.", no_args_is_help=True)
 
 SuiteName = Annotated[
@@ -106,6 +108,7 @@ def run(
     all data sets. After --hours of CPU time, no further split is started.
     """
     from ddr_cli.engine import RunSettings
+    from ddr_cli.suite.audits import audit_parts
     from ddr_cli.suite.remaining import folder_of, run_suite, seen_again
     from ddr_cli.suite.tables import progress_line
 
@@ -120,6 +123,8 @@ def run(
         quiet=quiet,
     )
     endings = run_suite(suite, parts, settings, hours=hours, told=_print_error)
+    begun = [part for part in seen_again(parts) if part.status and part.track == "inductive"]
+    audit_parts(begun[:_AUDITED], folder, told=_print_error)
     if not quiet:
         typer.echo(progress_line(suite, seen_again(parts)))
         typer.echo(f"  {folder}")
@@ -287,6 +292,7 @@ def add(
     are in suite_<suite>_<method>/, and the same command resumes an interrupted run.
     """
     from ddr_cli.engine import RunSettings
+    from ddr_cli.suite.audits import audit_lines
     from ddr_cli.suite.own_method import join
     from ddr_cli.suite.tables import leaderboard_notes, leaderboard_table, own_method_lines
 
@@ -297,7 +303,7 @@ def add(
         lambda: join(suite, method, settings, only=only or (), hours=hours, told=_print_error),
     )
     if joined.ours:
-        rows, tunes = joined.rows, suite.tracks["inductive"].tune is not None
+        rows, tunes = joined.rows, suite.tracks[joined.track].tune is not None
         for tuned in (True, False) if tunes else (False,):
             board = joined.board(rows, tuned=tuned)
             print_table(console(), leaderboard_table(board, most=5, own=joined.label))
@@ -310,6 +316,8 @@ def add(
                     "tuned, it is as at its defaults"
                 )
             )
-        for line in leaderboard_notes(board, suite.methods_of("inductive")):
+        for line in leaderboard_notes(board, suite.methods_of(joined.track)):
             typer.echo(in_width(line, indent=2))
+        for line in audit_lines(joined.audits):
+            typer.echo(in_width(f"Audit, {line}", indent=2))
     exit_unless_done(joined.endings)

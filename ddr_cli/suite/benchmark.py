@@ -13,11 +13,13 @@ import pandas as pd
 
 from ddr_cli.comparison.against_controls import AGREEMENTS
 from ddr_cli.core.errors import InputError
+from ddr_cli.engine.audit import Audit
 from ddr_cli.engine.rows.journal import OK
 from ddr_cli.spec.budgets import ALL, LABELS
 from ddr_cli.spec.controls import FULL_FEATURES, SEEN, SHUFFLED_LABELS
 from ddr_cli.spec.feasible import NOTHING, limits_of
 from ddr_cli.spec.model import Spec
+from ddr_cli.suite.audits import read_audits
 from ddr_cli.suite.definition import INDUCTIVE, Suite
 from ddr_cli.suite.leaderboard import Leaderboard, leaderboard
 from ddr_cli.suite.remaining import SuitePart
@@ -35,6 +37,7 @@ class Benchmark:
     rows: pd.DataFrame
     specs: dict[str, Spec]
     """By data set, of the inductive track."""
+    audits: tuple[Audit, ...] = ()
     _made: dict[Key, Leaderboard | None] = field(default_factory=dict, repr=False)
 
     @cached_property
@@ -276,4 +279,5 @@ def _of_first_classifier(rows: pd.DataFrame) -> pd.DataFrame:
 def benchmark_of(suite: Suite, parts: Sequence[SuitePart]) -> Benchmark:
     """Return the results of a suite's parts; an InputError if they have no rows."""
     specs = {part.dataset: part.spec for part in parts if part.track == INDUCTIVE}
-    return Benchmark(suite, suite_rows(parts), specs)
+    audits = {audit for part in parts for audit in read_audits(part.folder.parent)}
+    return Benchmark(suite, suite_rows(parts), specs, tuple(audits))

@@ -196,6 +196,16 @@ class Suite(StrictFrozen):
         methods = self.methods_of(track)
         return self.baseline if self.baseline in methods else methods[0]
 
+    @property
+    def transductive_track(self) -> str:
+        """The first track whose methods see the test samples; InputError if there is none."""
+        for name, track in self.tracks.items():
+            if track.mode == "transductive" and not track.labels:
+                return name
+        raise InputError(
+            f"The suite {self.name} has no track of transductive methods, and this method is one."
+        )
+
     def datasets_of(self, track: str) -> list[str]:
         """Return the data sets of a track, in the suite's order."""
         named = self.tracks[track].datasets or list(self.datasets)
@@ -219,8 +229,11 @@ class Suite(StrictFrozen):
                 if dataset in meant or not meant:
                     yield self._spec(track, dataset)
 
-    def with_method(self, name: str) -> Suite:
-        """Return the suite with one method, of the user's own code, in place of all."""
+    def with_method(self, name: str, track: str = INDUCTIVE) -> Suite:
+        """Return the suite with one method, of the user's own code, in one track alone.
+
+        In any track it gets the test samples after its fit.
+        """
         label = class_name(name)
         if label in self.methods:
             raise InputError(f"The suite has a method '{label}' itself; call the class otherwise.")
@@ -229,12 +242,13 @@ class Suite(StrictFrozen):
         except ValidationError as error:
             problems = [text for _, text, _ in field_problems(error, label, ())]
             raise InputError(f"{' '.join(problems)} What joins needs defaults.") from None
-        alone = self.tracks[INDUCTIVE].model_copy(update={"methods": [label], "controls": []})
+        changes = {"methods": [label], "controls": [], "mode": "out_of_sample"}
+        alone = self.tracks[track].model_copy(update=changes)
         return self.model_copy(
             update={
                 "name": f"{self.name}_{label}",
                 "methods": {label: {"name": name}},
-                "tracks": {INDUCTIVE: alone},
+                "tracks": {track: alone},
             }
         )
 

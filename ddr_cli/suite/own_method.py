@@ -13,6 +13,7 @@ from ddr_cli.core.errors import DdrError, InputError
 from ddr_cli.core.own_code import class_name, located
 from ddr_cli.engine.plan.datasets import Datasets
 from ddr_cli.engine.run import RunOutcome, RunSettings
+from ddr_cli.suite.audits import audit_parts
 from ddr_cli.suite.definition import INDUCTIVE, Suite
 from ddr_cli.suite.leaderboard import Leaderboard, leaderboard
 from ddr_cli.suite.remaining import SuitePart, folder_of, parts_of, run_suite, seen_again
@@ -20,14 +21,20 @@ from ddr_cli.suite.rows import suite_rows
 
 if TYPE_CHECKING:
     from ddr_cli.data import Sources
+    from ddr_cli.engine.audit import Audit
 
 
 @dataclass(frozen=True)
 class Joined:
-    """Your own method in a suite: the suite's rows, its own parts, and the outcomes of its runs."""
+    """Your own method in a suite: the suite's rows, its own parts, and the outcomes of its runs.
+
+    `track` is the one that the method's audits put it in.
+    """
 
     suite: Suite
     label: str
+    track: str
+    audits: Sequence[Audit]
     classifier: str | None
     metric: str | None
     theirs: pd.DataFrame
@@ -56,7 +63,8 @@ class Joined:
             classifier=self.classifier,
             metric=self.metric,
             tuned=tuned,
-            baseline=self.suite.baseline_of(INDUCTIVE),
+            track=self.track,
+            baseline=self.suite.baseline_of(self.track),
         )
 
 
@@ -74,25 +82,28 @@ def join(
 ) -> Joined:
     """Run a method on the splits that all of a suite's methods have finished.
 
-    Its rows are in ``suite_<suite>_<method>``; the same call resumes it. Raises InputError if the
-    suite has no such split.
+    It is audited first. If the embedding of a test sample depends on the other test samples, the
+    method is ranked among the transductive ones. Its rows are in ``suite_<suite>_<method>``; the
+    same call resumes it. Raises InputError if the suite has no such split.
     """
-    own = suite.with_method(located(method, Path()))
-    datasets = Datasets(sources)
-    folder = folder_of(suite, settings.out)
-    theirs = parts_of(suite, folder, datasets=datasets, tracks=[INDUCTIVE], only=only)
-    there = [part for part in theirs if part.ended]
-    if not there:
-        raise InputError(
-            f"{folder} has no split on which all methods have ended: run the suite first, or name "
-            "the folder that holds its results by --out."
-        )
-    joined = Joined(suite, class_name(method), classifier, metric, suite_rows(there), (), {})
+    joined, own, there = _placed(suite, method, INDUCTIVE, settings, sources, only)
+    joined = replace(joined, classifier=classifier, metric=metric)
     # What is asked for and not there is told before anything is run.
     joined.board(joined.theirs, tuned=suite.tracks[INDUCTIVE].tune is not None)
-    names = [part.spec.dataset.name for part in there]
     folder = folder_of(own, settings.out)
-    mine = parts_of(own, folder, datasets=datasets, only=names)
+    mine = _own_parts(own, folder, there, sources)
+    audits = audit_parts(mine, folder, sources=sources, told=told)
+    if any(each.alone is False for each in audits):
+        track = suite.transductive_track
+        told(
+            f"{joined.label} is transductive: its embedding of a test sample depends on the other "
+            f"test samples ({', '.join(each.dataset for each in audits if each.alone is False)}). "
+            f"It is ranked in the track {track}."
+        )
+        joined, own, there = _placed(suite, method, track, settings, sources, only)
+        joined = replace(joined, classifier=classifier, metric=metric)
+        mine = _own_parts(own, folder, there, sources)
+    joined = replace(joined, audits=audits)
     endings = run_suite(
         own,
         mine,
@@ -104,3 +115,32 @@ def join(
     )
     ours = [part for part in seen_again(mine) if part.status]
     return replace(joined, ours=ours, endings=endings)
+
+
+def _placed(
+    suite: Suite,
+    method: str,
+    track: str,
+    settings: RunSettings,
+    sources: Sources | None,
+    only: Sequence[str],
+) -> tuple[Joined, Suite, list[SuitePart]]:
+    """Return a method in a track, the suite of it alone, and the parts to compare it with."""
+    own = suite.with_method(located(method, Path()), track)
+    folder = folder_of(suite, settings.out)
+    theirs = parts_of(suite, folder, datasets=Datasets(sources), tracks=[track], only=only)
+    there = [part for part in theirs if part.ended]
+    if not there:
+        raise InputError(
+            f"{folder} has no split of the track {track} on which all methods have ended: run the "
+            "suite first, or name the folder that holds its results by --out."
+        )
+    joined = Joined(suite, class_name(method), track, (), None, None, suite_rows(there), (), {})
+    return joined, own, there
+
+
+def _own_parts(
+    own: Suite, folder: Path, there: Sequence[SuitePart], sources: Sources | None
+) -> list[SuitePart]:
+    names = [part.spec.dataset.name for part in there]
+    return parts_of(own, folder, datasets=Datasets(sources), only=names)

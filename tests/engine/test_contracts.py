@@ -42,10 +42,13 @@ WRONG = {
     "shapes": ("@ self.axes_.T", "@ self.axes_.T[:, :1]"),
     "input unchanged": ("means = np", "X -= X.mean(axis=0)\n        means = np"),
     "determinism": ("np.asarray(X)", "np.random.random() * np.asarray(X)"),
-    "sees no test labels": (
-        "self.axes_ = axes[: self.n_components]",
-        "Mine.seen = max(getattr(Mine, 'seen', 0), len(y))\n"
-        "        self.axes_ = Mine.seen * axes[: self.n_components]",
+    "other test samples change nothing": (
+        "np.asarray(X) @ self.axes_.T",
+        "(X - (0 if len(X) == 44 else X.mean(axis=0))) @ self.axes_.T",
+    ),
+    "the order of test samples changes nothing": (
+        "np.asarray(X) @ self.axes_.T",
+        "(X + np.arange(len(X))[:, None] % 2) @ self.axes_.T",
     ),
     "labels of -1": ("np.unique(y[y >= 0])", "np.unique(y)"),
     "widths": ("axes[: self.n_components]", "axes[self.n_components - 1 :: -1]"),
@@ -61,9 +64,13 @@ WRONG = {
 ALSO = {
     "input unchanged": {"transform(X_train)"},
     "determinism": {"transform(X_train)", "pickle", "widths"},
-    "transform(X_train)": {"determinism", "pickle"},
+    "transform(X_train)": {"determinism", "pickle", "other test samples change nothing"},
     # A copy may lie otherwise in memory, where some versions of NumPy multiply to other last bits.
     "widths": {"pickle"},
+    "the order of test samples changes nothing": {
+        "other test samples change nothing",
+        "transform(X_train)",
+    },
 }
 
 

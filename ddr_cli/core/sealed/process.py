@@ -6,12 +6,14 @@ import builtins
 import os
 import pickle
 import signal
+import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
+from multiprocessing.reduction import send_handle
 from typing import Any
 
 from ddr_cli.core.errors import InputError
@@ -36,10 +38,14 @@ class RemoteError(Exception):
 class Sealed:
     """A process that runs the code of one component.
 
-    It ends by `end` or, unless it is `kept`, with the block of `ended_after` that it started in.
+    It ends by `end` or, unless it is `kept`, with the block of `ended_after` that it started in. It
+    is a copy of the process that `template` returns, which has loaded the component and nothing
+    else, unless it runs in the sandbox.
     """
 
-    def __init__(self, name: str, *, kept: bool = False) -> None:
+    def __init__(
+        self, name: str, *, kept: bool = False, template: Callable[[], Sealed] | None = None
+    ) -> None:
         self._name = name
         self._connection, theirs = Pipe()
         # Variables of ours say where data, cache and results are.
@@ -49,17 +55,25 @@ class Sealed:
             if not key.startswith("DDR_") or key == GIVEN_FILE
         }
         with theirs:
-            self._process = _started(name, theirs, environment)
+            self._process = _started(name, theirs, environment, template)
         if not kept:
             _open.append(self)
 
-    def ask(self, verb: str, *arguments: Any, object_of: Callable[[int], Any] = int) -> Any:
+    def ask(
+        self,
+        verb: str,
+        *arguments: Any,
+        object_of: Callable[[int], Any] = int,
+        handle: int | None = None,
+    ) -> Any:
         """Return the answer to a question that the server knows (see `server`).
 
         Raises an error of the type that the component raised, by its name.
         """
         try:
             self._connection.send_bytes(pickle.dumps((verb, arguments), protocol=5))
+            if handle is not None:
+                send_handle(self._connection, handle, None)
             value, message = messages.receive(self._connection, object_of)
             texts = [(str(kind), str(text)) for kind, text in message["warnings"]]
             error, seconds = message["error"], float(message["cpu_seconds"])
@@ -94,6 +108,8 @@ class Sealed:
 
     def _report_death(self) -> None:
         """Raise an InputError; a worker process ends in the same way, which its parent handles."""
+        # One that has hung up, but lives on.
+        self._process.kill()
         self._process.join(_SECONDS_TO_END)
         code = self._process.exitcode
         if _dies_alike:
@@ -128,9 +144,38 @@ def ended_after() -> Iterator[None]:
                 one.end()
 
 
-def _started(name: str, connection: Connection, environment: dict[str, str]) -> Any:
+class _Copy:
+    """A copy of a sealed process, with the methods of multiprocessing's that are used."""
+
+    exitcode: int | None = None
+
+    def __init__(self, template: Sealed, connection: Connection) -> None:
+        self._template = template
+        self._pid: int = template.ask("fork", handle=connection.fileno())
+
+    def kill(self) -> None:
+        # Nobody else gets its number until it is waited for.
+        if self.is_alive():
+            os.kill(self._pid, signal.SIGKILL)
+
+    def join(self, _seconds: float) -> None:
+        if self.is_alive():
+            self.exitcode = self._template.ask("wait", self._pid)
+
+    def is_alive(self) -> bool:
+        return self.exitcode is None
+
+
+def _started(
+    name: str,
+    connection: Connection,
+    environment: dict[str, str],
+    template: Callable[[], Sealed] | None,
+) -> Any:
     if os.environ.get(VARIABLE):
         return Boxed(name, connection, environment)
+    if template is not None and sys.platform == "linux":
+        return _Copy(template(), connection)
     copy_a_loaded_process()
     process = Context().Process(target=serve, args=(connection, environment), daemon=True)
     with may_have_children():

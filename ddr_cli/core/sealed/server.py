@@ -15,11 +15,13 @@ from collections.abc import Mapping
 from dataclasses import is_dataclass
 from importlib import import_module
 from multiprocessing.connection import Connection
+from multiprocessing.reduction import recv_handle
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
 from ddr_cli.core import own_code
+from ddr_cli.core.errors import InputError
 from ddr_cli.core.processes import end_with_parent, use_one_thread
 from ddr_cli.core.sealed.messages import send
 
@@ -36,18 +38,18 @@ def serve(connection: Connection, environment: Mapping[str, str]) -> None:
     """Do what the other end asks, one thing after the other, until it hangs up."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    end_with_parent()
     os.environ.clear()
     os.environ.update(environment)
     use_one_thread()
     own_code.trust()
-    np.random.seed()  # noqa: NPY002  copies of one process would draw the same numbers
     with own_code.in_this_process():
         _answer(connection)
 
 
 def _answer(connection: Connection) -> None:
-    server = _Server()
+    end_with_parent()
+    np.random.seed()  # noqa: NPY002  copies of one process would draw the same numbers
+    server = _Server(connection)
     cpu = time.process_time()
     while True:
         try:
@@ -89,12 +91,28 @@ def _told(error: BaseException) -> list[str]:
 class _Server:
     """What can be asked of a sealed process."""
 
-    def __init__(self) -> None:
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
         self._objects: list[Any] = []
 
     def number_of(self, value: Any) -> int | None:
         """Return the number of an object that has been made here, else None."""
         return next((i for i, each in enumerate(self._objects) if each is value), None)
+
+    def fork(self) -> int:
+        """Start a copy of this process, which serves another connection; return its number."""
+        handle = recv_handle(self._connection)
+        pid = os.fork()
+        if pid == 0:
+            self._connection.close()
+            _answer(Connection(handle))
+            os._exit(0)
+        os.close(handle)
+        return pid
+
+    def wait(self, pid: int) -> int:
+        """Wait for a copy of this process, and return its exit code."""
+        return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
     def run(self, target: str, *arguments: Any) -> Any:
         """Call a function of `ddr`."""
@@ -105,7 +123,14 @@ class _Server:
         """Return what a class says of itself before any object is made."""
         factory = own_code.load_code(name)
         init = inspect.getattr_static(factory, "__init__") if inspect.isclass(factory) else factory
-        hints = _hints(factory, init)
+        parameters = inspect.signature(init).parameters
+        try:
+            holder = factory if is_dataclass(factory) else init
+            hints = get_type_hints(holder, include_extras=True) if parameters else {}
+        except (TypeError, NameError) as error:
+            raise InputError(
+                f"The signature of {own_code.shown(name)} can't be read: {error}."
+            ) from error
         return {
             "name": getattr(factory, "__name__", "it"),
             "doc": inspect.getdoc(factory),
@@ -113,7 +138,7 @@ class _Server:
                 [each.name, _annotation(hints.get(each.name, Any)), each.default]
                 if each.default is not each.empty
                 else [each.name, _annotation(hints.get(each.name, Any))]
-                for each in inspect.signature(init).parameters.values()
+                for each in parameters.values()
                 if each.name != "self" and each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD)
             ],
             "methods": [each for each in METHODS if hasattr(factory, each)],
@@ -158,10 +183,6 @@ class _Server:
     def max_components(self, name: str, params: Mapping[str, Any], *sizes: int) -> int:
         """Return the largest n_components of an object's traits."""
         return int(own_code.load_code(name)(**params).__ddr_traits__().max_components(*sizes))
-
-
-def _hints(factory: Any, init: Any) -> dict[str, Any]:
-    return get_type_hints(factory if is_dataclass(factory) else init, include_extras=True)
 
 
 def _annotation(hint: Any) -> Any:

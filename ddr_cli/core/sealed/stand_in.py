@@ -22,6 +22,7 @@ class StandIn(BaseEstimator):  # type: ignore[misc]
     """An object in a sealed process, which starts at the first call and has only this object."""
 
     name: ClassVar[str]
+    template: ClassVar[Any]
 
     def __getattr__(self, attribute: str) -> Any:
         if attribute in _FITTED and "process_" in self.__dict__:
@@ -31,7 +32,7 @@ class StandIn(BaseEstimator):  # type: ignore[misc]
 
     def _call(self, method: str, *args: Any, number: int = 0, **kwargs: Any) -> Any:
         if "process_" not in self.__dict__:
-            self.process_ = Sealed(self.name)
+            self.process_ = Sealed(self.name, template=self.template)
             self.process_.ask("make", self.name, _given(self))
         return self.process_.ask("call", number, method, args, kwargs, object_of=self._object)
 
@@ -57,18 +58,22 @@ def stand_in(name: str, source: str) -> type[StandIn]:  # noqa: ARG001 (edited c
     """
     process = Sealed(name, kept=True)
 
-    # One process answers what is asked before a fit; it never gets data.
-    def asked(verb: str, *arguments: Any) -> Any:
+    # It answers what is asked before a fit, and never gets data.
+    def template() -> Sealed:
         nonlocal process
         if not process.is_alive:
             process = Sealed(name, kept=True)
-        return process.ask(verb, name, *arguments)
+        return process
+
+    def asked(verb: str, *arguments: Any) -> Any:
+        return template().ask(verb, name, *arguments)
 
     said = asked("describe")
 
     members: dict[str, Any] = {each: _passed_on(each) for each in said["methods"]}
     members |= {each: classmethod(_once(each)) for each in said["methods"] if each in _OF_CLASS}
     members |= {"name": name, "__doc__": said["doc"], "version": said["version"]}
+    members["template"] = staticmethod(template)
     members["__init__"] = _init(said["parameters"])
     members["__sklearn_tags__"] = _tags(asked) if "__sklearn_tags__" in said["has"] else None
     if "__ddr_traits__" in said["has"]:
@@ -96,7 +101,7 @@ def _passed_on(method: str) -> Callable[..., Any]:
 
 def _once(method: str) -> Callable[..., Any]:
     def call(cls: type[StandIn], *args: Any) -> Any:
-        process = Sealed(cls.name)
+        process = Sealed(cls.name, template=cls.template)
         try:
             return process.ask("call_class", cls.name, method, args)
         finally:

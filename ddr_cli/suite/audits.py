@@ -1,0 +1,95 @@
+"""`audit.csv` of a suite: what the embedding of test samples depends on, by method and data set."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, fields
+from functools import partial
+from pathlib import Path
+
+import pandas as pd
+
+from ddr_cli.core.atomic import atomic_write, clear_messages
+from ddr_cli.core.errors import InputError
+from ddr_cli.data import Sources, load_dataset
+from ddr_cli.engine.audit import QUESTIONS, Audit, audit, summary
+from ddr_cli.engine.plan.plan import make_plan
+from ddr_cli.suite.remaining import SuitePart
+
+FILE_NAME = "audit.csv"
+
+_COLUMNS = [each.name for each in fields(Audit)]
+
+
+def audit_parts(
+    parts: Sequence[SuitePart],
+    folder: Path,
+    *,
+    sources: Sources | None = None,
+    told: Callable[[str], None] = lambda _: None,
+) -> list[Audit]:
+    """Audit the methods of these parts, except where it is done; write the file and return all.
+
+    `told` gets a line if a method fails on a data set, which then has no audit.
+    """
+    known = {(each.method, each.dataset, each.version): each for each in read_audits(folder)}
+    found = []
+    for part in parts:
+        for item in part.spec.reducers:
+            key = item.label, part.dataset, item.traits().version
+            if key not in known:
+                alone = part.spec.model_copy(update={"reducers": (item,), "tune": None})
+                options = part.plan.data.options
+                load = partial(load_dataset, part.spec.card, options=options, sources=sources)
+                try:
+                    answers = asdict(audit(make_plan(alone), load))
+                except Exception as error:  # the method may be anyone's
+                    told(f"{item.label} is not audited on {part.dataset}: {error}")
+                    continue
+                known[key] = Audit(**answers | {"method": item.label})
+            found.append(known[key])
+    table = pd.DataFrame([asdict(each) for each in found], columns=_COLUMNS)
+    with clear_messages(folder / FILE_NAME):
+        folder.mkdir(parents=True, exist_ok=True)
+        atomic_write(folder / FILE_NAME, table.to_csv(index=False, lineterminator="\n"))
+    return found
+
+
+def read_audits(folder: Path) -> list[Audit]:
+    """Return the audits in a suite's folder; none if it has no file."""
+    path = folder / FILE_NAME
+    if not path.is_file():
+        return []
+    words = {"True": True, "False": False, "": None}
+    try:
+        table = pd.read_csv(io.BytesIO(path.read_bytes()), dtype=str, keep_default_na=False)
+        return [
+            Audit(
+                row["method"],
+                int(row["version"]),
+                row["dataset"],
+                row["split"],
+                words[row["test_labels"]],
+                words[row["alone"]],
+                words[row["order"]],
+                row["sandbox"] == "True",
+            )
+            for row in table[_COLUMNS].to_dict("records")
+        ]
+    except (KeyError, ValueError) as error:
+        raise InputError(
+            f"{path} is not what ddr wrote ({error}); remove it, and it is made again."
+        ) from error
+
+
+def audit_lines(audits: Sequence[Audit]) -> list[str]:
+    """Return the answers of an audit of one method as lines of text."""
+    if not audits:
+        return ["not audited"]
+    words = {True: "yes", False: "no", None: "unknown"}
+    answers = summary(audits)
+    return [
+        f"{QUESTIONS[question]}: {words[holds]}, {note}"
+        for question, (holds, note) in answers.items()
+    ]
