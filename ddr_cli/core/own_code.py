@@ -2,8 +2,8 @@
 
 A spec names a class ``./mine.py:MyMethod`` or ``package.module:Class``. Loading it runs its code
 with all the user's rights, so code that did not come with this program is loaded only if the user
-trusts it (see `trust`); scikit-learn's own estimators are trusted. A worker process may load what
-the process that started it was allowed to.
+trusts it (see `trust`). The scikit-learn classes of `ddr_cli.core.sklearn_names` need no trust. A
+worker process may load what the process that started it was allowed to.
 
 A class of a notebook, or an object that a spec can't hold, is called ``python:MyMethod``; worker
 processes get a copy. What tells one version of it from another is a hash of its source, with the
@@ -30,8 +30,8 @@ from typing import Any
 from platformdirs import user_state_path
 
 from ddr_cli.core.errors import InputError, did_you_mean
+from ddr_cli.core.sklearn_names import is_listed, is_of_sklearn
 
-_SAFE = "sklearn"
 GIVEN = "python"
 GIVEN_FILE = "DDR_GIVEN_CODE"
 _OF_EVERY_CLASS = {
@@ -127,16 +127,23 @@ def load_code(name: str) -> Any:
 
 def require_trust(name: str) -> None:
     """Raise UntrustedCodeError if nobody has said that this piece's code may be run."""
-    if name.partition(".")[0] == _SAFE or name.partition(":")[0] == GIVEN:
+    if is_listed(name) or name.partition(":")[0] == GIVEN or is_trusted(source := source_of(name)):
         return
-    source = source_of(name)
-    if "*" in _trusted or source in _trusted or source in _remembered():
-        return
+    what = (
+        "is not on ddr's list of scikit-learn classes that do nothing but fit arrays"
+        if is_of_sklearn(name)
+        else "is code that doesn't come with ddr"
+    )
     raise UntrustedCodeError(
-        f"{shown(name)} is code that doesn't come with ddr. Reading what names it runs it with all "
+        f"{shown(name)} {what}. Reading what names it runs it with all "
         "your rights: look at it first, then say --trust.",
         source,
     )
+
+
+def is_trusted(source: str) -> bool:
+    """Return whether the user trusts this source, or everything."""
+    return "*" in _trusted or source in _trusted or source in _remembered()
 
 
 def trust(source: str = "*", *, remember: bool = False) -> None:

@@ -15,10 +15,10 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import is_dataclass
 from functools import cache
-from typing import Any, get_type_hints
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
@@ -52,6 +52,39 @@ def parameter_model(factory: Callable[..., Any]) -> type[BaseModel]:
             ),
             **fields,
         )
+
+
+def undeclared_texts(factory: Callable[..., Any], name: str, value: Any) -> list[str]:
+    """Return the texts in a parameter's value that its class does not declare as choices.
+
+    Such a text may be the path of a file, or what a library evaluates. A class declares choices in
+    the annotation of its `__init__`, or in scikit-learn's `_parameter_constraints`. Keys of a
+    mapping are names, and its class's default is its own.
+    """
+    field = parameter_model(factory).model_fields[name]
+    if isinstance(value, str) and value == field.default:
+        return []
+    declared = set(_literals(field.annotation))
+    for constraint in getattr(factory, "_parameter_constraints", {}).get(name, ()):
+        # `Hidden` holds a constraint; `StrOptions` and `Options` have options.
+        declared |= set(getattr(getattr(constraint, "constraint", constraint), "options", ()))
+    return [text for text in _texts(value) if text not in declared]
+
+
+def _literals(annotation: Any) -> Iterator[Any]:
+    if get_origin(annotation) is Literal:
+        yield from get_args(annotation)
+    else:
+        for part in get_args(annotation):
+            yield from _literals(part)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list | tuple | dict):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from _texts(each)
 
 
 def check_parameters(estimator: Any) -> None:

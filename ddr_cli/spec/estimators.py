@@ -11,10 +11,11 @@ from typing import Any, Literal, get_args
 from pydantic import JsonValue, ValidationError
 
 from ddr_cli.core.errors import InputError, did_you_mean, nearest
-from ddr_cli.core.own_code import is_code, shown
-from ddr_cli.core.parameters import parameter_model
+from ddr_cli.core.own_code import is_code, is_trusted, shown
+from ddr_cli.core.parameters import parameter_model, undeclared_texts
 from ddr_cli.core.positions import KeyPath, dotted, value_text
 from ddr_cli.core.registry import Registry, load_component
+from ddr_cli.core.sklearn_names import is_of_sklearn
 from ddr_cli.evaluation import evaluators
 from ddr_cli.reducers import registry as reducers
 
@@ -169,6 +170,31 @@ def in_form(factory: Factory, params: Mapping[str, Any]) -> dict[str, JsonValue]
         elif type(value) is int and isinstance(defaults.get(name), float):
             formed[name] = float(value)
     return formed
+
+
+def value_source(name: str, parameter: str, value: Any) -> str:
+    """Return what a user trusts who trusts a component with a parameter's value."""
+    return f"{name}({parameter}={value!r})"
+
+
+def untrusted_values(section: str, name: str, params: Mapping[str, Any]) -> dict[str, str]:
+    """Return why parameters need trust that may be a file's path or code, by parameter.
+
+    Those of `ddr` are checked by their types; other code is trusted with whatever it is given.
+    """
+    found = {}
+    if name in registry_of(section).ours or (is_code(name) and not is_of_sklearn(name)):
+        return {}
+    factory = load_factory(section, name)
+    for parameter, value in params.items():
+        texts = undeclared_texts(factory, parameter, value)
+        if texts and not is_trusted(value_source(name, parameter, value)):
+            found[parameter] = (
+                f"{value_text(texts[0])} is none of the choices that {shown(name)} declares for "
+                f"{parameter}, so it may be a file's path or code: look at what it does, then say "
+                "--trust."
+            )
+    return found
 
 
 def make(factory: Factory, params: Mapping[str, Any]) -> Any:

@@ -7,10 +7,10 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from ddr_cli.core import own_code
-from ddr_cli.core.own_code import copies_of, hash_of, importable_name, offer, offering
+from ddr_cli.core.own_code import copies_of, hash_of, importable_name, is_code, offer, offering
 from ddr_cli.data.arrays import held_in_memory, make_dataset
 from ddr_cli.data.dataset import Dataset
-from ddr_cli.spec.estimators import PREFIXES, is_plain, registry_of
+from ddr_cli.spec.estimators import PREFIXES, is_plain, registry_of, value_source
 
 
 @contextmanager
@@ -58,11 +58,12 @@ def _component(section: str, component: Any) -> dict[str, Any]:
         copies = copies_of(component)
         return {"name": offer(copies, hash_of(component))}
     target = f"{factory.__module__}:{factory.__qualname__}"
-    for entry in registry_of(section).entries():
-        if entry.target == target:
-            return {"name": entry.name, **params}
-    name = importable_name(factory)
+    offered = (e.name for e in registry_of(section).entries() if e.target == target)
+    name = next(offered, None) or importable_name(factory)
     if name is None:
         return {"name": offer(factory, hash_of(factory)), **params}
-    own_code.trust(own_code.source_of(name))
+    if is_code(name):
+        own_code.trust(own_code.source_of(name))
+    for parameter, value in params.items():
+        own_code.trust(value_source(name, parameter, value))
     return {"name": name, **params}

@@ -34,6 +34,7 @@ from ddr_cli.spec.estimators import (
     missing_of,
     registry_of,
     traits_of,
+    untrusted_values,
 )
 from ddr_cli.spec.sweeps import GridError, checked_value, grid_values, is_grid, rounded
 
@@ -134,6 +135,8 @@ class ReadComponent(Component):
         if not is_annotated(self.factory):
             with as_problem():
                 make_checked(self.factory, self.params)
+        found = untrusted_values(self.section, self.name, self.params)
+        refuse(problem_at((parameter,), message) for parameter, message in found.items())
         return self
 
 

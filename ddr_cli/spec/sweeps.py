@@ -27,6 +27,7 @@ from ddr_cli.spec.estimators import (
     make_checked,
     missing_of,
     nobody_has,
+    untrusted_values,
     wrong_mode,
 )
 
@@ -223,6 +224,7 @@ def checked_value(
                 found.append(f"{item.name} {how}")
             if not is_annotated(item.factory):
                 make_checked(item.factory, params)
+            found += untrusted_values(item.section, item.name, {parameter: value}).values()
         except ValidationError as error:
             found += [text for _, text, _ in field_problems(error, item.name, ())]
         except InputError as error:

@@ -1,6 +1,8 @@
 """Pieces that a spec names by their file or module: trusted first, told apart by their content."""
 
 import json
+import pickle
+import re
 from importlib.metadata import EntryPoint
 
 import pytest
@@ -13,6 +15,7 @@ from ddr_cli.engine import make_plan
 from ddr_cli.evaluation import evaluators
 from ddr_cli.reducers import registry as reducers
 from ddr_cli.spec import load_spec
+from ddr_cli.suite.definition import load_suite
 
 METHOD = """
 import numpy as np
@@ -81,6 +84,85 @@ def test_an_answer_holds_for_the_text_that_was_looked_at(spec):
 def test_scikit_learns_own_estimators_need_no_trust(spec):
     spec.write_text(SPEC.replace("  - {name: ./mine.py:Leading, n_components: 3}\n", ""))
     assert load_spec(spec).classifiers[0].label == "KNeighborsClassifier"
+
+
+AGGLOMERATION = 'name: "sklearn.cluster:FeatureAgglomeration"'
+REST = """
+dataset: iris
+split: {kind: fraction, train: 0.5, repeats: 1}
+classifiers: [knn]
+controls: []
+"""
+SUITE = """
+title: Agglomeration
+version: 1
+methods: {agglomeration: {name: "sklearn.cluster:FeatureAgglomeration", memory: ./cache}}
+datasets: {iris: {split: {kind: fraction, train: 0.5}}}
+classifiers: [knn]
+tracks: {inductive: {}}
+"""
+
+
+class Command:
+    """Unpickling it creates a file."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return open, (str(self.path), "w")
+
+
+def test_no_parameter_makes_scikit_learn_unpickle_or_write_files(spec, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    spec.write_text(f"reducers: [{{{AGGLOMERATION}, memory: ./cache}}]{REST}")
+    ran = CliRunner().invoke(app, ["run", str(spec), "--out", "first", "--trust"])
+    assert ran.exit_code == 0, ran.output
+    cached = list((tmp_path / "cache").rglob("output.pkl"))
+    assert cached
+    own_code._trusted.clear()
+    mark = tmp_path / "mark"
+    for path in cached:
+        path.write_bytes(pickle.dumps(Command(mark)))
+    for command in (["validate", str(spec)], ["run", str(spec), "--out", "second"]):
+        ran = CliRunner().invoke(app, command)
+        assert not mark.exists()
+        assert ran.exit_code == 2, ran.output
+        assert re.search(r"spec\.yaml:1:.*memory.*--trust", ran.output)
+
+
+@pytest.mark.parametrize(
+    ("keys", "says"),
+    [
+        (f"reducers: [{{{AGGLOMERATION}, memory: ./c}}]", "memory"),
+        (f"reducers: [{{{AGGLOMERATION}, memory: {{grid: [./c]}}}}]", "memory"),
+        (f"reducers: [{{{AGGLOMERATION}}}]\nsweep: {{reducer.memory: [./c]}}", "memory"),
+        (f"reducers: [none]\npreprocess: [{{{AGGLOMERATION}, memory: ./c}}]", "memory"),
+        (
+            'reducers: [none]\npreprocess: [{name: "sklearn.preprocessing:OneHotEncoder", '
+            "categories: [[./c]]}]",
+            "categories",
+        ),
+        ('reducers: ["sklearn.pipeline:Pipeline"]', "Pipeline is not on ddr's list"),
+        ('reducers: ["sklearn.cluster._agglomerative:FeatureAgglomeration"]', "not on ddr's list"),
+        ('reducers: ["joblib.memory:Memory"]', "doesn't come with ddr"),
+    ],
+)
+def test_what_is_no_number_or_choice_needs_trust_wherever_it_stands(spec, keys, says):
+    spec.write_text(REST + keys)
+    with pytest.raises(InputError, match=f"(?s){says}.*--trust"):
+        load_spec(spec)
+
+
+def test_an_option_or_a_suite_gives_no_path_either(spec):
+    spec.write_text(f"reducers: [{{{AGGLOMERATION}}}]{REST}")
+    assert load_spec(spec, overrides=["reducer.linkage=average"])
+    with pytest.raises(InputError, match=r"memory.*--trust"):
+        load_spec(spec, overrides=["reducer.memory=./cache"])
+    suite = spec.with_name("suite.yaml")
+    suite.write_text(SUITE)
+    with pytest.raises(InputError, match=r"memory.*--trust"):
+        list(load_suite(suite).specs())
 
 
 def test_edited_code_has_other_ids_and_a_moved_file_the_same(spec, tmp_path):
@@ -154,9 +236,11 @@ def test_an_entry_point_needs_no_code(spec, monkeypatch):
     offered = {
         "ddr.reducers": EntryPoint("ica", "sklearn.decomposition:FastICA", "ddr.reducers"),
         "ddr.classifiers": EntryPoint("nu_svc", "sklearn.svm:NuSVC", "ddr.classifiers"),
+        "ddr.preprocessors": EntryPoint("fill", "sklearn.impute:SimpleImputer", "ddr"),
     }
     monkeypatch.setattr(registry, "entry_points", lambda group: [offered[group]])
-    for home, name in ((reducers, "REDUCERS"), (evaluators, "CLASSIFIERS")):
+    homes = {"REDUCERS": reducers, "CLASSIFIERS": evaluators, "PREPROCESSORS": evaluators}
+    for name, home in homes.items():
         real = getattr(home, name)
         ours = [entry for entry in real.entries() if entry.origin == "ddr"]
         monkeypatch.setattr(home, name, registry.Registry(real.kind, ours, real.group))
@@ -168,6 +252,9 @@ def test_an_entry_point_needs_no_code(spec, monkeypatch):
     assert [read.reducers[1].name, read.classifiers[0].params["nu"]] == ["ica", 0.3]
     spec.write_text(text.replace("nu: 0.3", "nu: 3.0"))
     with pytest.raises(InputError, match=r"'nu' parameter of NuSVC .* Got 3\.0"):
+        load_spec(spec)
+    spec.write_text(text + "preprocess: [{name: fill, fill_value: ./file}]\n")
+    with pytest.raises(InputError, match=r"fill_value.*--trust"):
         load_spec(spec)
 
 
