@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 
 from annotated_types import Ge, Gt, MinLen
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -19,6 +20,7 @@ from pydantic import (
 )
 
 from ddr_cli.core.errors import InputError, did_you_mean
+from ddr_cli.core.own_code import is_code
 from ddr_cli.core.validation import Frozen, sentence
 
 Scalar = bool | int | float | str
@@ -81,11 +83,20 @@ class CardFile(Frozen):
         return self
 
 
+def _no_code(name: str) -> str:
+    if is_code(name):
+        raise ValueError(
+            f"a card can't name code ({name}): a package offers a format or a generator by name, "
+            "in the entry points ddr.formats or ddr.generators"
+        )
+    return name
+
+
 class Call(BaseModel):
     """A format or a generator; all keys but the name are its options."""
 
     model_config = ConfigDict(extra="allow", frozen=True)
-    name: str
+    name: Annotated[str, AfterValidator(_no_code)]
 
     @property
     def options(self) -> dict[str, Any]:

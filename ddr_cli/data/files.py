@@ -27,7 +27,7 @@ MOST_FILES = 200_000
 
 _CHUNK = 1 << 20
 _LONGEST_SEARCH = 5.0
-_DAMAGE = (
+DAMAGE = (
     tarfile.TarError,
     zipfile.BadZipFile,
     gzip.BadGzipFile,
@@ -62,10 +62,18 @@ def decoded_text(path: Path, encoding: str = "utf-8-sig") -> str:
     content = read_bytes(path)
     try:
         return content.decode(encoding)
-    except (UnicodeDecodeError, LookupError) as error:
+    except (ValueError, LookupError) as error:
         raise InputError(
             f"{path}: not text in the encoding {encoding} ({error}); state `encoding`."
         ) from None
+
+
+def check_zip(path: Path) -> None:
+    """Refuse a zip file that unpacks to too much, before a library unpacks it."""
+    with zipfile.ZipFile(path) as archive:
+        total = sum(member.file_size for member in archive.infolist())
+    if total > UNPACKED_LIMIT:
+        raise InputError(f"{path}: unpacks to {total} bytes; it is not read.")
 
 
 def is_archive(path: Path) -> bool:
@@ -103,7 +111,7 @@ def read_members(
             inner = _inner_name(name)
             if content is not None and inner is not None and (wanted is None or wanted(inner)):
                 yield inner, content()
-    except _DAMAGE as error:
+    except DAMAGE as error:
         raise InputError(f"{path}: the archive is damaged or cut short ({error}).") from None
     except OSError as error:
         raise InputError(f"{path}: can't be read: {error.strerror or error}.") from None

@@ -73,6 +73,7 @@ def test_landsat_states_its_predefined_split():
         ("expect:", "split: by_file\nexpect:", "toy.yaml:1:1", "needs a role"),
         ("expect:", "variants: [{options: {a: 1}, expect: {}}]\nexpect:", "toy.yaml:1:1", "'a'"),
         ("toy.csv", "../toy.csv\n    urls: ['http://x/y']", "toy.yaml:4:5", "into the cache"),
+        ("name: csv", 'name: "sklearn.datasets:load_files"', "toy.yaml:5:", "can't name code"),
         ("toy.csv", "toy.csv\n    urls: ['file:///etc/x']", "toy.yaml:5:", "pattern"),
     ],
 )  # fmt: skip

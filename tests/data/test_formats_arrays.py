@@ -145,6 +145,28 @@ def test_mat_73_reads_dense_and_sparse(tmp_path):
     np.testing.assert_array_equal(raw.X.toarray(), X)
 
 
+def test_mat_73_reads_no_other_file(tmp_path):
+    h5py = pytest.importorskip("h5py", reason="h5py, the extra mat73, is not installed")
+    with h5py.File(tmp_path / "private.h5", "w") as file:
+        file["fea"] = X.T
+    np.asfortranarray(X).tofile(tmp_path / "private.raw")
+    virtual = h5py.VirtualLayout(X.T.shape, float)
+    virtual[:] = h5py.VirtualSource(tmp_path / "private.h5", "fea", X.T.shape)
+    outside = [(str(tmp_path / "private.raw"), 0, X.nbytes)]
+    make = {
+        "link": lambda file: file.__setitem__("fea", h5py.ExternalLink("private.h5", "/fea")),
+        "virtual": lambda file: file.create_virtual_dataset("fea", virtual),
+        "external": lambda file: file.create_dataset("fea", X.T.shape, float, external=outside),
+    }
+    for kind, put in make.items():
+        path = tmp_path / f"{kind}.mat"
+        with h5py.File(path, "w", userblock_size=512) as file:
+            file["gnd"] = Y[None, :]
+            put(file)
+        with pytest.raises(InputError, match="'fea' leads to another place"):
+            read_mat([path])
+
+
 def cells(*rows):
     made = np.empty((len(rows), max(map(len, rows))), dtype=object)
     for place in np.ndindex(made.shape):

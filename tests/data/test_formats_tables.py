@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from ddr_cli.core.errors import InputError
+from ddr_cli.data import files
 from ddr_cli.data.formats import tables as frames
 from ddr_cli.data.formats.tables import read_table
 
@@ -88,6 +89,21 @@ def test_what_can_not_be_read_is_said(tmp_path):
     ):
         with pytest.raises(InputError, match=says):
             read_table([tmp_path / name])
+
+
+@pytest.mark.parametrize("kind", ["xlsx", "parquet"])
+def test_a_small_file_that_unpacks_to_much_is_not_read(tmp_path, monkeypatch, kind):
+    path = written(tmp_path, kind)
+    for module in (frames, files):
+        monkeypatch.setattr(module, "UNPACKED_LIMIT", 100)
+    with pytest.raises(InputError, match="unpacks to"):
+        read_table([path], label="state")
+
+
+def test_a_folder_is_no_table(tmp_path):
+    (tmp_path / "a.parquet").mkdir()
+    with pytest.raises(InputError, match="a folder"):
+        read_table([tmp_path / "a.parquet"])
 
 
 def test_a_sheet_is_named(tmp_path):

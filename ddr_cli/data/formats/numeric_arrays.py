@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import io
 import math
-import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -16,7 +15,7 @@ from numpy.typing import NDArray
 
 from ddr_cli.core.errors import InputError, did_you_mean
 from ddr_cli.core.registry import registered
-from ddr_cli.data.files import UNPACKED_LIMIT, read_bytes
+from ddr_cli.data.files import DAMAGE, UNPACKED_LIMIT, check_zip, read_bytes
 from ddr_cli.data.formats import Features, RawData, concatenate_rows
 
 # The array names that `scipy.sparse.save_npz` writes.
@@ -65,15 +64,12 @@ def read_npz(
 def load_npz(path: Path) -> dict[str, NDArray[Any]]:
     """Return the arrays in a NumPy archive, by name."""
     try:
-        with zipfile.ZipFile(path) as archive:
-            total = sum(member.file_size for member in archive.infolist())
-        if total > UNPACKED_LIMIT:
-            raise InputError(f"{path}: unpacks to {total} bytes; it is not read.")
+        check_zip(path)
         with np.load(path, allow_pickle=False) as content:
             return dict(content)
     except OSError as error:
         raise InputError(f"{path}: can't be read: {error.strerror or error}.") from None
-    except (ValueError, EOFError, zipfile.BadZipFile) as error:
+    except (ValueError, EOFError, MemoryError, *DAMAGE) as error:
         reason = "it holds Python objects" if "pickle" in str(error) else str(error)
         raise InputError(f"{path}: not a NumPy archive that can be read: {reason}.") from None
 
@@ -217,18 +213,25 @@ def _load_hdf5(path: Path) -> dict[str, Any]:
         ) from None
     try:
         with h5py.File(path, "r") as file:
-            return {name: _from_hdf5(item) for name, item in file.items() if name[0] != "#"}
-    except (OSError, KeyError, ValueError) as error:
+            return {name: _from_hdf5(file, name) for name in file if name[0] != "#"}
+    except (OSError, KeyError, ValueError, MemoryError) as error:
         raise InputError(f"{path}: not a MATLAB 7.3 file that can be read ({error}).") from None
 
 
-def _from_hdf5(item: Any) -> Any:
+def _from_hdf5(group: Any, name: str) -> Any:
+    # MATLAB writes none of what makes HDF5 read other files.
+    link = type(group.get(name, getlink=True)).__name__
+    item = group[name] if link == "HardLink" else None
+    if item is None or getattr(item, "is_virtual", False) or getattr(item, "external", None):
+        raise ValueError(f"'{name}' leads to another place")
+    if getattr(item, "nbytes", 0) > UNPACKED_LIMIT:
+        raise ValueError(f"'{name}' unpacks to {item.nbytes} bytes")
     if "MATLAB_sparse" in item.attrs:
-        indptr = item["jc"][()]
+        indptr = _from_hdf5(item, "jc")
         n_rows = int(item.attrs["MATLAB_sparse"])
         # An all-zero matrix has neither values nor row numbers.
-        values = item["data"][()] if "data" in item else np.empty(0)
-        rows = item["ir"][()] if "ir" in item else np.empty(0, dtype=np.int64)
+        values = _from_hdf5(item, "data") if "data" in item else np.empty(0)
+        rows = _from_hdf5(item, "ir") if "ir" in item else np.empty(0, dtype=np.int64)
         parts = (values, rows.astype(np.int64), indptr.astype(np.int64))
         return sp.csc_array(parts, shape=(n_rows, len(indptr) - 1))
     # HDF5 lists the dimensions of MATLAB's column-major arrays backwards.

@@ -15,9 +15,10 @@ import pandas as pd
 from annotated_types import Ge, MinLen
 from numpy.typing import NDArray
 
+from ddr_cli.core.atomic import require_file
 from ddr_cli.core.errors import InputError, did_you_mean
 from ddr_cli.core.registry import registered
-from ddr_cli.data.files import decoded_text, pattern_labeller
+from ddr_cli.data.files import UNPACKED_LIMIT, check_zip, decoded_text, pattern_labeller
 from ddr_cli.data.formats import RawData, concatenate_rows, numeric_labels
 from ddr_cli.data.formats.table_columns import (
     Cells,
@@ -245,6 +246,7 @@ def read_file_cells(path: Path, sheet: int | str = 0) -> Cells:
         raise InputError(
             f"{path}: its ending is none of {', '.join(_READERS)}; text is read by the format csv."
         )
+    require_file(path)
     try:
         frame = _READERS[kind](path, sheet)
     except InputError:
@@ -273,19 +275,27 @@ def _as_text(column: pd.Series[Any]) -> pd.Series[str]:
 
 def _excel(path: Path, sheet: int | str) -> pd.DataFrame:
     _load_library("openpyxl", path)
-    try:
-        return pd.read_excel(path, sheet_name=sheet, header=None, dtype=object)
-    except ValueError as error:
-        if "Worksheet" not in str(error):
-            raise
-        sheets = ", ".join(map(str, pd.ExcelFile(path).sheet_names))
-        raise InputError(f"{path}: there is no sheet {sheet!r}; it has {sheets}.") from None
+    check_zip(path)
+    # Without an engine pandas takes whichever installed library reads the content.
+    with pd.ExcelFile(path, engine="openpyxl") as book:
+        try:
+            return pd.read_excel(book, sheet_name=sheet, header=None, dtype=object)
+        except ValueError as error:
+            if "Worksheet" not in str(error):
+                raise
+            sheets = ", ".join(map(str, book.sheet_names))
+            raise InputError(f"{path}: there is no sheet {sheet!r}; it has {sheets}.") from None
 
 
 def _pyarrow(path: Path, _sheet: int | str) -> pd.DataFrame:
     _load_library("pyarrow", path)
-    read = pd.read_feather if path.suffix.lower() == ".feather" else pd.read_parquet
-    return read(path)
+    if path.suffix.lower() == ".feather":
+        return pd.read_feather(path)
+    # A small file can state a column of one value for any number of rows.
+    facts = import_module("pyarrow.parquet").read_metadata(path)
+    if (size := 8 * facts.num_rows * facts.num_columns) > UNPACKED_LIMIT:
+        raise InputError(f"{path}: unpacks to {size} bytes; it is not read.")
+    return pd.read_parquet(path, engine="pyarrow")
 
 
 def _arff(path: Path, _sheet: int | str) -> pd.DataFrame:

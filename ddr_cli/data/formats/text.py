@@ -67,7 +67,7 @@ def read_text(
     label_of = file_labeller(label)
     try:
         b"a".decode(encoding, errors="replace")
-    except LookupError:
+    except (ValueError, LookupError):
         raise InputError(f"There is no text encoding called '{encoding}'.") from None
     terms_of = _term_finder(encoding, skip_header, stop_words == "smart", stemmer == "porter")
     documents: list[list[str]] = []
