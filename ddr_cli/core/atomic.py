@@ -8,13 +8,14 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from glob import escape
-from pathlib import Path
+from pathlib import Path, PurePosixPath, PureWindowsPath
 from secrets import token_hex
 from typing import IO
 
 from ddr_cli.core.errors import InputError
 
 _OLD_SECONDS = 600
+_LONGEST_NAME = 200
 
 
 @contextmanager
@@ -49,6 +50,26 @@ def atomic_write(path: Path, content: str | bytes) -> None:
     """Write a whole file, durably; after an error, what was there before is still there."""
     with atomic_open(path, durable=True) as file:
         file.write(content.encode() if isinstance(content, str) else content)
+
+
+def is_inside(name: str) -> bool:
+    """Return whether a path stays below the folder that it is joined to, on any system.
+
+    >>> is_inside("a/b.csv"), is_inside("../b.csv"), is_inside("C:b.csv")
+    (True, False, False)
+    """
+    ways = PurePosixPath(name), PureWindowsPath(name)
+    return "\0" not in name and not any(way.anchor or ".." in way.parts for way in ways)
+
+
+def is_one_name(name: str) -> bool:
+    """Return whether a text can be the name of one file or folder, on any system.
+
+    >>> is_one_name("lda on iris"), is_one_name("a/b"), is_one_name("..")
+    (True, False, False)
+    """
+    fits = len(name.encode(errors="replace")) <= _LONGEST_NAME
+    return fits and is_inside(name) and PureWindowsPath(name).parts == (name,)
 
 
 def sync_folder(folder: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from annotated_types import Ge, Gt, MinLen
@@ -19,6 +19,7 @@ from pydantic import (
     model_validator,
 )
 
+from ddr_cli.core.atomic import is_inside
 from ddr_cli.core.errors import InputError, did_you_mean
 from ddr_cli.core.own_code import is_code
 from ddr_cli.core.validation import Frozen, sentence
@@ -40,12 +41,6 @@ def _as_label(value: object) -> object:
 
 Label = Annotated[str, BeforeValidator(_as_label, json_schema_input_type=str | int)]
 Fingerprint = Annotated[str, Field(pattern=r"^sha256:[0-9a-f]{64}$")]
-
-
-def is_inside(name: str) -> bool:
-    """Return whether a path stays below the folder that it is joined to."""
-    path = PurePosixPath(name)
-    return not path.is_absolute() and ".." not in path.parts
 
 
 def _short_for(key: str) -> Callable[[object], object]:
@@ -153,7 +148,7 @@ class Variant(Frozen):
 class Card(Frozen):
     """A data set's card."""
 
-    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$")]
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$", max_length=100)]
     title: str
     version: Annotated[int, Ge(1)] = 1
     """Raised when the loaded numbers change."""

@@ -10,9 +10,9 @@ from operator import eq
 from pathlib import Path, PurePosixPath
 from tempfile import mkdtemp
 
-from ddr_cli.core.atomic import require_file
+from ddr_cli.core.atomic import is_inside, require_file
 from ddr_cli.core.errors import InputError
-from ddr_cli.data.card import Card, is_inside
+from ddr_cli.data.card import Card
 from ddr_cli.data.dataset import DataMismatchError, Dataset
 from ddr_cli.data.files import is_archive, read_members
 from ddr_cli.data.load import install

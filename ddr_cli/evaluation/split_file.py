@@ -47,8 +47,8 @@ class SplitFile:
 
 def read_split_file(path: Path) -> SplitFile:
     """Read a file of splits; an InputError says what is wrong with it, and where."""
-    require_file(path)
     try:
+        require_file(path)
         content = path.read_bytes()
         lines = content.decode("utf-8-sig").splitlines()
     except OSError as error:

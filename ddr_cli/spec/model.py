@@ -13,7 +13,9 @@ from typing import Annotated, Any, Literal
 from annotated_types import Ge, Gt, Le, Lt, MinLen
 from pydantic import AfterValidator, Field, JsonValue, StringConstraints, ValidationError
 
+from ddr_cli.core.atomic import is_one_name
 from ddr_cli.core.errors import InputError, printable
+from ddr_cli.core.positions import value_text
 from ddr_cli.spec.budgets import Budget
 from ddr_cli.spec.components import (
     ClassifierSpec,
@@ -28,6 +30,15 @@ from ddr_cli.spec.sweeps import axes_of
 
 Stripped = Annotated[str, StringConstraints(strip_whitespace=True), AfterValidator(printable)]
 Control = Literal["none", "pca", "random_projection", "full_features", "shuffled_labels"]
+
+
+def _one_folder(name: str) -> str:
+    if not is_one_name(name):
+        raise ValueError(
+            f"a spec's name is that of a folder for its results, and {value_text(name)} is none: give "
+            "the file, the data set or the track another name"
+        )
+    return name
 
 
 class PaperRef(StrictFrozen):
@@ -167,7 +178,7 @@ class Spec(StrictFrozen):
     and `labels` the numbers of labelled training points per class, if they are not all labelled.
     """
 
-    name: Text
+    name: Annotated[Text, AfterValidator(_one_folder)]
     path: Annotated[Path | None, Field(exclude=True)] = None
     title: Stripped
     """Title of the figure; the file's name, if not given."""

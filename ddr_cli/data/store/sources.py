@@ -12,8 +12,9 @@ from typing import Literal, NamedTuple
 
 from platformdirs import user_cache_path
 
+from ddr_cli.core.atomic import is_inside
 from ddr_cli.core.errors import InputError
-from ddr_cli.data.card import Card, CardFile, Layout, is_inside
+from ddr_cli.data.card import Card, CardFile, Layout
 
 _NO = frozenset({"", "0", "false", "no", "off"})
 
