@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import re
+from csv import QUOTE_ALL
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 from markupsafe import Markup, escape
+
+from ddr_cli.core.spreadsheet import as_cell
 
 if TYPE_CHECKING:
     from rich.table import Table as TerminalTable
@@ -15,7 +17,6 @@ if TYPE_CHECKING:
 _SHORT_HEAD = 7
 # Ten digits: more than any result carries, fewer than the last bits in which platforms differ.
 _FLOAT_FORMAT = "%.10g"
-_FORMULA = re.compile(r"[=@\t\r]|[+-][^\d.\s]")
 
 _LATEX = str.maketrans(
     {
@@ -111,9 +112,11 @@ class Table:
     def csv(self) -> str:
         """Return the cells as CSV, numbers to ten digits; no text is a spreadsheet's formula."""
         texts = self.frame.select_dtypes(exclude=["number", "bool"]).columns
-        frame = self.frame.assign(**{name: self.frame[name].map(_harmless) for name in texts})
-        return frame.to_csv(index=False, float_format=_FLOAT_FORMAT, lineterminator="\n")
-
-
-def _harmless(cell: Any) -> Any:
-    return f"'{cell}" if isinstance(cell, str) and _FORMULA.match(cell) else cell
+        frame = self.frame.assign(**{name: self.frame[name].map(as_cell) for name in texts})
+        frame.columns = frame.columns.map(as_cell)
+        how: dict[str, Any] = {"float_format": _FLOAT_FORMAT, "lineterminator": "\n"}
+        text: str = frame.to_csv(index=False, **how)
+        if "\r" in text:
+            # pandas does not quote a carriage return, which would begin a row.
+            text = frame.to_csv(index=False, quoting=QUOTE_ALL, **how)
+        return text

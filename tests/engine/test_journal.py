@@ -94,6 +94,22 @@ def test_any_reason_stays_on_its_row(tmp_path, reason):
     assert len(read_trials(tmp_path)) == 2
 
 
+@pytest.mark.parametrize(
+    "text", ["=1+1", "-2+3+cmd|'/C calc'!A0", "'=1", " @x", "-2", "'x' is none"]
+)
+def test_a_formula_is_none_in_the_file_and_comes_back(tmp_path, text):
+    path = write(tmp_path, [row(0, reason=text, **{"reducer.mode": text, "error": -0.5})])
+    with path.open(newline="") as file:
+        cells = [cell for line in csv.reader(file) for cell in line]
+    assert text in cells if text in ("-2", "'x' is none") else f"'{text}" in cells
+    read = read_trials(tmp_path).loc[0]
+    assert [read["reason"], str(read["reducer.mode"]), read["error"]] == [text, text, -0.5]
+    # Other columns make it be written again.
+    more = journal_columns([*COLUMNS[6:10], "reducer.new"], ["error"])
+    with Journal(path, more) as journal:
+        assert text in journal.rows[0]
+
+
 @pytest.mark.parametrize("torn", [b"abc", b'0000000000000007,"iri', b"\0" * 100, b"x,y\0\0\0\n"])
 def test_a_torn_last_line_is_not_read_and_cut_off(tmp_path, torn):
     path = write(tmp_path, [row(0), row(1)])

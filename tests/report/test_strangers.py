@@ -1,14 +1,17 @@
 """A results folder that someone else made: nothing in it reaches terminal, page or disk as code."""
 
+import io
 import json
 import os
 import shutil
 
+import pandas as pd
 import pytest
 
 from ddr_cli.comparison.runs import load_run
 from ddr_cli.comparison.summary import summarize
 from ddr_cli.core.errors import InputError
+from ddr_cli.core.spreadsheet import as_cell, from_cell
 from ddr_cli.engine import run_spec
 from ddr_cli.engine.rows.embeddings import read_embeddings
 from ddr_cli.engine.rows.folder import locked
@@ -134,11 +137,33 @@ def test_nothing_is_written_through_a_link(run, tmp_path):
     assert not list(elsewhere.iterdir())
 
 
-def test_numbers_as_texts_stay_what_they_are():
-    import pandas as pd
+FORMULAS = [
+    "-2+3+cmd|' /C calc'!A0",
+    "=1",
+    " =1",
+    "\n=1",
+    "\t1",
+    "\r1",
+    "@x",
+    "+x",
+    "-x",
+    "\N{FULLWIDTH EQUALS SIGN}1",
+]
 
-    frame = pd.DataFrame({"a": ["-1.5 to 2", "@x", "-cmd|x", "+3"], "b": [-1.0, 2, 3, 4]})
-    assert Table(frame).csv() == "a,b\n-1.5 to 2,-1\n'@x,2\n'-cmd|x,3\n+3,4\n"
+
+@pytest.mark.parametrize("text", [*FORMULAS, "'=1", "''=1"])
+def test_no_text_is_a_spreadsheet_s_formula(text):
+    frame = pd.DataFrame({text: [text, "x"], "b": [-1.0, 2.5]})
+    written = pd.read_csv(io.StringIO(Table(frame).csv()), skip_blank_lines=False)
+    head, cell = written.columns[0], written.iloc[0, 0]
+    assert head == cell == f"'{text}"
+    assert from_cell(cell) == text
+    assert written["b"].tolist() == [-1.0, 2.5]
+
+
+@pytest.mark.parametrize("text", ["-1.5 to 2", "-1e-05", "+3", "-inf", "'x' is none", "a=b", ""])
+def test_numbers_and_other_texts_stay_what_they_are(text):
+    assert as_cell(text) == text == from_cell(text)
 
 
 @pytest.mark.parametrize("name", ["", "run.lock", "trials.csv", "embeddings", "previous"])

@@ -2,7 +2,8 @@
 
 Rows are appended and forced to disk one after another; no row is ever changed in place. A line
 break ends a row and occurs nowhere else, so that a crash leaves at most one torn last line. It is
-not read, and cut off when the journal is next opened.
+not read, and cut off when the journal is next opened. A text that begins a spreadsheet's formula is
+behind an apostrophe in the file.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from ddr_cli.core.atomic import atomic_write, clear_messages, require_file
 from ddr_cli.core.errors import InputError, printable
+from ddr_cli.core.spreadsheet import as_cell, from_cell
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -269,6 +271,8 @@ def read_rows(folder: Path) -> pd.DataFrame:
     table = pd.read_csv(
         text, names=list(header), header=0, dtype=object, na_filter=False, low_memory=False
     )
+    if any("'" in line for line in lines):
+        table = table.map(from_cell)
     # Cells of an unknown file are printed on the terminal, too.
     for column in () if "".join(lines).isprintable() else table.columns:
         if odd := [text for text in table[column].unique() if not text.isprintable()]:
@@ -443,12 +447,13 @@ def _text(lines: Sequence[str]) -> str:
 
 def _line(cells: Sequence[str]) -> str:
     buffer = io.StringIO()
-    csv.writer(buffer, lineterminator="").writerow(cells)
+    csv.writer(buffer, lineterminator="").writerow(map(as_cell, cells))
     return buffer.getvalue()
 
 
 def _cells_of(line: str) -> list[str]:
-    return next(csv.reader([line])) if '"' in line else line.split(",")
+    cells = next(csv.reader([line])) if '"' in line else line.split(",")
+    return [from_cell(cell) for cell in cells] if "'" in line else cells
 
 
 def _trial_of(line: str) -> str:

@@ -1,0 +1,35 @@
+"""Texts of CSV files that people open in a spreadsheet, which runs a cell that begins a formula."""
+
+from __future__ import annotations
+
+import re
+from typing import TypeVar
+
+_T = TypeVar("_T")
+
+# OWASP's list, "CSV Injection"; the wide signs are the same to a spreadsheet in East Asia.
+_SIGNS = (
+    "=+@\N{FULLWIDTH EQUALS SIGN}\N{FULLWIDTH PLUS SIGN}"
+    "\N{FULLWIDTH COMMERCIAL AT}\N{FULLWIDTH HYPHEN-MINUS}-"
+)
+_FORMULA = re.compile(rf"'*(?:[\t\r\n]|\s*[{_SIGNS}])")
+_ONE = r"[+-]?(?:\d+\.?\d*(?:e[+-]?\d+)?|inf|nan)"
+_NUMBERS = re.compile(rf"{_ONE}(?: to {_ONE})?", re.IGNORECASE)
+
+
+def as_cell(value: _T) -> _T | str:
+    """Return a value as a cell: behind an apostrophe if it is a text that begins a formula.
+
+    >>> as_cell("=1+1"), as_cell("-2 to 3"), as_cell(-2)
+    ("'=1+1", '-2 to 3', -2)
+    """
+    return f"'{value}" if isinstance(value, str) and _begins_formula(value) else value
+
+
+def from_cell(text: str) -> str:
+    """Return the text that `as_cell` made a cell of."""
+    return text[1:] if text.startswith("'") and _begins_formula(text[1:]) else text
+
+
+def _begins_formula(text: str) -> bool:
+    return _FORMULA.match(text) is not None and not _NUMBERS.fullmatch(text)
