@@ -171,7 +171,7 @@ def trusting(allowed: bool) -> Iterator[None]:
 def is_foreign(name: str) -> bool:
     """Return whether a component's code runs in a sealed process, and not in this one."""
     place, _, attribute = name.rpartition(":")
-    known = place.partition(".")[0] == _SAFE or (place == GIVEN and attribute in _offered)
+    known = is_of_sklearn(name) or (place == GIVEN and attribute in _offered)
     return not (_runs_here or known)
 
 
