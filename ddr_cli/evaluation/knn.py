@@ -11,12 +11,13 @@ from annotated_types import Ge
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from ddr_cli.core.parameters import check_parameters
 from ddr_cli.core.registry import registered
 from ddr_cli.evaluation.evaluators import EvaluatorTraits
 from ddr_cli.numerics.neighbors import kneighbors
+from ddr_cli.numerics.validation import validate_data
 
 Ties = Literal["nearest", "smallest_label"]
 

@@ -14,12 +14,13 @@ from scipy.linalg import lstsq, qr
 from scipy.sparse.linalg import LinearOperator, lsmr
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from ddr_cli.core.parameters import check_parameters
 from ddr_cli.core.registry import registered
 from ddr_cli.evaluation.evaluators import EvaluatorTraits
 from ddr_cli.numerics.neighbors import CsrArray, Floats
+from ddr_cli.numerics.validation import validate_data
 
 
 @dataclass(eq=False, repr=False)

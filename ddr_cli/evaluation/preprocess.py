@@ -16,10 +16,11 @@ import scipy.sparse as sp
 from annotated_types import Ge, Gt, Lt
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from ddr_cli.core.parameters import check_parameters
 from ddr_cli.core.registry import registered
+from ddr_cli.numerics.validation import validate_data
 
 if TYPE_CHECKING:
     from sklearn.decomposition import PCA

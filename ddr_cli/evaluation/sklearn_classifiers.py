@@ -19,6 +19,7 @@ from sklearn.svm import SVC
 from ddr_cli.core.parameters import check_parameters
 from ddr_cli.core.registry import registered
 from ddr_cli.evaluation.evaluators import EvaluatorTraits
+from ddr_cli.numerics.validation import refuse_dates
 
 Seed = int | np.random.RandomState | None
 Positive = Annotated[float, Gt(0)]
@@ -35,6 +36,7 @@ class _Checked:
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Fit the classifier to training samples and their labels."""
         check_parameters(self)
+        refuse_dates(X)
         fitted: Self = super().fit(X, y)  # type: ignore[misc]  # scikit-learn's
         return fitted
 

@@ -8,10 +8,11 @@ from typing import Annotated, Any, Literal
 from annotated_types import Ge, Gt, Lt
 from numpy.typing import ArrayLike
 from sklearn.base import OneToOneFeatureMixin
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_consistent_length
 
 from ddr_cli.core.registry import registered
 from ddr_cli.evaluation.preprocess import fit_pca
+from ddr_cli.numerics.validation import validate_data
 from ddr_cli.reducers.reducer import LinearReducer, Reducer
 from ddr_cli.reducers.registry import Traits
 
@@ -40,9 +41,9 @@ class Identity(OneToOneFeatureMixin, Reducer):
 
     _fitted = "n_features_in_"
 
-    def fit(self, X: ArrayLike, y: Any = None) -> Identity:  # noqa: ARG002 (scikit-learn's signature)
+    def fit(self, X: ArrayLike, y: Any = None) -> Identity:
         """Check `X` and learn nothing."""
-        validate_data(self, X, **self._accepted)
+        check_consistent_length(validate_data(self, X, **self._accepted), y)
         return self
 
     def transform(self, X: ArrayLike) -> Any:
@@ -100,9 +101,9 @@ class PCA(LinearReducer):
 
     n_components: Annotated[int, Ge(1)] | Annotated[float, Gt(0), Lt(1)] | Literal["full"] = 2
 
-    def fit(self, X: ArrayLike, y: Any = None) -> PCA:  # noqa: ARG002 (scikit-learn's signature)
+    def fit(self, X: ArrayLike, y: Any = None) -> PCA:
         """Find the directions."""
-        points = self._points(X, reset=True)
+        points = self._points(X, y, reset=True)
         pca = fit_pca(points, self.n_components)
         self.mean_, self.components_ = pca.mean_, pca.components_
         self.explained_variance_ = pca.explained_variance_

@@ -103,9 +103,9 @@ class Isomap(Embedding):
     random_state: int | np.random.RandomState | None = None
 
     @one_thread()
-    def fit(self, X: ArrayLike, y: Any = None) -> Isomap:  # noqa: ARG002 (scikit-learn's signature)
+    def fit(self, X: ArrayLike, y: Any = None) -> Isomap:
         """Embed the rows of `X`."""
-        points = self._points(X, reset=True)
+        points = self._points(X, y, reset=True)
         n = points.shape[0]
         self.landmarks_ = drawn_landmarks(n, self.n_landmarks, self.random_state)
         self._check_dimensions(len(self.landmarks_))

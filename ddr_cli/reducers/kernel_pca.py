@@ -119,9 +119,9 @@ default="linear"
     coef0: float = 1.0
 
     @one_thread()
-    def fit(self, X: ArrayLike, y: Any = None) -> KernelPCA:  # noqa: ARG002 (scikit-learn's signature)
+    def fit(self, X: ArrayLike, y: Any = None) -> KernelPCA:
         """Find the directions."""
-        points = self._checked(X)
+        points = self._checked(X, y)
         n = points.shape[0]
         if self.kernel == "precomputed" and points.shape[1] != n:
             raise ValueError(

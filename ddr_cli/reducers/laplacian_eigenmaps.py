@@ -126,12 +126,12 @@ class LaplacianEigenmaps(Embedding):
     def fit(
         self,
         X: ArrayLike,
-        y: Any = None,  # noqa: ARG002 (scikit-learn's signature)
+        y: Any = None,
         *,
         neighbors: Neighbors | None = None,
     ) -> LaplacianEigenmaps:
         """Embed the rows of `X`; `neighbors` of these, `n_neighbors` or more, spare the search."""
-        points = self._points(X, reset=True)
+        points = self._points(X, y, reset=True)
         W, self.epsilon_ = self._affinity(points, neighbors)
         self.affinity_ = self._connected(W, points)
         self._check_extension(points.shape[0] - 1)

@@ -113,9 +113,9 @@ class LLE(SklearnEmbedding):
     reg: Annotated[float, Gt(0)] = 1e-3
 
     @one_thread()
-    def fit(self, X: ArrayLike, y: Any = None) -> LLE:  # noqa: ARG002 (scikit-learn's signature)
+    def fit(self, X: ArrayLike, y: Any = None) -> LLE:
         """Embed the rows of `X`."""
-        given = self._checked(X)
+        given = self._checked(X, y)
         if self.n_components > given.shape[1]:
             raise ValueError(
                 f"n_components={self.n_components}, but n_features = {given.shape[1]}, and "

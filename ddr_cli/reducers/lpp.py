@@ -105,12 +105,12 @@ class LPP(LinearReducer):
     def fit(
         self,
         X: ArrayLike,
-        y: Any = None,  # noqa: ARG002 (scikit-learn's signature)
+        y: Any = None,
         *,
         neighbors: Neighbors | None = None,
     ) -> LPP:
         """Find the directions; `neighbors`, `n_neighbors` or more of each, spare the search."""
-        points = self._points(X, reset=True)
+        points = self._points(X, y, reset=True)
         span = data_span(points, centre=False)
         self._check_rank(span.rank, points)
         smooth, scale = self._forms(points, span.coordinates, neighbors)

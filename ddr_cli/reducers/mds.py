@@ -91,9 +91,9 @@ class MDS(Embedding):
     metric: Literal["euclidean", "cityblock", "chebyshev", "cosine", "precomputed"] = "euclidean"
 
     @one_thread()
-    def fit(self, X: ArrayLike, y: Any = None) -> MDS:  # noqa: ARG002 (scikit-learn's signature)
+    def fit(self, X: ArrayLike, y: Any = None) -> MDS:
         """Place the rows of `X`, or the points of which it holds the distances."""
-        points = self._points(X, reset=True)
+        points = self._points(X, y, reset=True)
         self._check_values(points)
         n, m = len(points), self.n_components
         self._check_dimensions(n)

@@ -9,13 +9,14 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.extmath import safe_sparse_dot
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from ddr_cli.core.parameters import check_parameters
 from ddr_cli.numerics.eigen import deterministic_signs
 from ddr_cli.numerics.neighbor_graphs import neighbor_affinity
 from ddr_cli.numerics.neighbors import CsrArray, Neighbors
 from ddr_cli.numerics.scatter import Span
+from ddr_cli.numerics.validation import validate_data
 from ddr_cli.reducers.partial_labels import plain_labels
 
 Floats = NDArray[np.float64]
@@ -46,11 +47,15 @@ class Estimator(BaseEstimator):
         sparse = "csr" if self._takes_sparse and not self._pairwise else False
         return {"accept_sparse": sparse, "dtype": [np.float64, np.float32]}
 
-    def _points(self, X: ArrayLike, *, reset: bool = False) -> Any:
-        """Return checked points: those to fit (`reset`), or new ones for what is fitted."""
+    def _points(self, X: ArrayLike, y: Any = None, *, reset: bool = False) -> Any:
+        """Return checked samples: those to fit (`reset`), or new ones for a fitted estimator.
+
+        Labels `y` that `fit` does not use are refused if they are not the labels of `X`.
+        """
         if reset:
             check_parameters(self)
             points = validate_data(self, X, ensure_min_samples=2, **self._accepted)
+            check_consistent_length(points, y)
             self._check_magnitude(points)
             return points
         check_is_fitted(self, self._fitted)
@@ -215,9 +220,9 @@ class SklearnEmbedding(Embedding):
 
     model_: Any
 
-    def _checked(self, X: ArrayLike) -> Any:
+    def _checked(self, X: ArrayLike, y: Any) -> Any:
         """Return the checked training samples."""
-        points = self._points(X, reset=True)
+        points = self._points(X, y, reset=True)
         self._check_dimensions(points.shape[0])
         return points
 

@@ -112,9 +112,9 @@ class SDE(MappedEmbedding):
     tol: Annotated[float, Gt(0)] = 1e-3
 
     @one_thread()
-    def fit(self, X: ArrayLike, y: Any = None, *, neighbors: Neighbors | None = None) -> SDE:  # noqa: ARG002 (scikit-learn's signature)
+    def fit(self, X: ArrayLike, y: Any = None, *, neighbors: Neighbors | None = None) -> SDE:
         """Embed the rows of `X`; `neighbors` of these, `n_neighbors` or more, spare the search."""
-        points = np.asarray(self._points(X, reset=True), dtype=np.float64)
+        points = np.asarray(self._points(X, y, reset=True), dtype=np.float64)
         self._check_dimensions(len(points))
         neighbors = known_neighbors(points, self.n_neighbors, neighbors)
         unfolding = unfold(

@@ -3,6 +3,7 @@
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
@@ -37,6 +38,7 @@ X, Y = load_iris(return_X_y=True)
 X, Y = (X + np.random.default_rng(0).normal(0, 0.01, X.shape))[::2], Y[::2]
 
 # Adapters of libraries that may not be installed are in test_extras.py.
+EVERY = [entry.name for entry in REDUCERS.entries() if entry.origin == "ddr"]
 OURS = [name for name in REDUCERS.names() if get_traits(REDUCERS.load(name)()).library is None]
 # Every reducer as it is by default (the forest with few trees), then options that change what is
 # checked.
@@ -204,3 +206,36 @@ def test_a_missing_label_is_named(reducer):
     labels = np.array(["a", "b", None] * 25, dtype=object)
     with pytest.raises(ValueError, match=r"no label \(None\) at 25 of 75 points, .* position 2"):
         clone(reducer).fit(X, labels)
+
+
+DAYS = (np.datetime64("2020-01-01") + np.arange(300)).reshape(75, 4)
+NO_NUMBERS = {
+    "dates": DAYS,
+    "durations": DAYS - DAYS[0, 0],
+    "list": DAYS.tolist(),
+    "objects": np.column_stack([X[:, :3].astype(object), list(DAYS[:, 0])]),
+    "frame": pd.DataFrame(X).assign(day=DAYS[:, 0]),
+    "time zones": pd.DataFrame(X).assign(day=pd.to_datetime(DAYS[:, 0]).tz_localize("Asia/Tokyo")),
+}
+
+
+@pytest.mark.parametrize("kind", NO_NUMBERS)
+@pytest.mark.parametrize("name", EVERY)
+def test_dates_are_no_numbers(name, kind):
+    model = small(name)
+    with pytest.raises(ValueError, match=r"dates or durations.* Convert them"):
+        model.fit(NO_NUMBERS[kind], Y)
+    if name in OURS:
+        with pytest.raises(ValueError, match=r"dates or durations.* Convert them"):
+            model.fit(X, Y).transform(NO_NUMBERS[kind])
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_labels_of_other_samples_are_refused(name):
+    with pytest.raises(ValueError, match=r"inconsistent numbers of samples.*\[75, 74\]"):
+        small(name).fit(X, Y[:-1])
+
+
+@pytest.mark.parametrize("name", [name for name in OURS if not get_traits(small(name)).supervised])
+def test_an_unsupervised_method_needs_no_labels(name):
+    small(name).fit(X, None)

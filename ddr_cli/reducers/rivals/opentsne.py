@@ -77,9 +77,9 @@ class OpenTSNE(Embedding):
     exaggeration: Annotated[float, Ge(1)] = 1.0
     random_state: int | np.random.RandomState | None = None
 
-    def fit(self, X: ArrayLike, y: Any = None) -> Self:  # noqa: ARG002 (scikit-learn's signature)
+    def fit(self, X: ArrayLike, y: Any = None) -> Self:
         """Embed the rows of `X`."""
-        points = self._points(X, reset=True)
+        points = self._points(X, y, reset=True)
         self._check_dimensions(points.shape[0])
         library = load_library("openTSNE")
         with threadpool_limits(1):

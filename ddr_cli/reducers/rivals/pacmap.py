@@ -86,9 +86,9 @@ class PaCMAP(Embedding):
     further_ratio: Annotated[float, Gt(0)] = 2.0
     random_state: int | np.random.RandomState | None = None
 
-    def fit(self, X: ArrayLike, y: Any = None) -> Self:  # noqa: ARG002 (scikit-learn's signature)
+    def fit(self, X: ArrayLike, y: Any = None) -> Self:
         """Embed the rows of `X`."""
-        points = self._points(X, reset=True)
+        points = self._points(X, y, reset=True)
         self._check_rank(min(points.shape[0] - 1, points.shape[1], _MOST), points)
         library = load_library("pacmap")
         with one_thread_in_numba(), _quiet(library):

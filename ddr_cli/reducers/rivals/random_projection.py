@@ -63,9 +63,9 @@ class RandomProjection(LinearReducer):
     n_components: Annotated[int, Ge(1)] = 2
     random_state: int | np.random.RandomState | None = None
 
-    def fit(self, X: ArrayLike, y: Any = None) -> RandomProjection:  # noqa: ARG002 (scikit-learn's signature)
+    def fit(self, X: ArrayLike, y: Any = None) -> RandomProjection:
         """Draw the directions; of `X` only the number of features matters."""
-        points = self._points(X, reset=True)
+        points = self._points(X, y, reset=True)
         if self.n_components > points.shape[1]:
             raise ValueError(
                 f"n_components={self.n_components}, but n_features = {points.shape[1]}: there are "

@@ -136,9 +136,9 @@ class UMAP(_UMAP):
        for Dimension Reduction", arXiv:1802.03426, 2018.
     """
 
-    def fit(self, X: ArrayLike, y: Any = None) -> Self:  # noqa: ARG002 (scikit-learn's signature)
+    def fit(self, X: ArrayLike, y: Any = None) -> Self:
         """Embed the rows of `X`."""
-        self._embed(self._points(X, reset=True), None)
+        self._embed(self._points(X, y, reset=True), None)
         return self
 
 

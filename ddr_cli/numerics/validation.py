@@ -1,0 +1,42 @@
+"""What every estimator asks of its samples beyond scikit-learn's own checks."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike
+from sklearn.utils import validation
+
+_TIMES = (date, timedelta, np.datetime64, np.timedelta64)
+
+
+def validate_data(estimator: Any, X: ArrayLike, y: Any = "no_validation", **accepted: Any) -> Any:
+    """Return what scikit-learn's ``validate_data`` returns; refuse dates, which it converts."""
+    refuse_dates(X)
+    return validation.validate_data(estimator, X, y, **accepted)
+
+
+def refuse_dates(X: Any) -> None:
+    """Raise ValueError if X holds dates or durations: as numbers they depend on their unit."""
+    if any(dtype.kind in "mM" or (dtype.kind == "O" and _has_dates(X)) for dtype in _dtypes(X)):
+        raise ValueError(
+            "X holds dates or durations, not numbers. Convert them in a unit of your choice, for "
+            "example (X - X.min()) / np.timedelta64(1, 'D') for days."
+        )
+
+
+def _dtypes(X: Any) -> list[Any]:
+    """Return the NumPy-like dtypes of an array, a list, or the columns of a data frame."""
+    if sp.issparse(X):
+        return []
+    columns = getattr(X, "dtypes", None)
+    if columns is not None:
+        return [dtype for dtype in np.ravel(columns) if hasattr(dtype, "kind")]
+    return [(X if hasattr(X, "dtype") else np.asarray(X)).dtype]
+
+
+def _has_dates(X: Any) -> bool:
+    return any(isinstance(value, _TIMES) for value in np.asarray(X, dtype=object).flat)
