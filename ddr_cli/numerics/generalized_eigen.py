@@ -90,7 +90,8 @@ def unit_eigenpairs(B: Floats) -> tuple[Floats, Floats, Floats]:
     Its diagonal is 1 or, where B's is 0, 0: a rank that is told by it is the same in all units.
     """
     unit = np.sqrt(np.maximum(np.diagonal(B), 0.0))
-    per_unit = np.divide(1.0, unit, out=np.ones_like(unit), where=unit > 0)
+    # A feature that is all 0 has the others' unit, or their scale would mix with it by rounding.
+    per_unit = 1 / np.where(unit > 0, unit, unit.max(initial=0.0) or 1.0)
     sizes, axes = np.linalg.eigh(symmetric(per_unit[:, None] * B * per_unit))
     return per_unit, sizes, axes
 

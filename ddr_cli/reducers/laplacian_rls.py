@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
@@ -27,6 +28,7 @@ from ddr_cli.reducers.registry import Traits
 Labelled = NDArray[np.bool_]
 Kernel = Literal["linear", "rbf", "poly", "laplacian", "cosine"] | Callable[[Any, Any], float]
 
+_ROUNDING = 8  # multiples of the machine epsilon
 _RANK_TOL = 1e-12  # relative size at which an eigenvalue of the normal equations counts as zero
 
 
@@ -57,8 +59,10 @@ class LaplacianRLS(ClassifierMixin, Reducer):
         Weight :math:`\mu` of the graph. "auto" is that of `DiscriminativeProjections`: l over the
         sum of all :math:`w_{ij}`.
     alpha : float, default=1.0
-        Ridge :math:`\alpha`. 0, as in the comparison, needs the linear kernel and no more
-        features than points; of equally good functions the one with the smallest norm is taken.
+        Ridge :math:`\alpha`. With the linear kernel it is in units of X squared: ``X * s`` with
+        ``alpha * s**2`` gives the same functions. 0, as in the comparison, needs the linear kernel
+        and no more features than points; of equally good functions the one with the smallest norm
+        is taken.
     n_neighbors : int, default=10
         Points are connected if either is among the other's `n_neighbors` nearest.
     kernel : {"linear", "rbf", "poly", "laplacian", "cosine"} or callable, default="linear"
@@ -169,6 +173,7 @@ class LaplacianRLS(ClassifierMixin, Reducer):
         few_features = points.shape[1] <= points.shape[0]
         if self.kernel == "linear" and few_features:
             coef, shift = self._primal(points, labelled, Y - offset, W)
+            values = safe_sparse_dot(points, coef, dense_output=True)
         else:
             if self.alpha == 0:
                 raise ValueError(
@@ -178,13 +183,26 @@ class LaplacianRLS(ClassifierMixin, Reducer):
             self.gamma_ = kernel_width(points, self.gamma)
             K = self._kernel(points, points)
             a = self._dual(K, labelled, Y - offset, W)
-            shift = (K @ a)[labelled].mean(axis=0)
+            values = K @ a
+            shift = values[labelled].mean(axis=0)
             coef = safe_sparse_dot(points.T, a) if self.kernel == "linear" else a
         self.intercept_ = offset - shift if self.fit_intercept else offset
+        self._warn_if_constant((values + self.intercept_).astype(points.dtype))
         if self.kernel == "linear":
             self.coef_: NDArray[Any] = np.asarray(coef).T.astype(points.dtype)
         else:
             self.dual_coef_, self.X_fit_ = coef, points
+
+    def _warn_if_constant(self, values: NDArray[Any]) -> None:
+        """Warn if none of the functions varies above rounding on the training samples."""
+        rounding = _ROUNDING * np.finfo(values.dtype).eps * abs(values).max()
+        if (np.ptp(values, axis=0) <= rounding).all():
+            warnings.warn(
+                f"LaplacianRLS: with alpha={self.alpha:g} and mu={self.mu_:g} all fitted functions "
+                "are constant on the training samples up to rounding; rescale the features "
+                "(standardize) or lower alpha, which is in units of X squared.",
+                stacklevel=4,
+            )
 
     def _primal(self, X: Any, labelled: Labelled, Y: Floats, W: CsrArray) -> tuple[Floats, Floats]:
         r"""Solve :math:`(x^T x + \alpha I + \mu X^T L X) a = x^T y`, x the labelled points.

@@ -43,8 +43,7 @@ NOT = {
     "kernel_approximation_lda": "shift turn constant order",
     # Directions, and rows to grow trees from, are drawn.
     "random_projection": "turn constant",
-    # Its trees, scikit-learn's, take what differs by less than 1e-7 for equal.
-    "forest_embedding": "turn constant order unit",
+    "forest_embedding": "turn constant order",
     # Each feature has a part of its own: it is standardised, or shrunk to the features' mean.
     "pls_da": "turn",
     "shrinkage_lda": "constant",
@@ -197,9 +196,3 @@ def test_points_whose_squares_are_nothing_or_infinite_are_refused(name, factor):
     X = np.random.default_rng(0).normal(size=(12, 3))
     with pytest.raises(ValueError, match=r"magnitude in X is .* Rescale the features"):
         make(name).fit(factor * X, np.arange(12) % 3)
-
-
-def test_what_trees_take_for_constant_is_warned_of():
-    X = np.random.default_rng(0).normal(size=(12, 3)) * [1, 1e-9, 1]
-    with pytest.warns(UserWarning, match="1 of 3 features vary by 1e-07 or less"):
-        make("forest_embedding").fit(X, np.arange(12) % 3)

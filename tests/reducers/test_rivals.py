@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.linalg
 import scipy.sparse as sp
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.distance import cdist, pdist
 from scipy.stats import multivariate_normal
 from sklearn.base import clone
@@ -270,12 +270,21 @@ def test_logistic_projection_keeps_the_distances_of_the_logits(C, classes):
 def test_forest_embedding_is_kernel_pca_of_the_shares_of_common_leaves():
     X, y = WINE[::4], WINE_Y[::4]
     model = ForestEmbedding(len(X) - 1, n_estimators=10, random_state=0).fit(X, y)
-    leaves = model.forest_.apply(X)
+    leaves = model.forest_.apply(X * model.scale_)
     proximity = np.array([[np.mean(a == b) for b in leaves] for a in leaves])
     placed = model.transform(X)
     assert_allclose(cdist(placed, placed, "sqeuclidean"), 2 - 2 * proximity, atol=1e-8)
     assert_allclose(placed.T @ placed / (len(X) - 1), np.diag(model.explained_variance_), atol=1e-8)
     assert (np.diff(model.explained_variance_) <= 0).all()
+
+
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("factor", [2.0**-40, 2.0**400])
+def test_forest_embedding_has_the_same_bits_in_any_unit(make, factor):
+    model = ForestEmbedding(n_estimators=5, random_state=0)
+    expected = model.fit_transform(make(WINE), WINE_Y)
+    assert np.ptp(expected, axis=0).min() > 0
+    assert_array_equal(model.fit_transform(make(WINE * factor), WINE_Y), expected)
 
 
 def test_kernel_approximation_with_all_points_is_kernel_discriminant_analysis():

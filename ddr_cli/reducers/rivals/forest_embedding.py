@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -20,7 +19,7 @@ from ddr_cli.reducers.reducer import Reducer
 from ddr_cli.reducers.registry import Traits, one_less_than_points
 
 _ZERO = 1e-12  # relative size at which a variance counts as 0
-_UNSEEN = 1e-7  # scikit-learn's trees take values for equal that differ by no more
+_LARGEST_EXPONENT = 1023  # of a float
 
 
 @dataclass(eq=False, repr=False)
@@ -55,8 +54,11 @@ class ForestEmbedding(Reducer):
         The rows of :math:`V^T`.
     explained_variance_ : ndarray of shape (n_components,)
         Variance along each, descending.
+    scale_ : ndarray of shape (n_features,)
+        Powers of two by which the trees' features are multiplied, so that each has a range in
+        [1, 2); 0 for constant features.
     forest_ : sklearn.ensemble.RandomForestClassifier
-        The fitted forest.
+        The forest, fitted to the scaled features.
     classes_ : ndarray of shape (n_classes,)
         Class labels. Every label is a class here, -1 too.
 
@@ -90,7 +92,6 @@ class ForestEmbedding(Reducer):
 
     _needs_labels = True
     _fitted = "components_"
-    _magnitudes = (1e-30, 1e30)  # trees are grown in single precision
 
     n_components: Annotated[int, Ge(1)] = 2
     n_estimators: Annotated[int, Ge(1)] = 100
@@ -100,14 +101,14 @@ class ForestEmbedding(Reducer):
     def fit(self, X: ArrayLike, y: ArrayLike) -> ForestEmbedding:
         """Grow the trees from points and their classes `y`, and find the components."""
         points, code = self._points_and_classes(X, y)
-        _warn_of_what_no_tree_splits(points)
+        self.scale_ = _powers_of_two(points)
         self.forest_ = RandomForestClassifier(
             self.n_estimators,
             min_samples_leaf=self.min_samples_leaf,
             random_state=self.random_state,
             n_jobs=1,
-        ).fit(points, code)
-        self._encoder = OneHotEncoder().fit(self.forest_.apply(points))
+        ).fit(self._scaled(points), code)
+        self._encoder = OneHotEncoder().fit(self.forest_.apply(self._scaled(points)))
         leaves = self._leaves(points)
         self._check_rank(len(code) - 1, points)
         pca = fit_pca(leaves, min(self.n_components, *leaves.shape))
@@ -128,11 +129,15 @@ class ForestEmbedding(Reducer):
         return np.asarray(placed.astype(points.dtype))
 
     def _leaves(self, points: Any) -> Any:
-        reached = self._encoder.transform(self.forest_.apply(points))
+        reached = self._encoder.transform(self.forest_.apply(self._scaled(points)))
         return reached.tocsr() / np.sqrt(self.n_estimators)
+
+    def _scaled(self, points: Any) -> Any:
+        return points @ sp.diags_array(self.scale_)
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
+            version=2,
             nested=True,
             grids={
                 "n_components": tuple(range(1, 21)),
@@ -142,15 +147,10 @@ class ForestEmbedding(Reducer):
         )
 
 
-def _warn_of_what_no_tree_splits(points: Any) -> None:
-    if sp.issparse(points):
-        low, high = min_max_axis(points, axis=0)
-    else:
-        low, high = points.min(axis=0), points.max(axis=0)
-    unseen = int(np.sum((low < high) & (high - low <= _UNSEEN)))
-    if unseen:
-        warnings.warn(
-            f"{unseen} of {points.shape[1]} features vary by {_UNSEEN:g} or less, which "
-            "scikit-learn's trees take for constant; rescale the features.",
-            stacklevel=3,
-        )
+def _powers_of_two(points: Any) -> NDArray[np.float64]:
+    """Return the factor of each feature: scikit-learn's trees cannot split a range of 1e-7."""
+    sparse: bool = sp.issparse(points)
+    low, high = min_max_axis(points, axis=0) if sparse else (points.min(axis=0), points.max(axis=0))
+    spread = (high - low).astype(np.float64)
+    exponent = np.minimum(1 - np.frexp(spread)[1], _LARGEST_EXPONENT)
+    return np.where(spread > 0, np.ldexp(1.0, exponent), 0.0)
