@@ -22,7 +22,10 @@ from pydantic import (
 from ddr_cli.core.atomic import is_inside
 from ddr_cli.core.errors import InputError, did_you_mean
 from ddr_cli.core.own_code import is_code
-from ddr_cli.core.validation import Frozen, sentence
+from ddr_cli.core.positions import as_clause
+from ddr_cli.core.registry import Registry
+from ddr_cli.core.validation import Frozen, error_at, sentence
+from ddr_cli.data.formats import FORMATS, GENERATORS
 
 Scalar = bool | int | float | str
 Options = Mapping[str, Scalar]
@@ -99,14 +102,34 @@ class Call(BaseModel):
         return dict(self.model_extra or {})
 
 
+def _called_in(registry: Registry, *others: str) -> Callable[[Call], Call]:
+    """Return a validator that refuses a name that a registry doesn't have."""
+
+    def check(call: Call) -> Call:
+        try:
+            # Other packages' names are looked for last: listing these packages takes long.
+            if call.name not in (*registry.ours, *others):
+                registry.get(call.name)
+        except InputError as error:
+            raise error_at(("name",), as_clause(error)) from None
+        number = call.options.get("number")
+        if call.name == OPENML and (type(number) is not int or number < 1):
+            raise error_at(("number",), "openml needs the data set's number, such as number: 31.")
+        return call
+
+    return check
+
+
 AsCall = Annotated[Call, BeforeValidator(_short_for("name"), json_schema_input_type=str | Call)]
+AsFormat = Annotated[AsCall, AfterValidator(_called_in(FORMATS))]
+AsGenerator = Annotated[AsCall, AfterValidator(_called_in(GENERATORS, OPENML, ARRAYS))]
 
 
 class Layout(Frozen):
     """Files that hold the data set, in the order of the rows, and the format that reads them."""
 
     files: Annotated[tuple[CardFile, ...], MinLen(1)]
-    format: AsCall
+    format: AsFormat
 
 
 class Option(Frozen):
@@ -158,10 +181,10 @@ class Card(Frozen):
     home: str = ""
     papers: tuple[str, ...] = ()
     files: tuple[CardFile, ...] = ()
-    format: AsCall | None = None
+    format: AsFormat | None = None
     alternatives: tuple[Layout, ...] = ()
     """Other files and formats of the same data; they are looked for after `files`."""
-    generate: AsCall | None = None
+    generate: AsGenerator | None = None
     """The generator that makes the data set; it then has no files."""
     options: dict[str, Option] = Field(default_factory=dict)
     """Options of the format or generator that a spec may choose."""
@@ -232,7 +255,8 @@ class Card(Frozen):
         """The number of a data set of OpenML that was not fetched yet."""
         if self.generate is None or self.generate.name != OPENML:
             return None
-        return int(self.generate.options["number"])
+        number: int = self.generate.options["number"]
+        return number
 
     @property
     def layouts(self) -> tuple[Layout, ...]:

@@ -20,6 +20,8 @@ expect:
   classes: {no: 200, 1: 100}
 """
 
+FILES = CARD[CARD.index("files:") : CARD.index("\nexpect:")]
+
 # Converted from R's files, packed with a password, or in another layout where they come from.
 NOT_TO_BE_DOWNLOADED = {"coffee", "colon", "golub", "mayonnaise", "nci60", "olive_oil", "shuttle"}
 NOT_TO_BE_DOWNLOADED |= {"srbct", "strawberry", "vowel"}
@@ -75,6 +77,10 @@ def test_landsat_states_its_predefined_split():
         ("toy.csv", "../toy.csv\n    urls: ['http://x/y']", "toy.yaml:4:5", "into the cache"),
         ("name: csv", 'name: "sklearn.datasets:load_files"', "toy.yaml:5:", "can't name code"),
         ("toy.csv", "toy.csv\n    urls: ['file:///etc/x']", "toy.yaml:5:", "pattern"),
+        ("name: csv", "name: cvs", "toy.yaml:5:16", "no format called 'cvs'. Did you mean 'csv'"),
+        (FILES, "generate: irsi", "toy.yaml:3:11", "no generator .* Did you mean 'iris'"),
+        (FILES, "generate: {name: openml, number: x}", "toy.yaml:3:34", "such as number: 31"),
+        (FILES, "generate: openml", "toy.yaml:3:11", "such as number: 31"),
     ],
 )  # fmt: skip
 def test_mistake_is_reported_with_its_place(old, new, where, what, tmp_path):

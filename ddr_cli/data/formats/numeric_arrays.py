@@ -206,7 +206,7 @@ def load_mat(path: Path) -> dict[str, Any]:
 def _load_hdf5(path: Path) -> dict[str, Any]:
     try:
         h5py = importlib.import_module("h5py")
-    except ImportError:
+    except ModuleNotFoundError:
         raise InputError(
             f"{path}: this is a MATLAB 7.3 file, which needs the package h5py: "
             f"pip install 'ddr[mat73]', or save it in MATLAB with save(..., '-v7')."

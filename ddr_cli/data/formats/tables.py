@@ -330,7 +330,7 @@ _EXTRAS = {"openpyxl": "excel", "pyarrow": "parquet"}
 def _load_library(package: str, path: Path) -> None:
     try:
         import_module(package)
-    except ImportError:
+    except ModuleNotFoundError:
         raise InputError(
             f"{path}: a {path.suffix} file needs the package {package}: pip install "
             f"'ddr[{_EXTRAS[package]}]', or save it as CSV."
