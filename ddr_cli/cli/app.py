@@ -6,6 +6,7 @@ import gc
 import inspect
 import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -30,7 +31,7 @@ from ddr_cli.cli import (
     validate,
 )
 from ddr_cli.cli.streams import lasting_streams
-from ddr_cli.core.errors import EXIT_INTERRUPTED, DdrError, printable
+from ddr_cli.core.errors import EXIT_INTERRUPTED, DdrError, InputError, printable, shortage
 from ddr_cli.core.lazy import load_when_used
 
 
@@ -40,11 +41,12 @@ class _Group(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
-        except DdrError as error:
-            if os.environ.get("DDR_DEBUG"):
+        except Exception as error:
+            advice = str(error) if isinstance(error, DdrError) else shortage(error)
+            if advice is None or os.environ.get("DDR_DEBUG"):
                 raise
-            typer.echo(f"Error: {printable(str(error))}", err=True)
-            raise typer.Exit(error.exit_code) from None
+            typer.echo(f"Error: {printable(advice)}", err=True)
+            raise typer.Exit(getattr(error, "exit_code", InputError.exit_code)) from None
         except KeyboardInterrupt:
             typer.echo("Interrupted.", err=True)
             raise typer.Exit(EXIT_INTERRUPTED) from None
@@ -93,6 +95,13 @@ def root(
     """
     if debug:
         os.environ["DDR_DEBUG"] = "1"
+    try:
+        Path.cwd()
+    except FileNotFoundError:
+        raise InputError(
+            "The folder that you are in no longer exists; change to one that does (cd), then run "
+            "the same command."
+        ) from None
 
 
 def _help(command: Callable[..., None]) -> str:

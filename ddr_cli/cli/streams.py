@@ -24,7 +24,10 @@ class _Stream:
         self.error: OSError | None = None
 
     def write(self, text: str) -> int:
-        self._try(lambda: self._stream.write(text))
+        # A terminal's code page, or PYTHONIOENCODING=ascii, lacks some characters.
+        encoding = self._stream.encoding or "utf-8"
+        shown = text.encode(encoding, "replace").decode(encoding)
+        self._try(lambda: self._stream.write(shown))
         return len(text)
 
     def flush(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import errno
 import re
 from collections import Counter
 from collections.abc import Iterable
@@ -45,6 +46,28 @@ class DataUnavailableError(DdrError):
     def __init__(self, message: str, short: str = "") -> None:
         super().__init__(message)
         self.short = short or message
+
+
+def shortage(error: BaseException) -> str | None:
+    """Return what to do if the system refused memory or files, in an error or one behind it."""
+    cause: BaseException | None = error
+    while cause is not None:
+        number = cause.errno if isinstance(cause, OSError) else None
+        # The system's loader has no number for it.
+        unmapped = isinstance(cause, ImportError) and "failed to map segment" in str(cause)
+        if isinstance(cause, MemoryError) or number == errno.ENOMEM or unmapped:
+            return (
+                "The memory that this process may use is full; free some or raise the limit "
+                "(ulimit -v: 1.5 GB of address space suffice for a small run), then run the same "
+                "command."
+            )
+        if number in (errno.EMFILE, errno.ENFILE):
+            return (
+                "Too many files are open; raise the limit (ulimit -n 1024), then run the same "
+                "command."
+            )
+        cause = cause.__cause__ or cause.__context__
+    return None
 
 
 def nearest(word: str, choices: Iterable[str]) -> str | None:

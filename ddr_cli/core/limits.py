@@ -1,11 +1,18 @@
-"""A limit on how long this program waits, for what has none of its own."""
+"""A limit on how long this program waits, and the system's limits on its processes."""
 
 from __future__ import annotations
 
+import multiprocessing
 import signal
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+
+from ddr_cli.core.errors import InputError
+
+# Those of this process, and then of each worker.
+_OPEN_FILES, _OPEN_FILES_PER_WORKER = 24, 2
 
 
 class TookTooLongError(Exception):
@@ -33,3 +40,27 @@ def time_limit(seconds: float) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+
+
+def require_workers(jobs: int) -> None:
+    """Refuse to start so many worker processes where the system has no room for them."""
+    if sys.platform == "win32":
+        return
+    import resource
+
+    allowed, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    needed = _OPEN_FILES + _OPEN_FILES_PER_WORKER * jobs
+    if allowed != resource.RLIM_INFINITY and allowed < needed:
+        fewer = "use fewer --jobs or " if jobs > 1 else ""
+        raise InputError(
+            f"Running with --jobs {jobs} needs {needed} open files, but {allowed} are allowed: "
+            f"{fewer}raise the limit (ulimit -n {needed})."
+        )
+    try:
+        multiprocessing.get_context("fork").Lock()
+    except OSError as error:
+        raise InputError(
+            f"Worker processes need semaphores, which the system refuses ({error.strerror}). On "
+            "Linux they are in /dev/shm: mount it writable (in a container: --tmpfs /dev/shm) and "
+            "make room in it."
+        ) from error

@@ -17,7 +17,7 @@ from importlib.metadata import PackageNotFoundError, entry_points, version
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from ddr_cli.core.errors import InputError, did_you_mean
+from ddr_cli.core.errors import InputError, did_you_mean, shortage
 from ddr_cli.core.own_code import is_code, is_foreign, load_code, require_trust, shown, source_of
 
 _PACKAGE = Path(__file__).resolve().parent.parent
@@ -84,6 +84,8 @@ class Entry:
             # What is there already is had much faster so, and specs ask for it often.
             return getattr(sys.modules.get(module) or import_module(module), attribute)
         except (Exception, SystemExit) as error:  # another package's module may fail in any way
+            if shortage(error):
+                raise
             raise InputError(
                 f"'{self.name}' (from {self.origin}) can't be imported from {self.target}: "
                 f"{type(error).__name__}: {error}."

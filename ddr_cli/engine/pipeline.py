@@ -32,7 +32,7 @@ def require_skops() -> Any:
     """Return `skops.io`; an `InputError` says how to install it."""
     try:
         import skops.io
-    except ImportError:
+    except ModuleNotFoundError:
         raise InputError("A fitted pipeline is saved by skops: pip install 'ddr[skops]'.") from None
     return skops.io
 

@@ -1,6 +1,8 @@
 """What a user sees of the program: names, help, messages, exit codes."""
 
+import errno
 import json
+import os
 import subprocess
 import sys
 
@@ -114,6 +116,46 @@ def test_a_mistake_is_one_message(ddr_here, words):
 
 def test_a_mistake_ends_the_program_with_its_code(ddr):
     assert_mistake(ddr("run", "no_such.yaml"))
+
+
+@pytest.mark.parametrize(
+    ("refusal", "remedy"),
+    [
+        (MemoryError(), "ulimit -v"),
+        (OSError(errno.ENOMEM, "Cannot allocate memory"), "ulimit -v"),
+        (ImportError("libgomp.so: failed to map segment from shared object"), "ulimit -v"),
+        (OSError(errno.EMFILE, "Too many open files"), "ulimit -n"),
+    ],
+)
+def test_what_the_system_refuses_is_one_message(ddr_here, monkeypatch, refusal, remedy):
+    def load(*_, **__):
+        raise RuntimeError from refusal
+
+    monkeypatch.setattr("ddr_cli.spec.load_spec", load)
+    done = ddr_here("plan", "digits_ccdr_beta")
+    assert_mistake(done)
+    assert remedy in done.stderr
+
+
+def test_a_component_that_memory_keeps_out_is_no_mistake_of_the_spec(ddr_here, monkeypatch):
+    def load(_):
+        raise MemoryError
+
+    monkeypatch.setattr("ddr_cli.core.registry.import_module", load)
+    monkeypatch.delitem(sys.modules, "ddr_cli.reducers.lda", raising=False)
+    done = ddr_here("describe", "lda")
+    assert_mistake(done)
+    assert "ulimit -v" in done.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="keeps a folder that a program is in")
+def test_a_folder_that_is_gone_is_said(ddr_here, work):
+    (work / "gone").mkdir()
+    os.chdir(work / "gone")
+    (work / "gone").rmdir()
+    done = ddr_here("status")
+    assert_mistake(done)
+    assert "change to one that does" in done.stderr
 
 
 def test_an_option_that_is_not_there(ddr_here):

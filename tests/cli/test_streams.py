@@ -50,6 +50,16 @@ def test_output_that_nobody_reads_fails_nothing(monkeypatch):
     assert code_of(monkeypatch, "list", "metrics") == 0
 
 
+def test_characters_that_the_output_lacks_lose_nothing_else(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("small.yaml").write_text(SPEC.replace("repeats: 1", "repeats: 2"))
+    with Path("said.txt").open("w", encoding="ascii") as stream:
+        monkeypatch.setattr(sys, "stdout", stream)
+        assert code_of(monkeypatch, "run", "small.yaml") == 0
+    assert " ? " in Path("said.txt").read_text()  # the mean, a plus-minus sign, the deviation
+    assert Path("results/small/figure.png").is_file()
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="has no device that is always full")
 def test_output_that_a_full_disk_loses_is_said(monkeypatch, capsys):
     monkeypatch.setattr(sys, "stdout", written_to("full"))

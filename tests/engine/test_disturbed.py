@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import io
 import math
+import multiprocessing.synchronize
 import os
 import re
 import shutil
@@ -205,6 +206,29 @@ def test_limits_that_no_trial_can_keep_are_refused(make_spec, tmp_path):
         with pytest.raises(InputError, match=r"300MB is too low: .* Use \d{3,4}MB or more"):
             run_spec(spec, out=tmp_path, memory_limit=300_000_000)
     assert not (tmp_path / "small").exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no such limit")
+def test_too_few_open_files_are_refused_before_a_worker_starts():
+    import resource
+
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (16, before[1]))
+    try:
+        with pytest.raises(InputError, match=r"--jobs 1 needs .* 16 are allowed: .*ulimit -n"):
+            _ = local.LocalExecutor(1).capacity
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no such semaphores")
+def test_a_system_without_semaphores_is_told_where_they_are(monkeypatch):
+    def refuse(*_: Any, **__: Any) -> None:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    monkeypatch.setattr(multiprocessing.synchronize.SemLock, "__init__", refuse)
+    with pytest.raises(InputError, match=r"semaphores.*Read-only file system.*/dev/shm"):
+        _ = local.LocalExecutor(1).capacity
 
 
 def test_a_pool_that_breaks_when_it_starts_says_why(monkeypatch):

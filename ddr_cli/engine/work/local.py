@@ -19,6 +19,7 @@ from typing import Any
 from pebble import ProcessExpired, ProcessPool
 
 from ddr_cli.core.errors import InputError
+from ddr_cli.core.limits import require_workers
 from ddr_cli.core.processes import (
     Context,
     copy_a_loaded_process,
@@ -121,6 +122,7 @@ class LocalExecutor(Executor):
         self._end_pool()
 
     def _start(self) -> ProcessPool:
+        require_workers(self.jobs)
         copy_a_loaded_process()
         if self._memory_limit is not None:
             _check_memory_limit(self._memory_limit)
