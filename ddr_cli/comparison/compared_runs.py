@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
+from os.path import realpath
 from pathlib import Path
 
 from ddr_cli.comparison.runs import Run
@@ -54,7 +55,9 @@ class Remarks:
 
 def load_compared(runs: Sequence[Path | Summary]) -> tuple[ComparedRun, ...]:
     """Read the runs given as folders; runs of the same name are labelled with their folder."""
-    given = {(run if isinstance(run, Path) else run.run.folder).resolve(): run for run in runs}
+    folders = [run if isinstance(run, Path) else run.run.folder for run in runs]
+    # Path.resolve refuses a link to itself, which reading the run reports.
+    given = {Path(realpath(folder)): run for folder, run in zip(folders, runs, strict=True)}
     twice = len({folder.name for folder in given}) < len(given)
     parents = {folder.parent for folder in given} if twice else set()
     found = []

@@ -208,7 +208,7 @@ def _scores(summary: Summary, item: Item, kept: KeptEmbedding) -> list[str]:
         params["n_components"] = kept.n_components
     for name, value in params.items():
         if f"reducer.{name}" in rows:
-            rows = rows[[same_value(each, value) for each in rows[f"reducer.{name}"]]]
+            rows = rows.loc[[same_value(each, value) for each in rows[f"reducer.{name}"]]]
     several = rows["classifier_label"].nunique() > 1
     scores = []
     for row in map(summary.row, rows.index):

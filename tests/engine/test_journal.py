@@ -190,6 +190,7 @@ def test_quotes_and_other_line_ends_are_read(tmp_path):
         gzip.compress,
         lambda whole: bytes(range(256)) + whole,
         lambda whole: whole.partition(b",")[2].replace(b"\n", b""),
+        lambda whole: whole.replace(b"\n", b",status\n", 1),
     ],
 )
 def test_what_is_no_journal_is_never_overwritten(tmp_path, change):

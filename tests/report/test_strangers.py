@@ -8,6 +8,7 @@ import shutil
 import pandas as pd
 import pytest
 
+from ddr_cli.comparison.compare import compare
 from ddr_cli.comparison.runs import load_run
 from ddr_cli.comparison.summary import summarize
 from ddr_cli.core.errors import InputError
@@ -33,6 +34,7 @@ def run(tmp_path_factory):
         reducers=["none", {"name": "lda", "n_components": 1}],
         classifiers=["knn"],
         controls=[],
+        embeddings={"points": 30},
     )
     return run_spec(spec, out=tmp_path_factory.mktemp("theirs")).folder
 
@@ -123,6 +125,21 @@ def test_a_manifest_that_lies_is_one_sentence(run, tmp_path, change):
 def test_sizes_that_are_not_there_are_not_taken(run, tmp_path):
     folder = changed(run, tmp_path, lambda m: m.update(sizes={"fraction": {}}))
     assert load_run(folder).sizes("fraction") == (75, 75)
+
+
+def test_an_embedding_without_rows_has_a_figure(run, tmp_path):
+    folder = tmp_path / "theirs"
+    shutil.copytree(run, folder)
+    header, *_ = (folder / "trials.csv").read_text().splitlines()
+    (folder / "trials.csv").write_text(f"{header}\n")
+    write_report(tmp_path)
+    assert "lda" in (tmp_path / "report" / "index.html").read_text().casefold()
+
+
+def test_a_folder_that_links_to_itself_is_one_sentence(tmp_path):
+    (tmp_path / "theirs").symlink_to("theirs")
+    with pytest.raises(InputError, match="theirs"):
+        compare([tmp_path / "theirs"])
 
 
 def test_nothing_is_written_through_a_link(run, tmp_path):

@@ -429,6 +429,8 @@ def _header(path: Path, line: bytes) -> tuple[str, ...]:
     if b"\0" in line or not header:
         raise UnreadableJournalError(path, "its first line is not text")
     if header[: len(IDENTITY_COLUMNS)] == IDENTITY_COLUMNS:
+        if len(set(header)) < len(header):
+            raise UnreadableJournalError(path, "its first line names a column twice")
         return header
     if header[0].startswith(("\ufeff", "trial_id;")):
         raise InputError(
