@@ -164,6 +164,7 @@ def _second_line(line):
         (lambda whole: whole.replace(b"resample-1", b"resampl\0-1"), "line 3: it is not text"),
         (lambda whole: whole.replace(b"resample-1", b"resample\xff1"), "line 3: it is not text"),
         (lambda whole: whole.replace(b"resample-1", b'"resample-1'), "line 3: a quotation mark"),
+        (lambda whole: whole.replace(b",ok,", b"\x1b,ok,"), "line 2: .* is not a number"),
         (lambda whole: whole.replace(b",", b";"), "written by a spreadsheet"),
         (lambda whole: b"\xef\xbb\xbf" + whole, "written by a spreadsheet"),
     ],

@@ -338,7 +338,8 @@ def _numbers(cells: pd.Series[Any], path: Path) -> pd.Series[float]:
         return numbers
     header, lines, _ = _read(path)
     place = header.index(str(cells.name))
-    line = next(i for i, x in enumerate(lines, start=2) if _cells_of(x)[place] == wrong.iloc[0])
+    cells_of = (printable(_cells_of(line)[place]) for line in lines)
+    line = next(i for i, cell in enumerate(cells_of, start=2) if cell == wrong.iloc[0])
     raise InputError(
         f"{path}, line {line}: {cells.name} is {wrong.iloc[0]!r}, which is not a number; restore "
         "the file, or move it away to start over."
