@@ -65,7 +65,10 @@ def _show_version(requested: bool) -> None:
     if requested:
         from sklearn import show_versions
 
+        from ddr_cli.core.sealed.sandbox import sandbox_problem
+
         typer.echo(f"ddr {__version__}")
+        typer.echo(f"--sandbox: {sandbox_problem() or 'bubblewrap can be used'}")
         # What a report of a wrong number needs: libraries, BLAS and threads.
         show_versions()
         raise typer.Exit

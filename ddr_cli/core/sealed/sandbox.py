@@ -25,19 +25,22 @@ _KEPT = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", GIVEN_FILE)
 
 
 def use_sandbox() -> None:
-    """Turn the sandbox on; raise InputError if bubblewrap cannot be used."""
+    """Turn the sandbox on; raise InputError if it cannot be used."""
+    if problem := sandbox_problem():
+        raise InputError(f"--sandbox cannot be used: {problem}; or omit it.")
+    os.environ[VARIABLE] = "1"
+
+
+def sandbox_problem() -> str:
+    """Return why bubblewrap cannot be used here, and what to do; empty if it can."""
+    if sys.platform != "linux":
+        return "bubblewrap is for Linux only"
     if shutil.which("bwrap") is None:
-        raise InputError(
-            "--sandbox needs bubblewrap (Linux only), which is not installed: install the package "
-            "bubblewrap, or omit --sandbox."
-        )
+        return "bubblewrap is not installed; install your system's package bubblewrap"
     tried = subprocess.run([*_walls(), "true"], capture_output=True, text=True, check=False)
     if tried.returncode:
-        raise InputError(
-            f"--sandbox: bubblewrap cannot start here ({tried.stderr.strip()}). Allow user "
-            "namespaces, or omit --sandbox."
-        )
-    os.environ[VARIABLE] = "1"
+        return f"bubblewrap cannot start ({tried.stderr.strip()}); allow user namespaces"
+    return ""
 
 
 class Boxed:
