@@ -77,8 +77,6 @@ class Entry:
         """Import the piece; InputError says why it can't be."""
         if is_code(self.name):
             return load_component(self.name)
-        if self.origin != "ddr" and is_foreign(self.target):
-            return _stand_in(self.target, self.source)
         module, _, attribute = self.target.partition(":")
         try:
             # What is there already is had much faster so, and specs ask for it often.
@@ -172,16 +170,23 @@ class Registry:
     """Named components of one kind, and those that other packages offer in an entry-point group.
 
     `kind` is what messages call a component, and `listed_as` what `ddr list` calls them (by
-    default its plural).
+    default its plural). The classes of other packages run in sealed processes if it `is_sealed`.
     """
 
     def __init__(
-        self, kind: str, builtin: Iterable[Entry], group: str, listed_as: str | None = None
+        self,
+        kind: str,
+        builtin: Iterable[Entry],
+        group: str,
+        listed_as: str | None = None,
+        *,
+        is_sealed: bool = False,
     ) -> None:
         self.kind = kind
         self.group = group
         self.listed_as = listed_as or f"{kind}s"
         self._builtin = builtin
+        self._is_sealed = is_sealed
 
     @cached_property
     def ours(self) -> dict[str, Entry]:
@@ -225,8 +230,12 @@ class Registry:
             ) from None
 
     def load(self, name: str) -> Any:
-        """Import and return the piece called `name`."""
-        return self.get(name).load()
+        """Return the piece called `name`; of code that is not ours, its stand-in."""
+        entry = self.get(name)
+        is_offered = self._is_sealed and entry.origin != "ddr" and not is_code(name)
+        if is_offered and is_foreign(entry.target):
+            return _stand_in(entry.target, entry.source)
+        return entry.load()
 
     def is_foreign(self, name: str) -> bool:
         """Return whether a piece's code did not come with `ddr` or scikit-learn."""

@@ -43,9 +43,15 @@ def get_evaluator_traits(evaluator: Any) -> EvaluatorTraits:
 
 
 _PACKAGE = "ddr_cli.evaluation"
-CLASSIFIERS = Registry("classifier", components("classifier", _PACKAGE), "ddr.classifiers")
-MEASURES = Registry("measure", components("measure", _PACKAGE), "ddr.measures")
-PREPROCESSORS = Registry("preprocessor", components("preprocessor", _PACKAGE), "ddr.preprocessors")
+
+
+def _registry(kind: str) -> Registry:
+    return Registry(kind, components(kind, _PACKAGE), f"ddr.{kind}s", is_sealed=True)
+
+
+CLASSIFIERS = _registry("classifier")
+MEASURES = _registry("measure")
+PREPROCESSORS = _registry("preprocessor")
 
 
 def evaluator_registry(name: str) -> Registry:

@@ -10,7 +10,9 @@ from typing import Any, NamedTuple
 
 from ddr_cli.core.registry import Registry, components
 
-REDUCERS = Registry("reducer", components("reducer", "ddr_cli.reducers"), "ddr.reducers")
+REDUCERS = Registry(
+    "reducer", components("reducer", "ddr_cli.reducers"), "ddr.reducers", is_sealed=True
+)
 
 
 MaxComponents = Callable[[int, int, int], int]

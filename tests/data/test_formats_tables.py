@@ -70,7 +70,7 @@ def test_every_kind_of_table_gives_the_same_arrays(tmp_path, kind):
 
 def test_a_missing_library_names_its_extra(tmp_path, monkeypatch):
     def missing(name):
-        raise ImportError(name)
+        raise ModuleNotFoundError(name)
 
     monkeypatch.setattr(frames, "import_module", missing)
     for ending, extra in (("xlsx", "excel"), ("parquet", "parquet"), ("feather", "parquet")):

@@ -12,6 +12,7 @@ import textwrap
 
 import pytest
 
+from ddr_cli.core import own_code
 from ddr_cli.engine import run_spec
 from ddr_cli.engine.work.local import LocalExecutor
 from ddr_cli.evaluation.evaluators import CLASSIFIERS
@@ -201,6 +202,8 @@ def plugin(tmp_path_factory):
 def installed(plugin, monkeypatch):
     """Install the package for this test, in this process and in those that it starts."""
     monkeypatch.syspath_prepend(str(plugin))
+    # Some of its parameters are paths, which need trust.
+    monkeypatch.setattr(own_code, "_trusted", {"*"})
     _forget_entry_points()
     yield plugin
     monkeypatch.undo()
