@@ -136,6 +136,14 @@ def test_an_embedding_without_rows_has_a_figure(run, tmp_path):
     assert "lda" in (tmp_path / "report" / "index.html").read_text().casefold()
 
 
+def test_an_embedding_that_leads_nowhere_is_one_sentence(run, tmp_path):
+    folder = tmp_path / "theirs"
+    shutil.copytree(run, folder)
+    (folder / "embeddings" / "x.json").symlink_to("nowhere")
+    with pytest.raises(InputError, match=r"x\.json is damaged .* Delete it"):
+        list(read_embeddings(folder))
+
+
 def test_a_folder_that_links_to_itself_is_one_sentence(tmp_path):
     (tmp_path / "theirs").symlink_to("theirs")
     with pytest.raises(InputError, match="theirs"):

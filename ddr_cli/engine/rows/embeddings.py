@@ -66,9 +66,10 @@ def read_embeddings(folder: Path) -> Iterator[tuple[str, KeptEmbedding]]:
         require_file(path)
         try:
             yield path.name, KeptEmbedding.model_validate_json(path.read_bytes())
-        except ValidationError as error:
+        except (OSError, ValidationError) as error:
+            reason = error.strerror if isinstance(error, OSError) else error.errors()[0]["msg"]
             raise InputError(
-                f"{path} is damaged ({error.errors()[0]['msg']}). Delete it and run the spec "
+                f"{path} is damaged ({reason}). Delete it and run the spec "
                 f"again: 'ddr run {folder.name}' writes a new one."
             ) from None
 
