@@ -71,8 +71,9 @@ def _array(of: Connection, dtype: np.dtype[Any], shape: list[int]) -> Any:
     if dtype.kind not in "biuf":
         raise UnreadableError(f"an array of {dtype}")
     array = np.empty(tuple(shape), dtype)
-    if array.nbytes:
-        of.recv_bytes_into(array.reshape(-1).view(np.uint8))
+    # Of an array that is not filled, the rest is what was in memory before: labels, maybe.
+    if array.nbytes and of.recv_bytes_into(array.reshape(-1).view(np.uint8)) != array.nbytes:
+        raise UnreadableError("an array that is not whole")
     return array
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import math
 import os
 import pickle
 import signal
@@ -77,13 +78,15 @@ class Sealed:
             value, message = messages.receive(self._connection, object_of)
             texts = [(str(kind), str(text)) for kind, text in message["warnings"]]
             error, seconds = message["error"], float(message["cpu_seconds"])
+            if not 0 <= seconds < math.inf:  # it would spoil the sum for other methods
+                raise ValueError(f"{seconds} seconds")
         except (EOFError, OSError):
             self._report_death()
         except (messages.UnreadableError, LookupError, TypeError, ValueError) as broken:
             self.end()
             raise RemoteError(f"its process sent what cannot be read: {broken}") from None
         global _cpu_seconds
-        _cpu_seconds += max(seconds, 0.0)
+        _cpu_seconds += seconds
         for kind, text in texts:
             category = getattr(builtins, kind, None)
             if not (isinstance(category, type) and issubclass(category, Warning)):

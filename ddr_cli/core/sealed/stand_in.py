@@ -96,6 +96,8 @@ def _passed_on(method: str) -> Callable[..., Any]:
     def call(self: StandIn, *args: Any, **kwargs: Any) -> Any:
         return self._call(method, *args, **kwargs)
 
+    # scikit-learn's scorers look a method up by the name that it gives itself.
+    call.__name__ = method
     return call
 
 
