@@ -300,13 +300,18 @@ def inner_keys(seed: int, dataset: str, index: int) -> Draw:
     return _keys(seed, dataset, index, _INNER_STREAM)
 
 
-def drawn_order(n_train: int, n_test: int, *, seed: int, dataset: str, index: int) -> Indices:
+def drawn_order(
+    n_train: int, n_test: int, *, seed: int, dataset: str, index: int, key: int
+) -> Indices:
     """Return positions in a split (training rows, then test rows) with the test rows shuffled.
 
     Methods get the samples of a split in this order. Files are often sorted by class, so the order
-    in a file would tell the labels of test samples.
+    in a file would tell the labels of test samples. Spec and seed are public: `key` is a number
+    that only who has the whole data set can compute.
     """
-    keys = _keys(seed, dataset, index, _ORDER_STREAM)(n_test)
+    sequence = _seed_sequence(seed, dataset, index, _ORDER_STREAM)
+    keyed = np.random.SeedSequence([*sequence.generate_state(4).tolist(), key])
+    keys = np.random.PCG64(keyed).random_raw(n_test)
     return np.concatenate([np.arange(n_train), n_train + np.argsort(keys, kind="stable")])
 
 

@@ -36,6 +36,7 @@ CLASSES = 3
 NAME, SEED, SIZES = "flowers", 0, (50, 50, 50)
 
 IMPOSSIBLE, DETECTED, POSSIBLE = "impossible", "detected", "possible"
+APART = "ranked as transductive"
 
 
 @dataclass(frozen=True)
@@ -280,11 +281,12 @@ class Order(Honest):
         return np.arange(len(X)) * CLASSES // len(X)
 
 
-@cheat(POSSIBLE, POSSIBLE)
+@cheat(IMPOSSIBLE)
 class Redrawn(Honest):
     """Draws the order of the test samples again, by the seed that the spec states."""
 
     def labels(self, X: Any) -> Any:
+        from ddr_cli.data.dataset import order_key
         from ddr_cli.evaluation import splits
 
         y = np.repeat(np.arange(CLASSES), SIZES)
@@ -292,8 +294,11 @@ class Redrawn(Honest):
             one = splits.make_split("fraction", y, train=0.5, seed=SEED, dataset=NAME, index=index)
             if (y[one.train] != self.y_).any():
                 continue
-            draw = getattr(splits, "drawn_order", lambda n, m, **_: np.arange(n + m))
-            order = draw(len(self.y_), len(X), seed=SEED, dataset=NAME, index=index)
+            stream = {"seed": SEED, "dataset": NAME, "index": index}
+            # The key is of features in the order of the file, of which it has the training rows.
+            whole = np.zeros((len(y), X.shape[1]))
+            whole[one.train] = self.X_
+            order = splits.drawn_order(len(self.y_), len(X), **stream, key=order_key(whole))
             guess = y[np.concatenate([one.train, one.test])][order][len(self.y_) :]
             # Of the right split, samples that are near training samples have mostly their labels.
             gaps = np.abs(X[:, None] - self.X_[None]).sum(2)
@@ -302,7 +307,7 @@ class Redrawn(Honest):
         return None
 
 
-@cheat(POSSIBLE, POSSIBLE)
+@cheat(APART, APART)
 class Batch(Honest):
     """Learns from all test samples together, without labels, though it says that it does not."""
 
@@ -827,7 +832,7 @@ class Trace(HonestClassifier):
         return None
 
 
-@cheat(POSSIBLE, POSSIBLE, alone=True)
+@cheat(DETECTED, DETECTED, alone=True)
 class Certain(HonestClassifier):
     """Gives each class the probability 1."""
 

@@ -16,15 +16,16 @@ import pytest
 import yaml
 from sklearn.datasets import load_iris
 
+from ddr_cli.core import own_code
 from ddr_cli.core.errors import InputError
 from ddr_cli.core.sealed.sandbox import VARIABLE, use_sandbox
 from ddr_cli.engine import read_trials
+from ddr_cli.engine.contracts import check_piece
 from tests.engine.cheats import (
     DETECTED,
     GALLERY,
     IMPOSSIBLE,
     NAME,
-    POSSIBLE,
     SEED,
     Entry,
     closed_by_sandbox,
@@ -162,7 +163,7 @@ def assert_others_unchanged(table, honest, names=("none", "lda")):
     assert np.isfinite(others[["fit_seconds", "eval_seconds"]]).all(axis=None)
 
 
-TOGETHER = chosen(lambda entry: not entry.alone and entry.without != POSSIBLE)
+TOGETHER = chosen(lambda entry: not entry.alone and entry.without in (IMPOSSIBLE, DETECTED))
 
 
 @pytest.mark.parametrize("name", TOGETHER)
@@ -195,15 +196,20 @@ def test_overwritten_arrays_cost_the_cheat(runs, name):
     assert_goal(runs.tables[name], name, DETECTED if name == "Overwrite" else IMPOSSIBLE, rows)
 
 
-@pytest.mark.xfail(strict=False, reason="all own methods of a changed split fail")
 def test_overwritten_arrays_cost_no_other_method_of_ones_own(runs, honest):
     assert_others_unchanged(runs.tables["Overwrite"], honest, ["./cheats.py:Honest"])
 
 
-@pytest.mark.xfail(strict=False, reason="scikit-learn only warns")
 def test_probabilities_that_are_none_are_no_score(runs):
-    (score,) = runs.tables["Certain"]["neg_log_loss"]
-    assert not score > np.log(1 / 3)
+    (reason,) = runs.tables["Certain"]["reason"]
+    assert "predict_proba" in reason
+
+
+def test_what_learns_from_the_test_set_is_ranked_apart(root, monkeypatch):
+    monkeypatch.setattr(own_code, "_trusted", {"*"})
+    (checked,) = check_piece(f"{root}/cheats.py:Batch")
+    failing = {each.contract: each.meaning for each in checked.failing}
+    assert "transductive" in failing["other test samples change nothing"]
 
 
 def test_a_result_folder_has_what_the_engine_wrote(root, runs):
@@ -212,6 +218,8 @@ def test_a_result_folder_has_what_the_engine_wrote(root, runs):
         reducers, classifiers, repeats, _ = specs()[name]
         assert len(rows) == len(reducers) * len(classifiers) * repeats
         assert rows["trial_id"].is_unique
+        if (rows["status"] != "ok").all():
+            continue
         written = {each.name for each in (root / "results" / name).iterdir()}
         assert written - {"tracebacks.jsonl"} == expected
     # What would have run where it was unpickled.
@@ -227,10 +235,7 @@ def attacked(root):
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(
-            "JournalDigits",
-            marks=pytest.mark.xfail(strict=False, reason="edits of the same size go unnoticed"),
-        ),
+        "JournalDigits",
         "JournalRow",
     ],
 )

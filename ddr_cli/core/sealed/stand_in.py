@@ -9,6 +9,7 @@ from inspect import Parameter, Signature
 from typing import Annotated, Any, ClassVar, Literal, Union
 
 import annotated_types
+import numpy as np
 from sklearn.base import BaseEstimator
 
 from ddr_cli.core.sealed.messages import Unknown
@@ -92,9 +93,18 @@ def _given(made: StandIn) -> dict[str, Any]:
     return {name: value for name, value in params.items() if not isinstance(value, Unknown)}
 
 
+def _distribution(values: Any) -> Any:
+    """Return probabilities; scikit-learn's log loss would take any numbers for such."""
+    sums = np.asarray(values).sum(axis=1)
+    if not (np.min(values, initial=0.0) >= 0 and np.allclose(sums, 1.0, atol=1e-6)):
+        raise ValueError("predict_proba gives no distribution over the classes")
+    return values
+
+
 def _passed_on(method: str) -> Callable[..., Any]:
     def call(self: StandIn, *args: Any, **kwargs: Any) -> Any:
-        return self._call(method, *args, **kwargs)
+        found = self._call(method, *args, **kwargs)
+        return _distribution(found) if method == "predict_proba" else found
 
     # scikit-learn's scorers look a method up by the name that it gives itself.
     call.__name__ = method

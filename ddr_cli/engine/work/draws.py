@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ddr_cli.core.errors import InputError
+from ddr_cli.data.dataset import order_key
 from ddr_cli.engine.work.jobs import Division
 from ddr_cli.evaluation.folds import inner_folds
 from ddr_cli.evaluation.split_file import read_split_file
@@ -54,6 +55,7 @@ class Draws:
         self._plan = plan
         self._dataset = dataset
         self._given = self._given_splits()
+        self._order_key = order_key(dataset.X)
         self.hashes: dict[str, str] = {}
         self.sizes: Mapping[str, dict[str, int | float]] = {
             family: self._mean_sizes(family)
@@ -101,6 +103,7 @@ class Draws:
             "seed": self._plan.spec.split.seed,
             "dataset": self._dataset.name,
             "index": key.index,
+            "key": self._order_key,
         }
         order = drawn_order(len(train), len(test), **stream)
         return Division(np.concatenate([train, test]), len(train), order, label_order)

@@ -73,8 +73,13 @@ def do(job: Job) -> JobResult:
     try:
         if isinstance(job, SplitJob):
             result = prepare_split(job)
+        elif _is_changed(job):
+            result = JobResult(error=_CHANGED, files_gone=True)
         else:
             result = tune(job) if isinstance(job, TuneJob) else fit_and_evaluate(job)
+            if _is_changed(job):
+                # Code that is not ours may have changed them, and is not given them again.
+                result = JobResult(error=_CHANGED, files_gone=not job.is_foreign)
     except _FAILURES as error:
         full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
         # Compared by name: the folder may exist again, for another job.
@@ -158,7 +163,7 @@ def fit_and_evaluate(job: FitJob) -> JobResult:
         kept = {}
         if embedding is not None and job.kept_widths:
             kept = _kept(embedding, job)
-        return _unless_changed(job, JobResult(tuple(results), warned(), kept=kept))
+        return JobResult(tuple(results), warned(), kept=kept)
 
 
 def tune(job: TuneJob) -> JobResult:
@@ -183,7 +188,7 @@ def tune(job: TuneJob) -> JobResult:
         results += failed
         for chosen in search.final_fits():
             _fit_and_evaluate(chosen, split, trace, ended)
-        return _unless_changed(job, JobResult(tuple(results), warned()))
+        return JobResult(tuple(results), warned())
 
 
 @ended_after()
@@ -219,15 +224,12 @@ def _fit_and_evaluate(
     return embedding
 
 
-def _unless_changed(job: FitJob | TuneJob, result: JobResult) -> JobResult:
-    """Return a job's result if the arrays of its split are as they were prepared.
-
-    If code that is not `ddr`'s had its turn, its trials fail; another job is done again.
-    """
+def _is_changed(job: FitJob | TuneJob) -> bool:
+    """Return whether the arrays of a job's split are others than those that were prepared."""
     if job.checksum is None or _load_split(job.split).checksum() == job.checksum:
-        return result
+        return False
     _load_split.cache_clear()
-    return JobResult(error=_CHANGED, files_gone=not job.is_foreign)
+    return True
 
 
 @lru_cache(maxsize=2)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import zlib
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from hashlib import sha256
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -111,12 +112,15 @@ class Samples:
     def in_drawn_order(self, seed: int) -> Samples:
         """Return the samples with the training set in an order drawn from `seed`.
 
-        If some training samples are unlabelled, their order must not tell their classes.
+        If some training samples are unlabelled, their order must not tell their classes. The seed
+        is public, the order of the test samples is not.
         """
-        generator = np.random.PCG64(np.random.SeedSequence(seed, spawn_key=(_ORDER,)))
+        assert self.order is not None
+        key = sha256(self.order.astype("<i8").tobytes()).digest()[:16]
+        words = [seed, int.from_bytes(key, "little")]
+        generator = np.random.PCG64(np.random.SeedSequence(words, spawn_key=(_ORDER,)))
         n, last = self.n_train, len(self.labels.y)
         rows = np.concatenate([np.argsort(generator.random_raw(n)), np.arange(n, last)])
-        assert self.order is not None
         return replace(
             self,
             X=self.X[rows],
