@@ -42,9 +42,9 @@ _DATASETS = ("iris", "wine", "digits")  # they come with scikit-learn
 _STREAM = 3
 
 QUESTIONS = {
-    "test_labels": "test labels change nothing",
-    "alone": "other test samples change nothing",
-    "order": "the order of test samples changes nothing",
+    "test_labels": "ignores test labels",
+    "alone": "ignores other test samples",
+    "order": "ignores the test order",
 }
 """What an audit confirms, or not."""
 
@@ -64,8 +64,8 @@ class Audit:
 
     Parameters
     ----------
-    method, version, dataset, split : str, int, str, str
-        What was audited, and on what.
+    method, version, source, dataset, split : str, int, str, str, str
+        What was audited, and on what; `source` tells versions of code apart that is not `ddr`'s.
     test_labels : bool or None
         Whether the embedding has the same bits if the labels of the test set are permuted, in
         memory and in the files of the run. None if two fits to the same samples differ as much.
@@ -81,6 +81,7 @@ class Audit:
 
     method: str
     version: int
+    source: str
     dataset: str
     split: str
     test_labels: bool | None
@@ -123,11 +124,12 @@ def audit(plan: Plan, load: Callable[[], Dataset], section: str = "reducers") ->
     key, fits = next(iter(plan.fits.items()))
     fit = next(each for each in fits if each.tuning is None and not each.control)
     evaluator = next(iter(fit.trials.values())).evaluator
-    setting = fit.reducer if section == "reducers" else evaluator
+    is_reducer = section == "reducers"
+    registry, setting = (REDUCERS, fit.reducer) if is_reducer else (CLASSIFIERS, evaluator)
     params = {**fit.params, "n_components": max(fit.widths)} if fit.widths else fit.params
 
     def made() -> Any:
-        if section == "reducers":
+        if is_reducer:
             return seeded(REDUCERS.load(fit.reducer.name)(**params), drawn.seed)
         return _Predictions(CLASSIFIERS.load(evaluator.name)(**evaluator.params), drawn.seed)
 
@@ -166,6 +168,7 @@ def audit(plan: Plan, load: Callable[[], Dataset], section: str = "reducers") ->
         return Audit(
             shown(setting.name),
             setting.version,
+            registry.get(setting.name).source,
             plan.data.name,
             drawn.split.name,
             same,

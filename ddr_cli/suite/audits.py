@@ -15,6 +15,7 @@ from ddr_cli.core.errors import InputError
 from ddr_cli.data import Sources, load_dataset
 from ddr_cli.engine.audit import QUESTIONS, Audit, audit, summary
 from ddr_cli.engine.plan.plan import make_plan
+from ddr_cli.reducers.registry import REDUCERS
 from ddr_cli.suite.remaining import SuitePart
 
 FILE_NAME = "audit.csv"
@@ -29,16 +30,17 @@ def audit_parts(
     sources: Sources | None = None,
     told: Callable[[str], None] = lambda _: None,
 ) -> list[Audit]:
-    """Audit the methods of these parts, except where it is done; write the file and return all.
+    """Audit the methods of these parts, except where it is done, and return what was found.
 
     `told` gets a line if a method fails on a data set, which then has no audit.
     """
-    known = {(each.method, each.dataset, each.version): each for each in read_audits(folder)}
-    found = []
+    known = {(each.method, each.dataset): each for each in read_audits(folder)}
+    before, found = dict(known), []
     for part in parts:
         for item in part.spec.reducers:
-            key = item.label, part.dataset, item.traits().version
-            if key not in known:
+            key = item.label, part.dataset
+            now = item.traits().version, REDUCERS.get(item.name).source
+            if key not in known or (known[key].version, known[key].source) != now:
                 alone = part.spec.model_copy(update={"reducers": (item,), "tune": None})
                 options = part.plan.data.options
                 load = partial(load_dataset, part.spec.card, options=options, sources=sources)
@@ -49,10 +51,11 @@ def audit_parts(
                     continue
                 known[key] = Audit(**answers | {"method": item.label})
             found.append(known[key])
-    table = pd.DataFrame([asdict(each) for each in found], columns=_COLUMNS)
-    with clear_messages(folder / FILE_NAME):
-        folder.mkdir(parents=True, exist_ok=True)
-        atomic_write(folder / FILE_NAME, table.to_csv(index=False, lineterminator="\n"))
+    if known != before:
+        table = pd.DataFrame([asdict(each) for each in known.values()], columns=_COLUMNS)
+        with clear_messages(folder / FILE_NAME):
+            folder.mkdir(parents=True, exist_ok=True)
+            atomic_write(folder / FILE_NAME, table.to_csv(index=False, lineterminator="\n"))
     return found
 
 
@@ -68,6 +71,7 @@ def read_audits(folder: Path) -> list[Audit]:
             Audit(
                 row["method"],
                 int(row["version"]),
+                row["source"],
                 row["dataset"],
                 row["split"],
                 words[row["test_labels"]],

@@ -279,5 +279,5 @@ def _of_first_classifier(rows: pd.DataFrame) -> pd.DataFrame:
 def benchmark_of(suite: Suite, parts: Sequence[SuitePart]) -> Benchmark:
     """Return the results of a suite's parts; an InputError if they have no rows."""
     specs = {part.dataset: part.spec for part in parts if part.track == INDUCTIVE}
-    audits = {audit for part in parts for audit in read_audits(part.folder.parent)}
+    audits = [audit for folder in {p.folder.parent for p in parts} for audit in read_audits(folder)]
     return Benchmark(suite, suite_rows(parts), specs, tuple(audits))

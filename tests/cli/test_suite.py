@@ -108,9 +108,9 @@ def test_a_suite_is_planned_run_in_rounds_and_gone_on_with(ddr_here, small, work
     page = ddr_here("suite", "page", "small.yaml")
     assert page.returncode == 0
     assert "results/report/suite_small/index.html" in page.stdout
-    assert (
-        "LDA" in (work / "results" / "report" / "suite_small" / "methods" / "lda.html").read_text()
-    )
+    lda = (work / "results" / "report" / "suite_small" / "methods" / "lda.html").read_text()
+    assert "LDA" in lda
+    assert "ignores test labels: yes, on iris, wine" in lda
     (work / "mine.py").write_text(MINE)
     words = ("suite", "add", "./mine.py:Means", "small.yaml", "--quiet")
     refused = ddr_here(*words)
@@ -126,6 +126,18 @@ def test_a_suite_is_planned_run_in_rounds_and_gone_on_with(ddr_here, small, work
         for folder in (small, small.parent / "suite_small_Means")
     }
     assert len(set(map(frozenset, hashes.values()))) == 1
+    # Both data sets were audited before the run.
+    assert "ignores other test samples: yes, on iris, wine" in added.stdout
+    audits = (small.parent / "suite_small_Means" / "audit.csv").read_text()
+    assert [line.split(",")[0] for line in audits.splitlines()] == ["method", "Means", "Means"]
+    # An edited method is audited again. This one learns from the test samples.
+    (work / "mine.py").write_text(MINE.replace("X @", "(X - X.mean(axis=0)) @"))
+    batch = ddr_here(*words, "--trust")
+    assert batch.returncode == 0
+    assert "ranked in the track transductive" in batch.stderr
+    assert "rank 2 of 2 on 1 data sets" in batch.stdout or "rank 1 of 2" in batch.stdout
+    assert "ignores other test samples: no, not on iris, wine" in batch.stdout
+    assert (small.parent / "suite_small_Means" / "wine-transductive" / "trials.csv").is_file()
 
 
 @pytest.mark.usefixtures("here")
