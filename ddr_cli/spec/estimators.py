@@ -200,10 +200,13 @@ def untrusted_values(section: str, name: str, params: Mapping[str, Any]) -> dict
 def make(factory: Factory, params: Mapping[str, Any]) -> Any:
     """Return an estimator; its constructor may be a third party's, and fail in any way."""
     try:
-        return factory(**params)
+        made = factory(**params)
     except Exception as error:
         name = getattr(factory, "__name__", "it")
         raise InputError(f"{name} can't be made with these parameters: {error}.") from error
+    if hasattr(made, "check_made"):
+        made.check_made()
+    return made
 
 
 def make_checked(factory: Factory, params: Mapping[str, Any]) -> Any:

@@ -30,7 +30,7 @@ def rows(out, executor, widths, budgets, neighbors):
         classifiers=[{"name": "knn"}],
         sweep={"reducer.n_components": list(widths), "classifier.n_neighbors": list(neighbors)},
         labels=list(budgets),
-        split={"kind": "per_class", "train": 4, "test": 8, "repeats": 1},
+        split={"kind": "per_class", "train": 4, "test": 20, "repeats": 1},
         preprocess=[{"name": "pca", "n_components": 8}],
         controls=[],
     )

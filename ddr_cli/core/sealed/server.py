@@ -31,6 +31,9 @@ METHODS = (
 )
 """The methods of an object that other processes may call."""
 
+BOUNDS = ("Gt", "Ge", "Lt", "Le")
+"""The bounds of an annotation that other processes know."""
+
 _MOST_CHARACTERS = 8_000  # of a traceback
 
 
@@ -151,6 +154,10 @@ class _Server:
             "version": getattr(factory, "version", 1),
         }
 
+    def construct(self, name: str, params: Mapping[str, Any]) -> None:
+        """Make an object, which tells whether its parameters are taken."""
+        own_code.load_code(name)(**params)
+
     def make(self, name: str, params: Mapping[str, Any]) -> None:
         """Make the object that later calls are of."""
         self._objects = [own_code.load_code(name)(**params)]
@@ -196,7 +203,7 @@ def _annotation(hint: Any) -> Any:
         return ["Literal", list(inner)]
     if origin is Annotated:
         base, names = _annotation(inner[0]), [type(bound).__name__ for bound in inner[1:]]
-        if base is None or not set(names) <= {"Gt", "Ge", "Lt", "Le"}:
+        if base is None or not set(names) <= set(BOUNDS):
             return base
         bounds = [getattr(b, name.lower()) for b, name in zip(inner[1:], names, strict=True)]
         return ["Annotated", base, dict(zip(names, bounds, strict=True))]

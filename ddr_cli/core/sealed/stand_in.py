@@ -12,8 +12,11 @@ import annotated_types
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from ddr_cli.core.errors import InputError
+from ddr_cli.core.own_code import shown
 from ddr_cli.core.sealed.messages import Unknown
-from ddr_cli.core.sealed.process import Sealed
+from ddr_cli.core.sealed.process import RemoteError, Sealed
+from ddr_cli.core.sealed.server import BOUNDS, METHODS
 
 _OF_CLASS = ("predict_many", "predict_training", "predict_mapped", "score_many")
 _FITTED = ("classes_", "label_components_", "class_centers_")
@@ -24,6 +27,9 @@ class StandIn(BaseEstimator):  # type: ignore[misc]
 
     name: ClassVar[str]
     template: ClassVar[Any]
+
+    def check_made(self) -> None:
+        """Raise InputError if the real object cannot be made."""
 
     def __getattr__(self, attribute: str) -> Any:
         if attribute in _FITTED and "process_" in self.__dict__:
@@ -67,14 +73,19 @@ def stand_in(name: str, source: str) -> type[StandIn]:  # noqa: ARG001 (edited c
         return process
 
     def asked(verb: str, *arguments: Any) -> Any:
-        return template().ask(verb, name, *arguments)
+        try:
+            return template().ask(verb, name, *arguments)
+        except RemoteError as error:
+            what = "read" if verb == "describe" else "made with these parameters"
+            raise InputError(f"{shown(name)} can't be {what}: {error}.") from error
 
     said = asked("describe")
-
-    members: dict[str, Any] = {each: _passed_on(each) for each in said["methods"]}
-    members |= {each: classmethod(_once(each)) for each in said["methods"] if each in _OF_CLASS}
+    methods = [each for each in METHODS if each in said["methods"]]
+    members: dict[str, Any] = {each: _passed_on(each) for each in methods}
+    members |= {each: classmethod(_once(each)) for each in methods if each in _OF_CLASS}
     members |= {"name": name, "__doc__": said["doc"], "version": said["version"]}
     members["template"] = staticmethod(template)
+    members["check_made"] = lambda self: asked("construct", _given(self))
     members["__init__"] = _init(said["parameters"])
     members["__sklearn_tags__"] = _tags(asked) if "__sklearn_tags__" in said["has"] else None
     if "__ddr_traits__" in said["has"]:
@@ -150,7 +161,8 @@ def _annotation(hint: Any) -> Any:
     if kind == "Literal":
         return Literal[tuple(inner[0])]
     if kind == "Annotated":
-        bounds = [getattr(annotated_types, name)(bound) for name, bound in inner[1].items()]
+        known = {name: getattr(annotated_types, name) for name in BOUNDS}
+        bounds = [known[name](bound) for name, bound in inner[1].items()]
         return Annotated[(_annotation(inner[0]), *bounds)]
     parts = tuple(_annotation(each) for each in inner)
     kinds: dict[str, Any] = {"Union": Union, "list": list, "tuple": tuple}
