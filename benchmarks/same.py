@@ -197,7 +197,7 @@ def cells(path: Path) -> dict[str, Item | str]:
 
 
 def report(form: str) -> dict[str, Item | str]:
-    """Make the report anew, beside links to the runs, so that the work tree stays as it is."""
+    """Make the report again in a folder with links to the runs; the work tree stays as it is."""
     with tempfile.TemporaryDirectory() as scratch:
         results = Path(scratch, "results")
         results.mkdir()
@@ -279,7 +279,7 @@ def differences(old: Item, new: Item) -> Iterator[str]:
 def main() -> int:
     parser = argparse.ArgumentParser(description="Is the product still the same?")
     parser.add_argument("groups", nargs="*", metavar="GROUP", help=", ".join(GROUPS))
-    parser.add_argument("--record", action="store_true", help="write same.json anew")
+    parser.add_argument("--record", action="store_true", help="write same.json again")
     parser.add_argument("--cells", metavar="NAME", help="print what a spec's hash is of")
     given = parser.parse_args()
     os.chdir(ROOT)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -145,7 +146,7 @@ def _tried(test: Callable[[Any], str | None], method: _Method) -> tuple[bool | N
         return False, f"{type(error).__name__}: {first}"
 
 
-class _Method:
+class _Method(ABC):
     """A method to check, with samples of four overlapping classes, of which some are test samples.
 
     `fit` fits it to one set and returns the estimator with its answers for both.
@@ -162,8 +163,9 @@ class _Method:
     def made(self, **changed: Any) -> Any:
         return seeded(make(self.factory, {**self.params, **changed}), _SEED)
 
+    @abstractmethod
     def fit(self, X: Any, X_test: Any, **changed: Any) -> tuple[Any, Any, Any]:
-        raise NotImplementedError
+        """Fit a new object to one set, and return it with its answers for both."""
 
     def answer(self, X: Any, X_test: Any) -> Any:
         _, *parts = self.fit(X, X_test)
@@ -204,10 +206,10 @@ class _Classifier(_Method):
 
 
 _Test = Callable[[Any], str | None]
-_CONTRACTS: list[tuple[str, type[_Method], str, _Test]] = []
+_CONTRACTS: list[tuple[str, type[Any], str, _Test]] = []
 
 
-def _contract(name: str, kind: type[_Method], meaning: str) -> Callable[[_Test], _Test]:
+def _contract(name: str, kind: type[Any], meaning: str) -> Callable[[_Test], _Test]:
     """Register a test of one kind of methods; `meaning` is what a failure means for a run."""
 
     def register(test: _Test) -> _Test:

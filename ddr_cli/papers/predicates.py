@@ -8,6 +8,7 @@ predicate asks.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from itertools import combinations
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self
 
@@ -33,8 +34,8 @@ class Predicate(Frozen):
     needs_grid: ClassVar[bool] = False
     compares: ClassVar[bool] = False
 
-    def __call__(self, view: PartView) -> Outcome:
-        raise NotImplementedError
+    @abstractmethod
+    def __call__(self, view: PartView) -> Outcome: ...
 
 
 class _OnGrid(Predicate):
