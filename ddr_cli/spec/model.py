@@ -221,6 +221,12 @@ class Spec(StrictFrozen):
         return (*self.classifiers, *self.measures)
 
     @property
+    def classifier_metrics(self) -> tuple[str, ...]:
+        """The metrics by which classifiers are scored; a measure has a column of its own."""
+        measured = {item.factory.scale.name for item in self.measures}  # type: ignore[attr-defined]
+        return tuple(name for name in self.metrics if name not in measured)
+
+    @property
     def axes(self) -> dict[str, tuple[JsonValue, ...]]:
         """All values of each parameter that is swept, by the spec or by a grid of one item."""
         items = (*self.reducers, *self.evaluators)

@@ -60,6 +60,19 @@ def test_repeats_on_the_same_points_differ_by_a_methods_own_randomness(tmp_path)
     assert found.nunique().to_dict() == {projection["name"]: 3, "pca": 1}
 
 
+def test_classifiers_are_scored_next_to_measures(tmp_path):
+    spec = spec_of(
+        classifiers=["knn"],
+        metrics=["error", "f1_macro"],
+        measures=[{"name": "same_class"}],
+        split={"kind": "fraction", "train": 0.5, "repeats": 1},
+    )
+    trials = read_trials(run_spec(spec, out=tmp_path).folder).set_index("classifier")
+    assert set(trials["status"]) == {"ok"}
+    assert trials.loc["knn", ["error", "f1_macro"]].notna().all(axis=None)
+    assert trials.loc["knn", "same_class"].isna().all()
+
+
 def test_the_numbers_are_those_of_the_pieces(run):
     data = load_dataset("iris")
     trials = read_trials(run).set_index(["reducer", "reducer.n_components", "classifier"])

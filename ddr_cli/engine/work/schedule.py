@@ -246,7 +246,7 @@ class Schedule:
                     replace(each, metrics=(tuning.metric,)) for each in jobs if each.evaluations
                 ),
                 metric=tuning.metric,
-                metrics=self._plan.spec.metrics,
+                metrics=self._plan.spec.classifier_metrics,
                 timeout=self._timeout,
                 checksum=opened.checksum,
                 is_foreign=any(each.is_foreign for each in jobs),
@@ -276,7 +276,7 @@ class Schedule:
             mode=fit.mode,
             widths=fit.widths,
             evaluations=evaluations,
-            metrics=self._plan.spec.metrics,
+            metrics=self._plan.spec.classifier_metrics,
             seed=opened.drawn.seed,
             timeout=self._timeout,
             batched=pending.batched,
