@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -124,7 +125,7 @@ def run(
     )
     endings = run_suite(suite, parts, settings, hours=hours, told=_print_error)
     begun = [part for part in seen_again(parts) if part.status and part.track == "inductive"]
-    audit_parts(begun[:_AUDITED], folder, told=_print_error)
+    audit_parts(begun[:_AUDITED], folder, told=_print_error, quiet=quiet)
     if not quiet:
         typer.echo(progress_line(suite, seen_again(parts)))
         typer.echo(f"  {folder}")
@@ -300,7 +301,14 @@ def add(
     settings = RunSettings(out=out, jobs=jobs, quiet=quiet)
     joined = allowed(
         trust,
-        lambda: join(suite, method, settings, only=only or (), hours=hours, told=_print_error),
+        lambda: join(
+            suite,
+            method,
+            settings,
+            only=only or (),
+            hours=hours,
+            told=partial(typer.echo, err=True),
+        ),
     )
     if joined.ours:
         rows, tunes = joined.rows, suite.tracks[joined.track].tune is not None

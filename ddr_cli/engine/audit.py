@@ -222,10 +222,11 @@ class _Embedded:
         """Return whether some test samples have the same embedding when each is given alone."""
         if self._mode == TRANSDUCTIVE:
             return None
-        n = min(len(self.test), _MOST_ALONE)
+        last = len(self.test) - 1
+        chosen = np.unique(np.linspace(0, last, _MOST_ALONE).astype(int)).tolist()
         with ended_after():
-            _, found = self._fit(self._split.X[self._n :], [slice(i, i + 1) for i in range(n)])
-        return _close(found, self.test[:n], noise)
+            _, found = self._fit(self._split.X[self._n :], [slice(i, i + 1) for i in chosen])
+        return _close(found, self.test[chosen], noise)
 
     def is_same_in_order(self, noise: float) -> bool:
         """Return whether the test samples have the same embedding in reverse order."""

@@ -9,6 +9,8 @@ from functools import partial
 from pathlib import Path
 
 import pandas as pd
+from rich.console import Console
+from rich.progress import track
 
 from ddr_cli.core.atomic import atomic_write, clear_messages
 from ddr_cli.core.errors import InputError
@@ -29,14 +31,18 @@ def audit_parts(
     *,
     sources: Sources | None = None,
     told: Callable[[str], None] = lambda _: None,
+    quiet: bool = True,
 ) -> list[Audit]:
     """Audit the methods of these parts, except where it is done, and return what was found.
 
-    `told` gets a line if a method fails on a data set, which then has no audit.
+    `told` gets a line if a method fails on a data set, which then has no audit. Progress is shown
+    on the terminal unless `quiet`.
     """
     known = {(each.method, each.dataset): each for each in read_audits(folder)}
     before, found = dict(known), []
-    for part in parts:
+    console = Console(stderr=True)
+    console.quiet = quiet or not console.is_terminal
+    for part in track(parts, "Audit on real splits", console=console, transient=True):
         for item in part.spec.reducers:
             key = item.label, part.dataset
             now = item.traits().version, REDUCERS.get(item.name).source

@@ -92,7 +92,7 @@ def join(
     joined.board(joined.theirs, tuned=suite.tracks[INDUCTIVE].tune is not None)
     folder = folder_of(own, settings.out)
     mine = _own_parts(own, folder, there, sources)
-    audits = audit_parts(mine, folder, sources=sources, told=told)
+    audits = audit_parts(mine, folder, sources=sources, told=told, quiet=settings.quiet)
     if any(each.alone is False for each in audits):
         track = suite.transductive_track
         told(
