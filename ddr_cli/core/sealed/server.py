@@ -105,7 +105,10 @@ class _Server:
     def fork(self) -> int:
         """Start a copy of this process, which serves another connection; return its number."""
         handle = recv_handle(self._connection)
-        pid = os.fork()
+        with warnings.catch_warnings():
+            # Python 3.12 warns of threads, which a component may have started when it was imported.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            pid = os.fork()
         if pid == 0:
             self._connection.close()
             _answer(Connection(handle))
