@@ -8,7 +8,9 @@ from importlib import import_module
 import numpy as np
 import pytest
 
+from ddr_cli.core import own_code
 from ddr_cli.core.parameters import parameter_model, undeclared_texts
+from ddr_cli.core.registry import load_component
 from ddr_cli.core.sklearn_names import LISTED
 
 # What Python reports when a file, a process, a connection or a pickle is touched.
@@ -86,3 +88,16 @@ def test_no_parameter_of_a_listed_class_takes_a_path(name):
 def test_choices_defaults_and_numbers_are_plain(name, parameter, value):
     module, _, attribute = name.partition(":")
     assert not undeclared_texts(getattr(import_module(module), attribute), parameter, value)
+
+
+def test_a_class_in_a_sealed_process_declares_the_same_choices(tmp_path, monkeypatch):
+    (tmp_path / "mine.py").write_text(
+        "from sklearn.decomposition import PCA\n"
+        "class Mine(PCA):\n"
+        "    def __init__(self, n_components=2, svd_solver='full'):\n"
+        "        super().__init__(n_components, svd_solver=svd_solver)\n"
+    )
+    monkeypatch.setattr(own_code, "_trusted", {"*"})
+    mine = load_component(f"{tmp_path}/mine.py:Mine")
+    assert undeclared_texts(mine, "svd_solver", "arpack") == []
+    assert undeclared_texts(mine, "svd_solver", "./x") == ["./x"]

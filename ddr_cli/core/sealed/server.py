@@ -153,6 +153,15 @@ class _Server:
                 for each in ("__ddr_traits__", "__sklearn_tags__", "_parameter_constraints")
                 if hasattr(factory, each)
             ],
+            "choices": {
+                parameter: [
+                    option
+                    for each in constraints
+                    for option in getattr(getattr(each, "constraint", each), "options", ())
+                    if isinstance(option, str)
+                ]
+                for parameter, constraints in getattr(factory, "_parameter_constraints", {}).items()
+            },
             "scale": getattr(factory, "scale", None),
             "version": getattr(factory, "version", 1),
         }

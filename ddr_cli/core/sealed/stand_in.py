@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Mapping
 from functools import cache, lru_cache
 from inspect import Parameter, Signature
+from types import SimpleNamespace
 from typing import Annotated, Any, ClassVar, Literal, Union
 
 import annotated_types
@@ -77,7 +78,7 @@ def stand_in(name: str, source: str) -> type[StandIn]:  # noqa: ARG001 (edited c
             return template().ask(verb, name, *arguments)
         except RemoteError as error:
             what = "read" if verb == "describe" else "made with these parameters"
-            raise InputError(f"{shown(name)} can't be {what}: {error}.") from error
+            raise InputError(f"{shown(name)} can't be {what}: {str(error).rstrip('.')}.") from error
 
     said = asked("describe")
     methods = [each for each in METHODS if each in said["methods"]]
@@ -91,7 +92,11 @@ def stand_in(name: str, source: str) -> type[StandIn]:  # noqa: ARG001 (edited c
     if "__ddr_traits__" in said["has"]:
         members["__ddr_traits__"] = _traits(asked)
     if "_parameter_constraints" in said["has"]:
-        members["_parameter_constraints"] = {}
+        members["_parameter_constraints"] = {
+            parameter: [SimpleNamespace(options=options)]
+            for parameter, options in said["choices"].items()
+            if options
+        }
         members["_validate_params"] = _declared(asked, "_validate_params")
     if said["scale"] is not None:
         members["scale"] = said["scale"]
