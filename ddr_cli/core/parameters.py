@@ -64,11 +64,21 @@ def undeclared_texts(factory: Callable[..., Any], name: str, value: Any) -> list
     field = parameter_model(factory).model_fields[name]
     if isinstance(value, str) and value == field.default:
         return []
-    declared = set(_literals(field.annotation))
-    for constraint in getattr(factory, "_parameter_constraints", {}).get(name, ()):
-        # `Hidden` holds a constraint; `StrOptions` and `Options` have options.
-        declared |= set(getattr(getattr(constraint, "constraint", constraint), "options", ()))
+    declared = {*_literals(field.annotation), *constrained_choices(factory).get(name, ())}
     return [text for text in _texts(value) if text not in declared]
+
+
+def constrained_choices(factory: Callable[..., Any]) -> dict[str, list[Any]]:
+    """Return the choices of each parameter that has scikit-learn's `_parameter_constraints`."""
+    return {
+        name: [
+            choice
+            for each in constraints
+            # `Hidden` holds a constraint; `StrOptions` and `Options` have options.
+            for choice in getattr(getattr(each, "constraint", each), "options", ())
+        ]
+        for name, constraints in getattr(factory, "_parameter_constraints", {}).items()
+    }
 
 
 def _literals(annotation: Any) -> Iterator[Any]:

@@ -91,7 +91,7 @@ class Entry:
 
 
 def load_component(name: str) -> Any:
-    """Return the class that is named by its code; of foreign code, its stand-in.
+    """Return the class that is named by its code, or the stand-in of a class of foreign code.
 
     Raises InputError if it cannot be imported or, as UntrustedCodeError, if nobody trusts it.
     """
@@ -230,7 +230,7 @@ class Registry:
             ) from None
 
     def load(self, name: str) -> Any:
-        """Return the piece called `name`; of code that is not ours, its stand-in."""
+        """Return the piece called `name`, or the stand-in of a class of foreign code."""
         entry = self.get(name)
         is_offered = self._is_sealed and entry.origin != "ddr" and not is_code(name)
         if is_offered and is_foreign(entry.target):

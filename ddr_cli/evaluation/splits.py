@@ -306,8 +306,8 @@ def drawn_order(
     """Return positions in a split (training rows, then test rows) with the test rows shuffled.
 
     Methods get the samples of a split in this order. Files are often sorted by class, so the order
-    in a file would tell the labels of test samples. Spec and seed are public: `key` is a number
-    that only who has the whole data set can compute.
+    in a file would tell the labels of test samples. The spec and its seed are public; the number
+    `key` can be computed from the whole data set only.
     """
     sequence = _seed_sequence(seed, dataset, index, _ORDER_STREAM)
     keyed = np.random.SeedSequence([*sequence.generate_state(4).tolist(), key])

@@ -22,6 +22,7 @@ import numpy as np
 
 from ddr_cli.core import own_code
 from ddr_cli.core.errors import InputError
+from ddr_cli.core.parameters import constrained_choices
 from ddr_cli.core.processes import end_with_parent, use_one_thread
 from ddr_cli.core.sealed.messages import send
 
@@ -153,15 +154,7 @@ class _Server:
                 for each in ("__ddr_traits__", "__sklearn_tags__", "_parameter_constraints")
                 if hasattr(factory, each)
             ],
-            "choices": {
-                parameter: [
-                    option
-                    for each in constraints
-                    for option in getattr(getattr(each, "constraint", each), "options", ())
-                    if isinstance(option, str)
-                ]
-                for parameter, constraints in getattr(factory, "_parameter_constraints", {}).items()
-            },
+            "choices": constrained_choices(factory),
             "scale": getattr(factory, "scale", None),
             "version": getattr(factory, "version", 1),
         }

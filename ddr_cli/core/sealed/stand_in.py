@@ -29,9 +29,6 @@ class StandIn(BaseEstimator):  # type: ignore[misc]
     name: ClassVar[str]
     template: ClassVar[Any]
 
-    def check_made(self) -> None:
-        """Raise InputError if the real object cannot be made."""
-
     def __getattr__(self, attribute: str) -> Any:
         if attribute in _FITTED and "process_" in self.__dict__:
             for value in self.process_.ask("attribute", attribute):

@@ -71,7 +71,7 @@ class Draws:
         elif data.split is not None:
             predefined = data.split.train, data.split.test
         own = key.kind == "predefined"
-        stream: Any = {"seed": spec.seed, "dataset": data.name, "index": key.index}
+        stream = self._stream(key)
         split = split_labelled(
             key.kind,
             data.y,
@@ -92,6 +92,11 @@ class Draws:
         division = self._division(key, split.train, split.test, label_order)
         return Drawn(split, method_seed(**stream), division)
 
+    def _stream(self, key: SplitKey) -> dict[str, Any]:
+        """Return what the random numbers of a split depend on."""
+        seed = self._plan.spec.split.seed
+        return {"seed": seed, "dataset": self._dataset.name, "index": key.index}
+
     def _division(
         self,
         key: SplitKey,
@@ -99,13 +104,8 @@ class Draws:
         test: NDArray[np.intp],
         label_order: NDArray[np.intp] | None,
     ) -> Division:
-        stream: Any = {
-            "seed": self._plan.spec.split.seed,
-            "dataset": self._dataset.name,
-            "index": key.index,
-            "key": self._order_key,
-        }
-        order = drawn_order(len(train), len(test), **stream)
+        stream = self._stream(key)
+        order = drawn_order(len(train), len(test), **stream, key=self._order_key)
         return Division(np.concatenate([train, test]), len(train), order, label_order)
 
     def divide(
@@ -128,7 +128,7 @@ class Draws:
             y,
             folds=tuning.folds,
             repeats=tuning.repeats,
-            draw=inner_keys(self._plan.spec.split.seed, data.name, key.index),
+            draw=inner_keys(**self._stream(key)),
             groups=data.groups[train] if data.groups is not None and grouped else None,
             class_names=data.target_names,
             group_names=data.group_names,
