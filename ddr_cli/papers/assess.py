@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, get_args
 
@@ -177,20 +177,40 @@ def _assess_paper(paper: Paper, summaries: Mapping[str, Summary]) -> PaperResult
         for name, summary in summaries.items()
         if any(name in artefact.specs for artefact in paper.artefacts)
     }
+    claims = judge_claims(paper, summaries)
     artefacts = tuple(
         ArtefactResult(
             artefact,
             tuple(summaries[name] for name in artefact.specs if name in summaries),
-            judge_numbers(artefact, summaries, paper.method),
+            tuple(
+                replace(each, claims=_claims_about(each, artefact, paper, claims))
+                for each in judge_numbers(artefact, summaries, paper.method)
+            ),
             judge_marks(artefact, summaries),
             tuple(summaries[name] for name in artefact.specs if homes.get(name) == artefact.id),
         )
         for artefact in paper.artefacts
     )
-    claims = judge_claims(paper, summaries)
     numbers = [(each.artefact, each.numbers) for each in artefacts]
     readings = judge_readings(paper, summaries, numbers, claims)
     return PaperResult(paper, artefacts, claims, readings)
+
+
+def _claims_about(
+    number: NumberResult, artefact: Artefact, paper: Paper, claims: Sequence[ClaimResult]
+) -> tuple[ClaimResult, ...]:
+    """Return the claims one of whose counted parts speaks of the row of a printed number."""
+    spec = number.entry.select.spec or artefact.specs[0]
+    return tuple(
+        claim
+        for claim in claims
+        if any(
+            (part.select.spec or paper.artefact(part.artefact).specs[0]) == spec
+            and part.is_about(number.entry)
+            for part in claim.entry.parts
+            if not part.reading
+        )
+    )
 
 
 def _home(paper: Paper, summary: Summary) -> str:

@@ -78,7 +78,7 @@ def reason_text(entry: PrintedNumber | TableMark | Claim | Part) -> str:
 def not_counted(entry: PrintedNumber | TableMark | Claim | Part, view: View) -> str:
     """Return why an entry does not count through a view; empty if it does."""
     if entry.same_as:
-        return f"counted as {entry.same_as}"
+        return f"rests on the row of {entry.same_as}"
     if entry.reading:
         return "another reading"
     return "" if entry.is_counted(view) else "calibration"
@@ -149,11 +149,15 @@ def difference_reason(result: NumberResult | MarkResult) -> str:
 
 
 def notes_of(result: NumberResult, views: Sequence[tuple[View, str]]) -> list[str]:
-    """Return in words whom a difference flatters and what is trivial, through each view."""
+    """Return how far ours is from the printed number through each view, and the claims about it."""
     notes = {heading: result.through(view).note for view, heading in views}
     if len(set(notes.values())) == 1:
         notes = {"": next(iter(notes.values()))}
-    return [f"{heading}: {note}" if heading else note for heading, note in notes.items() if note]
+    found = [f"{heading}: {note}" if heading else note for heading, note in notes.items() if note]
+    for claim in result.claims:
+        verdicts = f"{claim.own.verdict} / over re-splits {claim.resplits.verdict}"
+        found.append(f"claim {claim.entry.sentence}: {verdicts}")
+    return found
 
 
 def threshold_text(part: Part) -> str:

@@ -142,7 +142,7 @@ def _flips(found: Any, main: Any) -> str:
 def glossary_table() -> pd.DataFrame:
     """Return the glossary: what the papers' words mean in numbers, and since when."""
     rule, terms = glossary().numbers, glossary().terms
-    numbers = rule.model_dump(include={"rate_tolerance", "dimension_tolerance", "trivial"})
+    numbers = rule.model_dump(include={"rate_band", "dimension_band", "trivial"})
 
     def record(name: str, own: Mapping[str, float], rule: NumberRule | Term) -> dict[str, str]:
         return {

@@ -11,12 +11,11 @@ from matplotlib.patches import Patch
 from ddr_cli.comparison.names import difference_text, is_rate
 from ddr_cli.figures import style
 from ddr_cli.papers.figure_notes import counted
-from ddr_cli.papers.numbers import NumberResult, tolerance_of
+from ddr_cli.papers.numbers import NumberResult, band_of, reach_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from numpy.typing import NDArray
 
     from ddr_cli.comparison.summary import Row
 
@@ -74,11 +73,9 @@ def _comparable(results: Sequence[NumberResult]) -> list[NumberResult]:
     return shown if one_metric and all(each.entry.row for each in shown) else []
 
 
-def _apart(result: NumberResult, row: Row | None) -> NDArray[np.float64]:
-    """Return the mean of ours less the printed number, between the ends of its interval."""
-    names = ("mean_low", "mean", "mean_high")
-    ours = [float(row[name]) if row else np.nan for name in names]
-    return np.array(ours) - (result.entry.value.value if result.entry.value else np.nan)
+def _apart(result: NumberResult, row: Row) -> float:
+    """Return the mean of ours less the printed number."""
+    return float(row["mean"]) - (result.entry.value.value if result.entry.value else np.nan)
 
 
 def _scale(result: NumberResult) -> float:
@@ -88,7 +85,7 @@ def _scale(result: NumberResult) -> float:
 def _limit(results: Sequence[NumberResult]) -> float:
     """Return where the axis ends: a few far differences don't press the others together."""
     apart = [
-        abs(_scale(each) * _apart(each, row)[1]) + _scale(each) * tolerance_of(each.entry)
+        abs(_scale(each) * _apart(each, row)) + _scale(each) * band_of(each.entry)
         for each in results
         for row in (each.own.row, each.resplits.row)
         if row is not None
@@ -104,26 +101,26 @@ def _draw_column(
     limit: float,
     shift: float,
 ) -> None:
-    """Draw the tolerances and differences of a column; `shift` lies between the two views."""
+    """Draw the bands and differences of a column; `shift` lies between the two views."""
     for each in results:
         place = rows.index(str(each.entry.row))
-        reach = _scale(each) * tolerance_of(each.entry)
-        axes.barh(place, 2 * reach, left=-reach, height=0.7, color=style.OTHERS, alpha=0.7)
-        own = each.own.row if shift or each.resplits.row is None else None
-        for row, at, face in (
+        band = _scale(each) * band_of(each.entry)
+        axes.barh(place, 2 * band, left=-band, height=0.7, color=style.OTHERS, alpha=0.7)
+        own = each.own if shift or each.resplits.row is None else None
+        for verdict, at, face in (
             (own, place - shift, "white"),
-            (each.resplits.row, place + shift, look.colour),
+            (each.resplits, place + shift, look.colour),
         ):
-            if row is None:
+            if verdict is None or verdict.row is None:
                 continue
-            low, mean, high = _scale(each) * _apart(each, row)
+            mean = _scale(each) * _apart(each, verdict.row)
             if abs(mean) > limit:
                 edge, side = (limit, "right") if mean > 0 else (-limit, "left")
                 text = f"{mean:+.1f} →" if mean > 0 else f"← {mean:+.1f}"
                 axes.text(edge, at, text, ha=side, va="center", fontsize=8, color=look.colour)
                 continue
-            if not np.isnan(low):
-                axes.plot([low, high], [at] * 2, color=look.colour, linewidth=1.6)
+            reach = _scale(each) * reach_of(verdict.error, each.entry)
+            axes.plot([mean - reach, mean + reach], [at] * 2, color=look.colour, linewidth=1.6)
             axes.plot([mean], [at], marker=look.marker, color=look.colour, markerfacecolor=face)
     axes.axvline(0.0, color=style.NEUTRAL, linewidth=0.9)
     axes.set_xlim(-limit, limit)
@@ -133,7 +130,8 @@ def _draw_column(
 def _words(results: Sequence[NumberResult]) -> str:
     parts = []
     for each in results:
-        apart = difference_text(_apart(each, each.row)[1], each.entry.metric)
+        assert each.row is not None  # Others are not comparable.
+        apart = difference_text(_apart(each, each.row), each.entry.metric)
         parts.append(f"{each.entry.row}, {each.entry.column}: {apart}")
     return f"Ours less printed. {'; '.join(parts)}."
 
@@ -141,6 +139,7 @@ def _words(results: Sequence[NumberResult]) -> str:
 def _handles(*, several: bool) -> list[object]:
     dot = {"marker": "o", "color": style.NEUTRAL}
     own = style.legend_entry("the paper's split", **dot | {"markerfacecolor": "white"})
-    mean = style.legend_entry("mean over splits, with its 95 % interval", linestyle="-", **dot)
-    tolerance = "tolerance: a point, or the printed standard deviation"
-    return [*[own] * several, mean, Patch(facecolor=style.OTHERS, alpha=0.7, label=tolerance)]
+    text = "ours ± two Monte-Carlo errors and the rounding: reproduced if it reaches 0"
+    mean = style.legend_entry(text, linestyle="-", **dot)
+    band = "close: within a point, or the printed standard deviation"
+    return [*[own] * several, mean, Patch(facecolor=style.OTHERS, alpha=0.7, label=band)]

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-import numpy as np
-
-from ddr_cli.comparison.names import difference_text, is_rate, lower_is_better, method_name, number
+from ddr_cli.comparison.names import (
+    difference_text,
+    is_rate,
+    lower_is_better,
+    method_name,
+    number,
+)
 from ddr_cli.comparison.summary import Row, Summary
 from ddr_cli.core.errors import InputError
 from ddr_cli.data.cards import load_card
+from ddr_cli.evaluation.metrics import get_scale
+from ddr_cli.papers.claims import ClaimResult
 from ddr_cli.papers.lookup import VIEWS, Judged, Lookup, View
 from ddr_cli.papers.questions import EXACT, UnansweredError
 from ddr_cli.papers.schema import Artefact, PrintedNumber, glossary
@@ -31,56 +38,81 @@ Verdict = Literal[
 
 
 def verdict_on(
-    mean: float, uncertainty: float, entry: PrintedNumber, *, trivial: bool = False
+    mean: float, error: float, entry: PrintedNumber, *, trivial: bool = False
 ) -> Verdict:
     """Return the verdict on a mean of ours next to a printed number.
 
-    With p the printed number, t its tolerance (see `tolerance_of`), m our mean and u the half-width
-    of its 95 % interval (0 on one split):
+    With p the printed number, r half a unit of its last digit, b its band (see `band_of`), m our
+    mean and e the Monte-Carlo error of both (see `monte_carlo_error`; 0 for one split):
 
-    - **uninformative** when u > 2 t and the interval reaches p - t to p + t: ours may be anything;
-    - **reproduced** when abs(m - p) <= t and u <= t;
-    - **close** when abs(m - p) is at most 2 t, or t + u;
+    - **reproduced** when abs(m - p) <= 2 e + r;
+    - **close** beyond that, when abs(m - p) <= b;
     - **differs (higher)** or **differs (lower)** beyond;
     - **not testable** where the paper prints no number.
 
     In a `trivial` row of a table the majority-class baseline does as well as every method (none is
     further above it than the glossary's `trivial`). Nothing is reproduced or close there: agreement
-    is uninformative.
+    is **uninformative**.
     """
     if entry.value is None:
         return "not testable"
-    tolerance = tolerance_of(entry) + EXACT
     difference = mean - entry.value.value
-    apart = abs(difference)
-    if uncertainty > 2 * tolerance and apart <= tolerance + uncertainty:
-        return "uninformative"
-    if apart <= tolerance and uncertainty <= tolerance:
+    apart = abs(difference) - EXACT
+    if apart <= reach_of(error, entry):
         return "uninformative" if trivial else "reproduced"
-    if apart <= max(2 * tolerance, tolerance + uncertainty):
+    if apart <= band_of(entry):
         return "uninformative" if trivial else "close"
     return "differs (higher)" if difference > 0 else "differs (lower)"
 
 
-def tolerance_of(entry: PrintedNumber) -> float:
-    """Return how far ours may be from a printed number that it reproduces.
+def reach_of(error: float, entry: PrintedNumber) -> float:
+    """Return how far a mean may be from a printed number that it reproduces."""
+    return 2 * error + (entry.value.rounding if entry.value is not None else 0.0)
+
+
+def band_of(entry: PrintedNumber) -> float:
+    """Return how far a mean may be from a printed number that it is close to.
 
     It is a percentage point or a dimension, or the printed standard deviation if that is larger.
     """
     rule = glossary().numbers
-    least = rule.rate_tolerance if is_rate(entry.metric) else rule.dimension_tolerance
+    least = rule.rate_band if is_rate(entry.metric) else rule.dimension_band
     return max(least, entry.sd.value if entry.sd is not None else 0.0)
+
+
+def monte_carlo_error(row: Row, entry: PrintedNumber, splits: int | None) -> float:
+    """Return sqrt(s²/J + s_p²/J_p), the Monte-Carlo error of our mean and of the printed one.
+
+    The paper's standard deviation s_p and its number of `splits` J_p are as printed, otherwise
+    ours. One split of ours has none: 0.
+    """
+    n, sd = int(row["n"]), float(row["sd"])
+    if n == 1:
+        return 0.0
+    printed_sd = sd if entry.sd is None else entry.sd.value
+    return math.sqrt(sd**2 / n + printed_sd**2 / (splits or n))
+
+
+def binomial_error(row: Row) -> float:
+    """Return the standard error of a share of right answers on one split's test points, or nan."""
+    sizes = row.summary.run.sizes(row.family)
+    if row["n"] > 1 or sizes is None or not get_scale(row["metric"]).of_points:
+        return math.nan
+    mean = float(row["mean"])
+    return math.sqrt(mean * (1 - mean) / sizes[1])
 
 
 @dataclass(frozen=True)
 class NumberVerdict:
     """The verdict on one printed number through one view, and the row that it rests on.
 
-    `reason` says why there is no row, `note` whom a difference flatters, and what is trivial.
+    `error` is the Monte-Carlo error of both means, 0 for one split. `reason` says why there is no
+    row; `note` has the difference with its errors, whom it flatters, and what is trivial.
     """
 
     verdict: Verdict
     row: Row | None = None
+    error: float = math.nan
     reason: str | None = None
     note: str = ""
 
@@ -92,7 +124,12 @@ class NumberVerdict:
 
 @dataclass(frozen=True)
 class NumberResult(Judged[PrintedNumber, NumberVerdict]):
-    """A printed number and what became of it, in the paper's own setting and over re-splits."""
+    """A printed number and what became of it, in the paper's own setting and over re-splits.
+
+    `claims` are the paper's sentences about the same row of ours.
+    """
+
+    claims: tuple[ClaimResult, ...] = ()
 
     @property
     def row(self) -> Row | None:
@@ -128,8 +165,8 @@ def _judge_through(
         lookup = Lookup(summaries, artefact.specs[0], view, entry.metric, artefact.resplits)
         try:
             rows.append(row := lookup.row(entry.select))
-        except UnansweredError as error:
-            rows.append(error)
+        except UnansweredError as unanswered:
+            rows.append(unanswered)
             continue
         together[_table_row(entry)].append(row)
     trivial = {key: _trivial(group) if key else "" for key, group in together.items()}
@@ -138,16 +175,13 @@ def _judge_through(
         if isinstance(each, UnansweredError):
             found.append(NumberVerdict(each.verdict, reason=str(each)))
             continue
-        mean = float(each["mean"])
-        half = max(mean - each["mean_low"], each["mean_high"] - mean)
-        uncertainty = 0.0 if np.isnan(half) else float(half)
         words = trivial.get(_table_row(entry), "")
-        verdict = verdict_on(mean, uncertainty, entry, trivial=bool(words))
+        error = monte_carlo_error(each, entry, artefact.splits)
+        verdict = verdict_on(float(each["mean"]), error, entry, trivial=bool(words))
         is_constant = words and each["n"] > 1 and each["sd"] < EXACT
-        notes = [words, "a constant answer" if is_constant else ""]
-        if verdict_on(mean, uncertainty, entry) != "reproduced":
-            notes.insert(0, _flattered(entry, mean, method))
-        found.append(NumberVerdict(verdict, each, note="; ".join(filter(None, notes))))
+        notes = [_difference(each, error, entry, method), words]
+        notes += ["a constant answer"] * bool(is_constant)
+        found.append(NumberVerdict(verdict, each, error, note="; ".join(filter(None, notes))))
     return found
 
 
@@ -157,17 +191,33 @@ def _table_row(entry: PrintedNumber) -> tuple[str, str | None] | None:
     return (entry.row, entry.reading) if entry.row is not None and is_accuracy else None
 
 
-def _flattered(entry: PrintedNumber, mean: float, method: str) -> str:
-    """Return in words whom the difference from a printed number flatters."""
-    if entry.value is None or not method or not is_rate(entry.metric):
+def _difference(row: Row, error: float, entry: PrintedNumber, method: str) -> str:
+    """Return how far ours is from a printed number, whom that flatters, and the errors."""
+    if entry.value is None:
         return ""
-    difference = mean - entry.value.value
+    metric, apart = entry.metric, float(row["mean"]) - entry.value.value
+    flatters = _flattered(entry, apart, method) if abs(apart) > entry.value.rounding + EXACT else ""
+    parts = [f"{difference_text(apart, metric)}{flatters}"]
+    if row["n"] > 1:
+        parts.append(f"two Monte-Carlo errors: {difference_text(2 * error, metric).lstrip('+')}")
+        if 2 * error > band_of(entry):
+            parts.append("wider than the band of close numbers")
+    elif not math.isnan(binomial := binomial_error(row)):
+        parts.append(
+            f"binomial error of the split: {difference_text(binomial, metric).lstrip('+')}"
+        )
+    return ", ".join(parts)
+
+
+def _flattered(entry: PrintedNumber, difference: float, method: str) -> str:
+    """Return in words whom the difference from a printed number flatters."""
+    if not method or not is_rate(entry.metric):
+        return ""
     whose = "the paper's method" if entry.select.reducer == method else "a rival"
     if entry.select.reducer == "none":
         whose = "no reduction"
     flatters = (difference < 0) == lower_is_better(entry.metric)
-    apart = difference_text(abs(difference), entry.metric).lstrip("+")
-    return f"{apart} {'in favour of' if flatters else 'against'} {whose}"
+    return f" {'in favour of' if flatters else 'against'} {whose}"
 
 
 def _trivial(rows: Sequence[Row]) -> str:

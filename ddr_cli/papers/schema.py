@@ -8,7 +8,9 @@ what a word such as "much" means in numbers, for all papers alike.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
+from decimal import Decimal
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -21,7 +23,7 @@ from ddr_cli.core.registry import paper_files
 from ddr_cli.core.validation import Frozen, validated
 from ddr_cli.core.yaml_loader import read_document
 from ddr_cli.papers.predicates import AnyPredicate
-from ddr_cli.papers.questions import MethodSelector, Selector, Swap
+from ddr_cli.papers.questions import MethodSelector, Near, Selector, Swap
 
 OneLine = Annotated[str, AfterValidator(lambda text: " ".join(text.split()))]
 
@@ -37,10 +39,10 @@ class _Rule(Frozen):
 
 
 class NumberRule(_Rule):
-    """When a printed number is reproduced; `trivial` is how far above one class is no merit."""
+    """How near a close number is; `trivial` is how far above one class is no merit."""
 
-    rate_tolerance: Annotated[float, Gt(0)]
-    dimension_tolerance: Annotated[float, Gt(0)]
+    rate_band: Annotated[float, Gt(0)]
+    dimension_band: Annotated[float, Gt(0)]
     trivial: Annotated[float, Ge(0)]
 
 
@@ -74,6 +76,13 @@ class Quantity(Frozen):
 
     value: float
     text: str
+
+    @property
+    def rounding(self) -> float:
+        """Half a unit of the last printed digit."""
+        exponent = Decimal(self.text.rstrip("% ")).as_tuple().exponent
+        unit = 10.0 ** int(exponent) / (100 if "%" in self.text else 1)
+        return unit / 2
 
     @model_validator(mode="before")
     @classmethod
@@ -112,8 +121,8 @@ class Reason(Frozen):
 class _Answered(Frozen):
     """What every entry may say of itself: what it rests on, and whether it counts.
 
-    `reading` names another reading of the paper than the main one, and `same_as` an entry of
-    another artefact (``table1.none-knn``) that repeats the number: both are shown and not counted.
+    `reading` names another reading of the paper than the main one, and `same_as` an entry
+    (``table1.none-knn``) that rests on the same row of ours: both are shown and not counted.
     """
 
     reading: str | None = None
@@ -215,6 +224,7 @@ class Artefact(Frozen):
     Its `id` is as in the ``paper:`` entry of a spec, such as ``fig2``; `where` is its name in the
     paper. A table all of whose numbers have a row and a column is shown as the paper's matrix; a
     table of marks always is. One of the kind "readings" holds runs that the paper has not.
+    `splits` is over how many splits the paper took its means, None where it does not say.
     `resplits` says which runs answer over re-splits where the main ones have none.
     """
 
@@ -228,6 +238,7 @@ class Artefact(Frozen):
     marks: tuple[TableMark, ...] = ()
     thresholds: Thresholds | None = None
     choice: Choice | None = None
+    splits: Annotated[int, Ge(1)] | None = None
     resplits: Swap | None = None
     remark: str | None = None
 
@@ -250,6 +261,12 @@ class Artefact(Frozen):
     def entries(self) -> tuple[PrintedNumber | TableMark, ...]:
         """Everything that the paper prints here."""
         return (*self.printed, *self.marks)
+
+
+def _places(params: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        name: value.near if isinstance(value, Near) else value for name, value in params.items()
+    }
 
 
 class _Said(_Answered):
@@ -307,6 +324,16 @@ class Part(_Said):
     def selectors(self) -> tuple[Selector, ...]:
         """Its row, and the one that it is compared with, if there is one."""
         return (self.select,) if self.than is None else (self.select, self.than)
+
+    def is_about(self, entry: PrintedNumber) -> bool:
+        """Tell whether its row is the one that a printed number of the same run asks for."""
+        at = getattr(self.predicate, "at", None)
+        if self.along and at is None:
+            return False
+        params = self.select.params | ({self.along: at} if self.along else {})
+        told = self.select.reducer, self.select.classifier, self.metric, _places(params)
+        asked = entry.select
+        return told == (asked.reducer, asked.classifier, entry.metric, _places(asked.params))
 
     @property
     def fixed(self) -> datetime:

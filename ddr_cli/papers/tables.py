@@ -30,10 +30,12 @@ def number_data(results: Sequence[NumberResult]) -> pd.DataFrame:
         record["printed_sd"] = entry.sd.value if entry.sd else None
         for view in VIEWS:
             verdict = result.through(view)
-            statistics = ("split", "n", "mean", "sd", "mean_low", "mean_high")
+            statistics = ("split", "n", "mean", "sd")
             record |= {f"{view}_{name}": verdict.row and verdict.row[name] for name in statistics}
+            record[f"{view}_monte_carlo_error"] = verdict.error
             record[f"{view}_setting"] = verdict.setting
             record |= _verdict_data(result, view, verdict.note or verdict.reason)
+        record["claims"] = ", ".join(claim.entry.id for claim in result.claims)
         record["reason"] = cells.difference_reason(result)
         if times:
             time = times.get(entry.id)

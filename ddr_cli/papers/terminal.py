@@ -68,4 +68,5 @@ def _ours(result: NumberResult | MarkResult, view: View) -> str | None:
 def _coloured(result: Judged[Any, Any], view: View) -> Text:
     verdict = result.through(view).verdict
     colour = _COLOURS[kind_of(verdict)] if result.entry.is_counted(view) else "dim"
-    return Text(verdict_text(result, view), colour)
+    note = result.through(view).note if isinstance(result, NumberResult) else ""
+    return Text(verdict_text(result, view), colour) + Text(f"\n{note}" * bool(note), "dim")

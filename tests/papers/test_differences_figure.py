@@ -38,7 +38,7 @@ def test_printed_numbers_and_ours_have_a_panel_per_method(summaries):
 
 def test_what_papers_say_of_a_run_is_counted(summaries):
     said = notes_on(summaries["nmmp_iris"])
-    assert said.finding.startswith("0 of 2 printed numbers reproduced, 1 close (2 more")
+    assert said.finding.startswith("2 of 2 printed numbers reproduced (2 more")
     assert {number.text for number in said.quoted} >= {"paper: 95.4 %", "paper: 96.5 %"}
 
 
@@ -49,5 +49,5 @@ def test_a_title_counts_the_claims_that_rest_on_several_runs(summaries):
         for each in claims
     ]
     finding = notes_on(summaries["nmmp_iris"], {"nmmp": whole}).finding
-    assert "1 close; 4 of 4 claims" in finding
+    assert "reproduced; 4 of 4 claims" in finding
     assert "0 over re-splits (2 more" in finding

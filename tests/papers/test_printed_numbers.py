@@ -1,3 +1,4 @@
+import numpy as np
 import pytest
 
 from ddr_cli.comparison.runs import load_run
@@ -32,35 +33,59 @@ def _artefact(*printed, specs=("run",)):
 
 
 @pytest.mark.parametrize(
-    ("mean", "uncertainty", "printed", "verdict"),
+    ("mean", "error", "printed", "verdict"),
     [
+        # One split: equal after rounding, else within a point.
         (0.0965, 0.0, _printed("9.65 %"), "reproduced"),
-        (0.1065, 0.0, _printed("9.65 %"), "reproduced"),
-        (0.1066, 0.0, _printed("9.65 %"), "close"),
-        (0.1165, 0.0, _printed("9.65 %"), "close"),
-        (0.1166, 0.0, _printed("9.65 %"), "differs (higher)"),
-        (0.0764, 0.0, _printed("9.65 %"), "differs (lower)"),
-        # Our own uncertainty counts: too much of it reproduces nothing, and may reach further.
-        (0.0965, 0.01, _printed("9.65 %"), "reproduced"),
-        (0.0965, 0.0101, _printed("9.65 %"), "close"),
-        (0.1215, 0.015, _printed("9.65 %"), "close"),
-        (0.1216, 0.015, _printed("9.65 %"), "differs (higher)"),
-        (0.0965, 0.03, _printed("9.65 %"), "uninformative"),
-        (0.1300, 0.03, _printed("9.65 %"), "uninformative"),
-        (0.1400, 0.03, _printed("9.65 %"), "differs (higher)"),
-        (0.1200, 0.0, _printed("9.65 %", sd="3 %"), "reproduced"),
-        (0.1600, 0.0, _printed("9.65 %", sd="3 %"), "differs (higher)"),
-        (0.1000, 0.0, _printed("9.65 %", sd="0.1 %"), "reproduced"),
+        (0.09654, 0.0, _printed("9.65 %"), "reproduced"),
+        (0.09656, 0.0, _printed("9.65 %"), "close"),
+        (0.1065, 0.0, _printed("9.65 %"), "close"),
+        (0.1066, 0.0, _printed("9.65 %"), "differs (higher)"),
+        (0.0864, 0.0, _printed("9.65 %"), "differs (lower)"),
+        # The printed digits say how far it is rounded.
+        (0.0864, 0.0, _printed(0.086), "reproduced"),
+        (0.0866, 0.0, _printed(0.086), "close"),
+        (0.834, 0.0, _printed("83 %"), "reproduced"),
+        # Two Monte-Carlo errors, beyond a point too.
+        (0.1005, 0.002, _printed("9.65 %"), "reproduced"),
+        (0.1006, 0.002, _printed("9.65 %"), "close"),
+        (0.1200, 0.012, _printed("9.65 %"), "reproduced"),
+        (0.1206, 0.012, _printed("9.65 %"), "differs (higher)"),
+        # A printed standard deviation above a point widens what is close, and one below does not.
+        (0.1200, 0.0, _printed("9.65 %", sd="3 %"), "close"),
+        (0.1266, 0.0, _printed("9.65 %", sd="3 %"), "differs (higher)"),
+        (0.1000, 0.0, _printed("9.65 %", sd="0.1 %"), "close"),
         (0.94, 0.0, _printed("96.6 %", metric="accuracy"), "differs (lower)"),
-        (13.8, 0.0, _printed(13, metric="dimension"), "reproduced"),
-        (11.5, 0.0, _printed(13, metric="dimension"), "close"),
-        (15.1, 0.0, _printed(13, metric="dimension"), "differs (higher)"),
+        (13.4, 0.0, _printed(13, metric="dimension"), "reproduced"),
+        (12.1, 0.1, _printed(13, metric="dimension"), "close"),
+        (11.9, 0.1, _printed(13, metric="dimension"), "differs (lower)"),
     ],
 )
-def test_a_verdict_rests_on_the_difference_and_our_own_uncertainty(
-    mean, uncertainty, printed, verdict
+def test_a_verdict_rests_on_the_difference_and_the_errors_of_both_means(
+    mean, error, printed, verdict
 ):
-    assert verdict_on(mean, uncertainty, printed) == verdict
+    assert verdict_on(mean, error, printed) == verdict
+
+
+@pytest.mark.parametrize(
+    ("sd", "splits", "error"),
+    [
+        ("4 %", 25, np.sqrt(0.02**2 / 5 + 0.04**2 / 25)),
+        # What the paper does not print is ours.
+        ("4 %", None, np.sqrt(0.02**2 / 5 + 0.04**2 / 5)),
+        (None, None, np.sqrt(2 * 0.02**2 / 5)),
+    ],
+)
+def test_the_monte_carlo_error_is_that_of_both_means(
+    tmp_path, write_results, make_spec, sd, splits, error
+):
+    spread = 0.02 / np.std(range(5), ddof=1)
+    spec = make_spec("run", reducers=[CCDR], repeats=5, kind="per_class", predefined=False)
+    folder = write_results(tmp_path, spec, lambda trial: 0.1 + spread * trial.index)
+    artefact = _artefact(_printed("10 %", sd=sd)).model_copy(update={"splits": splits})
+    (result,) = judge_numbers(artefact, {"run": summary_of(folder)})
+    assert result.own.error == pytest.approx(error)
+    assert f"errors: {200 * error:.2f} points" in result.own.note
 
 
 @pytest.fixture
@@ -84,7 +109,7 @@ def summaries(tmp_path, write_results, make_spec):
 def test_both_views_are_judged(summaries):
     number = _printed("1.2 %", select={"params": {"reducer.beta": 1.0}})
     (result,) = judge_numbers(_artefact(number), summaries)
-    assert (result.own.verdict, result.resplits.verdict) == ("reproduced", "close")
+    assert (result.own.verdict, result.resplits.verdict) == ("close", "differs (higher)")
     assert result.own.row["mean"] == pytest.approx(0.01)
     assert result.resplits.row["mean"] == pytest.approx(0.03)
     assert result.own.setting == "β = 1"
@@ -202,10 +227,10 @@ def test_a_number_that_is_alone_or_beside_what_was_not_run_is_uninformative_too(
 
 def test_whom_a_difference_flatters_is_said_in_words(tmp_path, write_results, make_spec):
     summaries = _landsat(tmp_path, write_results, make_spec, lambda _: 0.1)
-    numbers = _row("ccdr", "8 %"), _row("none", "13 %")
+    numbers = _row("ccdr", "9 %"), _row("none", "13 %")
     own, rival = judge_numbers(_artefact(*numbers), summaries, "ccdr")
     assert own.own.verdict == "close"
-    assert "2.00 points against" in own.own.note
+    assert "1.00 points against" in own.own.note
     assert rival.own.verdict == "differs (lower)"
     assert "3.00 points in favour" in rival.own.note
     _, rival = judge_numbers(_artefact(*reversed(numbers)), summaries, "none")

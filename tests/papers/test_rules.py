@@ -38,7 +38,9 @@ def rules(papers, words):
                 if item.is_counted("own") or item.is_counted("resplits"):
                     printed = item.model_dump(mode="json", include={"value", "sd", "printed"})
                     counted = [item.is_counted("own"), item.is_counted("resplits")]
-                    found[f"{paper.name}.{artefact.id}.{item.id}"] = [printed, counted]
+                    found[f"{paper.name}.{artefact.id}.{item.id}"] = [
+                        *(printed, counted, artefact.splits)
+                    ]
         for claim in paper.claims:
             found[f"{paper.name}.{claim.id}"] = [
                 claim.is_counted("own"),
