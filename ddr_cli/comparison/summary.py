@@ -159,6 +159,17 @@ def best_index(means: pd.Series[Any], metric: str) -> int:
     return int(best)
 
 
+def best_over_resplits(rows: pd.DataFrame, metric: str) -> tuple[int, int] | None:
+    """Return the index label of the best mean and among how many settings it is the best.
+
+    The means are those over re-splits if there are any: the minimum over one split favours chance.
+    """
+    rows = rows.dropna(subset=["mean"])
+    over = rows[rows["split"] != "predefined"]
+    rows = rows if over.empty else over
+    return None if rows.empty else (best_index(rows["mean"], metric), len(rows))
+
+
 def swept_columns(run: Run) -> list[str]:
     """Return what the spec varies: numbers of labels, then the parameters of its sweep."""
     varied = [name for name, values in run.spec.axes.items() if len(values) > 1]

@@ -23,6 +23,7 @@ from ddr_cli.comparison.summary import (
     TUNED_SUFFIX,
     Summary,
     best_index,
+    best_over_resplits,
     swept_columns,
     with_tuned_names,
 )
@@ -228,13 +229,13 @@ class Picture:
         legend_below(figure, handles)
 
     def best(self) -> str:
-        """Return the best mean, with its method and its setting where there are several."""
-        rows = self.of_family(self.families[-1]) if self.families else self.rows
-        rows = rows.dropna(subset=["mean"])
+        """Return the best mean over re-splits if there are any, its setting, and of how many."""
         better = get_scale(self.metric).better
-        if len(rows) < 2 or better is None:
+        found = best_over_resplits(self.rows, self.metric) if better else None
+        if found is None or found[1] < 2:
             return ""
-        row: dict[Any, Any] = rows.loc[best_index(rows["mean"], self.metric)].to_dict()
+        index, compared = found
+        row: dict[Any, Any] = self.row(index).to_dict()
         word = "lowest" if better == "lower" else "highest"
         value = number(row["mean"] / self.scale, self.metric)
         method = (row["reducer_label"], row["classifier_label"])
@@ -243,7 +244,11 @@ class Picture:
             swept[LABELS] = self.ticks[swept[LABELS]]
         where = [self.name(method)] if len(self.methods) > 1 else []
         where += [setting_text(swept)] if swept else []
-        return f"{word} {get_scale(self.metric).title} {value}, {' at '.join(where)}"
+        over = family_name(row["split"], int(row["n"]))
+        return (
+            f"{word} {get_scale(self.metric).title} {value}, {' at '.join(where)} "
+            f"(of {compared} settings, {over})"
+        )
 
     def _words(self) -> str:
         """Return what the figure shows, for those who don't see it."""

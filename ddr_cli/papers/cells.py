@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ddr_cli.comparison.names import is_rate, method_name, number
+from ddr_cli.comparison.names import difference_text, is_rate, method_name, number
 from ddr_cli.papers.claims import PartResult
 from ddr_cli.papers.lookup import HEADINGS, VIEWS, Judged, View
 from ddr_cli.papers.marks import MarkResult
-from ddr_cli.papers.numbers import NumberResult, NumberVerdict, TimeRatio
+from ddr_cli.papers.numbers import NumberResult, NumberVerdict, TimeRatio, binomial_error
 from ddr_cli.papers.schema import Artefact, Claim, Kept, Part, PrintedNumber, TableMark
 
 KINDS = {
@@ -78,7 +78,7 @@ def reason_text(entry: PrintedNumber | TableMark | Claim | Part) -> str:
 def not_counted(entry: PrintedNumber | TableMark | Claim | Part, view: View) -> str:
     """Return why an entry does not count through a view; empty if it does."""
     if entry.same_as:
-        return f"rests on the row of {entry.same_as}"
+        return f"counted once, with {entry.same_as}"
     if entry.reading:
         return "another reading"
     return "" if entry.is_counted(view) else "calibration"
@@ -148,16 +148,33 @@ def difference_reason(result: NumberResult | MarkResult) -> str:
     return "" if agreed else reason_text(result.entry)
 
 
+def difference_cell(verdict: NumberVerdict, metric: str) -> str:
+    """Return ours minus printed with two Monte-Carlo errors, or with one split's binomial error."""
+    if verdict.row is None or np.isnan(verdict.difference):
+        return ""
+    text = difference_text(verdict.difference, metric, unit=False).replace("-", "−")
+    if verdict.row["n"] > 1:
+        return f"{text} ± {difference_text(2 * verdict.error, metric, unit=False).lstrip('+')}"
+    binomial = binomial_error(verdict.row)
+    if np.isnan(binomial):
+        return text
+    return f"{text} (binomial {difference_text(binomial, metric, unit=False).lstrip('+')})"
+
+
 def notes_of(result: NumberResult, views: Sequence[tuple[View, str]]) -> list[str]:
-    """Return how far ours is from the printed number through each view, and the claims about it."""
+    """Return which method the difference favours, and what is trivial, through each view."""
     notes = {heading: result.through(view).note for view, heading in views}
     if len(set(notes.values())) == 1:
         notes = {"": next(iter(notes.values()))}
-    found = [f"{heading}: {note}" if heading else note for heading, note in notes.items() if note]
-    for claim in result.claims:
-        verdicts = f"{claim.own.verdict} / over re-splits {claim.resplits.verdict}"
-        found.append(f"claim {claim.entry.sentence}: {verdicts}")
-    return found
+    return [f"{heading}: {note}" if heading else note for heading, note in notes.items() if note]
+
+
+def claims_about(result: NumberResult) -> list[str]:
+    """Return the claims about a number's row, which ask about new data, with both verdicts."""
+    return [
+        f"claim {each.entry.sentence}: {each.own.verdict} / over re-splits {each.resplits.verdict}"
+        for each in result.claims
+    ]
 
 
 def threshold_text(part: Part) -> str:

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from ddr_cli.comparison.summary import Row
-
 _FEWEST = 6
 _MOST_ACROSS = 4
 _SHIFT = 0.16
@@ -73,11 +71,6 @@ def _comparable(results: Sequence[NumberResult]) -> list[NumberResult]:
     return shown if one_metric and all(each.entry.row for each in shown) else []
 
 
-def _apart(result: NumberResult, row: Row) -> float:
-    """Return the mean of ours less the printed number."""
-    return float(row["mean"]) - (result.entry.value.value if result.entry.value else np.nan)
-
-
 def _scale(result: NumberResult) -> float:
     return 100.0 if is_rate(result.entry.metric) else 1.0
 
@@ -85,10 +78,10 @@ def _scale(result: NumberResult) -> float:
 def _limit(results: Sequence[NumberResult]) -> float:
     """Return where the axis ends: a few far differences don't press the others together."""
     apart = [
-        abs(_scale(each) * _apart(each, row)) + _scale(each) * band_of(each.entry)
+        _scale(each) * (abs(verdict.difference) + band_of(each.entry))
         for each in results
-        for row in (each.own.row, each.resplits.row)
-        if row is not None
+        for verdict in (each.own, each.resplits)
+        if verdict.row is not None
     ]
     return float(min(1.1 * max(apart), _FAR * np.median(apart)))
 
@@ -113,7 +106,7 @@ def _draw_column(
         ):
             if verdict is None or verdict.row is None:
                 continue
-            mean = _scale(each) * _apart(each, verdict.row)
+            mean = _scale(each) * verdict.difference
             if abs(mean) > limit:
                 edge, side = (limit, "right") if mean > 0 else (-limit, "left")
                 text = f"{mean:+.1f} →" if mean > 0 else f"← {mean:+.1f}"
@@ -130,8 +123,8 @@ def _draw_column(
 def _words(results: Sequence[NumberResult]) -> str:
     parts = []
     for each in results:
-        assert each.row is not None  # Others are not comparable.
-        apart = difference_text(_apart(each, each.row), each.entry.metric)
+        verdict = each.own if each.own.row else each.resplits
+        apart = difference_text(verdict.difference, each.entry.metric)
         parts.append(f"{each.entry.row}, {each.entry.column}: {apart}")
     return f"Ours less printed. {'; '.join(parts)}."
 

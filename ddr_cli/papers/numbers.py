@@ -8,13 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from ddr_cli.comparison.names import (
-    difference_text,
-    is_rate,
-    lower_is_better,
-    method_name,
-    number,
-)
+from ddr_cli.comparison.names import difference_text, is_rate, lower_is_better, method_name, number
 from ddr_cli.comparison.summary import Row, Summary
 from ddr_cli.core.errors import InputError
 from ddr_cli.data.cards import load_card
@@ -37,6 +31,9 @@ Verdict = Literal[
 ]
 
 
+_MISSED = ("close", "differs (higher)", "differs (lower)")
+
+
 def verdict_on(
     mean: float, error: float, entry: PrintedNumber, *, trivial: bool = False
 ) -> Verdict:
@@ -48,21 +45,20 @@ def verdict_on(
     - **reproduced** when abs(m - p) <= 2 e + r;
     - **close** beyond that, when abs(m - p) <= b;
     - **differs (higher)** or **differs (lower)** beyond;
+    - **uninformative** instead of reproduced or close, when 2 e > b, so that a mean at any distance
+      of a band would agree, or in a `trivial` row of a table, in which the majority-class baseline
+      does as well as every method (none is further above it than the glossary's `trivial`);
     - **not testable** where the paper prints no number.
-
-    In a `trivial` row of a table the majority-class baseline does as well as every method (none is
-    further above it than the glossary's `trivial`). Nothing is reproduced or close there: agreement
-    is **uninformative**.
     """
     if entry.value is None:
         return "not testable"
     difference = mean - entry.value.value
-    apart = abs(difference) - EXACT
-    if apart <= reach_of(error, entry):
-        return "uninformative" if trivial else "reproduced"
-    if apart <= band_of(entry):
-        return "uninformative" if trivial else "close"
-    return "differs (higher)" if difference > 0 else "differs (lower)"
+    apart, reach, band = abs(difference) - EXACT, reach_of(error, entry), band_of(entry)
+    if apart > max(reach, band):
+        return "differs (higher)" if difference > 0 else "differs (lower)"
+    if trivial or 2 * error > band:
+        return "uninformative"
+    return "reproduced" if apart <= reach else "close"
 
 
 def reach_of(error: float, entry: PrintedNumber) -> float:
@@ -106,12 +102,14 @@ def binomial_error(row: Row) -> float:
 class NumberVerdict:
     """The verdict on one printed number through one view, and the row that it rests on.
 
-    `error` is the Monte-Carlo error of both means, 0 for one split. `reason` says why there is no
-    row; `note` has the difference with its errors, whom it flatters, and what is trivial.
+    `difference` is ours minus printed, and `error` the Monte-Carlo error of both means, 0 for one
+    split. `reason` says why there is no row; `note` says which method the difference favours, and
+    whether the majority-class baseline does as well.
     """
 
     verdict: Verdict
     row: Row | None = None
+    difference: float = math.nan
     error: float = math.nan
     reason: str | None = None
     note: str = ""
@@ -176,12 +174,15 @@ def _judge_through(
             found.append(NumberVerdict(each.verdict, reason=str(each)))
             continue
         words = trivial.get(_table_row(entry), "")
-        error = monte_carlo_error(each, entry, artefact.splits)
-        verdict = verdict_on(float(each["mean"]), error, entry, trivial=bool(words))
+        mean, error = float(each["mean"]), monte_carlo_error(each, entry, artefact.splits)
+        verdict = verdict_on(mean, error, entry, trivial=bool(words))
+        apart = mean - entry.value.value if entry.value is not None else math.nan
         is_constant = words and each["n"] > 1 and each["sd"] < EXACT
-        notes = [_difference(each, error, entry, method), words]
-        notes += ["a constant answer"] * bool(is_constant)
-        found.append(NumberVerdict(verdict, each, error, note="; ".join(filter(None, notes))))
+        notes = [words, "a constant answer" if is_constant else ""]
+        if verdict in _MISSED:
+            notes.insert(0, _favoured(entry, apart, method))
+        note = "; ".join(filter(None, notes))
+        found.append(NumberVerdict(verdict, each, apart, error, note=note))
     return found
 
 
@@ -191,33 +192,16 @@ def _table_row(entry: PrintedNumber) -> tuple[str, str | None] | None:
     return (entry.row, entry.reading) if entry.row is not None and is_accuracy else None
 
 
-def _difference(row: Row, error: float, entry: PrintedNumber, method: str) -> str:
-    """Return how far ours is from a printed number, whom that flatters, and the errors."""
-    if entry.value is None:
-        return ""
-    metric, apart = entry.metric, float(row["mean"]) - entry.value.value
-    flatters = _flattered(entry, apart, method) if abs(apart) > entry.value.rounding + EXACT else ""
-    parts = [f"{difference_text(apart, metric)}{flatters}"]
-    if row["n"] > 1:
-        parts.append(f"two Monte-Carlo errors: {difference_text(2 * error, metric).lstrip('+')}")
-        if 2 * error > band_of(entry):
-            parts.append("wider than the band of close numbers")
-    elif not math.isnan(binomial := binomial_error(row)):
-        parts.append(
-            f"binomial error of the split: {difference_text(binomial, metric).lstrip('+')}"
-        )
-    return ", ".join(parts)
-
-
-def _flattered(entry: PrintedNumber, difference: float, method: str) -> str:
-    """Return in words whom the difference from a printed number flatters."""
+def _favoured(entry: PrintedNumber, difference: float, method: str) -> str:
+    """Return in words which method the difference from a printed number favours."""
     if not method or not is_rate(entry.metric):
         return ""
     whose = "the paper's method" if entry.select.reducer == method else "a rival"
     if entry.select.reducer == "none":
         whose = "no reduction"
-    flatters = (difference < 0) == lower_is_better(entry.metric)
-    return f" {'in favour of' if flatters else 'against'} {whose}"
+    favours = (difference < 0) == lower_is_better(entry.metric)
+    apart = difference_text(abs(difference), entry.metric).lstrip("+")
+    return f"{apart} {'in favour of' if favours else 'against'} {whose}"
 
 
 def _trivial(rows: Sequence[Row]) -> str:

@@ -122,7 +122,8 @@ class _Answered(Frozen):
     """What every entry may say of itself: what it rests on, and whether it counts.
 
     `reading` names another reading of the paper than the main one, and `same_as` an entry
-    (``table1.none-knn``) that rests on the same row of ours: both are shown and not counted.
+    (``table1.none-knn``) that is the same printed number or rests on the same row of ours: both are
+    shown and not counted.
     """
 
     reading: str | None = None

@@ -32,6 +32,7 @@ def number_data(results: Sequence[NumberResult]) -> pd.DataFrame:
             verdict = result.through(view)
             statistics = ("split", "n", "mean", "sd")
             record |= {f"{view}_{name}": verdict.row and verdict.row[name] for name in statistics}
+            record[f"{view}_difference"] = verdict.difference
             record[f"{view}_monte_carlo_error"] = verdict.error
             record[f"{view}_setting"] = verdict.setting
             record |= _verdict_data(result, view, verdict.note or verdict.reason)
@@ -63,8 +64,11 @@ def number_table(artefact: Artefact, results: Sequence[NumberResult]) -> pd.Data
         for view, heading in views:
             verdict = result.through(view)
             record[f"ours, {heading}"] = cells.ours_text(verdict, result.entry.metric)
+            record[f"difference, {heading}"] = cells.difference_cell(verdict, result.entry.metric)
             record[f"verdict, {heading}"] = cells.verdict_text(result, view)
-        record["in words"] = "; ".join(cells.notes_of(result, views))
+        record["in words"] = "; ".join(
+            [*cells.notes_of(result, views), *cells.claims_about(result)]
+        )
         record["reason"] = cells.difference_reason(result)
         if times:
             time = times.get(result.entry.id)
@@ -144,14 +148,24 @@ def matrix_of(result: ArtefactResult) -> Matrix | None:
     found = []
     for name, own in rows.items():
         lines = _mark_lines(own, views) if result.marks else _number_lines(own, views, times)
-        remarks = [each.entry.remark for each in own.values() if each.entry.remark]
-        for column, each in own.items():
-            if isinstance(each, NumberResult):
-                remarks += [f"{column}: {note}" for note in cells.notes_of(each, views)]
-            if reason := cells.difference_reason(each):
-                remarks.append(f"{column}, reason: {reason}")
-        found.append(MatrixRow(name, list(lines), list(dict.fromkeys(remarks))))
+        found.append(MatrixRow(name, list(lines), _remarks(own, views)))
     return Matrix(columns, found)
+
+
+def _remarks(own: Mapping[str, Any], views: Sequence[tuple[View, str]]) -> list[str]:
+    """Return notes, claims and reasons, each once, with the columns that it is about."""
+    about: dict[str, list[str]] = {}
+    general: list[str] = []
+    for column, each in own.items():
+        general += [each.entry.remark] if each.entry.remark else []
+        if isinstance(each, NumberResult):
+            general += cells.claims_about(each)
+            for note in cells.notes_of(each, views):
+                about.setdefault(f": {note}", []).append(column)
+        if reason := cells.difference_reason(each):
+            about.setdefault(f", reason: {reason}", []).append(column)
+    specific = [f"{', '.join(columns)}{text}" for text, columns in about.items()]
+    return [*dict.fromkeys(general), *specific]
 
 
 def _number_lines(
@@ -177,6 +191,12 @@ def _number_lines(
                 for column, each in own.items()
             },
         )
+        apart = {
+            column: cells.difference_cell(each.through(view), each.entry.metric)
+            for column, each in own.items()
+        }
+        if any(apart.values()):
+            yield f"difference, {heading}", {column: (text, "") for column, text in apart.items()}
     timed = {
         column: times.get(each.entry.id)
         for column, each in own.items()

@@ -9,7 +9,14 @@ import pandas as pd
 from rich.text import Text
 
 from ddr_cli.papers.assess import Assessment, PaperResult
-from ddr_cli.papers.cells import entry_text, kind_of, ours_text, printed_text, verdict_text
+from ddr_cli.papers.cells import (
+    difference_cell,
+    entry_text,
+    kind_of,
+    ours_text,
+    printed_text,
+    verdict_text,
+)
 from ddr_cli.papers.lookup import VIEWS, Judged, View
 from ddr_cli.papers.marks import MarkResult
 from ddr_cli.papers.numbers import NumberResult
@@ -62,11 +69,12 @@ def paper_tables(result: PaperResult) -> Iterable[Table]:
 def _ours(result: NumberResult | MarkResult, view: View) -> str | None:
     if isinstance(result, MarkResult):
         return result.through(view).kept or result.through(view).reason
-    return ours_text(result.through(view), result.entry.metric)
+    verdict, metric = result.through(view), result.entry.metric
+    apart = difference_cell(verdict, metric)
+    return ours_text(verdict, metric) + (f"\n{apart}" if apart else "")
 
 
 def _coloured(result: Judged[Any, Any], view: View) -> Text:
     verdict = result.through(view).verdict
     colour = _COLOURS[kind_of(verdict)] if result.entry.is_counted(view) else "dim"
-    note = result.through(view).note if isinstance(result, NumberResult) else ""
-    return Text(verdict_text(result, view), colour) + Text(f"\n{note}" * bool(note), "dim")
+    return Text(verdict_text(result, view), colour)

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import pandas as pd
 
 from ddr_cli.comparison.compare import Comparison, compare
-from ddr_cli.comparison.names import metric_name, number
+from ddr_cli.comparison.names import family_name, metric_name, number
 from ddr_cli.comparison.runs import Run
-from ddr_cli.comparison.summary import Row, Summary, best_index
+from ddr_cli.comparison.summary import Row, Summary, best_over_resplits
 from ddr_cli.core.errors import InputError
 from ddr_cli.core.own_code import class_name
 from ddr_cli.engine.rows.journal import OK
@@ -77,18 +77,21 @@ def own_run_tables(own: OwnRun) -> Iterable[Table]:
 
 
 def totals_table(summaries: Sequence[Summary]) -> Table:
-    """Return a row per run: how far it is, and its best method."""
+    """Return a row per run: how far it is, and its best setting among how many."""
     return Table(pd.DataFrame([_totals(each) for each in summaries]), "Other runs", left=("best",))
 
 
 def _totals(summary: Summary) -> dict[str, str]:
     run, metric = summary.run, summary.run.spec.metrics[0]
-    cells = summary.methods[summary.methods["metric"] == metric].dropna(subset="mean")
-    best = Row(summary, best_index(cells["mean"], metric)) if len(cells) else None
-    return {
+    cells = summary.methods[summary.methods["metric"] == metric]
+    record = {
         "run": run.name,
         "trials": f"{len(run.ok)} of {run.planned}",
         "failed": str(run.failed or ""),
-        "best": best.title if best else "",
-        "mean": f"{metric_name(metric)} {number(best['mean'], metric)}" if best else "",
     }
+    if (found := best_over_resplits(cells, metric)) is None:
+        return record | dict.fromkeys(("best", "of", "mean", "over"), "")
+    row, compared = Row(summary, found[0]), found[1]
+    mean = f"{metric_name(metric)} {number(row['mean'], metric)}"
+    over = family_name(row.family, int(row["n"]))
+    return record | {"best": row.title, "of": str(compared), "mean": mean, "over": over}

@@ -184,9 +184,10 @@ def _bests(
                 family_name(row.family, row["n"]),
                 _cell(_records(cells.loc[[row.index]])[0], metric),
                 row.setting,
+                str(len(group)),
             ]
         )
-    return pd.DataFrame(rows, columns=[*left, "best", "at"]), (*left, "at")
+    return pd.DataFrame(rows, columns=[*left, "best", "at", "of settings"]), (*left, "at")
 
 
 def _tuples(rows: pd.DataFrame, columns: list[str]) -> list[tuple[object, ...]]:

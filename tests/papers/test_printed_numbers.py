@@ -3,6 +3,7 @@ import pytest
 
 from ddr_cli.comparison.runs import load_run
 from ddr_cli.comparison.summary import summarize, summary_of
+from ddr_cli.papers.cells import difference_cell
 from ddr_cli.papers.figure_notes import quoted_numbers
 from ddr_cli.papers.lookup import nearest_place
 from ddr_cli.papers.numbers import judge_numbers, verdict_on
@@ -46,11 +47,14 @@ def _artefact(*printed, specs=("run",)):
         (0.0864, 0.0, _printed(0.086), "reproduced"),
         (0.0866, 0.0, _printed(0.086), "close"),
         (0.834, 0.0, _printed("83 %"), "reproduced"),
-        # Two Monte-Carlo errors, beyond a point too.
+        # Two Monte-Carlo errors.
         (0.1005, 0.002, _printed("9.65 %"), "reproduced"),
         (0.1006, 0.002, _printed("9.65 %"), "close"),
-        (0.1200, 0.012, _printed("9.65 %"), "reproduced"),
+        # With errors wider than a point agreement says nothing; a larger difference does.
+        (0.0965, 0.012, _printed("9.65 %"), "uninformative"),
+        (0.1200, 0.012, _printed("9.65 %"), "uninformative"),
         (0.1206, 0.012, _printed("9.65 %"), "differs (higher)"),
+        (0.1200, 0.012, _printed("9.65 %", sd="3 %"), "reproduced"),
         # A printed standard deviation above a point widens what is close, and one below does not.
         (0.1200, 0.0, _printed("9.65 %", sd="3 %"), "close"),
         (0.1266, 0.0, _printed("9.65 %", sd="3 %"), "differs (higher)"),
@@ -85,7 +89,7 @@ def test_the_monte_carlo_error_is_that_of_both_means(
     artefact = _artefact(_printed("10 %", sd=sd)).model_copy(update={"splits": splits})
     (result,) = judge_numbers(artefact, {"run": summary_of(folder)})
     assert result.own.error == pytest.approx(error)
-    assert f"errors: {200 * error:.2f} points" in result.own.note
+    assert difference_cell(result.own, "error").endswith(f" ± {200 * error:.2f}")
 
 
 @pytest.fixture

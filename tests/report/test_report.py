@@ -119,17 +119,14 @@ def test_the_table_holds_printed_ours_and_verdict(written):
     assert float(row["own_mean"]) == 0.086
     assert (row["own_n"], row["own_verdict"]) == ("1", "reproduced")
     assert float(row["resplits_mean"]) == pytest.approx(0.097)
-    assert (row["resplits_n"], row["resplits_verdict"]) == ("10", "close")
+    assert (row["resplits_n"], row["resplits_verdict"]) == ("10", "differs (higher)")
+    assert float(row["resplits_difference"]) == pytest.approx(0.011)
     assert row["own_setting"] == "β = 0.5"
     markdown = (results / "report/tables/ccdr_fig2.md").read_text(encoding="utf-8")
-    assert (
-        "| CCDR, k-NN at β = 0.5 | 0.086 (8.6 %) | 8.60 % | (reproduced: calibration) |" in markdown
-    )
+    assert "| CCDR, k-NN at β = 0.5 | 0.086 (8.6 %) | 8.60 % | +0.00" in markdown
+    assert "| (reproduced: calibration) |" in markdown
     latex = (results / "report/tables/ccdr_fig2.tex").read_text(encoding="utf-8")
-    assert (
-        r"CCDR, k-NN at $\beta$ = 0.5 & 0.086 (8.6 \%) & 8.60 \% & (reproduced: calibration) &"
-        in latex
-    )
+    assert r"CCDR, k-NN at $\beta$ = 0.5 & 0.086 (8.6 \%) & 8.60 \% & +0.00" in latex
     assert r"\toprule" in latex
 
 
@@ -227,7 +224,7 @@ def test_the_page_is_whole_and_needs_no_other_file(page, written):
     "sentence",
     [
         "Fig. 2: Error against β",
-        "0.086 (8.6 %) 8.60 % (reproduced: calibration) 9.70 ± 0.03 % (n = 10) ≈ close",
+        "(reproduced: calibration) 9.70 ± 0.03 % (n = 10) +1.10 ± 0.03 ▲ differs (higher)",
         "ddr run landsat_ccdr_table1",
         "landsat_ccdr_k: 12 of 66 trials done",
         "15.5 % gained, 10 % asked",
