@@ -56,8 +56,8 @@ def draw_differences(title: str, results: Sequence[NumberResult]) -> Figure | No
             axes.remove()
         style.name_lines(grid[0, 0], rows)
         for axes in grid[-1]:
-            unit = " (points)" if is_rate(shown[0].entry.metric) else ""
-            axes.set_xlabel(f"ours less printed{unit}")
+            unit = " (percentage points)" if is_rate(shown[0].entry.metric) else ""
+            axes.set_xlabel(f"ours minus printed{unit}")
         found = counted("printed number", "reproduced", shown)
         style.set_title(figure, f"{title}: {found}" if found else title, _words(shown))
         style.legend_below(figure, _handles(several=several))
@@ -126,7 +126,7 @@ def _words(results: Sequence[NumberResult]) -> str:
         verdict = each.own if each.own.row else each.resplits
         apart = difference_text(verdict.difference, each.entry.metric)
         parts.append(f"{each.entry.row}, {each.entry.column}: {apart}")
-    return f"Ours less printed. {'; '.join(parts)}."
+    return f"Ours minus printed. {'; '.join(parts)}."
 
 
 def _handles(*, several: bool) -> list[object]:
@@ -134,5 +134,5 @@ def _handles(*, several: bool) -> list[object]:
     own = style.legend_entry("the paper's split", **dot | {"markerfacecolor": "white"})
     text = "ours ± two Monte-Carlo errors and the rounding: reproduced if it reaches 0"
     mean = style.legend_entry(text, linestyle="-", **dot)
-    band = "close: within a point, or the printed standard deviation"
+    band = "close: within one percentage point, or the printed standard deviation"
     return [*[own] * several, mean, Patch(facecolor=style.OTHERS, alpha=0.7, label=band)]
