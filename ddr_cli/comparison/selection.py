@@ -246,14 +246,16 @@ def _best(
             group = _with_value(place, group, column, value, remarks)
         if group.empty:
             continue
-        if len(group) > 1:
-            remarks.add(
-                f"Swept methods are compared at their best setting by mean {metric_name(metric)} "
-                "on the test parts, which favours larger grids; --at NAME=VALUE takes one setting",
-                place,
-            )
         row = Row(place.summary, best_index(group["mean"], metric))
         found.append(ComparedMethod(place, row, len(group)))
+    most = max((each.settings for each in found), default=1)
+    if most > 1:
+        remarks.add(
+            f"Swept methods are compared at their best setting, of up to {most}, by mean "
+            f"{metric_name(metric)} on the test sets, which favours larger grids; "
+            "--at NAME=VALUE takes one setting",
+            place,
+        )
     return found
 
 
