@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ddr_cli.cli import completion
-from ddr_cli.cli.options import Offline, console, in_width, print_table, sources
+from ddr_cli.cli.options import (
+    AsJson,
+    Offline,
+    console,
+    in_width,
+    print_json,
+    print_table,
+    sources,
+)
 from ddr_cli.core.errors import EXIT_FAILED, DataUnavailableError, InputError
 
 if TYPE_CHECKING:
@@ -51,6 +59,7 @@ def status(
             "--verify", help="Read the files and check counts and fingerprints against the cards."
         ),
     ] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Show data sets, all by default: size, licence, where each is found, what is missing.
 
@@ -68,6 +77,9 @@ def status(
         return
     places = sources(None, offline=True)
     rows = [dataset_status(card, places) for card in cards]
+    if as_json:
+        print_json(rows)
+        return
     counts = ("samples", "features", "classes")
     records = [
         {

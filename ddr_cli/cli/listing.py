@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ddr_cli.cli.options import in_width
+from ddr_cli.cli.options import AsJson, in_width, print_json
 from ddr_cli.core.errors import InputError, did_you_mean
 
 if TYPE_CHECKING:
@@ -34,6 +34,20 @@ class Kind(StrEnum):
 
 
 _KINDS = ", ".join(Kind)
+_ABOUT = {
+    Kind.datasets: "data sets with a card",
+    Kind.reducers: "methods of dimensionality reduction",
+    Kind.classifiers: "classifiers that score an embedding",
+    Kind.measures: "other scores of an embedding",
+    Kind.metrics: "metrics of a classifier",
+    Kind.splits: "ways to split data into training and test set",
+    Kind.preprocessors: "preprocessing steps",
+    Kind.formats: "file formats that a card may name",
+    Kind.generators: "generators of synthetic data",
+    Kind.papers: "papers that are reproduced",
+    Kind.configs: "shipped specs",
+    Kind.suites: "shipped suites",
+}
 
 _REGISTRIES = {
     Kind.reducers: ("ddr_cli.reducers.registry", "REDUCERS"),
@@ -88,8 +102,6 @@ def _titles(folder: str) -> Iterable[tuple[str, str]]:
 
 
 def _kind(word: str) -> Kind:
-    if not word:
-        raise InputError(f"Name what to list: {_KINDS}.")
     if word not in set(Kind):
         raise InputError(f"No kind {word!r}.{did_you_mean(word, Kind)} There are {_KINDS}.")
     return Kind(word)
@@ -106,9 +118,16 @@ def list_names(
             ],
         ),
     ] = "",
+    as_json: AsJson = False,
 ) -> None:
-    """List the data sets, shipped specs and suites, or what a spec or a card may name."""
-    rows = list(_names_and_summaries(_kind(kind)))
+    """List the data sets, shipped specs and suites, or what a spec or a card may name.
+
+    Without KIND, the kinds are listed.
+    """
+    rows = list(_names_and_summaries(_kind(kind)) if kind else _ABOUT.items())
+    if as_json:
+        print_json([{"name": name, "summary": summary} for name, summary in rows])
+        return
     width = max((len(name) for name, _ in rows), default=0)
     for name, summary in rows:
         typer.echo(in_width(f"{name:<{width}}  {summary}", indent=width + 2))

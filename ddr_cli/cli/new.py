@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ddr_cli.cli.options import ClassifierNames, DatasetName, ReducerNames, Trust, allowed
+from ddr_cli.cli.options import ClassifierNames, DatasetName, Force, ReducerNames, Trust, allowed
 from ddr_cli.core.errors import InputError
 
 app = typer.Typer(help="Begin a method or a spec of your own.", no_args_is_help=True)
@@ -16,11 +16,12 @@ app = typer.Typer(help="Begin a method or a spec of your own.", no_args_is_help=
 @app.command("method")
 def method(
     name: Annotated[str, typer.Argument(help="The file's name without .py, such as my_method.")],
+    force: Force = False,
 ) -> None:
     """Write a method of about 40 lines that works as it stands, and a test of it."""
     from ddr_cli.spec.new import write_method
 
-    code, test, called = write_method(name)
+    code, test, called = write_method(name, force=force)
     typer.echo(f"Wrote {code} and {test}. Next:")
     typer.echo(f"  ddr check {called} --trust")
     typer.echo(f"  ddr new spec my_spec --dataset iris --reducer {called} --reducer lda --trust")
@@ -44,6 +45,7 @@ def spec(
         bool, typer.Option("--tune", help="Tune each method inside every training part.")
     ] = False,
     trust: Trust = False,
+    force: Force = False,
 ) -> None:
     """Write a commented spec that is ready to run, and the schema by which editors check it.
 
@@ -62,6 +64,7 @@ def spec(
             classifiers=classifiers or ["knn"],
             sweep=dict(map(_swept, sweep or ())),
             tuned=tune,
+            force=force,
         ),
     )
     path, trials = found

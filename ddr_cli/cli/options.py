@@ -19,6 +19,7 @@ from ddr_cli.cli import completion
 from ddr_cli.core.errors import InputError
 
 if TYPE_CHECKING:
+    import pandas as pd
     from rich.console import Console
 
     from ddr_cli.data import Sources
@@ -97,7 +98,8 @@ Trust = Annotated[
 ]
 Offline = Annotated[bool, typer.Option("--offline", help="Never download anything.")]
 Jobs = Annotated[
-    int, typer.Option("--jobs", "-j", min=1, help="Number of worker processes, one core each.")
+    int,
+    typer.Option("--jobs", "-j", help="Number of worker processes, one core each; -1: all cores."),
 ]
 Backend = Annotated[
     str,
@@ -123,6 +125,7 @@ RedoWords = Annotated[
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only problems.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace files that exist.")]
 
 
 _WIDTH_IN_A_PIPE = 160
@@ -146,6 +149,21 @@ def print_table(screen: Console, table: Table) -> None:
     screen.print(table.terminal())
     for note in table.notes:
         screen.print(note)
+
+
+def print_json(content: Any) -> None:
+    """Print JSON; what is missing is null."""
+    import json
+
+    typer.echo(json.dumps(content, indent=2, ensure_ascii=False))
+
+
+def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return the rows of a frame for JSON."""
+    import json
+
+    found: list[dict[str, Any]] = json.loads(frame.to_json(orient="records"))
+    return found
 
 
 def in_width(text: str, *, indent: int = 0) -> str:
@@ -271,6 +289,7 @@ class RunOptions:
     trust: Trust = False
     sandbox: Sandbox = False
     quiet: Quiet = False
+    as_json: AsJson = False
 
     def settings(self) -> RunSettings:
         """Return those that say how specs are run."""
@@ -278,7 +297,8 @@ class RunOptions:
 
         own = vars(self).keys() & {one.name for one in fields(RunSettings)}
         named = {name: getattr(self, name) for name in own}
-        return RunSettings(**named | {"redo": tuple(self.redo or ())})
+        quiet = self.quiet or self.as_json
+        return RunSettings(**named | {"redo": tuple(self.redo or ()), "quiet": quiet})
 
     def sources(self) -> Sources:
         """Return where data sets are looked for."""

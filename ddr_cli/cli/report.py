@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ddr_cli.cli.options import console, in_width, print_table
+from ddr_cli.cli.options import AsJson, console, in_width, print_json, print_table, records
 from ddr_cli.core.errors import EXIT_FAILED
 from ddr_cli.report import Format
 
@@ -38,6 +38,7 @@ def report(
             help="Write nothing; exit 1 if a verdict of verdicts.json is lost.",
         ),
     ] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Rebuild tables, figures, verdicts and one page from the journals of all runs.
 
@@ -50,7 +51,10 @@ def report(
         outcome = check_report(results, paper=paper)
     else:
         outcome = write_report(results, paper=paper, format=format)
-    _show(outcome, full=full)
+    if as_json:
+        _print_json(outcome)
+    else:
+        _show(outcome, full=full)
     for reason in outcome.assessment.unread:
         typer.echo(f"Left out: {reason}", err=True)
     for lost in outcome.regressions:
@@ -58,12 +62,20 @@ def report(
     if check:
         _conclude(outcome, results)
         return
-    typer.echo(f"{len(outcome.files)} files written below {results}.")
-    if outcome.page:
+    typer.echo(f"{len(outcome.files)} files written below {results}.", err=as_json)
+    if outcome.page and not as_json:
         size = outcome.page.stat().st_size
         typer.echo(f"The report: {outcome.page} ({size / 1e6:.2f} MB)")
     if outcome.assessment.unread:
         raise typer.Exit(EXIT_FAILED)
+
+
+def _print_json(outcome: ReportOutcome) -> None:
+    """Print the verdicts by paper, and the summaries of the runs that belong to none."""
+    from ddr_cli.papers.record import verdict_record
+
+    runs = {each.run.name: records(each.rows) for each in outcome.assessment.others}
+    print_json({"papers": verdict_record(outcome.assessment), "runs": runs})
 
 
 def _conclude(outcome: ReportOutcome, results: Path) -> None:
@@ -75,7 +87,7 @@ def _conclude(outcome: ReportOutcome, results: Path) -> None:
         )
     if outcome.regressions or outcome.assessment.unread:
         raise typer.Exit(EXIT_FAILED)
-    typer.echo("No recorded verdict is lost.")
+    typer.echo("No recorded verdict is lost.", err=True)
 
 
 def _show(outcome: ReportOutcome, *, full: bool) -> None:

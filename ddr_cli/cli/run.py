@@ -6,11 +6,20 @@ import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from ddr_cli.cli.options import RunOptions, SpecNames, console, load, print_table, takes_run_options
+from ddr_cli.cli.options import (
+    RunOptions,
+    SpecNames,
+    console,
+    load,
+    print_json,
+    print_table,
+    records,
+    takes_run_options,
+)
 from ddr_cli.core.errors import EXIT_FAILED, EXIT_INTERRUPTED, DdrError
 
 if TYPE_CHECKING:
@@ -40,7 +49,7 @@ def run_and_show(specs: Sequence[Spec], options: RunOptions) -> None:
     from ddr_cli.engine import run_specs
     from ddr_cli.spec import left_out
 
-    for spec in specs if not options.quiet else ():
+    for spec in specs if not (options.quiet or options.as_json) else ():
         for line in left_out(spec):
             typer.echo(f"{spec.name}: {line}")
 
@@ -52,21 +61,31 @@ def run_and_show(specs: Sequence[Spec], options: RunOptions) -> None:
         if not options.quiet:
             import ddr_cli.report.run_tables  # noqa: F401
 
+    summaries: dict[str, Any] = {}
     endings = run_specs(
         specs,
         options.settings(),
         sources=options.sources(),
-        ended=lambda outcome: _show(outcome, options, one_of_several=len(specs) > 1),
+        ended=lambda outcome: _show(
+            outcome, options, one_of_several=len(specs) > 1, summaries=summaries
+        ),
         refused=lambda spec, error: typer.echo(f"Error: {spec.name}: {error}", err=True),
         started=load_libraries,
     )
-    if len(specs) > 1 and not options.quiet:
+    if options.as_json:
+        print_json(summaries)
+    elif len(specs) > 1 and not options.quiet:
         _show_all(endings, options.out)
     exit_unless_done(endings)
 
 
-def exit_unless_done(endings: Mapping[str, RunOutcome | DdrError]) -> None:
-    """Exit with 130 if interrupted, as the first error says, or with 1 if some trials failed."""
+def exit_unless_done(
+    endings: Mapping[str, RunOutcome | DdrError], *, only_new: bool = False
+) -> None:
+    """Exit with 130 if interrupted, as the first error says, or with 1 if some trials failed.
+
+    With `only_new` trials that had failed before this run do not count.
+    """
     outcomes = [each for each in endings.values() if not isinstance(each, DdrError)]
     if any(outcome.interrupted for outcome in outcomes):
         typer.echo(f"The same command resumes:\n  {_this_command()}", err=True)
@@ -74,12 +93,14 @@ def exit_unless_done(endings: Mapping[str, RunOutcome | DdrError]) -> None:
     for ending in endings.values():
         if isinstance(ending, DdrError):
             raise typer.Exit(ending.exit_code)
-    if any(outcome.failed for outcome in outcomes):
+    if any(outcome.failed > outcome.failed_before * only_new for outcome in outcomes):
         raise typer.Exit(EXIT_FAILED)
 
 
-def _show(outcome: RunOutcome, options: RunOptions, *, one_of_several: bool) -> None:
-    """Derive the files of a run that has ended, and say what came out of it."""
+def _show(
+    outcome: RunOutcome, options: RunOptions, *, one_of_several: bool, summaries: dict[str, Any]
+) -> None:
+    """Derive the files of a run that has ended, and print its results or keep them for JSON."""
     kept = outcome.done + outcome.skipped
     if outcome.interrupted:
         ended = kept + outcome.failed
@@ -91,7 +112,8 @@ def _show(outcome: RunOutcome, options: RunOptions, *, one_of_several: bool) -> 
     is_derived = outcome.done == 0 and _is_derived(
         outcome.folder, _CHECKOUT_SECONDS if one_of_several else 0.0
     )
-    if is_derived and not outcome.failed and (one_of_several or options.quiet):
+    needed = options.as_json or not (one_of_several or options.quiet)
+    if is_derived and not outcome.failed and not needed:
         return
     if kept:
         from ddr_cli.comparison.summary import summary_of
@@ -103,7 +125,9 @@ def _show(outcome: RunOutcome, options: RunOptions, *, one_of_several: bool) -> 
             from ddr_cli.report import write_run
 
             write_run(summary, notes_on(summary))
-        if not options.quiet and not outcome.interrupted:
+        if options.as_json:
+            summaries[outcome.folder.name] = records(summary.rows)
+        elif not options.quiet and not outcome.interrupted:
             _show_results(outcome, summary)
             if not one_of_several:
                 _show_next(options.out)

@@ -21,7 +21,9 @@ from ddr_cli.cli.options import (
     allowed,
     console,
     in_width,
+    print_json,
     print_table,
+    records,
 )
 from ddr_cli.cli.run import exit_unless_done
 from ddr_cli.core.errors import InputError
@@ -129,7 +131,8 @@ def run(
     if not quiet:
         typer.echo(progress_line(suite, seen_again(parts)))
         typer.echo(f"  {folder}")
-    exit_unless_done(endings)
+    # A failed trial is a result: the method scores as the majority-class baseline there.
+    exit_unless_done(endings, only_new=True)
 
 
 def _print_error(text: str) -> None:
@@ -152,8 +155,6 @@ def status(
     them, and a run replaces them. With --hours, also estimate the CPU time of what is left, from
     the rows that exist, and show what that budget would cover.
     """
-    import json
-
     from ddr_cli.core.extras import nothing_fitted
     from ddr_cli.suite.remaining import cost_table
     from ddr_cli.suite.tables import (
@@ -168,8 +169,7 @@ def status(
         suite = _load(name, trust)
         parts = _parts(suite, out, tracks, only)
     if as_json:
-        content = {part.spec.name: part.tallies.to_dict("index") for part in parts}
-        typer.echo(json.dumps(content, indent=2))
+        print_json({part.spec.name: part.tallies.to_dict("index") for part in parts})
         return
     tables, lines = [*status_tables(parts)], [progress_line(suite, parts)]
     if hours is not None:
@@ -195,6 +195,7 @@ def table(
     defaults: Annotated[
         bool, typer.Option("--defaults", help="Methods at their defaults instead of tuned.")
     ] = False,
+    as_json: AsJson = False,
     trust: Trust = False,
 ) -> None:
     """Show the leaderboard of a suite's rows: the results of each method over the data sets."""
@@ -213,6 +214,9 @@ def table(
         track=track,
         baseline=suite.baseline_of(track),
     )
+    if as_json:
+        print_json(records(board.table))
+        return
     print_table(console(), leaderboard_table(board))
     notes = leaderboard_notes(board, suite.methods_of(track))
     for line in [*notes, *trust_notes(board, rows, parts[0].spec, suite.errata)]:
@@ -286,6 +290,7 @@ def add(
     trust: Trust = False,
     sandbox: Sandbox = False,  # noqa: ARG001 (its callback acts)
     quiet: Quiet = False,
+    as_json: AsJson = False,
 ) -> None:
     """Run your own method on the splits that a suite's methods have finished; show its rank.
 
@@ -298,7 +303,7 @@ def add(
     from ddr_cli.suite.tables import leaderboard_notes, leaderboard_table, own_method_lines
 
     suite = _load(name, trust)
-    settings = RunSettings(out=out, jobs=jobs, quiet=quiet)
+    settings = RunSettings(out=out, jobs=jobs, quiet=quiet or as_json)
     joined = allowed(
         trust,
         lambda: join(
@@ -310,7 +315,10 @@ def add(
             told=partial(typer.echo, err=True),
         ),
     )
-    if joined.ours:
+    if joined.ours and as_json:
+        board = joined.board(joined.rows, tuned=suite.tracks[joined.track].tune is not None)
+        print_json({"method": joined.label, "leaderboard": records(board.table)})
+    elif joined.ours:
         rows, tunes = joined.rows, suite.tracks[joined.track].tune is not None
         for tuned in (True, False) if tunes else (False,):
             board = joined.board(rows, tuned=tuned)
@@ -328,4 +336,4 @@ def add(
             typer.echo(in_width(line, indent=2))
         for line in audit_lines(joined.audits):
             typer.echo(in_width(f"Audit, {line}", indent=2))
-    exit_unless_done(joined.endings)
+    exit_unless_done(joined.endings, only_new=True)

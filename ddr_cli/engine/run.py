@@ -54,6 +54,12 @@ class RunSettings:
     quiet: bool = False
 
     def __post_init__(self) -> None:
+        if self.jobs == 0:
+            raise InputError("--jobs 0 starts no process; give 1 or more, or -1 for all cores.")
+        if self.jobs < 0:
+            from joblib import effective_n_jobs
+
+            object.__setattr__(self, "jobs", effective_n_jobs(self.jobs))
         if self.timeout is not None and not 0 < self.timeout <= _LONGEST_TIMEOUT:
             raise InputError(
                 f"--timeout {self.timeout:g} is not a number of seconds between 0 and "
@@ -66,7 +72,8 @@ class RunOutcome:
     """How a run ended.
 
     Of the `planned` trials, `done` succeeded in this run, `skipped` had succeeded before, and
-    `failed` have a row of a failure. The same call resumes a run that was `interrupted`.
+    `failed` have a row of a failure, `failed_before` of them already before it. The same call
+    resumes a run that was `interrupted`.
     """
 
     folder: Path
@@ -76,6 +83,7 @@ class RunOutcome:
     skipped: int
     interrupted: bool = False
     cpu_seconds: float = 0.0
+    failed_before: int = 0
 
 
 class SpecRun:
@@ -183,7 +191,12 @@ class SpecRun:
         good = sum(each == OK for each in status.values())
         skipped = sum(each == OK for each in decision.rows.values())
         planned = len(self.plan.trials)
-        return RunOutcome(self.folder, planned, good - skipped, len(status) - good, skipped)
+        again = set(decision.todo)
+        before = sum(status != OK and key not in again for key, status in decision.rows.items())
+        failed = len(status) - good
+        return RunOutcome(
+            self.folder, planned, good - skipped, failed, skipped, failed_before=before
+        )
 
 
 def run_spec(

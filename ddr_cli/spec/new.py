@@ -31,14 +31,14 @@ _SPLITS = {
 }
 
 
-def write_method(name: str) -> tuple[Path, Path, str]:
+def write_method(name: str, *, force: bool = False) -> tuple[Path, Path, str]:
     """Write ``<name>.py`` and its test here; return both and what a spec calls the method."""
     if not name.isidentifier() or keyword.iskeyword(name):
         raise InputError(f"'{name}' can't be a Python module; use a name such as my_method.")
     code, test = Path(f"{name}.py"), Path(f"test_{name}.py")
     class_name = "".join(word[:1].upper() + word[1:] for word in name.split("_"))
     for path in (code, test):
-        _refuse_existing(path)
+        _refuse_existing(path, force)
     for path, template in ((code, "method.txt"), (test, "method_test.txt")):
         text = (_TEMPLATES / template).read_text(encoding="utf-8")
         for word, meant in {"CLASS": class_name, "MODULE": name, "TEST": test.name}.items():
@@ -56,29 +56,31 @@ def write_spec(
     classifiers: Sequence[str],
     sweep: Mapping[str, Any],
     tuned: bool,
+    force: bool = False,
 ) -> tuple[Path, int]:
     """Write ``<name>.yaml`` here, and the schema by which editors check it.
 
-    Returns the path and the number of trials of the spec. Raises InputError if the file exists, or
-    if the spec would be wrong.
+    Returns the path and the number of trials of the spec. Raises InputError if the file exists and
+    is not to be replaced, or if the spec would be wrong; the file is then as it was.
     """
     path = Path(f"{name.removesuffix('.yaml')}.yaml")
-    _refuse_existing(path)
+    _refuse_existing(path, force)
+    before = path.read_bytes() if path.exists() else None
     text = _spec_text(path, load_card(dataset), dataset, reducers, classifiers, sweep, tuned)
     with clear_messages(path):
         atomic_write(path, text)
     try:
         spec = load_spec(path)
     except InputError:
-        path.unlink()
+        path.unlink() if before is None else atomic_write(path, before)
         raise
     write_schema(path.parent)
     return path, len(expand(spec))
 
 
-def _refuse_existing(path: Path) -> None:
-    if path.exists():
-        raise InputError(f"{path} exists already; choose another name.")
+def _refuse_existing(path: Path, force: bool) -> None:
+    if path.exists() and not force:
+        raise InputError(f"{path} exists already; choose another name, or replace it by --force.")
 
 
 def _spec_text(

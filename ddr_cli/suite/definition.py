@@ -314,11 +314,14 @@ class Suite(StrictFrozen):
         if track.tune is None:
             asked: Any = {"grid": sorted({min(n, most) for n in track.dimensions})}
             return {**item, WIDTH: asked if track.dimensions else default}, None
-        # A method of the user's own is tuned among what it declares.
-        if not (is_code(name) and not grids and traits.grids):
-            stated: Any = given.get(WIDTH, {"grid": self.widths})
-            offered = {each for each in stated["grid"] if each <= most}
-            item[WIDTH] = {"grid": sorted({*offered, default})}
+        # A method of the user's own is tuned over the grids that it declares.
+        own = traits.grids if is_code(name) and not grids else {}
+        item |= {key: {"grid": list(values)} for key, values in own.items()}
+        stated: Any = item.get(WIDTH) or (None if own else {"grid": self.widths})
+        if stated is None:
+            return {**item, WIDTH: default}, None
+        offered = {each for each in stated["grid"] if each <= most}
+        item[WIDTH] = {"grid": sorted({*offered, default})}
         return item, default
 
 

@@ -1,5 +1,7 @@
 """A message that sends the user to `ddr list` names something that can be listed."""
 
+import json
+
 import pytest
 from typer.testing import CliRunner
 
@@ -33,10 +35,13 @@ def test_a_registry_leads_to_the_list_of_its_names(registry):
     assert listed(registry.listed_as) == registry.names()
 
 
-def test_without_a_kind_all_kinds_are_named():
-    result = CliRunner().invoke(app, ["list"])
-    assert result.exit_code == InputError.exit_code
-    assert ", ".join(Kind) in result.output
+def test_without_a_kind_all_kinds_are_listed():
+    assert listed("") == list(Kind)
+
+
+def test_a_list_is_printed_as_json():
+    result = CliRunner().invoke(app, ["list", "splits", "--json"])
+    assert [each["name"] for each in json.loads(result.output)] == listed("splits")
 
 
 def test_metrics_and_splits_are_listed():

@@ -53,6 +53,19 @@ def test_a_method_is_not_written_over_another_file(name, says, folder):
     assert (folder / "mine.py").read_text() == "kept"
 
 
+def test_force_replaces_a_file_and_a_wrong_spec_leaves_it(folder):
+    words = ("new", "spec", "mine", "--dataset", "iris", "--reducer")
+    ddr(*words, "lda")
+    assert "--force" in ddr(*words, "pca", code=2)
+    ddr(*words, "pca", "--force")
+    kept = (folder / "mine.yaml").read_text()
+    assert "pca" in kept
+    ddr(*words, "nothing_of_this_name", "--force", code=2)
+    assert (folder / "mine.yaml").read_text() == kept
+    ddr("new", "method", "mine")
+    ddr("new", "method", "mine", "--force")
+
+
 def test_a_new_spec_is_commented_right_and_checked_by_editors(folder):
     ddr(
         *("new", "spec", "first", "--dataset", "mushroom", "--reducer", "lda"),

@@ -36,7 +36,8 @@ def test_trials_that_failed_before_an_interruption_are_kept_too(tmp_path, capsys
     for name in ("trials.csv", "manifest.json", "summary.csv", "figure.svg", "figure.png"):
         (tmp_path / name).touch()
     outcome = RunOutcome(tmp_path, planned=6, done=0, failed=2, skipped=0, interrupted=True)
-    _show(outcome, SimpleNamespace(quiet=True), one_of_several=False)
+    options = SimpleNamespace(quiet=True, as_json=False)
+    _show(outcome, options, one_of_several=False, summaries={})
     said = capsys.readouterr().err
     assert "Interrupted: 2 of 6 trials are kept" in said
     assert "2 of 6 trials failed" in said
@@ -102,6 +103,27 @@ def test_run_and_sweep_have_the_same_options(ddr_here):
 
     only_sweep = {"--param", "--values", "--dataset", "--reducer", "--classifier", "--yes"}
     assert options("run") <= options("sweep") <= options("run") | only_sweep
+
+
+def test_all_cores_are_minus_one_as_in_scikit_learn(ddr_here, small, monkeypatch):
+    import joblib
+
+    from ddr_cli.engine import RunSettings
+
+    assert RunSettings(jobs=-1).jobs == joblib.cpu_count()
+    none = ddr_here("run", "small.yaml", "--jobs", "0")
+    assert (none.returncode, "-1 for all cores" in none.stderr) == (2, True)
+
+
+def test_results_are_printed_as_json(ddr_here, small):
+    done = ddr_here("run", "small.yaml", "--json")
+    assert done.returncode == 0
+    (rows,) = json.loads(done.stdout).values()
+    assert {"reducer_label", "mean", "n"} <= rows[0].keys()
+    again = ddr_here("run", "small.yaml", "--json")
+    assert again.stdout == done.stdout
+    report = ddr_here("report", "results", "--json")
+    assert json.loads(report.stdout)["runs"]["small"] == rows
 
 
 def test_a_large_sweep_is_not_begun_without_a_word(ddr_here, small, work, monkeypatch):

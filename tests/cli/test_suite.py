@@ -140,6 +140,49 @@ def test_a_suite_is_planned_run_in_rounds_and_gone_on_with(ddr_here, small, work
     assert (small.parent / "suite_small_Means" / "wine-transductive" / "trials.csv").is_file()
 
 
+TWO_AND_TEN = """
+title: Two classes and ten
+version: 1
+repeats: 1
+classifiers: [{name: knn, n_neighbors: 3}]
+metrics: [error]
+preprocess: [standardize]
+widths: [1, 2]
+methods: {none: , lda: }
+datasets:
+  breast_cancer: {split: {kind: labelled, train: 60, test: 50}}
+  digits: {split: {kind: labelled, train: 100, test: 50}, preprocess: [variance_threshold]}
+tracks:
+  inductive: {tune: {folds: 2, budget: 4}}
+"""
+
+
+@pytest.mark.usefixtures("here")
+def test_an_untouched_template_joins_on_two_classes_and_on_ten(ddr_here, work):
+    (work / "both.yaml").write_text(TWO_AND_TEN)
+    assert ddr_here("suite", "run", "both.yaml", "--quiet").returncode == 0
+    assert ddr_here("new", "method", "my_method").returncode == 0
+    words = ("suite", "add", "./my_method.py:MyMethod", "both.yaml", "--trust")
+    added = ddr_here(*words, "--json")
+    assert added.returncode == 0
+    found = json.loads(added.stdout)
+    (mine,) = (row for row in found["leaderboard"] if row["method"] == found["method"])
+    assert (mine["datasets"], mine["failed"]) == (2, 0.0)
+    assert {row["method"] for row in found["leaderboard"]} == {"none", "lda", "MyMethod"}
+
+
+@pytest.mark.usefixtures("here")
+def test_nothing_to_do_is_no_failure_although_trials_failed_before(ddr_here, small, work):
+    (work / "mine.py").write_text(MINE.replace("return self", "raise ValueError('no')"))
+    text = SUITE.replace("  lda:\n", "  mine: {name: './mine.py:Means'}\n")
+    (work / "small.yaml").write_text(text)
+    words = ("suite", "run", "small.yaml", "--only", "iris", "--quiet", "--trust")
+    assert ddr_here(*words).returncode == 1
+    assert sum(",failed," in line for line in rows_of(small / "iris")) == 4
+    assert ddr_here(*words).returncode == 0
+    assert ddr_here(*words, "--redo", "failed").returncode == 1
+
+
 @pytest.mark.usefixtures("here")
 def test_what_is_stale_is_listed_and_made_again_alone(ddr_here, small, work):
     text = SUITE.replace("ccdr: {beta", "ours: {name: ccdr, beta").replace("[ccdr]", "[ours]")
