@@ -105,7 +105,8 @@ def test_run_and_sweep_have_the_same_options(ddr_here):
     assert options("run") <= options("sweep") <= options("run") | only_sweep
 
 
-def test_all_cores_are_minus_one_as_in_scikit_learn(ddr_here, small, monkeypatch):
+@pytest.mark.usefixtures("small")
+def test_all_cores_are_minus_one_as_in_scikit_learn(ddr_here):
     import joblib
 
     from ddr_cli.engine import RunSettings
@@ -115,7 +116,8 @@ def test_all_cores_are_minus_one_as_in_scikit_learn(ddr_here, small, monkeypatch
     assert (none.returncode, "-1 for all cores" in none.stderr) == (2, True)
 
 
-def test_results_are_printed_as_json(ddr_here, small):
+@pytest.mark.usefixtures("small")
+def test_results_are_printed_as_json(ddr_here):
     done = ddr_here("run", "small.yaml", "--json")
     assert done.returncode == 0
     (rows,) = json.loads(done.stdout).values()
