@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import pdist
 from threadpoolctl import threadpool_limits
 
+from ddr_cli.core.embedding import fit_transform, transform
 from ddr_cli.core.own_code import shown
 from ddr_cli.core.sealed.process import ended_after
 from ddr_cli.core.sealed.sandbox import VARIABLE
@@ -206,12 +207,11 @@ class _Embedded:
         reducer = self._made()
         if self._mode == TRANSDUCTIVE:
             stack = np.vstack([dense(train), dense(test)])
-            both = dense(
-                reducer.fit_transform(stack, np.r_[y, np.full(len(stack) - self._n, UNLABELLED)])
-            )
+            labels = np.r_[y, np.full(len(stack) - self._n, UNLABELLED)]
+            both = dense(fit_transform(reducer, stack, labels))
             return both[: self._n], both[self._n :]
-        first = dense(reducer.fit_transform(train, y))
-        return first, np.vstack([dense(reducer.transform(test[each])) for each in batches])
+        first = dense(fit_transform(reducer, train, y))
+        return first, np.vstack([dense(transform(reducer, test[each])) for each in batches])
 
     def equals(self, other: _Embedded) -> bool:
         """Return whether another embedding has the same bits."""

@@ -14,10 +14,11 @@ import numpy as np
 from pydantic import ValidationError
 from scipy import sparse
 from scipy.spatial.distance import pdist
-from sklearn.base import TransformerMixin, clone
+from sklearn.base import RegressorMixin, TransformerMixin, clone
 from sklearn.datasets import make_blobs
 from threadpoolctl import threadpool_limits
 
+from ddr_cli.core.embedding import fit_transform, refuse_labels, transform
 from ddr_cli.core.errors import InputError
 from ddr_cli.core.extras import missing_library
 from ddr_cli.core.own_code import is_code, is_foreign, require_trust, shown
@@ -105,6 +106,10 @@ def _contracts(name: str, given: Mapping[str, Any]) -> list[Checked]:
     sections = [each for each in sections_of(name) if each in ("reducers", "classifiers")]
     if not sections:
         raise InputError(f"'{shown(name)}' is neither a reducer nor a classifier.")
+    factory: Any = load_factory(sections[0], name)
+    refuse_labels(factory, shown(name))
+    if len(sections) == 2 and issubclass(factory, RegressorMixin):
+        sections = ["reducers"]  # its predictions are numbers
     return [_check(section, name, given) for section in sections]
 
 
@@ -192,10 +197,10 @@ class _Reducer(_Method):
         """Embed both sets as a run does."""
         reducer = self.made(**changed)
         if self.traits.out_of_sample:
-            train = reducer.fit_transform(X, self.y.copy())
-            return reducer, train, reducer.transform(X_test)
+            train = fit_transform(reducer, X, self.y.copy())
+            return reducer, train, transform(reducer, X_test)
         y = np.r_[self.y, np.full(len(X_test), UNLABELLED)]
-        both = reducer.fit_transform(np.vstack([X, X_test]), y)
+        both = fit_transform(reducer, np.vstack([X, X_test]), y)
         return reducer, both[: len(self.y)], both[len(self.y) :]
 
 
@@ -286,13 +291,13 @@ def _takes_unlabelled(method: _Reducer) -> str:
     _claimed(method.traits.transductive, left_out if method.traits.supervised else ignores)
     y = method.labels.copy()
     y[_N_TRAIN:] = UNLABELLED
-    found = dense(method.made().fit_transform(method.all.copy(), y))
+    found = dense(fit_transform(method.made(), method.all.copy(), y))
     complete = len(found) == len(y) and np.isfinite(found).all()
     _require(complete, "unlabelled samples have no (finite) embedding")
     if not method.traits.supervised:
         return ignores
     y[_N_TRAIN:] = _N_CLASSES
-    classified = dense(method.made().fit_transform(method.all.copy(), y))
+    classified = dense(fit_transform(method.made(), method.all.copy(), y))
     # Another order of the classes may rotate an embedding.
     same = _close(pdist(found), pdist(classified), _CLOSE)
     _require(not same, "it treats -1 as a class")
@@ -313,7 +318,7 @@ def _widths(method: _Reducer) -> str:
             narrow = [dense(part)[:, :width] for part in parts]
         else:
             narrower = reducer.with_width(width)
-            narrow = [narrower.transform(each.copy()) for each in (method.X, method.X_test)]
+            narrow = [transform(narrower, each.copy()) for each in (method.X, method.X_test)]
         same = all(_close(*pair, 1e-5) for pair in zip(narrow, map(dense, own), strict=True))
         _require(same, f"a {wide}-component fit does not contain the {width}-component fit")
     return f"n_components 1 to {wide} compared"
@@ -327,7 +332,7 @@ def _widths(method: _Reducer) -> str:
 def _training_samples_again(method: _Reducer) -> str:
     _claimed(method.traits.out_of_sample, "it cannot transform new samples")
     reducer, train, _ = method.fitted
-    first, second = (dense(reducer.transform(method.X.copy())) for _ in range(2))
+    first, second = (dense(transform(reducer, method.X.copy())) for _ in range(2))
     _require(np.array_equal(first, second), "transform gives another embedding each time")
     if _close(first, dense(train), _CLOSE):
         return "transform(X_train) equals fit_transform"

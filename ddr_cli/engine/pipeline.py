@@ -10,6 +10,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from ddr_cli.core.atomic import atomic_write, clear_messages
+from ddr_cli.core.embedding import fit_transform
 from ddr_cli.core.errors import InputError
 from ddr_cli.core.own_code import in_this_process
 from ddr_cli.engine.work.fitting import collected, failing_of
@@ -72,7 +73,7 @@ def _fitted(
             with failing_of(setting.name):
                 embedded, categorical = fit_step(step, embedded, y, categorical)
         with failing_of(winner.reducer.label):
-            embedded = reducer.fit_transform(embedded, y)
+            embedded = fit_transform(reducer, embedded, y)
         with failing_of(winner.classifier.label):
             classifier.fit(embedded[labelled], np.asarray(dataset.target_names)[y[labelled]])
         with failing_of(f"The pipeline of {winner.reducer.label} and {winner.classifier.label}"):

@@ -33,8 +33,8 @@ PREFIXES = {
 
 A measure stands in the classifier's place of a trial.
 """
-_METHODS = {
-    "reducers": ("fit", "fit_transform"),
+_METHODS: Mapping[str, tuple[str | tuple[str, ...], ...]] = {
+    "reducers": ("fit", ("fit_transform", "transform")),
     "classifiers": ("fit", "predict"),
     "measures": ("score_many",),
     "preprocess": ("fit_transform", "transform"),
@@ -71,14 +71,23 @@ def registry_of(section: str) -> Registry:
 def load_factory(section: str, name: str) -> Factory:
     """Return the estimator of that name; InputError says why there is none that can be used."""
     factory: Factory = registry_of(section).load(name)
-    needed = [method for method in _METHODS[section] if not hasattr(factory, method)]
-    if needed:
-        raise InputError(f"{shown(name)} can't be used in {section}: it has no {needed[0]}.")
+    for needed in lacking(factory, section):
+        raise InputError(f"{shown(name)} can't be used in {section}: it has no {needed}.")
     try:
         parameter_model(factory)
     except (TypeError, NameError) as error:
         raise InputError(f"The signature of {name} can't be read: {error}.") from error
     return factory
+
+
+def lacking(factory: Factory, section: str) -> list[str]:
+    """Return the methods that a class lacks to stand in a list of a spec."""
+    alternatives = [(each,) if isinstance(each, str) else each for each in _METHODS[section]]
+    return [
+        " or ".join(names)
+        for names in alternatives
+        if not any(hasattr(factory, name) for name in names)
+    ]
 
 
 def sections_of(name: str) -> list[str]:
@@ -96,12 +105,12 @@ def sections_of(name: str) -> list[str]:
     found = [
         section
         for section in ("reducers", "classifiers", "measures")
-        if all(hasattr(factory, method) for method in _METHODS[section])
+        if not lacking(factory, section)
     ]
     if not found:
         raise InputError(
-            f"{shown(name)} is no component of a spec: a reducer has fit and fit_transform, a "
-            "classifier fit and predict, a measure score_many."
+            f"{shown(name)} is no component of a spec: a reducer has fit and transform (or "
+            "fit_transform), a classifier fit and predict, a measure score_many."
         )
     return found
 

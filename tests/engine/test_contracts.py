@@ -8,6 +8,7 @@ from typer.testing import CliRunner
 
 from ddr_cli.cli.app import app
 from ddr_cli.core import own_code
+from ddr_cli.core.errors import InputError
 from ddr_cli.engine.contracts import check_piece
 
 # A right method; each case below replaces a line of it.
@@ -114,6 +115,45 @@ def test_a_broken_contract_is_seen(contract, tmp_path):
     found = set(failing(f"{tmp_path}/mine.py:Mine"))
     assert contract in found
     assert found <= {contract} | ALSO.get(contract, set())
+
+
+PLS = """
+from sklearn.cross_decomposition import PLSRegression
+
+
+class Scores(PLSRegression):
+    pass
+
+
+class Bare:
+    def get_params(self, deep=True):
+        return {}
+
+    def fit(self, X, y):
+        return self
+
+    def transform(self, X):
+        return X[:, :2]
+
+
+class Asks(Bare):
+    def transform(self, X, y):
+        return X
+"""
+
+
+def test_a_tuple_or_no_fit_transform_is_an_embedding_too(tmp_path):
+    # scikit-learn's PLS classes return the scores of X and of y.
+    path = tmp_path / "pls.py"
+    path.write_text(PLS)
+    with own_code.trusting(True):
+        for name in ("Scores", "Bare"):
+            (checked,) = check_piece(f"{path}:{name}")
+            assert checked.section == "reducers"
+            assert [each.contract for each in checked.failing if each.contract == "shapes"] == []
+            assert "2 columns" in checked.findings[0].note
+        with pytest.raises(InputError, match=r"transform .* requires y.*y=None"):
+            check_piece(f"{path}:Asks")
 
 
 def test_the_command_says_what_a_failure_means(tmp_path):

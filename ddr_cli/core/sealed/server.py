@@ -21,6 +21,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 import numpy as np
 
 from ddr_cli.core import own_code
+from ddr_cli.core.embedding import refuse_labels
 from ddr_cli.core.errors import InputError
 from ddr_cli.core.parameters import constrained_choices
 from ddr_cli.core.processes import end_with_parent, use_one_thread
@@ -129,6 +130,7 @@ class _Server:
     def describe(self, name: str) -> dict[str, Any]:
         """Return what a class says of itself before any object is made."""
         factory = own_code.load_code(name)
+        refuse_labels(factory, own_code.shown(name))
         init = inspect.getattr_static(factory, "__init__") if inspect.isclass(factory) else factory
         parameters = inspect.signature(init).parameters
         try:

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from ddr_cli.core.embedding import fit_transform, transform
 from ddr_cli.core.errors import DdrError
 from ddr_cli.core.sealed.process import cpu_time, ended_after
 from ddr_cli.engine.plan.searches import QUERIES, TRANSDUCTIVE, transforms_by_neighbors
@@ -292,14 +293,14 @@ def embed_split(factory: Any, job: FitJob, split: Samples, width: int | None) ->
     if job.mode == TRANSDUCTIVE:
         y = split.labels.y.copy()
         y[n:] = UNLABELLED
-        both = reducer.fit_transform(split.X, y, **extra)
+        both = fit_transform(reducer, split.X, y, **extra)
         train, test = both[:n], both[n:]
     else:
         with sharing(split.shared):
-            train = reducer.fit_transform(split.shared.points, split.labels.y[:n], **extra)
+            train = fit_transform(reducer, split.shared.points, split.labels.y[:n], **extra)
         if n < len(split.labels.y):
             queries = split.neighbors.get(QUERIES) if transforms_by_neighbors(reducer) else None
-            test = reducer.transform(split.X[n:], **_neighbors(reducer, queries, k))
+            test = transform(reducer, split.X[n:], **_neighbors(reducer, queries, k))
         else:
             test = train[:0]
     for part, size in ((train, n), (test, len(split.labels.y) - n)):

@@ -1,0 +1,41 @@
+"""What a transformer's methods return, whichever library it follows."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+from ddr_cli.core.errors import InputError
+
+
+def embedding_of(returned: Any) -> Any:
+    """Return the embedding: of a tuple, such as scikit-learn's PLS classes return, the first."""
+    return returned[0] if isinstance(returned, tuple) and returned else returned
+
+
+def fit_transform(reducer: Any, X: Any, y: Any, **more: Any) -> Any:
+    """Return the embedding of the training set, by `fit` and `transform` if it has no other way."""
+    if hasattr(reducer, "fit_transform"):
+        return embedding_of(reducer.fit_transform(X, y, **more))
+    return transform(reducer.fit(X, y, **more), X)
+
+
+def transform(reducer: Any, X: Any, **more: Any) -> Any:
+    """Return the embedding of samples."""
+    return embedding_of(reducer.transform(X, **more))
+
+
+def refuse_labels(factory: Any, name: str) -> None:
+    """Raise InputError if `transform` of a class requires more than samples, such as labels."""
+    try:
+        parameters = list(inspect.signature(factory.transform).parameters.values())[2:]
+    except (AttributeError, TypeError, ValueError):
+        return
+    several = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    required = [each for each in parameters if each.default is each.empty]
+    needed = [each.name for each in required if each.kind not in several]
+    if needed:
+        raise InputError(
+            f"transform of {name} requires {' and '.join(needed)}, but test samples come without "
+            f"labels: give it a default, such as {needed[0]}=None."
+        )
