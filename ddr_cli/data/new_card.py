@@ -32,6 +32,8 @@ _MOST_CLASSES = 50
 _MOST_CATEGORIES = 50
 _FEW_ROWS = 20
 _MOSTLY = 0.8
+_MOST_ABOVE = 20  # lines above a table
+_FEWEST_GROUPS = 5
 _LABEL = re.compile(
     r"class|classes|label|labels|target|y|outcome|diagnosis|species|category|kind|state|status",
     re.IGNORECASE,
@@ -171,7 +173,7 @@ def legal_name(text: str) -> str:
 def _flag(option: str, *values: object) -> str:
     """Return the flags that give these values."""
     texts = [str(value) for value in values]
-    quoted = [t if re.fullmatch(r"[A-Za-z0-9_.:-]+", t) else f"'{t}'" for t in texts]
+    quoted = [t if re.fullmatch(r"[A-Za-z0-9_.:=-]+", t) else f"'{t}'" for t in texts]
     return " ".join(f"--{option} {text}" for text in quoted)
 
 
@@ -277,6 +279,16 @@ class _Column:
     def repeats(self) -> bool:
         return self.n_rows < _FEW_ROWS or len(self.values) <= len(self.present) / 2
 
+    def could_be_groups_of(self, label: _Column) -> bool:
+        """Whether each of many repeated values has one class, as the rows of one subject have."""
+        n = len(self.values)
+        fewest = max(_FEWEST_GROUPS, 2 * len(label.values))
+        whole = not self.is_numeric or bool((self.numbers % 1 == 0).all())
+        if self.n_missing or not whole or not fewest <= n <= len(self.present) / 2:
+            return False
+        classes = label.present.reindex(self.present.index).groupby(self.present)
+        return bool(classes.size().min() > 1 and classes.nunique().max() == 1)
+
     @property
     def can_be_label(self) -> bool:
         whole = not self.is_numeric or bool((self.numbers % 1 == 0).all())
@@ -313,7 +325,7 @@ def _look_at_table(path: Path, name: str, seen: Seen) -> None:
     if "groups" in said:
         seen.note("groups", _titles(named(said, "groups")))
     else:
-        rest = _find_groups(rest, seen)
+        rest = _find_groups(rest, label, seen)
     for column in rest:
         _look_at_column(column, seen, len(columns))
     if label is not None:
@@ -334,26 +346,75 @@ def _look_at_gaps(columns: Sequence[_Column], seen: Seen) -> None:
 def _table(path: Path, name: str, seen: Seen) -> Table:
     """Return the cells of a table, with the names of its columns if it has some."""
     names, header = seen.said.get("names", ()), seen.said.get("header")
-    if name == "table":
-        file = tables.read_file_cells(path, seen.said.get("sheet", 0))
-    else:
-        file = Cells(path, _text_cells(path, seen))
-    if header is None and not (names or file.titles or file.frame.empty):
-        header = seen.options["header"] = _has_header(file.frame)
+    file = _sheet(path, seen) if name == "table" else Cells(path, _text_cells(path, seen))
+    if not file.frame.empty:
+        if header is None and not (names or file.titles):
+            header = seen.options["header"] = _has_header(file.frame)
+            first = file.frame.index[0]
+            what = "row" if name == "table" else "line"
+            seen.note(
+                "names",
+                f"{what} {first}" if header else "none, so columns are numbered from 0",
+            )
+        blank = int(file.frame.index[-1] - file.frame.index[0] + 1 - len(file.frame))
+        if blank:
+            seen.note("rows", f"{blank} blank {'row is' if blank == 1 else 'rows are'} dropped")
     return Table([file], names, bool(header))
+
+
+def _sheet(path: Path, seen: Seen) -> Cells:
+    """Return the cells of the sheet that holds a table, from its first complete row on."""
+    said, names = seen.said, tables.sheet_names(path)
+    sheet: int | str = said.get("sheet", 0)
+    if len(names) > 1 and "sheet" not in said:
+        filled = [each for each in names if _is_table(tables.read_file_cells(path, each).frame)]
+        if len(filled) > 1:
+            flags = " or ".join(_flag("option", f"sheet={each}") for each in filled[:5])
+            seen.ask(flags, f"which of its {len(names)} sheets holds the data?", proposed=False)
+        elif filled:
+            sheet = seen.options["sheet"] = filled[0]
+            seen.note("file", f"sheet {sheet}, the only one of {len(names)} that holds a table")
+    file = tables.read_file_cells(path, sheet, said.get("skip_rows", 0))
+    if not names or "skip_rows" in said or file.frame.empty:
+        return file
+    # A title, or headings merged over several columns, leave cells of their rows empty.
+    complete = (file.frame != "").sum(axis=1).to_numpy()
+    above = int(complete.argmax())
+    if not (above and _has_header(file.frame.iloc[above:])):
+        return file
+    seen.options["skip_rows"] = int(file.frame.index[above]) - 1
+    words = [cell for cell in file.frame.iloc[:above].to_numpy().ravel() if cell]
+    seen.note("file", f"not read, above the names: {', '.join(words[:5])}")
+    return tables.read_file_cells(path, sheet, seen.options["skip_rows"])
+
+
+def _is_table(frame: pd.DataFrame) -> bool:
+    """Return whether at least three rows have two cells or more."""
+    return bool(((frame != "").sum(axis=1) > 1).sum() > 2)
 
 
 def _text_cells(path: Path, seen: Seen) -> pd.DataFrame:
     """Return the cells of a text table in the encoding, with the separator and decimals it has."""
     said = seen.said
     encoding = said.get("encoding") or _encoding(path)
-    separator = said.get("separator") or _separator(path, encoding)
+    lines = decoded_text(path, encoding).splitlines()
+    skipped = said.get("skip_lines", 0)
+    separator = said.get("separator") or _separator(lines[skipped:])
+    if "skip_lines" not in said and separator is None:
+        skipped = _preamble(lines)
+        if skipped and seen.ask(
+            _flag("option", f"skip_lines={skipped}"),
+            f"are the first {skipped} lines no part of the table?",
+        ):
+            seen.options["skip_lines"] = skipped
+        separator = _separator(lines[skipped:])
+    separator = separator or "comma"
     if separator != "comma":
         seen.options["separator"] = separator
     if encoding != "utf-8-sig":
         seen.options["encoding"] = encoding
         seen.note("file", f"text in {encoding}")
-    how = (separator, said.get("comment"), said.get("skip_lines", 0), encoding)
+    how = (separator, said.get("comment"), skipped, encoding)
     frame = tables.read_text_cells(path, *how, said.get("decimal", "."))
     if "decimal" in said or separator == "comma":
         return frame
@@ -377,10 +438,18 @@ def _encoding(path: Path) -> str:
     return "latin-1"
 
 
-def _separator(path: Path, encoding: str) -> str:
-    """Return the separator that gives every line the same number of cells, and the most."""
-    lines = [line for line in decoded_text(path, encoding).splitlines() if line.strip()][:50]
-    best, most = "comma", 1
+def _preamble(lines: Sequence[str]) -> int:
+    """Return after how many lines a table begins, 0 if none begins near the start."""
+    return next((n for n in range(1, _MOST_ABOVE) if _separator(lines[n:])), 0)
+
+
+def _separator(lines: Sequence[str]) -> str | None:
+    """Return the separator that gives every line the same number of cells, and the most.
+
+    None if no separator gives more than one.
+    """
+    lines = [line for line in lines if line.strip()][:50]
+    best, most = None, 1
     for name in ("comma", "tab", "semicolon", "whitespace"):
         if name == "whitespace":
             widths = {len(line.split()) for line in lines}
@@ -431,11 +500,22 @@ def _propose_label(
     return found
 
 
-def _find_groups(columns: list[_Column], seen: Seen) -> list[_Column]:
+def _find_groups(columns: list[_Column], label: _Column | None, seen: Seen) -> list[_Column]:
     """Find the column of the groups; return the columns that may be features."""
     found = [
         c for c in columns if _GROUP.fullmatch(c.title) and 2 <= len(c.values) < len(c.present)
     ]
+    if not found and label is not None:
+        likely = [column for column in columns if column.could_be_groups_of(label)]
+        if not likely:
+            return columns
+        first = likely[0]
+        flags = f"{_flag('groups', first.key)} or {_flag('feature', first.key)}"
+        text = (
+            f"the rows of each of the {len(first.values)} values of {first.title} are of one "
+            "class: do they belong to one subject, and must not be split?"
+        )
+        found = [first] if seen.ask(flags, text) else []
     if not found:
         return columns
     if len(found) > 1:

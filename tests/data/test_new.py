@@ -238,3 +238,75 @@ def test_what_is_wrong_is_said_first(new, tmp_path, text, flags, says):
     result = new("a.csv", *flags)
     assert result.exit_code == 2
     assert says in result.output
+
+
+@pytest.fixture
+def book(tmp_path):
+    """Return a function that writes sheets of rows as an Excel file."""
+    openpyxl = pytest.importorskip("openpyxl", reason="needs the extra excel")
+
+    def write(**sheets):
+        made = openpyxl.Workbook()
+        made.remove(made.active)
+        for name, rows in sheets.items():
+            sheet = made.create_sheet(name)
+            for row in rows:
+                sheet.append(list(row))
+        made.save(tmp_path / "book.xlsx")
+
+    return write
+
+
+ROWS = [("dose", "site", "state"), *table().itertuples(index=False)]
+
+
+def test_the_sheet_with_the_table_is_read_and_named(new, book):
+    book(Notes=[("see the second sheet",)], Data=ROWS)
+    result = new("book.xlsx")
+    assert "sheet Data, the only one of 2" in result.output
+    assert load_dataset("./book.yaml").X.shape == (N, 2)
+
+
+def test_of_two_sheets_with_tables_the_user_chooses(new, book):
+    book(first=ROWS, second=ROWS[:20])
+    result = new("book.xlsx", "--yes")
+    assert result.exit_code == 2
+    assert "--option sheet=first or --option sheet=second" in result.output
+    assert "20 samples" not in new("book.xlsx", "--option", "sheet=first").output
+    assert load_dataset("./book.yaml").n_samples == N
+
+
+def test_names_are_found_below_merged_headings(new, book):
+    book(Data=[("Trial of 2024", None, None), ("measured", None, "meta"), *ROWS])
+    result = new("book.xlsx")
+    assert "not read, above the names: Trial of 2024, measured, meta" in result.output
+    assert "row 3" in result.output
+    data = load_dataset("./book.yaml")
+    assert (data.n_samples, data.class_counts) == (N, {"ill": 30, "well": 30})
+
+
+def test_a_preamble_is_asked_about_and_skip_lines_counts_for_the_separator(new, tmp_path):
+    text = "Export; of, the lab\nunits, cm\n" + table().to_csv(sep=";", index=False)
+    (tmp_path / "a.csv").write_text(text)
+    asked = new("a.csv")
+    assert (asked.exit_code, "--option skip_lines=2" in asked.output) == (2, True)
+    for words in (["--option", "skip_lines=2"], ["--yes", "--force"]):
+        assert "line 3" in new("a.csv", *words).output
+        assert load_dataset("./a.yaml").X.shape == (N, 2)
+
+
+def test_rows_of_one_class_that_share_a_value_may_be_a_subject(new, tmp_path):
+    table(code=np.arange(N) // 5).to_csv(tmp_path / "a.csv", index=False)
+    asked = new("a.csv")
+    assert (asked.exit_code, "--groups code or --feature code" in asked.output) == (2, True)
+    assert "12 groups" in new("a.csv", "--yes").output
+    assert "groups" not in new("a.csv", "--feature", "code", "--force").output
+    # A value that two classes share is no subject's.
+    table(code=np.arange(N) % 12).to_csv(tmp_path / "b.csv", index=False)
+    assert new("b.csv").exit_code == 0
+
+
+def test_blank_rows_are_counted(new, tmp_path):
+    lines = table().to_csv(index=False).splitlines()
+    (tmp_path / "a.csv").write_text("\n".join([*lines[:10], ",,", "", *lines[10:]]) + "\n")
+    assert "2 blank rows are dropped" in new("a.csv").output

@@ -225,6 +225,7 @@ def read_table(
     *,
     columns: Columns,
     sheet: int | str = 0,
+    skip_rows: Annotated[int, Ge(0)] = 0,
 ) -> RawData:
     """Read Excel (.xlsx), Parquet (.parquet), Feather (.feather) and ARFF (.arff) files.
 
@@ -235,11 +236,25 @@ def read_table(
     Options
     -------
     sheet: The sheet of an Excel file, by its name or by its number from 0.
+    skip_rows: Rows at the start of an Excel sheet that are not read.
     """
-    return read_columns([read_file_cells(Path(path), sheet) for path in paths], columns)
+    return read_columns([read_file_cells(Path(path), sheet, skip_rows) for path in paths], columns)
 
 
-def read_file_cells(path: Path, sheet: int | str = 0) -> Cells:
+def sheet_names(path: Path) -> list[str]:
+    """Return the names of an Excel file's sheets, none of another file."""
+    if path.suffix.lower() not in _EXCEL:
+        return []
+    _load_library("openpyxl", path)
+    check_zip(path)
+    try:
+        with pd.ExcelFile(path, engine="openpyxl") as book:
+            return [str(name) for name in book.sheet_names]
+    except Exception as error:  # libraries raise anything on a damaged file
+        raise InputError(f"{path}: not an Excel file that can be read ({error}).") from None
+
+
+def read_file_cells(path: Path, sheet: int | str = 0, skip_rows: int = 0) -> Cells:
     """Return the cells of a file, by the numbers of their rows from 1."""
     kind = path.suffix.lower()
     if kind not in _READERS:
@@ -256,10 +271,12 @@ def read_file_cells(path: Path, sheet: int | str = 0) -> Cells:
     except Exception as error:  # libraries raise anything on a damaged file
         raise InputError(f"{path}: not a {kind} file that can be read ({error}).") from None
     titles = tuple(map(str, frame.columns)) if kind not in _EXCEL else ()
+    if not frame.shape[1]:
+        return Cells(path, pd.DataFrame(), titles)
     cells = pd.concat([_as_text(frame.iloc[:, i]) for i in range(frame.shape[1])], axis=1)
     cells.columns = pd.RangeIndex(frame.shape[1])
     cells.index = pd.RangeIndex(1, len(frame) + 1)
-    return Cells(path, cells[(cells != "").any(axis=1)], titles)
+    return Cells(path, cells[(cells != "").any(axis=1)].loc[skip_rows + 1 :], titles)
 
 
 def _as_text(column: pd.Series[Any]) -> pd.Series[str]:
