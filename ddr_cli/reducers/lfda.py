@@ -125,7 +125,7 @@ class LFDA(_LocalFisher, LinearDiscriminant):
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
-            version=5,
+            version=6,
             nested=True,
             grids={
                 "n_components": tuple(range(1, 21)),

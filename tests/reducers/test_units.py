@@ -14,7 +14,19 @@ from sklearn.pipeline import make_pipeline
 
 from ddr_cli.numerics.neighbors import kneighbors
 from ddr_cli.numerics.scatter import data_span
-from ddr_cli.reducers import LDA, LFDA, LMNN, LPP, MCML, MDS, NMMP, KernelPCA, LaplacianRLS
+from ddr_cli.reducers import (
+    LDA,
+    LFDA,
+    LMNN,
+    LPP,
+    MCML,
+    MDS,
+    NMMP,
+    REDUCERS,
+    ForestEmbedding,
+    KernelPCA,
+    LaplacianRLS,
+)
 from ddr_cli.reducers.discriminant import discriminant_directions
 from ddr_cli.reducers.lfda import local_scatter
 
@@ -169,3 +181,35 @@ def test_a_kernel_that_sees_no_two_points_alike_has_all_its_dimensions():
 
 def test_a_span_keeps_features_in_small_units():
     assert data_span(STANDARD * units(1e8)).rank == 30
+
+
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("name", ["lda", "olda", "save", "lsda", "nmmp", "mfa", "nca", "mcml"])
+@pytest.mark.parametrize("deviation", [1e-3, 1e-5])
+def test_a_small_feature_counts_next_to_a_time_stamp(make, name, deviation):
+    rng = np.random.default_rng(0)
+    n = 300 if name in ("nca", "mcml") else 2000
+    y = rng.integers(0, 3, n)
+    informative = deviation * (y + 0.1 * rng.normal(size=n))
+    time_stamp = 1.6e9 + 3e7 * rng.random(n)
+    X = make(np.column_stack([time_stamp, informative, rng.normal(size=n)]))
+    half = n // 2
+    embedding = REDUCERS.load(name)(n_components=1).fit(X[:half], y[:half]).transform(X)
+    neighbours = KNeighborsClassifier(5).fit(embedding[:half], y[:half])
+    assert neighbours.score(embedding[half:], y[half:]) > 0.99
+
+
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("sign", [-1, 1])
+def test_a_forest_s_trees_see_a_minute_of_unix_time(make, sign):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 300)
+    time_stamp = sign * (1.7e9 + 20 * (y + rng.random(300)))
+    X = np.column_stack([time_stamp, rng.normal(size=(300, 3))])
+    model = ForestEmbedding(2, n_estimators=20, random_state=0).fit(make(X[:150]), y[:150])
+    embedding = model.transform(make(X))
+    neighbours = KNeighborsClassifier(5).fit(embedding[:150], y[:150])
+    assert neighbours.score(embedding[150:], y[150:]) > 0.95
+    # A new sample may be 0 where no training sample was.
+    X[-1, 0] = 0.0
+    assert_allclose(model.transform(make(X[-1:])), model.transform(X[-1:]))
