@@ -183,7 +183,7 @@ class KernelMFA(KernelDiscriminant, _MarginalFisher):
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
-            version=3,
+            version=4,
             nested=True,
             grids={
                 "n_components": tuple(range(1, 21)),

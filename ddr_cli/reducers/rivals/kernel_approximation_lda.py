@@ -12,7 +12,7 @@ from sklearn.kernel_approximation import Nystroem
 
 from ddr_cli.core.registry import registered
 from ddr_cli.numerics.eigen import deterministic_signs
-from ddr_cli.numerics.kernels import kernel_width
+from ddr_cli.numerics.kernels import kernel_gamma
 from ddr_cli.numerics.scatter import data_span, scatter_matrices
 from ddr_cli.reducers.discriminant import discriminant_directions, fewer_than_classes
 from ddr_cli.reducers.reducer import Reducer
@@ -44,7 +44,8 @@ class KernelApproximationLDA(Reducer):
     kernel : {"rbf", "laplacian"}, default="rbf"
         :math:`\exp(-\gamma \|x - x'\|_2^2)`, or :math:`\exp(-\gamma \|x - x'\|_1)`.
     gamma : "scale" or float, default="scale"
-        :math:`\gamma`; "scale" is the reciprocal of the points' total variance.
+        :math:`\gamma`; "scale" is the reciprocal of the total variance, for "laplacian" of
+        the sum of the features' standard deviations.
     reg : float, default=0.001
         Ridge: this share of the mean eigenvalue of the within-class scatter is added to its
         diagonal.
@@ -102,7 +103,7 @@ class KernelApproximationLDA(Reducer):
         """Draw points, and find the directions that tell the classes `y` apart."""
         points, code = self._points_and_classes(X, y)
         m = fewer_than_classes(self)
-        self.gamma_ = kernel_width(points, self.gamma)
+        self.gamma_ = kernel_gamma(points, self.gamma, self.kernel)
         self._features = Nystroem(
             self.kernel,
             gamma=self.gamma_,
@@ -125,6 +126,7 @@ class KernelApproximationLDA(Reducer):
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
+            version=2,
             nested=True,
             grids={
                 "n_components": tuple(range(1, 10)),
