@@ -132,7 +132,8 @@ def data_span(X: Points, *, centre: bool = True) -> Span:
         size[far] = np.linalg.norm(points[:, far], axis=0)
     rounding, unit = _rounding_and_unit(size, mean, n, graded=1e6)
     points[:, size <= rounding] = 0
-    left, length, right = scipy.linalg.svd(points / unit, full_matrices=False, check_finite=False)
+    points /= unit
+    left, length, right = scipy.linalg.svd(points, full_matrices=False, check_finite=False)
     relative = max(n, d) * np.finfo(np.float64).eps * length[0]
     kept = length > np.maximum(relative, np.linalg.norm(right * (rounding / unit), axis=1))
     return _span_in_units(mean, left[:, kept], length[kept], right[kept].T, unit)

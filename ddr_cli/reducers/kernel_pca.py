@@ -19,7 +19,7 @@ from sklearn.preprocessing import KernelCenterer
 
 from ddr_cli.core.registry import registered
 from ddr_cli.numerics.eigen import eigenpairs
-from ddr_cli.numerics.kernels import kernel_gamma
+from ddr_cli.numerics.kernels import kernel_gamma, kernel_origin
 from ddr_cli.numerics.threads import one_thread
 from ddr_cli.reducers.reducer import Floats, SklearnEmbedding
 from ddr_cli.reducers.registry import Traits, equal_ratios, one_less_than_points
@@ -142,7 +142,8 @@ class KernelPCA(SklearnEmbedding):
             eigen_solver="dense" if dense else "arpack",
             **_KERNEL_PCA,
         )
-        exact = points.astype(np.float64)
+        self._origin = kernel_origin(points, self.kernel)
+        exact = points.astype(np.float64) - self._origin
         try:
             embedding = model.fit_transform(exact)
         except ValueError:

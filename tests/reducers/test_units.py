@@ -7,6 +7,7 @@ import pytest
 import scipy.linalg
 import scipy.sparse as sp
 from numpy.testing import assert_allclose
+from scipy.spatial.distance import pdist
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 from sklearn.model_selection import cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
@@ -212,3 +213,19 @@ def test_a_forest_s_trees_see_a_minute_of_unix_time(make, sign):
     # A new sample may be 0 where no training sample was.
     X[-1, 0] = 0.0
     assert_allclose(model.transform(make(X[-1:])), model.transform(X[-1:]))
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["kernel_pca", "kernel_lfda", "kernel_mfa", "kernel_approximation_lda", "laplacian_rls"],
+)
+def test_a_kernel_of_distances_keeps_its_digits_far_from_zero(name):
+    y = load_iris().target
+    X = load_iris().data + np.random.default_rng(0).normal(0, 0.01, (150, 4))  # without ties
+    far = X + 2.0**30
+    model = REDUCERS.load(name)(kernel="rbf")
+    if "random_state" in model.get_params():
+        model.set_params(random_state=0)
+    expected = model.fit(far - 2.0**30, y).transform(far - 2.0**30)
+    found = model.fit(far, y).transform(far)
+    assert_allclose(pdist(found), pdist(expected), atol=1e-4 * pdist(expected).max())

@@ -12,7 +12,7 @@ from sklearn.kernel_approximation import Nystroem
 
 from ddr_cli.core.registry import registered
 from ddr_cli.numerics.eigen import deterministic_signs
-from ddr_cli.numerics.kernels import kernel_gamma
+from ddr_cli.numerics.kernels import kernel_gamma, kernel_origin
 from ddr_cli.numerics.scatter import data_span, scatter_matrices
 from ddr_cli.reducers.discriminant import discriminant_directions, fewer_than_classes
 from ddr_cli.reducers.reducer import Reducer
@@ -110,7 +110,8 @@ class KernelApproximationLDA(Reducer):
             n_components=min(self.n_landmarks, points.shape[0]),
             random_state=self.random_state,
         )
-        span = data_span(self._features.fit_transform(points.astype(np.float64)))
+        self._origin = kernel_origin(points, self.kernel)
+        span = data_span(self._features.fit_transform(points.astype(np.float64) - self._origin))
         self._check_rank(span.rank, points, reason="all points have the same features")
         S_w, S_b = scatter_matrices(span.coordinates, code)
         self.eigenvalues_, A = discriminant_directions(S_b, S_w, m, self.reg)
@@ -121,7 +122,7 @@ class KernelApproximationLDA(Reducer):
     def transform(self, X: ArrayLike) -> NDArray[Any]:
         """Project the points' features on the directions."""
         points = self._points(X)
-        features = self._features.transform(points.astype(np.float64))
+        features = self._features.transform(points.astype(np.float64) - self._origin)
         return np.asarray(features @ self.dual_components_.T - self._shift).astype(points.dtype)
 
     def __ddr_traits__(self) -> Traits:
