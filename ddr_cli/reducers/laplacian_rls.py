@@ -54,9 +54,8 @@ class LaplacianRLS(ClassifierMixin, Reducer):
     in the last sum the neighbour graph of all n samples. The :math:`\phi(x_i)` are the images of
     the samples in the kernel's feature space (linear: the samples), and :math:`\kappa` is their
     mean squared distance from their mean (linear: the total variance). The class of the largest f
-    wins. `transform`
-    returns the f themselves: the comparison in which the Discriminative Projections paper has
-    "manifold regularization" takes them as an embedding.
+    wins. `transform` returns the f themselves: the comparison in which the Discriminative
+    Projections paper has "manifold regularization" takes them as an embedding.
 
     Parameters
     ----------
