@@ -79,7 +79,7 @@ class ClassCodes(TransformerMixin, KernelRidge):
 
     def fit(self, X: Any, y: Any) -> Self:
         classes, code = np.unique(y, return_inverse=True)
-        self.gamma = 1 / (X.shape[1] * X.var())
+        self.gamma = 1 / X.var(axis=0).sum()
         return super().fit(X, 2 * np.eye(len(classes))[code] - 1)
 
     def transform(self, X: Any) -> Any:

@@ -26,7 +26,7 @@ from ddr_cli.numerics.generalized_eigen import (
     regular_factor,
     well_conditioned_order,
 )
-from ddr_cli.numerics.kernels import kernel_matrix, kernel_width
+from ddr_cli.numerics.kernels import kernel_gamma, kernel_matrix
 from ddr_cli.numerics.scatter import Span, data_span, symmetric
 from ddr_cli.numerics.sharing import computed_once
 from ddr_cli.numerics.threads import one_thread
@@ -124,7 +124,7 @@ class KernelDiscriminant(Discriminant):
             raise ValueError(
                 f"A precomputed kernel matrix must be square; X has the shape {points.shape}."
             )
-        self.gamma_ = kernel_width(points, self.gamma)
+        self.gamma_ = kernel_gamma(points, self.gamma, self.kernel)
         self.landmarks_ = drawn_landmarks(points.shape[0], self.n_landmarks, self.random_state)
         self.X_fit_ = points[self.landmarks_]
         # Half a second's import, which linear methods do without.

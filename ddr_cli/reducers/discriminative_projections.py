@@ -264,7 +264,7 @@ class DiscriminativeProjections(LinearReducer):
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
-            version=1 + (self.neighbors != "exact"),
+            version=2 + (self.neighbors != "exact"),
             nested=True,
             transductive=True,
             neighbors=self.neighbors == "exact",

@@ -125,7 +125,7 @@ class LFDA(_LocalFisher, LinearDiscriminant):
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
-            version=5,
+            version=6,
             nested=True,
             grids={
                 "n_components": tuple(range(1, 21)),
@@ -159,7 +159,9 @@ class KernelLFDA(KernelDiscriminant, _LocalFisher):
         A kernel of scikit-learn's ``pairwise_kernels``, a function of two points, or
         "precomputed": X is then the kernel matrix.
     gamma : "scale" or float, default="scale"
-        Of the kernels that have it; "scale" is 1 / (n_features * X.var()).
+        Of the kernels that have one. "scale" is the reciprocal of the total variance for "rbf", of
+        the sum of the features' standard deviations for "laplacian", of the sum of variance over
+        mean for "chi2", of the mean squared length for "poly" and "sigmoid".
     degree : int, default=3
         Of the polynomial kernel.
     coef0 : float, default=1
@@ -223,7 +225,7 @@ class KernelLFDA(KernelDiscriminant, _LocalFisher):
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
-            version=3,
+            version=4,
             nested=True,
             grids={
                 "n_components": tuple(range(1, 21)),

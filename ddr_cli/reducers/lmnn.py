@@ -133,7 +133,7 @@ class LMNN(MetricLearner):
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
-            version=3,
+            version=4,
             nested=True,
             grids={
                 "n_components": tuple(range(1, 21)),

@@ -138,7 +138,7 @@ class LPP(LinearReducer):
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
-            version=3 + (self.neighbors != "exact"),
+            version=4 + (self.neighbors != "exact"),
             nested=True,
             transductive=True,
             neighbors=self.neighbors == "exact" and self.weights != "local_scaling",

@@ -110,7 +110,7 @@ class MFA(_MarginalFisher, LinearDiscriminant):
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
-            version=3,
+            version=4,
             nested=True,
             grids={
                 "n_components": tuple(range(1, 21)),
@@ -183,7 +183,7 @@ class KernelMFA(KernelDiscriminant, _MarginalFisher):
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
-            version=3,
+            version=4,
             nested=True,
             grids={
                 "n_components": tuple(range(1, 21)),

@@ -178,7 +178,7 @@ class NCA(OrderedReducer):
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
-            version=2,
+            version=3,
             grids={
                 "n_components": tuple(range(1, 11)),
                 "init": ("lda", "pca", "random"),

@@ -127,7 +127,7 @@ class NMMP(LinearDiscriminant):
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
-            version=2,
+            version=3,
             shares_widths=True,
             grids={
                 "n_components": (1, 2, 3, 5, 10, 15, 20, 30, 40, 50, 60),

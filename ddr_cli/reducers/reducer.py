@@ -219,6 +219,7 @@ class SklearnEmbedding(Embedding):
     """
 
     model_: Any
+    _origin: Any = 0.0  # what is subtracted from samples before the model sees them
 
     def _checked(self, X: ArrayLike, y: Any) -> Any:
         """Return the checked training samples."""
@@ -236,5 +237,5 @@ class SklearnEmbedding(Embedding):
     def transform(self, X: ArrayLike) -> NDArray[Any]:
         """Transform samples, or rows of a precomputed kernel, as scikit-learn does."""
         points = self._points(X)
-        placed = self.model_.transform(points.astype(np.float64)) * self._signs
+        placed = self.model_.transform(points.astype(np.float64) - self._origin) * self._signs
         return np.asarray(placed.astype(points.dtype))

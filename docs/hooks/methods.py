@@ -44,7 +44,9 @@ def _list(entries: list[Entry]) -> str:
     lines = [
         "# Methods\n",
         "By the names that specs use; a page on each says what it solves, when to use it and when "
-        "not, its parameters, and what our runs found.\n",
+        "not, its parameters, and what our runs found. [Units, origins and "
+        "kernels](invariances.md) lists which changes of the data change an embedding, and each "
+        "kernel's default bandwidth.\n",
         "| name | what it is | labels | new points |",
         "| --- | --- | --- | --- |",
     ]

@@ -1,6 +1,7 @@
 """What each shipped method declares of itself, against what it does."""
 
 import inspect
+import re
 import warnings
 from importlib.metadata import PackageNotFoundError, version
 
@@ -194,3 +195,12 @@ def test_the_ends_of_a_grid_can_be_fitted(name):
         # Whether a whole number can be depends on how many points and dimensions there are.
         for value in {values[0], values[-1]} - {each for each in values if type(each) is int}:
             embed(name, X, y, **{key: value})
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_docstring_has_an_entry_for_each_parameter(name):
+    method = REDUCERS.load(name)
+    text = inspect.cleandoc(method.__doc__).partition("Parameters\n----------\n")[2]
+    entries = re.findall(r"^\w[\w, ]*", text.partition("\n\n")[0], re.MULTILINE)
+    documented = {parameter.strip() for entry in entries for parameter in entry.split(",")}
+    assert set(inspect.signature(method).parameters) <= documented

@@ -92,6 +92,7 @@ class HSICPCA(LinearDiscriminant):
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
+            version=2,
             nested=True,
             grids={
                 "n_components": tuple(range(1, 21 if self.pca_weight else 10)),

@@ -12,7 +12,7 @@ from sklearn.kernel_approximation import Nystroem
 
 from ddr_cli.core.registry import registered
 from ddr_cli.numerics.eigen import deterministic_signs
-from ddr_cli.numerics.kernels import kernel_width
+from ddr_cli.numerics.kernels import kernel_gamma, kernel_origin
 from ddr_cli.numerics.scatter import data_span, scatter_matrices
 from ddr_cli.reducers.discriminant import discriminant_directions, fewer_than_classes
 from ddr_cli.reducers.reducer import Reducer
@@ -44,7 +44,8 @@ class KernelApproximationLDA(Reducer):
     kernel : {"rbf", "laplacian"}, default="rbf"
         :math:`\exp(-\gamma \|x - x'\|_2^2)`, or :math:`\exp(-\gamma \|x - x'\|_1)`.
     gamma : "scale" or float, default="scale"
-        :math:`\gamma`; "scale" is the reciprocal of the points' total variance.
+        :math:`\gamma`; "scale" is the reciprocal of the total variance, for "laplacian" of
+        the sum of the features' standard deviations.
     reg : float, default=0.001
         Ridge: this share of the mean eigenvalue of the within-class scatter is added to its
         diagonal.
@@ -102,14 +103,15 @@ class KernelApproximationLDA(Reducer):
         """Draw points, and find the directions that tell the classes `y` apart."""
         points, code = self._points_and_classes(X, y)
         m = fewer_than_classes(self)
-        self.gamma_ = kernel_width(points, self.gamma)
+        self.gamma_ = kernel_gamma(points, self.gamma, self.kernel)
         self._features = Nystroem(
             self.kernel,
             gamma=self.gamma_,
             n_components=min(self.n_landmarks, points.shape[0]),
             random_state=self.random_state,
         )
-        span = data_span(self._features.fit_transform(points.astype(np.float64)))
+        self._origin = kernel_origin(points, self.kernel)
+        span = data_span(self._features.fit_transform(points.astype(np.float64) - self._origin))
         self._check_rank(span.rank, points, reason="all points have the same features")
         S_w, S_b = scatter_matrices(span.coordinates, code)
         self.eigenvalues_, A = discriminant_directions(S_b, S_w, m, self.reg)
@@ -120,11 +122,12 @@ class KernelApproximationLDA(Reducer):
     def transform(self, X: ArrayLike) -> NDArray[Any]:
         """Project the points' features on the directions."""
         points = self._points(X)
-        features = self._features.transform(points.astype(np.float64))
+        features = self._features.transform(points.astype(np.float64) - self._origin)
         return np.asarray(features @ self.dual_components_.T - self._shift).astype(points.dtype)
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
+            version=2,
             nested=True,
             grids={
                 "n_components": tuple(range(1, 10)),

@@ -82,6 +82,7 @@ class LOL(LinearDiscriminant):
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
+            version=2,
             nested=True,
             grids={"n_components": tuple(range(1, 21))},
             max_components=rank_of_centred,

@@ -76,6 +76,7 @@ class MMC(LinearDiscriminant):
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
+            version=2,
             nested=True,
             grids={"n_components": tuple(range(1, 21))},
             max_components=rank_of_centred,

@@ -81,6 +81,7 @@ class OLDA(LinearDiscriminant):
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
+            version=2,
             nested=True,
             grids={"n_components": tuple(range(1, 10))},
             max_components=one_less_than_classes,

@@ -98,6 +98,7 @@ class ShrinkageLDA(LinearDiscriminant):
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
+            version=2,
             nested=True,
             grids={
                 "n_components": tuple(range(1, 10)),
