@@ -48,8 +48,10 @@ class MCML(MetricLearner):
         depend on the units of the features and keep most of the distances between points, or the
         leading eigenvectors of M, which do: the paper's.
     tol : float, default=1e-5
-        Converged when `duality_gap_` is at most this share of the objective at the start, which is
-        the best multiple of the inverse of the classes' own scatter.
+        Converged when `duality_gap_` is at most this fraction of the objective at the start, which
+        is the best multiple of the inverse of the classes' own scatter. With few samples for the
+        features no bound may be found: `duality_gap_` is then the objective, and convergence is
+        judged by the gradient, for all metrics of at most the same trace.
     max_iter : int, default=1000
         Most iterations of L-BFGS.
 
