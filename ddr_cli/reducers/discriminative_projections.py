@@ -68,8 +68,9 @@ class DiscriminativeProjections(LinearReducer):
         f is sought in so many leading singular directions of the data. "auto": in all, unless
         there are more than 1000 points and features; then 300.
     normalize : {"constraint", "unit_length"}, default="constraint"
-        Length of each column (f; g): :math:`\gamma^T (B + C) \gamma = 1` (for continuous labels,
-        :math:`\gamma^T Z \hat D Z^T \gamma = 1`), or 1 as eigen-solvers often return it.
+        Length of each column (f; g): :math:`\gamma^T (B + C) \gamma = l` (for continuous labels,
+        :math:`\gamma^T Z \hat D Z^T \gamma = l`), with which the scale of the embedding does not
+        depend on the number of samples, or 1 as eigen-solvers often return it.
     unlabelled : -1 or "nan", default=-1
         What marks an unlabelled point among continuous labels. Among discrete ones it is -1.
     label_values : list of float, optional
@@ -182,6 +183,8 @@ class DiscriminativeProjections(LinearReducer):
         gamma = units[:, None] * vectors
         if self.normalize == "unit_length":
             gamma /= np.linalg.norm(gamma, axis=0)
+        else:
+            gamma *= np.sqrt(target.labelled.sum())
         f, g = span.basis @ gamma[: span.rank], gamma[span.rank :]
         signed = deterministic_signs(f)
         # The signs depend on f alone, so that the order of the classes has no part in them.
@@ -264,7 +267,7 @@ class DiscriminativeProjections(LinearReducer):
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
-            version=1 + (self.neighbors != "exact"),
+            version=2 + (self.neighbors != "exact"),
             nested=True,
             transductive=True,
             neighbors=self.neighbors == "exact",

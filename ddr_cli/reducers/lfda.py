@@ -18,6 +18,7 @@ from ddr_cli.reducers.discriminant import (
     KernelDiscriminant,
     LinearDiscriminant,
     discriminant_directions,
+    unit_within,
 )
 from ddr_cli.reducers.reducer import Codes, Floats
 from ddr_cli.reducers.registry import Traits, equal_ratios, rank_of_centred
@@ -39,10 +40,11 @@ class _LocalFisher(Discriminant):
         self.eigenvalues_, T = discriminant_directions(
             S_b, S_w, self.n_components, self.reg, factorize=isinstance(self, KernelDiscriminant)
         )
-        if self.embedding_type == "weighted":
-            return T * np.sqrt(np.maximum(self.eigenvalues_, 0.0))
         if self.embedding_type == "orthonormalized":
             return np.asarray(np.linalg.qr(T)[0])
+        T = unit_within(T, Z, code, self.reg)
+        if self.embedding_type == "weighted":
+            return T * np.sqrt(np.maximum(self.eigenvalues_, 0.0))
         return T
 
 
@@ -58,10 +60,12 @@ class LFDA(_LocalFisher, LinearDiscriminant):
 
     The rows :math:`t` of `components_` are the leading solutions of
 
-    .. math:: \tilde S^{(b)} t = \lambda \tilde S^{(w)} t, \qquad t^T \tilde S^{(w)} t = 1,
+    .. math:: \tilde S^{(b)} t = \lambda \tilde S^{(w)} t, \qquad t^T \tilde S^{(w)} t = c,
 
     for the scatter matrices of `local_scatter`: near points of one class are drawn together, far
-    ones are not, and points of two classes are pushed apart.
+    ones are not, and points of two classes are pushed apart. With the paper's c = 1 the embedding
+    shrinks as the number of samples grows; here c makes the within-class variance along the first
+    direction 1.
 
     Parameters
     ----------
@@ -125,7 +129,7 @@ class LFDA(_LocalFisher, LinearDiscriminant):
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
-            version=5,
+            version=6,
             nested=True,
             grids={
                 "n_components": tuple(range(1, 21)),
@@ -223,7 +227,7 @@ class KernelLFDA(KernelDiscriminant, _LocalFisher):
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
-            version=3,
+            version=4,
             nested=True,
             grids={
                 "n_components": tuple(range(1, 21)),

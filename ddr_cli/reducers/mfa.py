@@ -19,6 +19,7 @@ from ddr_cli.reducers.discriminant import (
     KernelDiscriminant,
     LinearDiscriminant,
     discriminant_directions,
+    unit_within,
 )
 from ddr_cli.reducers.reducer import Codes, Floats
 from ddr_cli.reducers.registry import Traits, equal_ratios, rank_of_centred
@@ -39,7 +40,7 @@ class _MarginalFisher(Discriminant):
         self.eigenvalues_, W = discriminant_directions(
             S_b, S_w, self.n_components, self.reg, factorize=isinstance(self, KernelDiscriminant)
         )
-        return W
+        return unit_within(W, Z, code, self.reg)
 
 
 @registered(
@@ -72,7 +73,8 @@ class MFA(_MarginalFisher, LinearDiscriminant):
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
-        The directions, by decreasing ratio, each with compactness 1.
+        The directions, by decreasing ratio, with one compactness. The within-class variance along
+        the first is 1.
     mean_ : ndarray of shape (n_features,)
         Mean of the training points.
     eigenvalues_ : ndarray of shape (n_components,)
@@ -110,7 +112,7 @@ class MFA(_MarginalFisher, LinearDiscriminant):
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
-            version=3,
+            version=4,
             nested=True,
             grids={
                 "n_components": tuple(range(1, 21)),
@@ -183,7 +185,7 @@ class KernelMFA(KernelDiscriminant, _MarginalFisher):
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
-            version=3,
+            version=4,
             nested=True,
             grids={
                 "n_components": tuple(range(1, 21)),

@@ -13,7 +13,7 @@ from ddr_cli.reducers.registry import REDUCERS, get_traits
 NAMES = [entry.name for entry in REDUCERS.entries() if entry.origin == "ddr"]
 FEW = {"max_iter": 5, "n_estimators": 5, "n_landmarks": 10}
 # Their limit is one on points; how many of these dimensions a graph offers depends on its edges.
-BY_THEIR_GRAPH = {"ccdr", "isomap", "laplacian_eigenmaps"}
+BY_THEIR_GRAPH = {"ccdr", "isomap", "laplacian_eigenmaps", "lsda"}
 # How precisely or where from an answer is sought, not which.
 NOT_TUNED = {
     "random_state", "max_iter", "tol", "solver", "max_condition", "n_landmarks", "n_estimators",

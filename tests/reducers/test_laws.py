@@ -47,6 +47,7 @@ NOT = {
     # Each feature has a part of its own: it is standardised, or shrunk to the features' mean.
     "pls_da": "turn",
     "shrinkage_lda": "constant",
+    "rda": "constant",
     # Their penalties have a unit of their own.
     "laplacian_rls": "unit",
     "logistic_projection": "unit",

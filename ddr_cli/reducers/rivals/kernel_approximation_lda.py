@@ -14,7 +14,11 @@ from ddr_cli.core.registry import registered
 from ddr_cli.numerics.eigen import deterministic_signs
 from ddr_cli.numerics.kernels import kernel_width
 from ddr_cli.numerics.scatter import data_span, scatter_matrices
-from ddr_cli.reducers.discriminant import discriminant_directions, fewer_than_classes
+from ddr_cli.reducers.discriminant import (
+    discriminant_directions,
+    requested_components,
+    unit_within,
+)
 from ddr_cli.reducers.reducer import Reducer
 from ddr_cli.reducers.registry import Traits, equal_ratios
 
@@ -91,7 +95,7 @@ class KernelApproximationLDA(Reducer):
     _needs_labels = True
     _fitted = "dual_components_"
 
-    n_components: Annotated[int, Ge(1)] = 2
+    n_components: Annotated[int, Ge(1)] | None = None
     n_landmarks: Annotated[int, Ge(1)] = 300
     kernel: Literal["rbf", "laplacian"] = "rbf"
     gamma: Literal["scale"] | Annotated[float, Gt(0)] = "scale"
@@ -101,7 +105,6 @@ class KernelApproximationLDA(Reducer):
     def fit(self, X: ArrayLike, y: ArrayLike) -> KernelApproximationLDA:
         """Draw points, and find the directions that tell the classes `y` apart."""
         points, code = self._points_and_classes(X, y)
-        m = fewer_than_classes(self)
         self.gamma_ = kernel_width(points, self.gamma)
         self._features = Nystroem(
             self.kernel,
@@ -110,9 +113,11 @@ class KernelApproximationLDA(Reducer):
             random_state=self.random_state,
         )
         span = data_span(self._features.fit_transform(points.astype(np.float64)))
+        m = requested_components(self, span.rank)
         self._check_rank(span.rank, points, reason="all points have the same features")
         S_w, S_b = scatter_matrices(span.coordinates, code)
         self.eigenvalues_, A = discriminant_directions(S_b, S_w, m, self.reg)
+        A = unit_within(A, span.coordinates, code, self.reg)
         self.dual_components_ = deterministic_signs(span.basis @ A).T
         self._shift = span.mean @ self.dual_components_.T
         return self
@@ -125,6 +130,7 @@ class KernelApproximationLDA(Reducer):
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
+            version=2,
             nested=True,
             grids={
                 "n_components": tuple(range(1, 10)),
