@@ -37,15 +37,17 @@ class LDA(MeansDiscriminant):
 
     Parameters
     ----------
-    n_components : int, default=2
-        Dimensions; the number of classes less one, with a warning, where that is smaller.
+    n_components : int or None, default=None
+        Dimensions, at most min(n_features, n_classes - 1). None: all there are.
+        Default: scikit-learn's.
     max_condition : float or "rank", default=1e3
         Where the within-class scatter is singular: its largest condition number (its diagonal
         scaled to 1) on the principal components that are kept; or "rank", as many as there are
-        points less classes, whatever the condition.
+        points less classes, whatever the condition. Default: ours.
     scaling : {"within", "unit"}, default="within"
         Within-class variance (over n) 1 along each direction, as with scikit-learn's solver
         "eigen", or directions of unit length, as MATLAB's ``eig(inv(Sw) * Sb)`` returns them.
+        Default: that of scikit-learn's solver.
 
     Attributes
     ----------

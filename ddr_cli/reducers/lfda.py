@@ -71,15 +71,17 @@ class LFDA(_LocalFisher, LinearDiscriminant):
     ----------
     n_components : int, default=2
         Dimensions, at most the rank of the centred data: more than the classes less one of FDA.
+        Default: ours.
     n_neighbors : int, default=7
         The local scale of a point is the distance to this nearest neighbour inside its class; in
-        a class of fewer points to the farthest, with a warning.
+        a class of fewer points to the farthest, with a warning. Default: the paper's.
     embedding_type : {"plain", "weighted", "orthonormalized"}, default="plain"
         The solutions as above; each times :math:`\sqrt\lambda`, so that a direction counts in
-        distances by how well it separates; or orthonormal directions of the same span.
+        distances by how well it separates; or orthonormal directions of the same span. Default:
+        ours; the author's code has "weighted".
     reg : float, default=0
         Ridge: this share of the mean eigenvalue of :math:`\tilde S^{(w)}` is added to its
-        diagonal.
+        diagonal. Default: the paper's.
 
     Attributes
     ----------
@@ -158,25 +160,27 @@ class KernelLFDA(KernelDiscriminant, _LocalFisher):
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions, at most the rank of the centred kernel matrix.
+        Dimensions, at most the rank of the centred kernel matrix. Default: ours.
     kernel : str or callable, default="rbf"
         A kernel of scikit-learn's ``pairwise_kernels``, a function of two points, or
-        "precomputed": X is then the kernel matrix.
+        "precomputed": X is then the kernel matrix. Default: ours.
     gamma : "scale" or float, default="scale"
         Of the kernels that have it; "scale" is 1 / (n_features * X.var()).
     degree : int, default=3
-        Of the polynomial kernel.
+        Of the polynomial kernel. Default: scikit-learn's.
     coef0 : float, default=1
-        Of the polynomial and the sigmoid kernel.
+        Of the polynomial and the sigmoid kernel. Default: scikit-learn's.
     n_neighbors, embedding_type
         As for `LFDA`; orthonormal in feature space.
     reg : float, default=0.001
         :math:`\rho` in units of the mean eigenvalue of :math:`\tilde S^{(w)}` on the span of the
-        points. In feature space this matrix is singular, so there is no solution without.
+        points. In feature space this matrix is singular, so there is no solution without. Default:
+        ours.
     n_landmarks : int or None, default=None
         Nyström's low-rank approximation: directions are combinations of the images of so many
         training points, drawn at random, on whose span all others are projected. With None, or
         as many as there are points, the solution is exact; with fewer the origin is their mean.
+        Default: ours.
     random_state : int, RandomState or None, default=None
         Draws the landmarks.
 

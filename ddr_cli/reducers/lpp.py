@@ -43,19 +43,20 @@ class LPP(LinearReducer):
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions, at most the rank of the data.
+        Dimensions, at most the rank of the data. Default: ours.
     n_neighbors : int, default=10
-        Points are connected if either is among the other's `n_neighbors` nearest.
+        Points are connected if either is among the other's `n_neighbors` nearest. Default: ours.
     weights : {"heat", "binary", "local_scaling"}, default="heat"
         :math:`w_{ij} = \exp(-\|x_i - x_j\|^2 / \epsilon)`, or 1; or, between all points,
         :math:`\exp(-\|x_i - x_j\|^2 / (\sigma_i \sigma_j))` with :math:`\sigma_i` the distance to
-        the `n_neighbors`-th nearest, the affinity of LFDA (7 there).
+        the `n_neighbors`-th nearest, the affinity of LFDA (7 there). Default: the paper's.
     epsilon : "mean" or float, default="mean"
         Width of the heat kernel in squared units of the data; "mean" is the mean squared distance
-        to the `n_neighbors` nearest.
+        to the `n_neighbors` nearest. Default: ours.
     neighbors : {"exact", "approximate", "auto"}, default="exact"
         How the neighbours of the training points are searched for; "auto" is exact up to 50,000
-        points. Approximately by faiss (extra `approximate`); new points' are always exact.
+        points. Approximately by faiss (extra `approximate`); new points' are always exact. Default:
+        ours.
 
     Attributes
     ----------

@@ -61,14 +61,15 @@ class MFA(_MarginalFisher, LinearDiscriminant):
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions, at most the rank of the centred data.
+        Dimensions, at most the rank of the centred data. Default: ours.
     n_neighbors_within : int, default=5
-        :math:`k_1`, nearest points of the own class.
+        :math:`k_1`, nearest points of the own class. Default: that of D. Cai's code (intraK).
     n_neighbors_between : int, default=20
-        :math:`k_2`, closest pairs of a class with all others.
+        :math:`k_2`, closest pairs of a class with all others. Default: that of D. Cai's code
+        (interK).
     reg : float, default=0
         Ridge: this share of the mean eigenvalue of the compactness matrix is added to its
-        diagonal.
+        diagonal. Default: the paper's.
 
     Attributes
     ----------
@@ -148,7 +149,7 @@ class KernelMFA(KernelDiscriminant, _MarginalFisher):
     reg : float, default=0.001
         Ridge: this share of the mean eigenvalue of the compactness matrix on the span of the
         points is added to its diagonal. In feature space this matrix is singular, so there is no
-        solution without.
+        solution without. Default: ours.
     n_landmarks, random_state
         As for `KernelLFDA`.
 

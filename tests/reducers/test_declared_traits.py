@@ -1,6 +1,7 @@
 """What each shipped method declares of itself, against what it does."""
 
 import inspect
+import re
 import warnings
 from importlib.metadata import PackageNotFoundError, version
 
@@ -84,6 +85,26 @@ def embed(name, X, y, **params):
 
 def has_width(name):
     return "n_components" in REDUCERS.load(name)().get_params()
+
+
+# What draws numbers, or is documented with its kernel, has no source to name.
+WITHOUT_SOURCE = {"random_state", "gamma", "label_values", "fit_intercept"}
+
+
+@pytest.mark.parametrize(
+    "name", sorted(set(NAMES) - {"none", "kernel_pca", "laplacian_rls", "forest_embedding"})
+)
+def test_the_source_of_each_default_is_named(name):
+    text = (
+        inspect.getdoc(REDUCERS.load(name)).split("Parameters\n---")[1].split("Attributes\n---")[0]
+    )
+    entries = re.split(r"\n(?=\w)", text)
+    missing = [
+        entry.split(" : ")[0]
+        for entry in entries
+        if ", default=" in entry and "Default: " not in " ".join(entry.split())
+    ]
+    assert set(missing) <= WITHOUT_SOURCE
 
 
 @pytest.mark.parametrize("name", HERE)

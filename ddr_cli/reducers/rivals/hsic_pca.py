@@ -39,13 +39,14 @@ class HSICPCA(MeansDiscriminant):
 
     Parameters
     ----------
-    n_components : int, default=2
-        Dimensions. With ``pca_weight=0`` the matrix has a rank of one less than there are classes:
-        so many, with a warning, where that is smaller; else at most the rank of the centred data.
+    n_components : int or None, default=None
+        Dimensions. With ``pca_weight=0`` at most min(n_features, n_classes - 1), the rank of the
+        matrix; else at most the rank of the centred data. None: all there are. Default: as for
+        `LDA`.
     pca_weight : float, default=0
         The weight w of the identity in the kernel of the labels, which adds w times the scatter of
         the points. The kernel of the labels adds for each class its size squared times its mean's
-        square, so that values from 1 to the size of a class weigh the two.
+        square, so that values from 1 to the size of a class weigh the two. Default: the paper's.
 
     Attributes
     ----------

@@ -41,17 +41,19 @@ class KernelApproximationLDA(Reducer):
 
     Parameters
     ----------
-    n_components : int, default=2
-        Dimensions; the number of classes less one, with a warning, where that is smaller.
+    n_components : int or None, default=None
+        Dimensions, at most n_classes - 1 and the rank of the features. None: all there are.
+        Default: scikit-learn's.
     n_landmarks : int, default=300
-        The number q of drawn points; all, where there are fewer.
+        The number q of drawn points; all, where there are fewer. Default: ours.
     kernel : {"rbf", "laplacian"}, default="rbf"
-        :math:`\exp(-\gamma \|x - x'\|_2^2)`, or :math:`\exp(-\gamma \|x - x'\|_1)`.
+        :math:`\exp(-\gamma \|x - x'\|_2^2)`, or :math:`\exp(-\gamma \|x - x'\|_1)`. Default: that
+        of scikit-learn's Nystroem.
     gamma : "scale" or float, default="scale"
         :math:`\gamma`; "scale" is the reciprocal of the points' total variance.
     reg : float, default=0.001
         Ridge: this share of the mean eigenvalue of the within-class scatter is added to its
-        diagonal.
+        diagonal. Default: ours.
     random_state : int, RandomState or None, default=None
         Draws the points.
 

@@ -44,15 +44,16 @@ class LogisticProjection(LinearReducer):
 
     Parameters
     ----------
-    n_components : int, default=2
-        Dimensions; the number of classes less one, with a warning, where that is smaller.
+    n_components : int or None, default=None
+        Dimensions, at most min(n_features, n_classes - 1). None: all there are.
+        Default: scikit-learn's.
     C : float, default=1
-        The weight of the likelihood against the penalty.
+        The weight of the likelihood against the penalty. Default: scikit-learn's.
     max_iter : int, default=2000
-        Most iterations of L-BFGS.
+        Most iterations of L-BFGS. Default: ours.
     tol : float, default=1e-7
         Converged when no entry of the gradient, in units in which features and intercepts have the
-        same curvature, exceeds this fraction of the largest at W = 0. Ours.
+        same curvature, exceeds this fraction of the largest at W = 0. Default: ours.
 
     Attributes
     ----------

@@ -45,11 +45,14 @@ class LSDA(LinearDiscriminant):
     ----------
     n_components : int, default=2
         Dimensions, at most the number of directions with :math:`\lambda > 0`. The authors' code
-        drops the others too: along them near points of one class are on opposite sides.
+        drops the others too: along them near points of one class are on opposite sides. Default:
+        ours.
     n_neighbors : int, default=5
-        Neighbours of a point, of any class.
-    alpha : float, default=0.5
-        The weight :math:`\alpha`, between 0 and 1, of pushing apart.
+        Neighbours of a point, of any class. Default: the example in D. Cai's code, whose own
+        default takes all pairs.
+    alpha : float, default=0.1
+        The weight :math:`\alpha`, between 0 and 1, of pushing apart. Default: that of D. Cai's code
+        (beta).
 
     Attributes
     ----------

@@ -29,8 +29,9 @@ class OLDA(MeansDiscriminant):
 
     Parameters
     ----------
-    n_components : int, default=2
-        Dimensions; the number of classes less one, with a warning, where that is smaller.
+    n_components : int or None, default=None
+        Dimensions, at most min(n_features, n_classes - 1). None: all there are.
+        Default: scikit-learn's.
 
     Attributes
     ----------

@@ -53,12 +53,15 @@ class RDA(Reducer):
 
     Parameters
     ----------
-    n_components : int, default=2
-        Dimensions; the number of classes less one, with a warning, where that is smaller.
+    n_components : int or None, default=None
+        Dimensions, at most min(n_features, n_classes - 1). None: all there are.
+        Default: scikit-learn's.
     pooling : float, default=0.5
-        :math:`\lambda`, between 0, a covariance for each class, and 1, one for all.
+        :math:`\lambda`, between 0, a covariance for each class, and 1, one for all. Default: ours;
+        the paper chooses it by cross-validation.
     shrinkage : float, default=0.1
-        :math:`\gamma`, between 0 and 1, where distances are Euclidean up to a factor.
+        :math:`\gamma`, between 0 and 1, where distances are Euclidean up to a factor. Default:
+        ours; the paper chooses it by cross-validation.
 
     Attributes
     ----------

@@ -42,13 +42,13 @@ class SAVE(LinearDiscriminant):
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions, at most the rank of the centred data.
+        Dimensions, at most the rank of the centred data. Default: ours.
     method : {"save", "dr"}, default="save"
         Sliced average variance estimation, or directional regression, which finds differences of
-        means with fewer points.
+        means with fewer points. Default: ours.
     reg : float, default=0
         Ridge: this share of the mean variance over the span of the data is added to the diagonal of
-        :math:`\Sigma`; the I above then is the covariance of z.
+        :math:`\Sigma`; the I above then is the covariance of z. Default: the papers'.
 
     Attributes
     ----------

@@ -40,11 +40,12 @@ class ShrinkageLDA(MeansDiscriminant):
 
     Parameters
     ----------
-    n_components : int, default=2
-        Dimensions; the number of classes less one, with a warning, where that is smaller.
+    n_components : int or None, default=None
+        Dimensions, at most min(n_features, n_classes - 1). None: all there are.
+        Default: scikit-learn's.
     shrinkage : "ledoit_wolf" or float, default="ledoit_wolf"
         s, above 0 and at most 1; "ledoit_wolf" is the estimate of what is best in mean squared
-        error.
+        error. Default: the paper's.
 
     Attributes
     ----------
