@@ -46,27 +46,30 @@ class CCDR(Embedding):
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions m of the embedding.
+        Dimensions m of the embedding. Default: ours.
     beta : float, default=0.5
         Weight of the geometry against the labels. With 0 only the class centres count: at most
-        L - 1 dimensions, and unlabelled points are placed by Eq. 20.
+        L - 1 dimensions, and unlabelled points are placed by Eq. 20. Default: the paper's.
     n_neighbors : int, default=4
-        Points are connected if either is among the other's `n_neighbors` nearest.
+        Points are connected if either is among the other's `n_neighbors` nearest. Default: the
+        paper's.
     weights : {"binary", "heat"}, default="binary"
-        :math:`w_{ij} = 1`, or :math:`\exp(-\|x_i - x_j\|^2 / \epsilon)`.
+        :math:`w_{ij} = 1`, or :math:`\exp(-\|x_i - x_j\|^2 / \epsilon)`. Default: ours; the paper
+        has "heat".
     epsilon : "mean" or float, default="mean"
         Width of the heat kernel in squared units of the data; "mean" is the mean squared distance
-        to the `n_neighbors` nearest. The paper gives none.
+        to the `n_neighbors` nearest. The paper gives none. Default: ours.
     subsample : int, float or None, default=None
         For large n: fit on stratified subsamples of this many points (or this share), place the
-        others by Eq. 20 with their labels, align and average.
+        others by Eq. 20 with their labels, align and average. Default: ours.
     random_state : int, RandomState or None, default=None
         Draws the subsamples; nothing else is random.
     n_subsamples : int, default=5
-        How many subsamples are averaged.
+        How many subsamples are averaged. Default: ours.
     neighbors : {"exact", "approximate", "auto"}, default="exact"
         How the neighbours of the training points are searched for; "auto" is exact up to 50,000
-        points. Approximately by faiss (extra `approximate`); new points' are always exact.
+        points. Approximately by faiss (extra `approximate`); new points' are always exact. Default:
+        ours.
 
     Attributes
     ----------
@@ -106,6 +109,9 @@ class CCDR(Embedding):
 
     When the classes themselves fall into c separate components, the first c - 1 dimensions
     (:math:`\lambda = 0`) tell these apart, the heaviest component first.
+
+    With the paper's constraint :math:`Z D Z^T = I` the embedding shrinks as the number of samples
+    grows: standardise it before a classifier or regression with a penalty.
 
     For n points, d features, k neighbours and m dimensions: :math:`O(n^2 d)` for the neighbours,
     and :math:`O(n (k + m) m)` for each of Lanczos' restarts, of which a small gap takes more.

@@ -40,12 +40,14 @@ class Isomap(Embedding):
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions of the embedding.
+        Dimensions of the embedding. Default: scikit-learn's.
     n_neighbors : int, default=5
-        Points are connected if either is among the other's `n_neighbors` nearest.
+        Points are connected if either is among the other's `n_neighbors` nearest. Default:
+        scikit-learn's.
     n_landmarks : int or None, default=None
         Landmark Isomap: only the distances from so many points, drawn at random, are found and
         scaled, and all others placed by theirs to these, as a new point is. With None all are.
+        Default: scikit-learn's Isomap, which has no landmarks.
     random_state : int, RandomState or None, default=None
         Draws the landmarks.
 

@@ -126,7 +126,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         """Refuse points that span fewer dimensions than are asked for; a reason for none at all."""
         if rank == 0:
             raise ValueError(f"{type(self).__name__}: {reason}, so there is no direction to find.")
-        if self.n_components != "full" and self.n_components > rank:
+        if self.n_components not in ("full", None) and self.n_components > rank:
             raise ValueError(
                 f"n_components={self.n_components}, but the points differ in {rank} dimensions "
                 f"only (n_samples = {points.shape[0]}, n_features = {points.shape[1]})."

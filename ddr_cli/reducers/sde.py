@@ -38,9 +38,10 @@ class SDE(MappedEmbedding):
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions of the embedding.
+        Dimensions of the embedding. Default: ours.
     n_neighbors : int, default=4
         The distance of two points is kept if either is among the other's `n_neighbors` nearest.
+        Default: Weinberger and Saul's.
     solver : {"auto", "interior", "low_rank", "cvxpy"}, default="auto"
         "interior" is exact; its time grows with the cube of the edges: seconds for 400 points of 6
         neighbours, minutes for 1000. "low_rank" seeks a factor of K of few columns by sparse
@@ -49,9 +50,10 @@ class SDE(MappedEmbedding):
         for up to 100 points. What the latter two can't prove to be within `tol` is solved again by
         "interior". "auto" is "low_rank" for a graph of more than 1,300 edges whose sparse
         matrices are cheap, else "interior". A graph of more than 10,000 edges is refused where that
-        would take an hour.
+        would take an hour. Default: ours.
     tol : float, default=1e-3
         The largest duality gap, and the largest relative error of a distance, that is accepted.
+        Default: ours.
 
     Attributes
     ----------

@@ -36,6 +36,7 @@ class LOL(LinearDiscriminant):
     ----------
     n_components : int, default=2
         Dimensions, at most the rank of the centred data. The first C - 1 hold the C class means.
+        Default: ours.
 
     Attributes
     ----------

@@ -36,13 +36,14 @@ class OpenTSNE(Embedding):
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions of the embedding, 1 or 2: what the library's tree and grid can do.
+        Dimensions of the embedding, 1 or 2: what the library's tree and grid can do. Default:
+        openTSNE's.
     perplexity : float, default=30
         Effective number of neighbours; a third of the points less one, with a warning of the
-        library, where that is smaller.
+        library, where that is smaller. Default: openTSNE's.
     exaggeration : float, default=1
         The factor of :math:`p_{ij}`, after the early iterations, in which it is 12: above 1,
-        clusters are tighter.
+        clusters are tighter. Default: openTSNE's.
     random_state : int, RandomState or None, default=None
         Draws what the library leaves to chance: the approximate neighbours of many points.
 

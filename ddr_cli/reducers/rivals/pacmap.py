@@ -44,13 +44,13 @@ class PaCMAP(Embedding):
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions of the embedding, at most those of the data, and 100.
+        Dimensions of the embedding, at most those of the data, and 100. Default: PaCMAP's.
     n_neighbors : int, default=10
-        Near pairs of each point; fewer where there are few points.
+        Near pairs of each point; fewer where there are few points. Default: PaCMAP's.
     mid_near_ratio : float, default=0.5
-        Mid-near pairs per near one.
+        Mid-near pairs per near one. Default: PaCMAP's.
     further_ratio : float, default=2.0
-        Further pairs per near one.
+        Further pairs per near one. Default: PaCMAP's.
     random_state : int, RandomState or None, default=None
         Draws the pairs.
 

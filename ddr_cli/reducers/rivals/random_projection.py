@@ -25,7 +25,7 @@ class RandomProjection(LinearReducer):
     Parameters
     ----------
     n_components : int, default=2
-        How many, at most as many as features.
+        How many, at most as many as features. Default: ours.
     random_state : int, RandomState or None, default=None
         Draws the directions; the engine gives each split a seed of its own.
 
