@@ -151,24 +151,39 @@ class Results:
 
     Parameters
     ----------
-    folder : Path
+    folder : str or Path
         A folder that a run has written, such as ``results/landsat_ccdr_beta``.
     """
 
     folder: Path
 
+    def __init__(self, folder: str | Path) -> None:
+        object.__setattr__(self, "folder", Path(folder))
+
     def __repr__(self) -> str:
-        done = (self.trials["status"] == "ok").sum()
-        failed = len(self.trials) - done
+        ended = [*self.trials["status"], *self.controls["status"]]
+        done = ended.count("ok")
+        failed = len(ended) - done
         text = f"{done} trials, {failed} failed" if failed else f"{done} trials"
         return f"<Results {self.folder}: {text}>"
 
     @cached_property
     def trials(self) -> pd.DataFrame:
-        """The journal: one row per trial, see `ddr_cli.engine.read_trials`."""
+        """The methods' trials, a row each: ``trials.csv``, see `ddr_cli.engine.read_trials`."""
         from ddr_cli.engine import read_trials
 
         return read_trials(self.folder)
+
+    @cached_property
+    def controls(self) -> pd.DataFrame:
+        """The controls' trials, a row each: ``controls.csv``.
+
+        They have the columns of `trials`. ``control`` is ``shuffled_labels``, or ``full_features``
+        for the strong classifier on all features.
+        """
+        from ddr_cli.engine import read_trials
+
+        return read_trials(self.folder, which="controls")
 
     @cached_property
     def summary(self) -> pd.DataFrame:

@@ -118,13 +118,16 @@ def _show(outcome: RunOutcome, options: RunOptions, *, one_of_several: bool) -> 
 def _show_results(outcome: RunOutcome, summary: Summary) -> None:
     if outcome.done == 0:
         typer.echo(f"{outcome.folder.name}: all {outcome.skipped} trials were done before.")
+    from ddr_cli.engine.rows.journal import FILE_NAMES
     from ddr_cli.report import control_table, run_table
 
     screen = console()
     print_table(screen, run_table(summary))
     if (controls := control_table(summary)) is not None:
         print_table(screen, controls)
-    for name in ("trials.csv", "summary.csv", "figure.png", "shuffled_labels.png"):
+    has_controls = (summary.run.trials["control"] != "").any()
+    journals = FILE_NAMES if has_controls else FILE_NAMES[:1]
+    for name in (*journals, "summary.csv", "figure.png", "shuffled_labels.png"):
         if (outcome.folder / name).is_file():
             typer.echo(f"  {outcome.folder / name}")
 
@@ -152,8 +155,12 @@ def _show_next(out: Path) -> None:
 
 
 def _is_derived(folder: Path, slack: float) -> bool:
-    """Tell whether the files made from a journal and a manifest are there and no older."""
-    written = max((folder / name).stat().st_mtime for name in ("trials.csv", "manifest.json"))
+    """Tell whether the files made from the journals and a manifest are there and no older."""
+    from ddr_cli.engine.rows.journal import FILE_NAMES
+    from ddr_cli.engine.rows.manifest import MANIFEST
+
+    sources = (folder / name for name in (*FILE_NAMES, MANIFEST))
+    written = max(path.stat().st_mtime for path in sources if path.is_file())
     derived = [folder / name for name in ("summary.csv", "figure.svg", "figure.png")]
     return all(path.is_file() and path.stat().st_mtime >= written - slack for path in derived)
 
