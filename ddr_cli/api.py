@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from ddr_cli.spec import Spec
     from ddr_cli.suite.leaderboard import Leaderboard as Board
 
+_ARGUMENTS = ("name", "overrides", "repeats")
+
 
 def run(
     spec: str | Path | Mapping[str, Any] | Spec,
@@ -227,11 +229,12 @@ class Results:
 def compare(*runs: Results | str | Path, **options: Any) -> Comparison:
     """Compare the methods of one or more runs; see `ddr_cli.comparison.compare.compare`."""
     from ddr_cli.comparison import compare as comparison
+    from ddr_cli.report.comparison_tables import ShownComparison
 
     folders = [run.folder if isinstance(run, Results) else Path(run) for run in runs]
     if not folders:
         raise InputError("Name a run to compare, such as compare('results/nmmp_iris').")
-    return comparison.compare(folders, **options)
+    return ShownComparison(**vars(comparison.compare(folders, **options)))
 
 
 def leaderboard(
@@ -336,6 +339,11 @@ def _as_spec(
     from ddr_cli.spec import Spec, load_spec, make_spec
 
     if isinstance(spec, Mapping):
+        if wrong := [key for key in _ARGUMENTS if key in spec]:
+            raise InputError(
+                f"'{wrong[0]}' is not a key of a spec but an argument of run: "
+                f"run(spec, {wrong[0]}={spec[wrong[0]]!r})."
+            )
         missing = [key for key in ("dataset", "reducers") if not spec.get(key)]
         if missing:
             raise InputError(f"The spec lacks {' and '.join(missing)}.")
