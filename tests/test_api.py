@@ -89,6 +89,15 @@ def test_a_comparison_is_short_as_text_and_a_table_in_a_notebook(results):
     assert "&lt;b&gt;" in with_markup._repr_html_()
 
 
+def test_a_value_that_the_label_names_is_not_named_again(tmp_path):
+    widths = [{"name": "lda", "n_components": width} for width in (1, 2)]
+    swept = {"name": "lfda", "n_components": {"grid": [1, 2]}}
+    results = ddr_cli.run({**SPEC, "reducers": [*widths, swept]}, out=tmp_path, name="dims")
+    methods = results.compare(at=["n_components=2"], methods=["LDA (dim = 2)", "LFDA"]).methods
+    names = methods["method"] + ": " + methods["setting"]
+    assert names.tolist() == ["LDA (dim = 2): ", "LFDA: dim = 2"]
+
+
 @pytest.mark.parametrize("key", [("name", "mine"), ("repeats", 5), ("overrides", [])])
 def test_an_argument_among_a_spec_s_keys_is_named_with_the_right_call(tmp_path, key):
     with pytest.raises(InputError, match=rf"argument of run: run\(spec, {key[0]}="):

@@ -143,7 +143,7 @@ def print_table(screen: Console, table: Table) -> None:
     """Print a table; its title and notes may be as long as the screen is wide."""
     if table.title:
         screen.print(table.title, style="bold")
-    screen.print(table.terminal())
+    screen.print(table.terminal(screen.width))
     for note in table.notes:
         screen.print(note)
 

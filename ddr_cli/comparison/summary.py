@@ -12,7 +12,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ddr_cli.comparison.names import family_name, lower_is_better, method_name, setting_text
+from ddr_cli.comparison.names import (
+    family_name,
+    lower_is_better,
+    method_name,
+    plain,
+    setting_text,
+)
 from ddr_cli.comparison.runs import Run, load_run
 from ddr_cli.core.errors import InputError
 from ddr_cli.engine.rows import journal
@@ -100,9 +106,21 @@ class Row:
         values = {
             name: self[name]
             for name in swept_columns(self.summary.run)
-            if name in self.summary.rows and not _is_missing(self[name])
+            if name in self.summary.rows
+            and not _is_missing(self[name])
+            and not self._is_in_label(name)
         }
         return setting_text(values)
+
+    def _is_in_label(self, column: str) -> bool:
+        """Return whether the label names a parameter's value, as in ``PCA (dim = 1)``."""
+        piece, _, name = column.partition(".")
+        if piece not in PIECES:
+            return False
+        value = self[column]
+        facts = str(self[f"{piece}_label"]).partition(" (")[2].removesuffix(")").split(", ")
+        forms = {setting_text({column: value}), f"{name}={plain(value)}"}
+        return not forms.isdisjoint(facts) or (isinstance(value, str) and value in facts)
 
     @property
     def is_tuned(self) -> bool:
