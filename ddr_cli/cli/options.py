@@ -266,6 +266,10 @@ class RunOptions:
     backend: Backend = "local"
     scheduler: Scheduler = None
     redo: RedoWords = None
+    allow_failed: Annotated[
+        bool,
+        typer.Option("--allow-failed", help="Exit with 0 also if some trials have failed."),
+    ] = False
     data_dir: DataDir = None
     offline: Offline = False
     trust: Trust = False

@@ -35,7 +35,7 @@ def run_and_show(specs: Sequence[Spec], options: RunOptions) -> None:
     """Run specs, derive their files and print what came out.
 
     The exit code is 130 if interrupted, that of the first spec that could not be run, or 1 if some
-    trials failed.
+    trials failed and the options do not allow it.
     """
     from ddr_cli.engine import run_specs
     from ddr_cli.spec import left_out
@@ -62,10 +62,12 @@ def run_and_show(specs: Sequence[Spec], options: RunOptions) -> None:
     )
     if len(specs) > 1 and not options.quiet:
         _show_all(endings, options.out)
-    exit_unless_done(endings)
+    exit_unless_done(endings, allow_failed=options.allow_failed)
 
 
-def exit_unless_done(endings: Mapping[str, RunOutcome | DdrError]) -> None:
+def exit_unless_done(
+    endings: Mapping[str, RunOutcome | DdrError], *, allow_failed: bool = False
+) -> None:
     """Exit with 130 if interrupted, as the first error says, or with 1 if some trials failed."""
     outcomes = [each for each in endings.values() if not isinstance(each, DdrError)]
     if any(outcome.interrupted for outcome in outcomes):
@@ -74,7 +76,7 @@ def exit_unless_done(endings: Mapping[str, RunOutcome | DdrError]) -> None:
     for ending in endings.values():
         if isinstance(ending, DdrError):
             raise typer.Exit(ending.exit_code)
-    if any(outcome.failed for outcome in outcomes):
+    if any(outcome.failed for outcome in outcomes) and not allow_failed:
         raise typer.Exit(EXIT_FAILED)
 
 
