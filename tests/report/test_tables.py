@@ -81,7 +81,8 @@ def test_the_papers_table_has_ours_under_each_number(result):
         ["", "in words", "LMNN, reason: not known", "", ""],
         [
             *("", "in words"),
-            "NMMP: +0.50 points in favour of the paper's method, two Monte-Carlo errors: 1.00 points",
+            "NMMP: +0.50 points in favour of the paper's method, "
+            "two Monte-Carlo errors: 1.00 points",
             *("", ""),
         ],
     ]
