@@ -120,7 +120,7 @@ def _repeated(place: ComparedRun, metric: str, remarks: Remarks) -> pd.DataFrame
         return rows.iloc[:0]
     own = run.spec.split.kind == PREDEFINED
     rows = rows[(rows["metric"] == metric) & ((rows["split"] == PREDEFINED) == own)]
-    if "control" in rows and (shuffled := rows["control"] == SHUFFLED_LABELS).any():
+    if (shuffled := rows["control"] == SHUFFLED_LABELS).any():
         remarks.add("Shuffled labels are a control and no method: left out", place)
         rows = rows[~shuffled]
     complete = rows["n"] == rows["planned"]

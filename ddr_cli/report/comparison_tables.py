@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pandas as pd
+from markupsafe import Markup
 
 from ddr_cli.comparison.across_datasets import SIGNED_RANKS
 from ddr_cli.comparison.compare import Comparison
@@ -23,6 +24,17 @@ from ddr_cli.evaluation.statistics import fewest_for_signed_ranks
 from ddr_cli.report.table import Table
 
 _ALPHA = 0.05
+
+
+class ShownComparison(Comparison):
+    """A comparison that a notebook shows as the tables of the report's page."""
+
+    def _repr_html_(self) -> str:
+        shown = Markup("")
+        for table in comparison_tables(self):
+            shown += Markup("<h4>{}</h4>\n{}\n").format(table.title, table.html())
+            shown += Markup("").join(Markup("<p>{}</p>\n").format(note) for note in table.notes)
+        return shown + Markup("").join(Markup("<p>{}</p>\n").format(note) for note in self.notes)
 
 
 def comparison_tables(found: Comparison) -> Iterator[Table]:
