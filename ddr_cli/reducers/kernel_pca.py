@@ -136,7 +136,7 @@ default="linear"
             coef0=self.coef0,
             eigen_solver="dense" if dense else "arpack",
             **_KERNEL_PCA,
-        )
+        ).set_output(transform="default")
         exact = points.astype(np.float64)
         try:
             embedding = model.fit_transform(exact)
@@ -148,7 +148,8 @@ default="linear"
         if embedding.shape[1] < self.n_components:
             parameters = {} if callable(self.kernel) else model.get_params()
             K = pairwise_kernels(exact, metric=self.kernel, filter_params=True, **parameters)
-            embedding = _with_ties(model, exact, KernelCenterer().fit_transform(K))
+            centerer = KernelCenterer().set_output(transform="default")
+            embedding = _with_ties(model, exact, centerer.fit_transform(K))
         size, positive = np.abs(model.eigenvalues_).max(), model.eigenvalues_ > 0
         if (model.eigenvalues_ < -_ZERO * size).any():
             raise ValueError(
