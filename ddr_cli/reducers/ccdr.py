@@ -74,7 +74,7 @@ class CCDR(Embedding):
     Attributes
     ----------
     embedding_ : ndarray of shape (n_samples, n_components)
-        The points :math:`y_i`, in float64.
+        The points :math:`y_i`.
     class_centers_ : ndarray of shape (n_classes, n_components)
         The centres :math:`z_k`, in the order of `classes_`.
     eigenvalues_ : ndarray of shape (n_components,)
@@ -129,7 +129,6 @@ class CCDR(Embedding):
     (150, 2)
     """
 
-    _keeps_float32 = False
     _needs_labels = True
 
     n_components: Annotated[int, Ge(1)] = 2
@@ -156,6 +155,7 @@ class CCDR(Embedding):
         else:
             self._fit_subsamples(points, labels, code)
             strays = max(int(np.sum(~member.connected_)) for member in self.members_)
+        self.embedding_ = self.embedding_.astype(points.dtype)
         if strays:
             warnings.warn(
                 f"No path in the neighbour graph leads from {strays} unlabelled points to a "
@@ -244,23 +244,31 @@ class CCDR(Embedding):
         turned = [part @ turn for part, turn in zip(parts, self.rotations_, strict=True)]
         return np.asarray(np.mean(turned, axis=0))
 
-    def transform(self, X: ArrayLike, *, neighbors: Neighbors | None = None) -> Floats:
+    def transform(self, X: ArrayLike, *, neighbors: Neighbors | None = None) -> NDArray[Any]:
         """Place new unlabelled points: Eq. 20 with c = 0; see `extend`."""
-        points = self._points(X)
-        if self.subsample is not None:
-            return self._mean_rotated([member.transform(points) for member in self.members_])
-        return self.place(self._kernel(points, neighbors))
+        return self._placed(X, None, neighbors)
 
-    def extend(self, X: ArrayLike, y: ArrayLike, *, neighbors: Neighbors | None = None) -> Floats:
+    def extend(
+        self, X: ArrayLike, y: ArrayLike, *, neighbors: Neighbors | None = None
+    ) -> NDArray[Any]:
         """Place new points with the help of their labels, -1 where unknown: Eq. 20 with c != 0.
 
         `neighbors` of the points among the training points, at least `n_neighbors` of each, spare
         the search.
         """
+        return self._placed(X, y, neighbors)
+
+    def _placed(
+        self, X: ArrayLike, y: ArrayLike | None, neighbors: Neighbors | None
+    ) -> NDArray[Any]:
         points = self._points(X)
-        if self.subsample is not None:
-            return self._mean_rotated([member.extend(points, y) for member in self.members_])
-        return self.place(self._kernel(points, neighbors), y)
+        if self.subsample is None:
+            placed = self.place(self._kernel(points, neighbors), y)
+        else:
+            placed = self._mean_rotated(
+                [member._placed(points, y, None) for member in self.members_]
+            )
+        return placed.astype(points.dtype)
 
     def place(self, K: Any, y: ArrayLike | None = None) -> Floats:
         r"""Evaluate Eq. 20 for given rows of the kernel.

@@ -130,7 +130,7 @@ class KernelDiscriminant(Discriminant):
         # Half a second's import, which linear methods do without.
         from sklearn.preprocessing import KernelCenterer
 
-        self._centerer = KernelCenterer()
+        self._centerer = KernelCenterer().set_output(transform="default")
         K = self._matrix(self.X_fit_)
         rounding = len(K) * np.finfo(np.float64).eps * float(abs(K).max())
         K = self._centerer.fit_transform(K)

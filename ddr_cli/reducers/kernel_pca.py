@@ -141,7 +141,7 @@ class KernelPCA(SklearnEmbedding):
             coef0=self.coef0,
             eigen_solver="dense" if dense else "arpack",
             **_KERNEL_PCA,
-        )
+        ).set_output(transform="default")
         self._origin = kernel_origin(points, self.kernel)
         exact = points.astype(np.float64) - self._origin
         try:
@@ -154,7 +154,8 @@ class KernelPCA(SklearnEmbedding):
         if embedding.shape[1] < self.n_components:
             parameters = {} if callable(self.kernel) else model.get_params()
             K = pairwise_kernels(exact, metric=self.kernel, filter_params=True, **parameters)
-            embedding = _with_ties(model, exact, KernelCenterer().fit_transform(K))
+            centerer = KernelCenterer().set_output(transform="default")
+            embedding = _with_ties(model, exact, centerer.fit_transform(K))
         size, positive = np.abs(model.eigenvalues_).max(), model.eigenvalues_ > 0
         if (model.eigenvalues_ < -_ZERO * size).any():
             raise ValueError(

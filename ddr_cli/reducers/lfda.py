@@ -263,7 +263,8 @@ def local_scatter(X: Floats, code: Codes, k: int) -> tuple[Floats, Floats]:
     centred = X - X.mean(axis=0)
     within = np.zeros((X.shape[1], X.shape[1]))
     between = centred.T @ centred
-    warn_of_few(k, int(np.bincount(code).min()) - 1, "the smallest class")
+    most = int(np.bincount(code).min()) - 1
+    warn_of_few("n_neighbors", k, most, "other samples in the smallest class")
     for rows in class_members(code):
         own, n_c = X[rows], len(rows)
         if n_c == 1:

@@ -141,7 +141,7 @@ class LLE(SklearnEmbedding):
             reg=self.reg,
             eigen_solver="dense" if dense else "arpack",
             **_LLE,
-        )
+        ).set_output(transform="default")
         self._keep(model, model.fit_transform(points)[place], given.dtype)
         return self
 

@@ -127,8 +127,9 @@ class LMNN(MetricLearner):
         smallest = int(np.bincount(code).min())
         if smallest == 1:
             raise ValueError("LMNN needs two points of each class, but one class has one.")
-        warn_of_few(self.n_neighbors, smallest - 1, "the smallest class")
-        k = min(self.n_neighbors, smallest - 1)
+        most = smallest - 1
+        warn_of_few("n_neighbors", self.n_neighbors, most, "other samples in the smallest class")
+        k = min(self.n_neighbors, most)
         targets = within_class_graph(X, code, k).indices.astype(np.intp).reshape(len(X), k)
         problem = LargeMargin(X, code, targets, self.push_weight)
         return large_margin_metric(problem, tol=self.tol, max_iter=self.max_iter)

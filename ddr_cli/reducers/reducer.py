@@ -106,8 +106,6 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
 
     n_components: Any
 
-    _keeps_float32: ClassVar[bool] = True
-
     def _affinity(self: Any, points: Any, neighbors: Neighbors | None) -> tuple[CsrArray, float]:
         """Return the neighbour graph that the parameters describe, and its bandwidth."""
         W, bandwidth, self.neighbor_recall_ = neighbor_affinity(
@@ -138,8 +136,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        if self._keeps_float32:
-            tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
 

@@ -116,7 +116,8 @@ class SDE(MappedEmbedding):
     @one_thread()
     def fit(self, X: ArrayLike, y: Any = None, *, neighbors: Neighbors | None = None) -> SDE:
         """Embed the rows of `X`; `neighbors` of these, `n_neighbors` or more, spare the search."""
-        points = np.asarray(self._points(X, y, reset=True), dtype=np.float64)
+        given = self._points(X, y, reset=True)
+        points = np.asarray(given, dtype=np.float64)
         self._check_dimensions(len(points))
         neighbors = known_neighbors(points, self.n_neighbors, neighbors)
         unfolding = unfold(
@@ -133,7 +134,6 @@ class SDE(MappedEmbedding):
                 f"without.",
                 stacklevel=2,
             )
-        self.embedding_ = self._widened(unfolding.embedding)
         self.eigenvalues_ = self._widened(unfolding.eigenvalues)
         self.trace_ = float(unfolding.eigenvalues.sum())
         self.rank_ = len(unfolding.eigenvalues)
@@ -141,7 +141,7 @@ class SDE(MappedEmbedding):
         self.constraint_error_ = unfolding.strain
         self.solver_ = unfolding.solver
         self.n_iter_ = unfolding.n_iter
-        self._prepare_map(points)
+        self._keep(self._widened(unfolding.embedding), given)
         return self
 
     def __ddr_traits__(self) -> Traits:

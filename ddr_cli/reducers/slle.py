@@ -116,8 +116,7 @@ class SupervisedLLE(MappedEmbedding):
         weights = _reconstruction(points, neighbors, self.reg)
         rest = sp.csr_array(sp.eye_array(n) - weights)
         self.eigenvalues_, vectors = _bottom(sp.csr_array(rest.T @ rest), points, self.n_components)
-        self.embedding_ = deterministic_signs(vectors) * np.sqrt(n)
-        self._prepare_map(points)
+        self._keep(deterministic_signs(vectors) * np.sqrt(n), given)
         return self
 
     def __ddr_traits__(self) -> Traits:

@@ -142,14 +142,13 @@ class SSDE(MappedEmbedding):
             else:
                 c, a = owner[source - len(inertia)], column[source - len(inertia)]
                 embedding[classes[c], place] = parts[c].embedding[:, a]
-        self.embedding_ = self._widened(embedding)
         self.eigenvalues_ = self._widened(eigenvalues[order])
         self.trace_ = float(eigenvalues.sum())
         self.rank_ = len(eigenvalues)
         gaps = sum(part.gap * part.bound for part in parts)
         self.optimality_gap_ = gaps / self.trace_ if self.trace_ else 0.0
         self.constraint_error_ = max(part.strain for part in parts)
-        self._prepare_map(points)
+        self._keep(self._widened(embedding), given)
         return self
 
     def _unfold_class(self, members: Floats) -> Unfolding:

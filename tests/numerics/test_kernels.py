@@ -68,7 +68,7 @@ def test_distances_that_drown_in_the_rounding_of_a_product_are_taken_from_differ
 
 @pytest.mark.parametrize("of", [local_scales, local_scaling_form])
 def test_too_few_points(points, of):
-    with pytest.raises(ValueError, match="7 nearest neighbours"):
+    with pytest.raises(ValueError, match="n_neighbors=7"):
         of(points[:7], 7)
 
 

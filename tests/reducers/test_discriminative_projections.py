@@ -284,7 +284,7 @@ def test_a_width_at_which_no_two_points_are_connected_leaves_the_labels():
         ({"labels": "continuous"}, X, np.full(150, -1), "Every label is -1"),
         ({"labels": "continuous"}, X, Y + np.nan, "Input y contains NaN"),
         ({"n_components": 8}, X, Y, "n_components=8, .* 7"),
-        ({}, X[:10], Y[::15], "10 nearest neighbours .* n_samples = 10"),
+        ({}, X[:10], Y[::15], "n_neighbors=10, .* n_samples = 10"),
         ({}, np.ones((150, 4)), Y, "All features are constant"),
         ({}, np.zeros((150, 4)), Y, "All features are constant"),
         ({}, np.where(X > 7, np.nan, X), Y, "Input X contains NaN"),

@@ -111,7 +111,8 @@ class ForestEmbedding(Reducer):
             random_state=self.random_state,
             n_jobs=1,
         ).fit(self._scaled(points), code)
-        self._encoder = OneHotEncoder().fit(self.forest_.apply(self._scaled(points)))
+        encoder = OneHotEncoder().set_output(transform="default")
+        self._encoder = encoder.fit(self.forest_.apply(self._scaled(points)))
         leaves = self._leaves(points)
         self._check_rank(len(code) - 1, points)
         pca = fit_pca(leaves, min(self.n_components, *leaves.shape))

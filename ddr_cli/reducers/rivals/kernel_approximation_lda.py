@@ -9,6 +9,7 @@ import numpy as np
 from annotated_types import Ge, Gt
 from numpy.typing import ArrayLike, NDArray
 from sklearn.kernel_approximation import Nystroem
+from sklearn.metrics.pairwise import pairwise_kernels
 
 from ddr_cli.core.registry import registered
 from ddr_cli.numerics.eigen import deterministic_signs
@@ -61,7 +62,10 @@ class KernelApproximationLDA(Reducer):
     Attributes
     ----------
     dual_components_ : ndarray of shape (n_components, q)
-        The directions a, by decreasing ratio.
+        The directions as combinations :math:`K_{qq}^{-1/2} a` of the drawn points' images, by
+        decreasing ratio.
+    X_fit_ : ndarray of shape (q, n_features)
+        The drawn points.
     eigenvalues_ : ndarray of shape (n_components,)
         The ratios :math:`\lambda`.
     gamma_ : float
@@ -109,28 +113,32 @@ class KernelApproximationLDA(Reducer):
         """Draw points, and find the directions that tell the classes `y` apart."""
         points, code = self._points_and_classes(X, y)
         self.gamma_ = kernel_gamma(points, self.gamma, self.kernel)
-        self._features = Nystroem(
+        features = Nystroem(
             self.kernel,
             gamma=self.gamma_,
             n_components=min(self.n_landmarks, points.shape[0]),
             random_state=self.random_state,
-        )
+        ).set_output(transform="default")
         self._origin = kernel_origin(points, self.kernel)
-        span = data_span(self._features.fit_transform(points.astype(np.float64) - self._origin))
+        span = data_span(features.fit_transform(points.astype(np.float64) - self._origin))
         m = requested_components(self, span.rank)
         self._check_rank(span.rank, points, reason="all points have the same features")
         S_w, S_b = scatter_matrices(span.coordinates, code)
         self.eigenvalues_, A = discriminant_directions(S_b, S_w, m, self.reg)
         A = unit_within(A, span.coordinates, code, self.reg)
-        self.dual_components_ = deterministic_signs(span.basis @ A).T
-        self._shift = span.mean @ self.dual_components_.T
+        directions = deterministic_signs(span.basis @ A)
+        self.dual_components_ = directions.T @ features.normalization_
+        self._shift = span.mean @ directions
+        self.X_fit_ = points[features.component_indices_]
         return self
 
     def transform(self, X: ArrayLike) -> NDArray[Any]:
         """Project the points' features on the directions."""
         points = self._points(X)
-        features = self._features.transform(points.astype(np.float64) - self._origin)
-        return np.asarray(features @ self.dual_components_.T - self._shift).astype(points.dtype)
+        drawn = self.X_fit_.astype(np.float64) - self._origin
+        centred = points.astype(np.float64) - self._origin
+        K = pairwise_kernels(centred, drawn, metric=self.kernel, gamma=self.gamma_)
+        return np.asarray(K @ self.dual_components_.T - self._shift).astype(points.dtype)
 
     def __ddr_traits__(self) -> Traits:
         return Traits(

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Self
 import numpy as np
 from annotated_types import Ge, Gt, Le
 from numpy.typing import ArrayLike, NDArray
+from sklearn import config_context
 from threadpoolctl import threadpool_limits
 
 from ddr_cli.core.extras import load_library
@@ -83,7 +84,7 @@ class OpenTSNE(Embedding):
         points = self._points(X, y, reset=True)
         self._check_dimensions(points.shape[0])
         library = load_library("openTSNE")
-        with threadpool_limits(1):
+        with threadpool_limits(1), config_context(transform_output="default"):
             self.model_ = library.TSNE(
                 n_components=self.n_components,
                 perplexity=self.perplexity,
@@ -99,7 +100,7 @@ class OpenTSNE(Embedding):
     def transform(self, X: ArrayLike) -> NDArray[Any]:
         """Place points, each by itself, among the training points."""
         points = self._points(X)
-        with threadpool_limits(1):
+        with threadpool_limits(1), config_context(transform_output="default"):
             placed = self.model_.transform(points.astype(np.float64))
         return np.asarray(placed).astype(points.dtype)
 
