@@ -115,7 +115,7 @@ def _notes_of_a_run(
     corrections = differences["interval"].dropna().unique()
     if against:
         yield f"Difference: less {against}."
-    elif wanted and not wanted & set(rows["method"]):
+    elif len(rows) > 1 and wanted and not wanted & set(rows["method"]):
         yield f"No differences: {' or '.join(sorted(wanted))} was not run on these splits."
     if len(corrections):
         tests = int(found.differences["p_value"].notna().sum())
@@ -141,12 +141,14 @@ def _notes_of_a_run(
 def _track_words(found: Comparison, track: str) -> str:
     """Return which methods a table compares, where there are others or it could mislead."""
     tracks = set(found.methods["track"])
-    words = []
+    words, after = ["methods"], ""
     if _sees_test_set(track) or len(set(map(_sees_test_set, tracks))) > 1:
-        words.append("transductive" if _sees_test_set(track) else "inductive")
-    if _is_tuned(track) or len(set(map(_is_tuned, tracks))) > 1:
-        words.append("tuned" if _is_tuned(track) else "default")
-    return f", {' '.join(words)} methods" if words else ""
+        words.insert(0, "transductive" if _sees_test_set(track) else "inductive")
+    if _is_tuned(track):
+        words.insert(0, "tuned")
+    elif any(map(_is_tuned, tracks)):
+        after = " at their defaults"
+    return f", {' '.join(words)}{after}" if len(words) > 1 or after else ""
 
 
 def _sees_test_set(track: str) -> bool:

@@ -384,10 +384,18 @@ def test_a_tuned_method_stands_beside_its_default(tmp_path):
         "split": {"kind": "fraction", "train": 0.5, "repeats": 2},
         "reducers": [{"name": "lda", "n_components": {"grid": [1, 2]}}],
         "tune": {"folds": 2, "budget": 2},
-        "controls": ["none", "shuffled_labels"],
+        "controls": ["none", "pca", "shuffled_labels"],
     }
-    found = ddr_cli.run(spec, out=tmp_path, name="tuned").compare(against="LDA", classifier="knn")
+    found = ddr_cli.run(spec, out=tmp_path, name="tuned").compare(classifier="knn")
     assert list(found.methods["method"])[:2] == ["LDA", "LDA, tuned"]
+    # Each is compared with its like.
+    against = found.differences.set_index("method")["against"]
+    assert against["PCA"] == "LDA"
+    assert against["PCA, tuned"] == "LDA, tuned"
+    assert set(found.pairs["track"]) == {"inductive", "inductive, tuned"}
+    titles = [table.title for table in comparison_tables(found)]
+    assert "methods at their defaults" in titles[0]
+    assert "tuned methods" in titles[1]
     assert found.methods["chosen"].iloc[1].startswith("dim = ")
     assert any(note.startswith("Shuffled labels") for note in found.notes)
     at = compare([tmp_path / "tuned"], at=["n_components=1"], classifier="knn")
