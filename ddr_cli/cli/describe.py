@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -23,7 +24,7 @@ def describe(
         str,
         typer.Argument(
             help="A data set, anything that a spec or a card names (also ./mine.py:MyMethod), a "
-            "paper, or a spec.",
+            "paper, a spec, or the folder of a run.",
             autocompletion=describable,
         ),
     ],
@@ -38,8 +39,14 @@ def describe(
     """Describe a data set, reducer, classifier, measure, preprocessing step or spec.
 
     Likewise a metric, a kind of split, a file format, a generator or a paper. What a method's line
-    shows can be pasted into a spec.
+    shows can be pasted into a spec. Of a run's folder, such as results/nmmp_iris, print sentences
+    for the section "Experiments" of a paper, and the BibTeX of the methods and the data set.
     """
+    if (Path(name) / "manifest.json").is_file():
+        from ddr_cli.report.experiments import experiments
+
+        typer.echo(experiments(Path(name)))
+        return
     from ddr_cli.data.cards import card_names
     from ddr_cli.papers.schema import describe_paper, paper_names
     from ddr_cli.report.descriptions import describe as description
