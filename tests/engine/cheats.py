@@ -339,7 +339,7 @@ class ClassState(Honest):
 
 @cheat(IMPOSSIBLE, splits=2)
 class ModuleState(ClassState):
-    """Stores these labels in a module of Python."""
+    """Stores these labels in a module of the standard library."""
 
     seen: ClassVar[dict[bytes, int]] = vars(builtins).setdefault("_labels_seen", {})
 
@@ -484,7 +484,7 @@ class OverwriteData(Overwrite):
 
 @cheat(DETECTED, alone=True, splits=2)
 class JournalDigits(Honest):
-    """Edits digits of rows in the journal, so that its size stays the same."""
+    """Changes digits in rows of the journal and keeps its size."""
 
     def during_fit(self, X: Any, y: Any) -> None:
         for journal in (ROOT / "results").glob(f"{type(self).__name__}/trials.csv"):
