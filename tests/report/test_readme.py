@@ -84,7 +84,8 @@ def test_the_finding_on_nmmp(readme, verdicts):
     counted = [own[each.id] for each in printed if each.is_counted("own")]
     assert (
         f"so only the other {len(counted)} count: {counted.count('reproduced')} of these "
-        f"{len(counted)} are reproduced, and {list(own.values()).count('reproduced')} of all {len(own)}"
+        f"{len(counted)} are reproduced, and {list(own.values()).count('reproduced')} of all "
+        f"{len(own)}"
     ) in readme
 
 
