@@ -72,7 +72,7 @@ reproduce: $(VENV)/.installed ## all papers' runs, resumable (needs the data set
 	@$(MAKE) --no-print-directory $(RESULTS)/report/index.html
 
 # Made again when a journal, a paper's numbers or the report's own code is newer.
-$(RESULTS)/report/index.html: $(wildcard $(RESULTS)/*/trials.csv ddr_cli/papers/* ddr_cli/comparison/* ddr_cli/figures/* ddr_cli/report/*)
+$(RESULTS)/report/index.html: $(wildcard $(RESULTS)/*/trials.csv $(RESULTS)/*/controls.csv ddr_cli/papers/* ddr_cli/comparison/* ddr_cli/figures/* ddr_cli/report/*)
 	$(BIN)/ddr report $(RESULTS)
 
 report: $(VENV)/.installed ## tables, figures, verdicts and index.html from the journals in results/

@@ -173,7 +173,7 @@ def compare(name: str, case: Case, splits: int) -> Row:
     with tempfile.TemporaryDirectory() as out:
         with timed(cpu_seconds) as engine:
             folder = run_spec(spec, out=out).folder
-        errors = read_trials(folder).set_index("trial_id")["error"].to_dict()
+        errors = read_trials(folder, which="all").set_index("trial_id")["error"].to_dict()
     trials = list(plan.trials.items())
     done = trials
     if case.sample is not None and case.sample * splits < len(trials):
@@ -308,7 +308,7 @@ def share(spec: str, wanted: int) -> Row:
         command = [sys.executable, "-m", "ddr_cli", "run", spec, "--quiet", "--out", out]
         with timed(cpu_seconds) as whole:
             subprocess.run(command, check=True)
-        trials = read_trials(Path(out) / spec)
+        trials = read_trials(Path(out) / spec, which="all")
     # Rows that share a fit have its seconds each.
     fits = trials.drop_duplicates(["split", "reducer", "fit_seconds"])["fit_seconds"].sum()
     own = fits + trials["eval_seconds"].sum()

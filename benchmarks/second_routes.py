@@ -79,7 +79,7 @@ class ClassCodes(TransformerMixin, KernelRidge):
 
     def fit(self, X: Any, y: Any) -> Self:
         classes, code = np.unique(y, return_inverse=True)
-        self.gamma = 1 / (X.shape[1] * X.var())
+        self.gamma = 1 / X.var(axis=0).sum()
         return super().fit(X, 2 * np.eye(len(classes))[code] - 1)
 
     def transform(self, X: Any) -> Any:
@@ -173,16 +173,16 @@ def by_second_route(dataset: str, splits: int) -> dict[str, float]:
 
 def by_suite(dataset: str) -> dict[str, float]:
     """Return each entry's mean error in a data set's journal, over its first splits."""
-    rows = pd.read_csv(ROWS / dataset / "trials.csv", low_memory=False)
+    files = (ROWS / dataset / name for name in ("trials.csv", "controls.csv"))
+    rows = pd.concat([pd.read_csv(file, low_memory=False) for file in files])
     rows = rows[rows["split"].str.rsplit("-", n=1).str[-1].astype(int) < SPLITS]
     found = {}
     for entry in (entry for pair in FINDINGS.values() for entry in pair):
         method, _, how = entry.partition(", ")
-        is_control = method == "full_features"
-        of = rows[rows["reducer"] == ("none" if is_control else method)]
+        is_control = rows["control"].fillna("") == method
+        is_method = (rows["reducer"] == method) & (rows["classifier"] == "knn")
+        of = rows[is_control | (is_method & rows["control"].isna())]
         of = of[of["tuned"].notna() == (how == "tuned")]
-        simple = of["classifier"].isin(["knn", "linear"])
-        of = of[~simple if is_control else of["classifier"] == "knn"]
         if len(of) != SPLITS or not (of["status"] == "ok").all():
             raise SystemExit(f"{dataset}: the suite has not {SPLITS} splits of {entry}")
         found[entry] = float(of["error"].mean())

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from ddr_cli.spec import Spec
     from ddr_cli.suite.leaderboard import Leaderboard as Board
 
+_ARGUMENTS = ("name", "overrides", "repeats")
+
 
 def run(
     spec: str | Path | Mapping[str, Any] | Spec,
@@ -151,24 +153,39 @@ class Results:
 
     Parameters
     ----------
-    folder : Path
+    folder : str or Path
         A folder that a run has written, such as ``results/landsat_ccdr_beta``.
     """
 
     folder: Path
 
+    def __init__(self, folder: str | Path) -> None:
+        object.__setattr__(self, "folder", Path(folder))
+
     def __repr__(self) -> str:
-        done = (self.trials["status"] == "ok").sum()
-        failed = len(self.trials) - done
+        ended = [*self.trials["status"], *self.controls["status"]]
+        done = ended.count("ok")
+        failed = len(ended) - done
         text = f"{done} trials, {failed} failed" if failed else f"{done} trials"
         return f"<Results {self.folder}: {text}>"
 
     @cached_property
     def trials(self) -> pd.DataFrame:
-        """The journal: one row per trial, see `ddr_cli.engine.read_trials`."""
+        """The methods' trials, a row each: ``trials.csv``, see `ddr_cli.engine.read_trials`."""
         from ddr_cli.engine import read_trials
 
         return read_trials(self.folder)
+
+    @cached_property
+    def controls(self) -> pd.DataFrame:
+        """The controls' trials, a row each: ``controls.csv``.
+
+        They have the columns of `trials`. ``control`` is ``shuffled_labels``, or ``full_features``
+        for the strong classifier on all features.
+        """
+        from ddr_cli.engine import read_trials
+
+        return read_trials(self.folder, which="controls")
 
     @cached_property
     def summary(self) -> pd.DataFrame:
@@ -212,11 +229,12 @@ class Results:
 def compare(*runs: Results | str | Path, **options: Any) -> Comparison:
     """Compare the methods of one or more runs; see `ddr_cli.comparison.compare.compare`."""
     from ddr_cli.comparison import compare as comparison
+    from ddr_cli.report.comparison_tables import ShownComparison
 
     folders = [run.folder if isinstance(run, Results) else Path(run) for run in runs]
     if not folders:
         raise InputError("Name a run to compare, such as compare('results/nmmp_iris').")
-    return comparison.compare(folders, **options)
+    return ShownComparison(**vars(comparison.compare(folders, **options)))
 
 
 def leaderboard(
@@ -321,6 +339,11 @@ def _as_spec(
     from ddr_cli.spec import Spec, load_spec, make_spec
 
     if isinstance(spec, Mapping):
+        if wrong := [key for key in _ARGUMENTS if key in spec]:
+            raise InputError(
+                f"'{wrong[0]}' is not a key of a spec but an argument of run: "
+                f"run(spec, {wrong[0]}={spec[wrong[0]]!r})."
+            )
         missing = [key for key in ("dataset", "reducers") if not spec.get(key)]
         if missing:
             raise InputError(f"The spec lacks {' and '.join(missing)}.")

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
+import io
 import os
 import subprocess
 import sys
 import time
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
+from markupsafe import escape
+from PIL import Image
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.datasets import load_iris
 from sklearn.decomposition import PCA
@@ -24,6 +28,7 @@ from ddr_cli.core.own_code import hash_of
 from ddr_cli.data import load_dataset
 from ddr_cli.engine import make_plan
 from ddr_cli.reducers import LDA
+from ddr_cli.report.own_runs import own_run
 from ddr_cli.spec import make_spec
 from ddr_cli.spec.objects import in_words
 
@@ -56,6 +61,47 @@ def test_a_second_call_does_nothing_again(results):
     again = ddr_cli.run(SPEC, out=results.folder.parent, name="mine")
     assert (results.folder / "trials.csv").read_bytes() == before
     pd.testing.assert_frame_equal(again.trials, results.trials)
+
+
+def test_a_folder_may_be_named_by_a_text(results):
+    again = ddr_cli.Results(str(results.folder))
+    pd.testing.assert_frame_equal(again.trials, results.trials)
+    assert again == results
+    assert again.write()
+
+
+def test_a_figure_is_a_picture_in_a_notebook_without_pyplot(results):
+    shown = results.figure()._repr_png_()
+    with Image.open(io.BytesIO(shown)) as picture:
+        assert picture.format == "PNG"
+        assert picture.width > 500
+        assert len(np.unique(np.asarray(picture.convert("L")))) > 10
+
+
+def test_a_comparison_is_short_as_text_and_a_table_in_a_notebook(results):
+    found = results.compare()
+    assert repr(found) == "<Comparison of 2 methods by error in mine: no reduction, LDA>"
+    html = found._repr_html_()
+    page = own_run(results._summary)
+    assert page.tables[0].html() in html
+    assert all(escape(note) in html for note in (*page.tables[0].notes, *page.notes))
+    with_markup = dataclasses.replace(found, notes=("<b>a</b>",))
+    assert "&lt;b&gt;" in with_markup._repr_html_()
+
+
+def test_a_value_that_the_label_names_is_not_named_again(tmp_path):
+    widths = [{"name": "lda", "n_components": width} for width in (1, 2)]
+    swept = {"name": "lfda", "n_components": {"grid": [1, 2]}}
+    results = ddr_cli.run({**SPEC, "reducers": [*widths, swept]}, out=tmp_path, name="dims")
+    methods = results.compare(at=["n_components=2"], methods=["LDA (dim = 2)", "LFDA"]).methods
+    names = methods["method"] + ": " + methods["setting"]
+    assert names.tolist() == ["LDA (dim = 2): ", "LFDA: dim = 2"]
+
+
+@pytest.mark.parametrize("key", [("name", "mine"), ("repeats", 5), ("overrides", [])])
+def test_an_argument_among_a_spec_s_keys_is_named_with_the_right_call(tmp_path, key):
+    with pytest.raises(InputError, match=rf"argument of run: run\(spec, {key[0]}="):
+        ddr_cli.run({**SPEC, **dict([key])}, out=tmp_path)
 
 
 def test_figure_and_files(results):

@@ -146,7 +146,7 @@ def print_table(screen: Console, table: Table) -> None:
     """Print a table; its title and notes may be as long as the screen is wide."""
     if table.title:
         screen.print(table.title, style="bold")
-    screen.print(table.terminal())
+    screen.print(table.terminal(screen.width))
     for note in table.notes:
         screen.print(note)
 
@@ -284,6 +284,10 @@ class RunOptions:
     backend: Backend = "local"
     scheduler: Scheduler = None
     redo: RedoWords = None
+    allow_failed: Annotated[
+        bool,
+        typer.Option("--allow-failed", help="Exit with 0 also if some trials have failed."),
+    ] = False
     data_dir: DataDir = None
     offline: Offline = False
     trust: Trust = False

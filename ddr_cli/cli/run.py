@@ -44,7 +44,7 @@ def run_and_show(specs: Sequence[Spec], options: RunOptions) -> None:
     """Run specs, derive their files and print what came out.
 
     The exit code is 130 if interrupted, that of the first spec that could not be run, or 1 if some
-    trials failed.
+    trials failed and the options do not allow it.
     """
     from ddr_cli.engine import run_specs
     from ddr_cli.spec import left_out
@@ -76,16 +76,13 @@ def run_and_show(specs: Sequence[Spec], options: RunOptions) -> None:
         print_json(summaries)
     elif len(specs) > 1 and not options.quiet:
         _show_all(endings, options.out)
-    exit_unless_done(endings)
+    exit_unless_done(endings, allow_failed=options.allow_failed)
 
 
 def exit_unless_done(
-    endings: Mapping[str, RunOutcome | DdrError], *, only_new: bool = False
+    endings: Mapping[str, RunOutcome | DdrError], *, allow_failed: bool = False
 ) -> None:
-    """Exit with 130 if interrupted, as the first error says, or with 1 if some trials failed.
-
-    With `only_new` trials that had failed before this run do not count.
-    """
+    """Exit with 130 if interrupted, as the first error says, or with 1 if some trials failed."""
     outcomes = [each for each in endings.values() if not isinstance(each, DdrError)]
     if any(outcome.interrupted for outcome in outcomes):
         typer.echo(f"The same command resumes:\n  {_this_command()}", err=True)
@@ -93,8 +90,14 @@ def exit_unless_done(
     for ending in endings.values():
         if isinstance(ending, DdrError):
             raise typer.Exit(ending.exit_code)
-    if any(outcome.failed > outcome.failed_before * only_new for outcome in outcomes):
+    if any(outcome.failed for outcome in outcomes) and not allow_failed:
         raise typer.Exit(EXIT_FAILED)
+
+
+def new_failures(endings: Mapping[str, RunOutcome | DdrError]) -> bool:
+    """Return whether trials failed that had not failed before."""
+    outcomes = [each for each in endings.values() if not isinstance(each, DdrError)]
+    return any(outcome.failed > outcome.failed_before for outcome in outcomes)
 
 
 def _show(
@@ -142,13 +145,16 @@ def _show(
 def _show_results(outcome: RunOutcome, summary: Summary) -> None:
     if outcome.done == 0:
         typer.echo(f"{outcome.folder.name}: all {outcome.skipped} trials were done before.")
+    from ddr_cli.engine.rows.journal import FILE_NAMES
     from ddr_cli.report import control_table, run_table
 
     screen = console()
     print_table(screen, run_table(summary))
     if (controls := control_table(summary)) is not None:
         print_table(screen, controls)
-    for name in ("trials.csv", "summary.csv", "figure.png", "shuffled_labels.png"):
+    has_controls = (summary.run.trials["control"] != "").any()
+    journals = FILE_NAMES if has_controls else FILE_NAMES[:1]
+    for name in (*journals, "summary.csv", "figure.png", "shuffled_labels.png"):
         if (outcome.folder / name).is_file():
             typer.echo(f"  {outcome.folder / name}")
 
@@ -176,8 +182,12 @@ def _show_next(out: Path) -> None:
 
 
 def _is_derived(folder: Path, slack: float) -> bool:
-    """Tell whether the files made from a journal and a manifest are there and no older."""
-    written = max((folder / name).stat().st_mtime for name in ("trials.csv", "manifest.json"))
+    """Tell whether the files made from the journals and a manifest are there and no older."""
+    from ddr_cli.engine.rows.journal import FILE_NAMES
+    from ddr_cli.engine.rows.manifest import MANIFEST
+
+    sources = (folder / name for name in (*FILE_NAMES, MANIFEST))
+    written = max(path.stat().st_mtime for path in sources if path.is_file())
     derived = [folder / name for name in ("summary.csv", "figure.svg", "figure.png")]
     return all(path.is_file() and path.stat().st_mtime >= written - slack for path in derived)
 

@@ -25,7 +25,7 @@ from ddr_cli.cli.options import (
     print_table,
     records,
 )
-from ddr_cli.cli.run import exit_unless_done
+from ddr_cli.cli.run import exit_unless_done, new_failures
 from ddr_cli.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ def run(
         typer.echo(progress_line(suite, seen_again(parts)))
         typer.echo(f"  {folder}")
     # A failed trial is a result: the method scores as the majority-class baseline there.
-    exit_unless_done(endings, only_new=True)
+    exit_unless_done(endings, allow_failed=not new_failures(endings))
 
 
 def _print_error(text: str) -> None:
@@ -336,4 +336,4 @@ def add(
             typer.echo(in_width(line, indent=2))
         for line in audit_lines(joined.audits):
             typer.echo(in_width(f"Audit, {line}", indent=2))
-    exit_unless_done(joined.endings, only_new=True)
+    exit_unless_done(joined.endings, allow_failed=not new_failures(joined.endings))

@@ -32,8 +32,10 @@ from ddr_cli.comparison.within_dataset import difference_interval, meetings, pai
 from ddr_cli.core.errors import InputError
 from ddr_cli.evaluation.statistics import holm
 
+_MOST_NAMES = 6
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class Comparison:
     """What methods did against each other; rates and their differences are in 0..1.
 
@@ -73,6 +75,12 @@ class Comparison:
     pairs: pd.DataFrame
     scores: pd.DataFrame
     notes: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        names, runs = (list(self.methods[column].unique()) for column in ("method", "run"))
+        shown = ", ".join(names[:_MOST_NAMES]) + (", ..." if len(names) > _MOST_NAMES else "")
+        what = f"{len(names)} methods by {self.metric} in {', '.join(runs)}"
+        return f"<Comparison of {what}: {shown}>"
 
 
 def compare(

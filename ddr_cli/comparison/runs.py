@@ -30,7 +30,7 @@ def split_family(split: str) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """What a result folder holds; `trials` is the journal with a column `family` of splits."""
+    """What a result folder holds; `trials` are all rows, with a column `family` of splits."""
 
     folder: Path
     manifest: Manifest
@@ -98,7 +98,7 @@ def load_run(folder: Path) -> Run:
         raise InputError(
             f"{path} is damaged: {reason}. Restore it, or run the spec again with --redo all."
         ) from None
-    trials = read_trials(folder)
+    trials = read_trials(folder, which="all")
     needed = [*spec.metrics, *spec.sweep, *([LABELS] if len(spec.labels) > 1 else [])]
     if trials.empty and not set(spec.metrics) <= set(trials):
         raise InputError(

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import pandas as pd
 
@@ -29,8 +29,9 @@ from ddr_cli.evaluation.metrics import get_scale
 from ddr_cli.spec.budgets import ALL, LABELS
 from ddr_cli.spec.controls import SHUFFLED_LABELS
 
-Track = Literal["inductive", "transductive"]
-TRACKS: tuple[Track, ...] = ("inductive", "transductive")
+Track = Literal["inductive", "inductive, tuned", "transductive", "transductive, tuned"]
+TRACKS: tuple[Track, ...] = get_args(Track)
+"""What is compared in tables of its own: methods that saw the test set, and tuned ones."""
 
 PREDEFINED = "predefined"
 
@@ -46,10 +47,12 @@ class ComparedMethod:
 
     @property
     def track(self) -> Track:
-        """Whether the unlabelled test set was part of its training data."""
+        """Whether it was fitted with the unlabelled test set, and whether it is tuned."""
         has_mode = "reducer.mode" in self.place.summary.rows
-        transductive = has_mode and self.row["reducer.mode"] == "transductive"
-        return "transductive" if transductive else "inductive"
+        saw_test = has_mode and self.row["reducer.mode"] == "transductive"
+        if self.row.is_tuned:
+            return "transductive, tuned" if saw_test else "inductive, tuned"
+        return "transductive" if saw_test else "inductive"
 
 
 @dataclass(frozen=True)
@@ -120,7 +123,7 @@ def _repeated(place: ComparedRun, metric: str, remarks: Remarks) -> pd.DataFrame
         return rows.iloc[:0]
     own = run.spec.split.kind == PREDEFINED
     rows = rows[(rows["metric"] == metric) & ((rows["split"] == PREDEFINED) == own)]
-    if "control" in rows and (shuffled := rows["control"] == SHUFFLED_LABELS).any():
+    if (shuffled := rows["control"] == SHUFFLED_LABELS).any():
         remarks.add("Shuffled labels are a control and no method: left out", place)
         rows = rows[~shuffled]
     complete = rows["n"] == rows["planned"]

@@ -12,7 +12,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ddr_cli.comparison.names import family_name, lower_is_better, method_name, setting_text
+from ddr_cli.comparison.names import (
+    family_name,
+    lower_is_better,
+    method_name,
+    plain,
+    setting_text,
+)
 from ddr_cli.comparison.runs import Run, load_run
 from ddr_cli.core.errors import InputError
 from ddr_cli.engine.rows import journal
@@ -22,6 +28,7 @@ from ddr_cli.evaluation.metrics import get_scale
 from ddr_cli.evaluation.statistics import mean_interval, rate_variance, split_interval
 from ddr_cli.spec.budgets import ALL, LABELS
 from ddr_cli.spec.components import ClassifierSpec, MeasureSpec, ReducerSpec
+from ddr_cli.spec.controls import SHUFFLED_LABELS
 from ddr_cli.spec.sweeps import TRAIN
 
 MEAN_LEVEL = 0.95
@@ -29,8 +36,8 @@ MEAN_LEVEL = 0.95
 
 CHOSEN = "chosen"
 PIECES = ("reducer", "classifier")
-KINDS = ("control",)
-"""Columns that only some runs have, and by which their rows differ beside their parameters."""
+CONTROL = "control"
+"""The control that a row is of; empty for a method."""
 
 TUNED = "tuned"
 TUNED_SUFFIX = f", {TUNED}"
@@ -53,9 +60,7 @@ class Summary:
     @cached_property
     def methods(self) -> pd.DataFrame:
         """The rows without those of shuffled labels."""
-        if "control" not in self.rows:
-            return self.rows
-        return self.rows[self.rows["control"] == ""]
+        return self.rows[self.rows[CONTROL] != SHUFFLED_LABELS]
 
     @property
     def shuffled(self) -> pd.DataFrame:
@@ -101,9 +106,21 @@ class Row:
         values = {
             name: self[name]
             for name in swept_columns(self.summary.run)
-            if name in self.summary.rows and not _is_missing(self[name])
+            if name in self.summary.rows
+            and not _is_missing(self[name])
+            and not self._is_in_label(name)
         }
         return setting_text(values)
+
+    def _is_in_label(self, column: str) -> bool:
+        """Return whether the label names a parameter's value, as in ``PCA (dim = 1)``."""
+        piece, _, name = column.partition(".")
+        if piece not in PIECES:
+            return False
+        value = self[column]
+        facts = str(self[f"{piece}_label"]).partition(" (")[2].removesuffix(")").split(", ")
+        forms = {setting_text({column: value}), f"{name}={plain(value)}"}
+        return not forms.isdisjoint(facts) or (isinstance(value, str) and value in facts)
 
     @property
     def is_tuned(self) -> bool:
@@ -116,15 +133,16 @@ class Row:
         return int(self["failed"]) if "failed" in self.summary.rows else 0
 
     @property
-    def control(self) -> str:
-        """The control that it is, such as ``shuffled labels``; empty for a method."""
-        return str(self["control"]).replace("_", " ") if "control" in self.summary.rows else ""
+    def is_shuffled(self) -> bool:
+        """Whether its method was given shuffled labels."""
+        return bool(self[CONTROL] == SHUFFLED_LABELS)
 
     @property
     def settings(self) -> str:
-        """Its setting, of a tuned one what was chosen most often, and the control that it is."""
+        """Its setting, of a tuned one the most frequent choice, and whether labels are shuffled."""
         chosen = f"{TUNED}: {self[CHOSEN] or 'nothing to choose'}" if self.is_tuned else ""
-        return "; ".join(text for text in (self.setting, chosen, self.control) if text)
+        shuffled = "shuffled labels" if self.is_shuffled else ""
+        return "; ".join(text for text in (self.setting, chosen, shuffled) if text)
 
     @property
     def title(self) -> str:
@@ -198,10 +216,10 @@ def summarize(run: Run) -> Summary:
     were chosen: they have no values, and `chosen` says what was taken most often.
     """
     parameters = parameter_columns(run.trials.columns)
-    kinds, axes, tuned = (
-        [name for name in names if name in run.trials.columns] for names in (KINDS, AXES, (TUNED,))
+    axes, tuned = (
+        [name for name in names if name in run.trials.columns] for names in (AXES, (TUNED,))
     )
-    settings = [*parameters, *axes, *tuned, *kinds]
+    settings = [*parameters, *axes, *tuned, CONTROL]
     keys = ["reducer", "classifier", *settings, "family"]
     found: list[tuple[tuple[Any, ...], dict[str, Any], Any]] = []
     trials = _in_order_of_split(run.trials)
@@ -213,7 +231,7 @@ def summarize(run: Run) -> Summary:
             setting[LABELS] = ALL
         items = {piece: _item_of(run, piece, setting) for piece in PIECES}
         order = (
-            *(_sort_key(setting[name]) for name in kinds),
+            setting[CONTROL] == SHUFFLED_LABELS,
             *(place for place, _ in items.values()),
             setting.get(TUNED, False),
             *(_sort_key(setting[name]) for name in (*parameters, *axes)),

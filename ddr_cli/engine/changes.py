@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 from ddr_cli.core.errors import InputError
 from ddr_cli.core.own_code import class_name, shown
 from ddr_cli.engine.rows.folder import PREVIOUS
-from ddr_cli.engine.rows.journal import IDENTITY_COLUMNS, metrics_of
+from ddr_cli.engine.rows.journal import IDENTITY_COLUMNS
 from ddr_cli.engine.rows.manifest import read_manifest
 
 if TYPE_CHECKING:
     from ddr_cli.engine.plan.plan import Plan
-    from ddr_cli.engine.rows.journal import Journal
+    from ddr_cli.engine.rows.journals import Journals
     from ddr_cli.engine.rows.manifest import Manifest
     from ddr_cli.spec import Setting
 
@@ -30,18 +30,18 @@ def names_of(*components: Setting) -> set[str]:
     return {name for found in names for name in found}
 
 
-def refusal_of(journal: Journal, plan: Plan, stale: set[str], names: frozenset[str]) -> str:
+def refusal_of(journals: Journals, plan: Plan, stale: set[str], names: frozenset[str]) -> str:
     """Return why stale rows keep a run from starting, or "" if all are of the named components."""
     cells = plan.trials.values()
     components = {id(one): one for cell in cells for one in (cell.reducer, cell.evaluator)}
     named = {shown(one.name) for one in components.values() if not names.isdisjoint(names_of(one))}
-    rows = journal.rows
-    is_rescored = metrics_of(journal.header) != plan.spec.metrics
+    rows = journals.rows
+    is_rescored = journals.metrics != {plan.spec.metrics}
     if not is_rescored and all(
         not named.isdisjoint(row[i] for i in _COMPONENTS) for row in rows if row[0] in stale
     ):
         return ""
-    folder, changes = journal.path.parent, list[str]()
+    folder, changes = journals.folder, list[str]()
     with suppress(InputError):
         changes = what_changed(read_manifest(folder), rows, stale, plan)
     more = f" and {len(changes) - _MOST_CHANGES} more" if len(changes) > _MOST_CHANGES else ""

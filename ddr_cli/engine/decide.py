@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Self
 from ddr_cli.core.errors import InputError
 from ddr_cli.engine.changes import names_of, refusal_of
 from ddr_cli.engine.rows.embeddings import embedding_path
-from ddr_cli.engine.rows.journal import OK, Journal, metrics_of
+from ddr_cli.engine.rows.journal import OK
+from ddr_cli.engine.rows.journals import Journals
 from ddr_cli.engine.rows.manifest import read_manifest
 
 if TYPE_CHECKING:
@@ -65,29 +66,30 @@ class Decision:
 
 
 def decide(
-    plan: Plan, journal: Journal | None, redo: Redo, *, splits: int | None = None
+    plan: Plan, journals: Journals | None, redo: Redo, *, splits: int | None = None
 ) -> Decision:
-    """Return what a run of a plan, or of its first `splits`, does with the rows of a journal.
+    """Return what a run of a plan, or of its first `splits`, does with the rows that exist.
 
-    Without a journal, because its file cannot be read, it starts over.
+    Without journals, because a file cannot be read, it starts over.
     """
     asked = plan.first(splits)
-    if journal is None or redo.all:
+    if journals is None or redo.all:
         return Decision(asked, todo=asked, start_over=True)
-    stale = stale_rows(journal, plan)
+    status = journals.status
+    stale = stale_rows(journals, plan)
     refusal = ""
     if stale and not redo.changed:
-        refusal = refusal_of(journal, plan, stale, redo.names)
+        refusal = refusal_of(journals, plan, stale, redo.names)
     named = {
         trial_id
-        for trial_id in journal.status.keys() & plan.trials.keys()
+        for trial_id in status.keys() & plan.trials.keys()
         for cell in [plan.trials[trial_id]]
         if redo.names and not redo.names.isdisjoint(names_of(cell.reducer, cell.evaluator))
     }
     replaced = stale | named
-    rows = {key: status for key, status in journal.status.items() if key not in replaced}
+    rows = {key: ended for key, ended in status.items() if key not in replaced}
     todo = [trial for trial in asked if trial not in rows or (redo.failed and rows[trial] != OK)]
-    folder = journal.path.parent
+    folder = journals.folder
     embeddings = {
         embedding
         for trial, embedding in plan.kept.items()
@@ -103,20 +105,20 @@ def decide(
     )
 
 
-def stale_rows(journal: Journal, plan: Plan) -> set[str]:
+def stale_rows(journals: Journals, plan: Plan) -> set[str]:
     """Return the ids of rows of another version of the spec, the data or the code.
 
     They are also stale if the metrics have changed, because their rows lack the new scores, and if
     the suite's version has, which declares that all its rows mean something else.
     """
-    rows = journal.status.keys()
+    rows = journals.status.keys()
     if not rows:
         return set()
-    if metrics_of(journal.header) != plan.spec.metrics:
+    if journals.metrics != {plan.spec.metrics}:
         return set(rows)
     if (suite := plan.spec.suite) is not None:
         try:
-            made_for = read_manifest(journal.path.parent).spec.get("suite") or {}
+            made_for = read_manifest(journals.folder).spec.get("suite") or {}
         except InputError:
             made_for = {}
         if made_for.get("version") != suite.version:

@@ -17,15 +17,15 @@ from ddr_cli.engine.plan.datasets import Datasets
 from ddr_cli.engine.plan.plan import Plan, make_plan
 from ddr_cli.engine.progress import BatchTotals, Progress, make_progress
 from ddr_cli.engine.rows.folder import (
-    journal_of,
+    journals_of,
     locked,
     rescue,
     set_aside,
     set_aside_copy,
     unplanned_embeddings,
 )
-from ddr_cli.engine.rows.journal import FILE_NAME as JOURNAL
-from ddr_cli.engine.rows.journal import OK, Journal, UnreadableJournalError
+from ddr_cli.engine.rows.journal import OK, UnreadableJournalError
+from ddr_cli.engine.rows.journals import Journals
 from ddr_cli.engine.rows.manifest import SessionRecord, manifest_of, now
 from ddr_cli.engine.work.draws import Draws
 from ddr_cli.engine.work.jobs import Executor, ExecutorError
@@ -87,7 +87,7 @@ class RunOutcome:
 
 
 class SpecRun:
-    """A spec, its plan, and the journal of its result folder.
+    """A spec, its plan, and the journals of its result folder.
 
     Raises InputError if the folder holds rows of another version that `redo` of the settings does
     not replace.
@@ -101,24 +101,24 @@ class SpecRun:
         self._settings = settings
         self._datasets = datasets
         self._redo = Redo.of(settings.redo)
-        self._journal: Journal | None = None
-        self._unreadable = ""
+        self._journals: Journals | None = None
+        self._unreadable: UnreadableJournalError | None = None
         self.first = self.decide()
 
     def decide(self, splits: int | None = None) -> Decision:
         """Return what a run of the first `splits`, or of all, does with the rows that exist now."""
         try:
-            if self._journal is None:
-                self._journal = journal_of(self.folder, self.plan)
-            self._journal.refresh()
+            if self._journals is None:
+                self._journals = journals_of(self.folder, self.plan)
+            self._journals.refresh()
         except UnreadableJournalError as error:
-            self._journal, self._unreadable = None, error.reason
+            self._journals, self._unreadable = None, error
         except InputError:
             # What starts over does not need the file, which is kept aside.
             if not self._redo.all:
                 raise
-            self._journal = None
-        decision = decide(self.plan, self._journal, self._redo, splits=splits)
+            self._journals = None
+        decision = decide(self.plan, self._journals, self._redo, splits=splits)
         if decision.refusal:
             raise InputError(decision.refusal)
         return decision
@@ -140,12 +140,14 @@ class SpecRun:
             decision = self.decide(splits)
             if decision.start_over:
                 self._start_over(progress)
-            journal = self._journal or journal_of(self.folder, self.plan)
-            self._journal = journal
-            with journal:
+            journals = self._journals or journals_of(self.folder, self.plan)
+            self._journals = journals
+            with journals:
                 if decision.replaced:
-                    set_aside_copy(journal.path, unplanned_embeddings(self.folder, self.plan))
-                    journal.drop(decision.replaced)
+                    files = [file.path for file in journals.files]
+                    moved = unplanned_embeddings(self.folder, self.plan)
+                    set_aside_copy(self.folder, files, moved)
+                    journals.drop(decision.replaced)
                 # Rows are replaced once, also if more splits are run later.
                 self._redo = replace(self._redo, changed=False, all=False, names=frozenset())
                 record = SessionRecord(
@@ -153,39 +155,39 @@ class SpecRun:
                     jobs=self._settings.jobs,
                     timeout=self._settings.timeout,
                     memory_limit=self._settings.memory_limit,
-                    rows_before=len(journal.status),
+                    rows_before=len(journals.status),
                     data=self._datasets.place(self.plan.spec),
                 )
-                session = Session(self.plan, dataset, draws, journal, progress, record)
+                session = Session(self.plan, dataset, draws, journals, progress, record)
                 try:
                     interrupted = session.run(decision, executor)
-                    journal.settle(self.plan.trials)
+                    journals.settle(self.plan.trials)
                 except DdrError as error:
-                    if journal.is_in_place():
+                    if journals.is_in_place():
                         raise
-                    raise InputError(rescue(journal)) from error
-        outcome = self._outcome(decision, journal.status)
+                    raise InputError(rescue(journals)) from error
+        outcome = self._outcome(decision, journals.status)
         return replace(outcome, interrupted=interrupted, cpu_seconds=record.cpu_seconds)
 
     def _start_over(self, progress: Progress) -> None:
         aside = set_aside(self.folder)
         if self._unreadable and not self._redo.all:
             progress.problem(
-                f"{self.folder / JOURNAL} is not a journal: {self._unreadable}. It is in {aside} "
-                "now, and all trials are run."
+                f"{self._unreadable.path} is not a journal: {self._unreadable.reason}. It is in "
+                f"{aside} now, and all trials are run."
             )
-        self._journal = None
+        self._journals = None
 
     def _tidied(self, decision: Decision) -> RunOutcome:
         """Update the files of a run that has nothing to do."""
-        journal, manifest = self._journal, manifest_of(self.folder, self.plan)
-        assert journal is not None  # without a journal there is something to do
-        if not (manifest.is_written(self.folder) and journal.is_settled(self.plan.trials)):
+        journals, manifest = self._journals, manifest_of(self.folder, self.plan)
+        assert journals is not None  # without journals there is something to do
+        if not (manifest.is_written(self.folder) and journals.is_settled(self.plan.trials)):
             with locked(self.folder):
                 manifest.write(self.folder)
-                with journal:
-                    journal.settle(self.plan.trials)
-        return self._outcome(decision, journal.status)
+                with journals:
+                    journals.settle(self.plan.trials)
+        return self._outcome(decision, journals.status)
 
     def _outcome(self, decision: Decision, status: Mapping[str, str]) -> RunOutcome:
         good = sum(each == OK for each in status.values())

@@ -15,8 +15,8 @@ from ddr_cli.engine.decide import Decision, Redo, decide
 from ddr_cli.engine.plan.datasets import Datasets
 from ddr_cli.engine.plan.plan import COMPONENTS, Plan, make_plan
 from ddr_cli.engine.progress import duration
-from ddr_cli.engine.rows.folder import is_running, journal_of
-from ddr_cli.engine.rows.journal import FILE_NAME, OK, parameter_text, read_rows
+from ddr_cli.engine.rows.folder import is_running, journals_of
+from ddr_cli.engine.rows.journal import FILE_NAMES, OK, parameter_text, read_rows
 from ddr_cli.engine.rows.manifest import SessionRecord, read_manifest
 from ddr_cli.engine.rows.tracebacks import read_tracebacks
 
@@ -134,7 +134,7 @@ def describe_plan(
     plan = make_plan(spec, datasets=datasets)
     folder = Path(out) / spec.name
     try:
-        decision = decide(plan, journal_of(folder, plan), Redo())
+        decision = decide(plan, journals_of(folder, plan), Redo())
     except InputError as error:
         decision = Decision((), refusal=str(error))
     # Rows and sessions of another version do not count if a run would refuse them.
@@ -215,10 +215,11 @@ def _seconds_left(folder: Path, rows: int, remaining: int) -> float | None:
         for each in reversed(sessions)
         if each.finished
     ]
-    if sessions and sessions[-1].finished is None and (folder / FILE_NAME).is_file():
+    files = [path for path in (folder / name for name in FILE_NAMES) if path.is_file()]
+    if sessions and sessions[-1].finished is None and files:
         running = is_running(folder)
         # A session that was killed ended with its last row, if the file is not a copy.
-        until = time.time() if running else (folder / FILE_NAME).stat().st_mtime
+        until = time.time() if running else max(path.stat().st_mtime for path in files)
         began = datetime.fromisoformat(sessions[-1].started).timestamp()
         elapsed = until - began - sessions[-1].startup_seconds
         paces.insert(0 if running else len(paces), (elapsed, rows - sessions[-1].rows_before))

@@ -15,6 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 from annotated_types import Ge, Gt, Lt
 from numpy.typing import ArrayLike, NDArray
+from sklearn import config_context
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -50,13 +51,18 @@ class _Step(TransformerMixin, BaseEstimator, ABC):
     def fit(self, X: ArrayLike, y: object = None) -> Self:  # noqa: ARG002 (scikit-learn's call)
         """Fit the step on the training part."""
         check_parameters(self)
-        self.transformer_ = self._fitted(self._validated(X, reset=True))
+        points = self._validated(X, reset=True)
+        with config_context(transform_output="default"):
+            self.transformer_ = self._fitted(points)
         return self
 
     def transform(self, X: ArrayLike) -> Any:
         """Apply the fitted step to any points."""
         check_is_fitted(self)
-        return self.transformer_.transform(self._validated(X, reset=False))
+        points = self._validated(X, reset=False)
+        # A data frame of the inner transformer would lack the names of the samples.
+        with config_context(transform_output="default"):
+            return self.transformer_.transform(points)
 
     def _validated(self, X: ArrayLike, *, reset: bool) -> Any:
         points = validate_data(
@@ -96,13 +102,13 @@ class _OfColumns(_Step):
 
 
 class _Projection(_Step):
-    """A step with new features, named after its class."""
+    """A step with other features, which the inner transformer names."""
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[Any]:
         """Return the names of the new features."""
         check_is_fitted(self)
-        names: NDArray[Any] = self.transformer_.get_feature_names_out(input_features)
-        return names
+        names = OneToOneFeatureMixin.get_feature_names_out(self, input_features)
+        return np.asarray(self.transformer_.get_feature_names_out(names))
 
 
 def fit_pca(points: Any, n_components: int | float | str, *, whiten: bool = False) -> PCA:
@@ -235,7 +241,7 @@ class Impute(OneToOneFeatureMixin, _OfColumns):
 
 
 @registered("preprocessor", "one_hot", "categorical columns as one 0/1 column per value")
-class OneHot(_OfColumns):
+class OneHot(_Projection, _OfColumns):
     """Make each categorical column one 0/1 column per value in the training part.
 
     These come first, the other features after them. A value that the training part does not have
@@ -253,6 +259,7 @@ class OneHot(_OfColumns):
             [("one_hot", encoder, list(self._categorical))],
             remainder="passthrough",
             sparse_threshold=0,
+            verbose_feature_names_out=False,
         )
         return columns.fit(points)
 

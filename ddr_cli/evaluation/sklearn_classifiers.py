@@ -11,15 +11,20 @@ from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 from annotated_types import Ge, Gt, Le
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted
 
 from ddr_cli.core.parameters import check_parameters
 from ddr_cli.core.registry import registered
 from ddr_cli.evaluation.evaluators import EvaluatorTraits
-from ddr_cli.numerics.validation import refuse_dates
+from ddr_cli.numerics.validation import refuse_dates, validate_data
 
 Seed = int | np.random.RandomState | None
 Positive = Annotated[float, Gt(0)]
@@ -90,15 +95,78 @@ class RandomForest(_Checked, RandomForestClassifier):
         )
 
 
+class _Standardized(ClassifierMixin, BaseEstimator):
+    """A classifier that depends on the units of its features and therefore standardises them."""
+
+    scale: bool
+
+    def _classifier(self) -> Any:
+        """Return scikit-learn's classifier with the parameters."""
+        raise NotImplementedError
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Fit scaler and classifier to training samples, dense or sparse, and their labels."""
+        check_parameters(self)
+        points, labels = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
+        check_classification_targets(labels)
+        scaler = StandardScaler(with_mean=not sparse.issparse(points))
+        self._scaler = scaler.fit(points) if self.scale else None
+        self.model_ = self._classifier().fit(self._scaled(points), labels)
+        self.classes_ = self.model_.classes_
+        return self
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """Return the label of each query."""
+        queries = self._queries(X)
+        return np.asarray(self.model_.predict(queries))
+
+    def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Return the classifier's decision values of each query."""
+        queries = self._queries(X)
+        return np.asarray(self.model_.decision_function(queries))
+
+    def _queries(self, X: ArrayLike) -> Any:
+        check_is_fitted(self)
+        points = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        return self._scaled(points)
+
+    def _scaled(self, points: Any) -> Any:
+        return points if self._scaler is None else self._scaler.transform(points)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
 @dataclass(eq=False, repr=False)
 @registered(
     "classifier",
     "logistic_regression",
-    "multinomial logistic regression with a ridge",
+    "multinomial logistic regression with a ridge, on standardised features",
     look=("pink", "h"),
 )
-class Logistic(_Checked, LogisticRegression):
+class Logistic(_Standardized):
     """Multinomial logistic regression with a ridge of 1 / C (`LogisticRegression`).
+
+    Parameters
+    ----------
+    C : float, default=1
+        Weight of the likelihood against the ridge; scikit-learn's default.
+    max_iter : int, default=1000
+        Most iterations of L-BFGS.
+    scale : bool, default=True
+        Standardise the features first, by the training set: the ridge depends on their units. A
+        constant feature becomes 0; sparse features are divided by their standard deviation alone.
+
+    Attributes
+    ----------
+    model_ : LogisticRegression
+        The classifier of the standardised features.
+    classes_ : ndarray of shape (n_classes,)
+        The labels.
+    n_iter_ : int
+        Number of iterations.
 
     References
     ----------
@@ -107,9 +175,24 @@ class Logistic(_Checked, LogisticRegression):
 
     C: Positive = 1.0
     max_iter: Count = 1000
+    scale: bool = True
+
+    def _classifier(self) -> LogisticRegression:
+        return LogisticRegression(C=self.C, max_iter=self.max_iter)
+
+    @property
+    def n_iter_(self) -> int:
+        """The number of iterations of the fit."""
+        return int(self.model_.n_iter_.max())
+
+    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Return the probability of each class, (n_queries, n_classes); rows sum to 1."""
+        queries = self._queries(X)
+        return np.asarray(self.model_.predict_proba(queries))
 
     def __ddr_traits__(self) -> EvaluatorTraits:
         return EvaluatorTraits(
+            version=2,
             grids={"C": (1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0, 1e3)},
         )
 
@@ -118,12 +201,29 @@ class Logistic(_Checked, LogisticRegression):
 @registered(
     "classifier",
     "svc",
-    "support vector machine with a radial kernel",
+    "support vector machine with a radial kernel, on standardised features",
     label="SVC",
     look=("vermilion", "v"),
 )
-class SupportVectors(_Checked, SVC):
-    """A support vector machine with a radial kernel, classes one against one (`SVC`).
+class SupportVectors(_Standardized):
+    r"""A support vector machine with a radial kernel, classes one against one (`SVC`).
+
+    Parameters
+    ----------
+    C : float, default=1
+        Weight of the errors against the margin; scikit-learn's default.
+    gamma : "scale" or float, default="scale"
+        Of the kernel :math:`\exp(-\gamma \|x - x'\|^2)`; scikit-learn's default.
+    scale : bool, default=True
+        Standardise the features first, by the training set: distances depend on their units. A
+        constant feature becomes 0; sparse features are divided by their standard deviation alone.
+
+    Attributes
+    ----------
+    model_ : SVC
+        The classifier of the standardised features.
+    classes_ : ndarray of shape (n_classes,)
+        The labels.
 
     References
     ----------
@@ -132,9 +232,14 @@ class SupportVectors(_Checked, SVC):
 
     C: Positive = 1.0
     gamma: Literal["scale"] | Positive = "scale"
+    scale: bool = True
+
+    def _classifier(self) -> SVC:
+        return SVC(C=self.C, gamma=self.gamma)
 
     def __ddr_traits__(self) -> EvaluatorTraits:
         return EvaluatorTraits(
+            version=2,
             grids={
                 "C": (0.1, 1.0, 10.0, 100.0, 1e3),
                 "gamma": ("scale", 1e-3, 1e-2, 1e-1, 1.0),

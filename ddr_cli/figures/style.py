@@ -208,9 +208,17 @@ def house_style() -> Iterator[None]:
         yield
 
 
+class ShownFigure(Figure):
+    """A figure that a notebook shows as a picture, also where pyplot is not imported."""
+
+    def _repr_png_(self) -> bytes:
+        with house_style():
+            return _saved(self, "png", {"Software": None})
+
+
 def new_figure(width: float, height: float) -> Figure:
     """Return an empty figure of a size in inches, outside pyplot's state."""
-    figure = Figure(figsize=(width, height), layout="constrained")
+    figure = ShownFigure(figsize=(width, height), layout="constrained")
     FigureCanvasAgg(figure)
     return figure
 

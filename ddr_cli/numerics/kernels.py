@@ -26,24 +26,48 @@ _ACCURATE = 1e-9  # rounding below this share of a squared scale doesn't count
 _SAME = 1e-12  # distances below this share of the data's spread are rounding: equal points
 
 
-def kernel_width(points: Points, gamma: Literal["scale"] | float) -> float:
-    """Return `gamma`, or for "scale" the reciprocal of the points' total variance.
+def kernel_gamma(points: Points, gamma: Literal["scale"] | float, kernel: object) -> float:
+    """Return `gamma`, or for "scale" the reciprocal of the data's size in the kernel's unit.
 
-    That is ``1 / (d * points.var())``, as for scikit-learn's support vector machines; 1 where all
-    values are equal.
+    That size is the total variance; for "laplacian" the sum of the features' standard deviations,
+    for "chi2" the sum of their variances over their means, and for "poly" and "sigmoid", which are
+    of inner products with the origin, the mean squared length. Variances are those of the
+    population. Where the size is 0, gamma is 1.
     """
     if gamma != "scale":
         return float(gamma)
-    exact: Any = points.astype(np.float64)
-    sparse: bool = sp.issparse(exact)
-    if sparse:
-        # In two passes, or data far from 0 would leave no digits.
-        mean, size = exact.mean(), np.prod(exact.shape)
-        variance = (((exact.data - mean) ** 2).sum() + (size - exact.data.size) * mean**2) / size
+    mean, variance = feature_moments(points)
+    if kernel == "laplacian":
+        size = np.sqrt(variance).sum()
+    elif kernel == "chi2":
+        size = (variance[mean > 0] / mean[mean > 0]).sum()
+    elif kernel in ("poly", "polynomial", "sigmoid"):
+        size = (variance + mean**2).sum()
     else:
-        variance = exact.var()
-    spread = float(variance) * points.shape[1]
-    return 1 / spread if spread > 0 else 1.0
+        size = variance.sum()
+    return 1 / float(size) if size > 0 else 1.0
+
+
+def feature_moments(points: Points) -> tuple[Floats, Floats]:
+    """Return the mean and the population variance of each feature, in float64."""
+    sparse: bool = sp.issparse(points)
+    if not sparse:
+        exact = np.asarray(points, dtype=np.float64)
+        return exact.mean(axis=0), exact.var(axis=0)
+    # Half a second's import, which dense points do without.
+    from sklearn.utils.sparsefuncs import mean_variance_axis
+
+    mean, variance = mean_variance_axis(points.astype(np.float64), axis=0)
+    return mean, variance
+
+
+def kernel_origin(points: Points, kernel: object) -> Any:
+    """Return what to subtract from all points beforehand: their mean, if the kernel allows it.
+
+    Squared distances are computed from inner products: far from 0 these leave rounding alone.
+    """
+    movable = kernel in ("rbf", "laplacian") and not sp.issparse(points)
+    return np.asarray(points.mean(axis=0, dtype=np.float64)) if movable else 0.0
 
 
 def kernel_matrix(
@@ -63,9 +87,9 @@ def kernel_matrix(
     from sklearn.metrics.pairwise import pairwise_kernels
 
     own = {} if callable(kernel) else {"gamma": gamma, "degree": degree, "coef0": coef0}
-    K = pairwise_kernels(
-        A.astype(np.float64), B.astype(np.float64), metric=kernel, filter_params=True, **own
-    )
+    origin = kernel_origin(B, kernel)
+    A, B = (points.astype(np.float64) - origin for points in (A, B))
+    K = pairwise_kernels(A, B, metric=kernel, filter_params=True, **own)
     # A linear kernel of sparse points is sparse.
     sparse: bool = sp.issparse(K)
     return np.asarray(K.toarray() if sparse else K, dtype=np.float64)

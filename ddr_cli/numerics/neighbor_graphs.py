@@ -167,12 +167,11 @@ def half_of_class(size: int) -> int:
     return min(size // 2 + 2, size - 1)
 
 
-def warn_of_few(k: int, most: int, whose: str) -> None:
-    """Warn if fewer than `k` neighbours can be had of `whose`."""
+def warn_of_few(parameter: str, k: int, most: int, where: str) -> None:
+    """Warn if the parameter asks for more neighbours, `k`, than there are."""
     if k > most:
         warnings.warn(
-            f"{k} neighbours are asked for, but {whose} offers {most} only; all that there are "
-            f"are taken.",
+            f"{parameter}={k}, but there are only {most} {where}; all of them are used.",
             stacklevel=3,
         )
 
@@ -185,7 +184,8 @@ def class_graphs(
     With "half" it is `half_of_class`. In a class of fewer points it is all others, with a warning.
     """
     if k != "half":
-        warn_of_few(k, int(np.bincount(code).min()) - 1, "the smallest class")
+        most = int(np.bincount(code).min()) - 1
+        warn_of_few("n_neighbors_within", k, most, "other samples in the smallest class")
     for rows in class_members(code):
         n = len(rows)
         count = half_of_class(n) if k == "half" else min(k, n - 1)
@@ -219,7 +219,7 @@ def between_class_graph(X: Points, code: Codes, k: int) -> CsrArray:
     """
     n = X.shape[0]
     outside = n - int(np.bincount(code).max())
-    warn_of_few(k, outside, "what is outside the largest class")
+    warn_of_few("n_neighbors_between", k, outside, "samples outside the largest class")
     starts, ends = [], []
     for rows in class_members(code):
         others = np.setdiff1d(np.arange(n), rows)
@@ -244,8 +244,8 @@ def marginal_pairs(X: Points, code: Codes, k: int) -> CsrArray:
         pairs = len(rows) * len(others)
         if k > pairs:
             warnings.warn(
-                f"{k} closest pairs of a class are asked for, but one class has n_samples = "
-                f"{len(rows)} and {len(others)} points outside it: all {pairs} pairs are taken.",
+                f"n_neighbors_between={k}, but one class has n_samples = {len(rows)} and "
+                f"{len(others)} samples outside it: all {pairs} pairs are used.",
                 stacklevel=2,
             )
         if k < len(rows):

@@ -54,7 +54,7 @@ class Neighbors:
     def first(self, k: int) -> Neighbors:
         """Return the `k` nearest: what a search for `k` would have given."""
         if k > self.k:
-            raise ValueError(f"{k} neighbours are asked for, but only {self.k} were searched for.")
+            raise ValueError(f"n_neighbors={k}, but the given neighbors are only {self.k} of each.")
         return Neighbors(self.indices[:, :k], self.distances[:, :k])
 
 
@@ -134,12 +134,12 @@ class _Search:
 
     def __init__(self, X: Points, k: int, queries: Points | None, *, single: bool) -> None:
         if k < 1:
-            raise ValueError(f"The number of neighbours must be at least 1, not {k}.")
+            raise ValueError(f"n_neighbors={k} must be at least 1.")
         most = X.shape[0] - (queries is None)
         if k > most:
             raise ValueError(
-                f"{k} nearest neighbours are asked for, but n_samples = {X.shape[0]}: "
-                f"there can be at most {most}."
+                f"n_neighbors={k}, but with n_samples = {X.shape[0]} a sample has at most {most} "
+                f"neighbours. Choose a smaller n_neighbors."
             )
         self._base = _as_float(X, sparse=_is_sparse(X))
         self._own = queries is None

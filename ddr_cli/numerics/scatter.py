@@ -25,6 +25,8 @@ from ddr_cli.numerics.threads import one_thread
 Floats = NDArray[np.float64]
 
 _SQUARE_TOL = 1e-11  # relative size at which a squared singular value counts as zero
+_FAR = 1e-6  # deviations below this share of the mean have lost digits in subtracting it
+_ULPS = 8  # roundings of a feature's mean that its values may have
 _CERTAIN = 1e-3  # relative size above which no singular value is rounding, nor is its square
 _COMPLETE = 1000  # up to this order a complete decomposition takes about a second
 
@@ -109,18 +111,60 @@ def data_span(X: Points, *, centre: bool = True) -> Span:
     Dense points: singular values, those below ``max(n, d)`` roundings of the largest count as 0.
     Sparse points are never made dense: the eigenvectors of the smaller of ``X X'`` and ``X' X``,
     the mean subtracted in the product, where singular values below 3e-6 of the largest count as 0.
+
+    Where the sizes of the features differ by more than 1e6 (sparse: 1e3), the rank is counted with
+    each feature in units of its own size. A feature is constant if its deviations are rounding of
+    its own mean, or below ``sqrt(max(n, d))`` roundings of the largest feature.
     """
     n, d = X.shape
-    mean = np.asarray(X.mean(axis=0), dtype=np.float64).ravel() if centre else np.zeros(d)
+    points: Any = sp.csr_array(X) if sp.issparse(X) else np.asarray(X)
+    points = points.astype(np.float64)
+    mean = np.asarray(points.mean(axis=0)).ravel() if centre else np.zeros(d)
     if sp.issparse(X):
-        return _sparse_span(sp.csr_array(X).astype(np.float64), mean)
-    left, size, right = scipy.linalg.svd(
-        np.asarray(X, dtype=np.float64) - mean, full_matrices=False, check_finite=False
-    )
-    # Where every row is the mean, what is left of the subtraction is rounding of the mean's size.
-    floor = max(n, d) * np.finfo(np.float64).eps * max(size[0], np.sqrt(n) * np.linalg.norm(mean))
-    kept = size > floor
-    return Span(mean, right[kept].T, left[:, kept] * size[kept])
+        return _sparse_span(points, mean)
+    points -= mean
+    size = np.linalg.norm(points, axis=0)
+    far = size < _FAR * np.sqrt(n) * np.abs(mean)
+    if far.any():
+        rest = points[:, far].mean(axis=0)
+        points[:, far] -= rest
+        mean[far] += rest
+        size[far] = np.linalg.norm(points[:, far], axis=0)
+    rounding, unit = _rounding_and_unit(size, mean, n, graded=1e6)
+    points[:, size <= rounding] = 0
+    points /= unit
+    left, length, right = scipy.linalg.svd(points, full_matrices=False, check_finite=False)
+    relative = max(n, d) * np.finfo(np.float64).eps * length[0]
+    kept = length > np.maximum(relative, np.linalg.norm(right * (rounding / unit), axis=1))
+    return _span_in_units(mean, left[:, kept], length[kept], right[kept].T, unit)
+
+
+def _rounding_and_unit(
+    size: Floats, mean: Floats, n: int, *, graded: float
+) -> tuple[Floats, Floats]:
+    """Return the size below which each feature is rounding, and the unit in which to count ranks.
+
+    The units are 1 unless the sizes of the features differ by more than the factor `graded`.
+    """
+    eps = np.finfo(np.float64).eps
+    largest = size.max(initial=0.0)
+    rounding = eps * (_ULPS * np.sqrt(n) * np.abs(mean) + np.sqrt(max(n, len(size))) * largest)
+    varying = size > rounding
+    if not varying.any() or size[varying].min() * graded >= largest:
+        return rounding, np.ones(len(size))
+    return rounding, np.where(varying, size, 1.0)
+
+
+def _span_in_units(mean: Floats, left: Floats, length: Floats, right: Floats, unit: Floats) -> Span:
+    """Return the span of points of which the singular value decomposition is in other units."""
+    if (unit == 1).all():
+        return Span(mean, right, left * length)
+    # The pivots order the rows by size, so that the small singular values have all their digits.
+    Q, R, pivots = scipy.linalg.qr((length * right).T * unit, mode="economic", pivoting=True)
+    turned, sizes, axes = scipy.linalg.svd(R, full_matrices=False, lapack_driver="gesvd")
+    basis = np.empty_like(axes.T)
+    basis[pivots] = axes.T
+    return Span(mean, basis, left @ (Q @ turned) * sizes)
 
 
 def quick_span(X: Points) -> Span:
@@ -143,20 +187,39 @@ def quick_span(X: Points) -> Span:
 
 def _sparse_span(X: Any, mean: Floats) -> Span:
     n, d = X.shape
+    centred = np.zeros(d)
+    X.sum_duplicates()
+    full = (np.bincount(X.indices, minlength=d) == n) & (mean != 0)
+    # A feature without zeros is centred: no zero is lost, and no digit of its deviations.
+    for _ in range(2 * bool(full.any())):
+        rest = np.where(full, X.mean(axis=0), 0.0)
+        X.data -= rest[X.indices]
+        centred += rest
+    left_out = np.where(full, 0.0, mean)
+    mean = np.where(full, centred, mean)
+    squared = np.asarray((X * X).sum(axis=0)) - n * left_out**2
+    size = np.sqrt(np.maximum(squared, 0.0))
+    rounding, unit = _rounding_and_unit(size, np.where(full, mean, 0.0), n, graded=1e3)
+    X.data *= np.where(size > rounding, 1 / unit, 0.0)[X.indices]
+    shift = left_out / unit
     if d <= n:
-        gram = (X.T @ X).toarray() - n * np.outer(mean, mean)
+        gram = (X.T @ X).toarray() - n * np.outer(shift, shift)
     else:
-        along = X @ mean
-        gram = (X @ X.T).toarray() - along[:, None] - along[None, :] + mean @ mean
+        along = X @ shift
+        gram = (X @ X.T).toarray() - along[:, None] - along[None, :] + shift @ shift
     squares, vectors = scipy.linalg.eigh(symmetric(gram))
     squares, vectors = squares[::-1], vectors[:, ::-1]
-    rounding = max(n, d) * np.finfo(np.float64).eps * n * float(mean @ mean)
-    kept = squares > max(_SQUARE_TOL * float(squares[0]), rounding)
-    squares, vectors = squares[kept], vectors[:, kept]
+    least = max(n, d) * np.finfo(np.float64).eps * n * float(shift @ shift)
+    kept = squares > max(_SQUARE_TOL * float(squares[0]), least)
+    length, vectors = np.sqrt(squares[kept]), vectors[:, kept]
     if d > n:
-        basis = (X.T @ vectors - np.outer(mean, vectors.sum(axis=0))) / np.sqrt(squares)
-        return Span(mean, basis, vectors * np.sqrt(squares))
-    return Span(mean, vectors, X @ vectors - mean @ vectors)
+        left = vectors
+        right = (X.T @ vectors - np.outer(shift, vectors.sum(axis=0))) / length
+    else:
+        left = (X @ vectors - shift @ vectors) / length
+        right = vectors
+    kept = length > np.linalg.norm((rounding / unit)[:, None] * right, axis=0)
+    return _span_in_units(mean, left[:, kept], length[kept], right[:, kept], unit)
 
 
 def leading_span(X: Points, rank: int | None = None) -> Span:

@@ -211,7 +211,7 @@ def collapsing_metric(
         objective_path=np.array(state.path),
         gradient_norm=float(np.linalg.norm(2 * found.gradient @ found.factor)),
         gap=state.gap if coordinates is not None else found.value,
-        converged=state.gap <= state.enough,
+        converged=state.has_converged,
     )
 
 
@@ -242,10 +242,17 @@ class _Descent:
         self.path.append(found.value)
         along = float(np.vdot(found.factor, found.gradient @ found.factor))
         trace = float(np.sum(found.factor**2)) * (1 if self._regular else FAR)
-        self.gap = limited_gap(found.value, found.value - along, found.gradient, trace)
+        self._by_gradient = limited_gap(found.value, found.value - along, found.gradient, trace)
+        self.gap = self._by_gradient
         # What is proved for all metrics is worth its cost near the optimum only.
         if self._regular and self.gap <= self.enough:
             self.prove()
+
+    @property
+    def has_converged(self) -> bool:
+        """Whether the gap is small enough; where none is proved, that by the gradient."""
+        is_proved = self.gap < self.found.value
+        return (self.gap if is_proved else self._by_gradient) <= self.enough
 
     def prove(self) -> None:
         """Set the gap to one that holds for all metrics."""

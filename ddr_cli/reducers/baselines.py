@@ -63,7 +63,7 @@ class PCA(LinearReducer):
     ----------
     n_components : int, float or "full", default=2
         How many; or the smallest number whose share of the variance exceeds this fraction; or all
-        with non-zero variance ("PCA to the full rank").
+        with non-zero variance ("PCA to the full rank"). Default: ours; scikit-learn's is all.
 
     Attributes
     ----------

@@ -46,32 +46,35 @@ class CCDR(Embedding):
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions m of the embedding.
+        Dimensions m of the embedding. Default: ours.
     beta : float, default=0.5
         Weight of the geometry against the labels. With 0 only the class centres count: at most
-        L - 1 dimensions, and unlabelled points are placed by Eq. 20.
+        L - 1 dimensions, and unlabelled points are placed by Eq. 20. Default: the paper's.
     n_neighbors : int, default=4
-        Points are connected if either is among the other's `n_neighbors` nearest.
+        Points are connected if either is among the other's `n_neighbors` nearest. Default: the
+        paper's.
     weights : {"binary", "heat"}, default="binary"
-        :math:`w_{ij} = 1`, or :math:`\exp(-\|x_i - x_j\|^2 / \epsilon)`.
+        :math:`w_{ij} = 1`, or :math:`\exp(-\|x_i - x_j\|^2 / \epsilon)`. Default: ours; the paper
+        has "heat".
     epsilon : "mean" or float, default="mean"
         Width of the heat kernel in squared units of the data; "mean" is the mean squared distance
-        to the `n_neighbors` nearest. The paper gives none.
+        to the `n_neighbors` nearest. The paper gives none. Default: ours.
     subsample : int, float or None, default=None
         For large n: fit on stratified subsamples of this many points (or this share), place the
-        others by Eq. 20 with their labels, align and average.
+        others by Eq. 20 with their labels, align and average. Default: ours.
     random_state : int, RandomState or None, default=None
         Draws the subsamples; nothing else is random.
     n_subsamples : int, default=5
-        How many subsamples are averaged.
+        How many subsamples are averaged. Default: ours.
     neighbors : {"exact", "approximate", "auto"}, default="exact"
         How the neighbours of the training points are searched for; "auto" is exact up to 50,000
-        points. Approximately by faiss (extra `approximate`); new points' are always exact.
+        points. Approximately by faiss (extra `approximate`); new points' are always exact. Default:
+        ours.
 
     Attributes
     ----------
     embedding_ : ndarray of shape (n_samples, n_components)
-        The points :math:`y_i`, in float64.
+        The points :math:`y_i`.
     class_centers_ : ndarray of shape (n_classes, n_components)
         The centres :math:`z_k`, in the order of `classes_`.
     eigenvalues_ : ndarray of shape (n_components,)
@@ -107,6 +110,9 @@ class CCDR(Embedding):
     When the classes themselves fall into c separate components, the first c - 1 dimensions
     (:math:`\lambda = 0`) tell these apart, the heaviest component first.
 
+    With the paper's constraint :math:`Z D Z^T = I` the embedding shrinks as the number of samples
+    grows: standardise it before a classifier or regression with a penalty.
+
     For n points, d features, k neighbours and m dimensions: :math:`O(n^2 d)` for the neighbours,
     and :math:`O(n (k + m) m)` for each of Lanczos' restarts, of which a small gap takes more.
 
@@ -123,7 +129,6 @@ class CCDR(Embedding):
     (150, 2)
     """
 
-    _keeps_float32 = False
     _needs_labels = True
 
     n_components: Annotated[int, Ge(1)] = 2
@@ -150,6 +155,7 @@ class CCDR(Embedding):
         else:
             self._fit_subsamples(points, labels, code)
             strays = max(int(np.sum(~member.connected_)) for member in self.members_)
+        self.embedding_ = self.embedding_.astype(points.dtype)
         if strays:
             warnings.warn(
                 f"No path in the neighbour graph leads from {strays} unlabelled points to a "
@@ -238,23 +244,31 @@ class CCDR(Embedding):
         turned = [part @ turn for part, turn in zip(parts, self.rotations_, strict=True)]
         return np.asarray(np.mean(turned, axis=0))
 
-    def transform(self, X: ArrayLike, *, neighbors: Neighbors | None = None) -> Floats:
+    def transform(self, X: ArrayLike, *, neighbors: Neighbors | None = None) -> NDArray[Any]:
         """Place new unlabelled points: Eq. 20 with c = 0; see `extend`."""
-        points = self._points(X)
-        if self.subsample is not None:
-            return self._mean_rotated([member.transform(points) for member in self.members_])
-        return self.place(self._kernel(points, neighbors))
+        return self._placed(X, None, neighbors)
 
-    def extend(self, X: ArrayLike, y: ArrayLike, *, neighbors: Neighbors | None = None) -> Floats:
+    def extend(
+        self, X: ArrayLike, y: ArrayLike, *, neighbors: Neighbors | None = None
+    ) -> NDArray[Any]:
         """Place new points with the help of their labels, -1 where unknown: Eq. 20 with c != 0.
 
         `neighbors` of the points among the training points, at least `n_neighbors` of each, spare
         the search.
         """
+        return self._placed(X, y, neighbors)
+
+    def _placed(
+        self, X: ArrayLike, y: ArrayLike | None, neighbors: Neighbors | None
+    ) -> NDArray[Any]:
         points = self._points(X)
-        if self.subsample is not None:
-            return self._mean_rotated([member.extend(points, y) for member in self.members_])
-        return self.place(self._kernel(points, neighbors), y)
+        if self.subsample is None:
+            placed = self.place(self._kernel(points, neighbors), y)
+        else:
+            placed = self._mean_rotated(
+                [member._placed(points, y, None) for member in self.members_]
+            )
+        return placed.astype(points.dtype)
 
     def place(self, K: Any, y: ArrayLike | None = None) -> Floats:
         r"""Evaluate Eq. 20 for given rows of the kernel.

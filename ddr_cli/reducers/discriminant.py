@@ -26,7 +26,7 @@ from ddr_cli.numerics.generalized_eigen import (
     regular_factor,
     well_conditioned_order,
 )
-from ddr_cli.numerics.kernels import kernel_matrix, kernel_width
+from ddr_cli.numerics.kernels import kernel_gamma, kernel_matrix
 from ddr_cli.numerics.scatter import Span, data_span, symmetric
 from ddr_cli.numerics.sharing import computed_once
 from ddr_cli.numerics.threads import one_thread
@@ -124,13 +124,13 @@ class KernelDiscriminant(Discriminant):
             raise ValueError(
                 f"A precomputed kernel matrix must be square; X has the shape {points.shape}."
             )
-        self.gamma_ = kernel_width(points, self.gamma)
+        self.gamma_ = kernel_gamma(points, self.gamma, self.kernel)
         self.landmarks_ = drawn_landmarks(points.shape[0], self.n_landmarks, self.random_state)
         self.X_fit_ = points[self.landmarks_]
         # Half a second's import, which linear methods do without.
         from sklearn.preprocessing import KernelCenterer
 
-        self._centerer = KernelCenterer()
+        self._centerer = KernelCenterer().set_output(transform="default")
         K = self._matrix(self.X_fit_)
         rounding = len(K) * np.finfo(np.float64).eps * float(abs(K).max())
         K = self._centerer.fit_transform(K)
@@ -195,17 +195,52 @@ def _independent_images(K: Floats, rounding: float) -> tuple[Floats, Floats] | N
     return Z, dual
 
 
-def fewer_than_classes(model: Any) -> int:
-    """Return `n_components`, at most one less than there are classes, which is warned of."""
-    most = len(model.classes_) - 1
+@dataclass(eq=False, repr=False)
+class MeansDiscriminant(LinearDiscriminant):
+    """Directions in the span of the class means; None asks for all of them."""
+
+    n_components: Annotated[int, Ge(1)] | None = None  # type: ignore[assignment]  # None is new
+
+    def _check_rank(
+        self, rank: int, points: Any, *, reason: str = "all features are constant"
+    ) -> None:
+        requested_components(self, rank, points.shape[1])
+        super()._check_rank(rank, points, reason=reason)
+
+
+def requested_components(model: Any, rank: int, n_features: int | None = None) -> int:
+    """Return `n_components` of a method of the class means; for None all there are up to `rank`.
+
+    A method in a feature space has no `n_features` by which it is limited.
+    """
+    n_classes = len(model.classes_)
+    most = n_classes - 1 if n_features is None else min(n_features, n_classes - 1)
+    if model.n_components is None:
+        return min(most, rank)
     if model.n_components > most:
-        warnings.warn(
-            f"n_components={model.n_components}, but {type(model).__name__} finds at most one "
-            f"dimension less than there are classes, and y has {most + 1} classes: there are "
-            f"{most}.",
-            stacklevel=4,
+        limit, has = "n_classes - 1", f"y has {n_classes} classes"
+        if n_features is not None:
+            limit, has = f"min(n_features, {limit})", f"X has {n_features} features, {has}"
+        raise ValueError(
+            f"n_components={model.n_components}, but {type(model).__name__} has at most {limit} = "
+            f"{most}: {has}. Lower n_components, or leave it out for all there are."
         )
-    return int(min(model.n_components, most))
+    return int(model.n_components)
+
+
+def unit_within(W: Floats, Z: Floats, code: Codes, reg: float = 0.0) -> Floats:
+    """Return the directions times one factor: the within-class variance along the first is 1.
+
+    The scale of an embedding then depends neither on the number of samples nor on weights of pairs.
+    `reg` times the mean variance of an axis is added, as to the scatter that is inverted: without
+    it the classes of few samples coincide. So is rounding of the total variance.
+    """
+    means = np.zeros((code.max() + 1, Z.shape[1]))
+    np.add.at(means, code, Z)
+    inside = Z - (means / np.bincount(code)[:, None])[code]
+    first = W[:, 0]
+    variance = np.mean((inside @ first) ** 2) + reg * np.mean(inside**2) * (first @ first)
+    return np.asarray(W / np.sqrt(variance + np.finfo(np.float64).eps * np.var(Z @ first)))
 
 
 def above_rounding(within: Floats, between: Floats) -> Floats:

@@ -51,33 +51,38 @@ class DiscriminativeProjections(LinearReducer):
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions, not bounded by the number of classes.
+        Dimensions, not bounded by the number of classes. Default: ours.
     mu : "auto" or float, default="auto"
         Weight :math:`\mu` of the geometry. "auto" balances it with the labels: l over the sum of
         all :math:`w_{ij}` (which counts each pair twice), a tenth of it for continuous labels.
+        Default: the paper's.
     n_neighbors : int, default=10
-        Points are connected if either is among the other's `n_neighbors` nearest.
+        Points are connected if either is among the other's `n_neighbors` nearest. Default: ours.
     labels : {"discrete", "continuous"}, default="discrete"
-        Classes, or numbers that are alike where the points are to be.
+        Classes, or numbers that are alike where the points are to be. Default: the paper's.
     weights : {"heat", "binary"}, default="heat"
-        :math:`w_{ij} = \exp(-\|x_i - x_j\|^2 / \epsilon)`, or 1.
+        :math:`w_{ij} = \exp(-\|x_i - x_j\|^2 / \epsilon)`, or 1. Default: ours.
     epsilon : "mean" or float, default="mean"
         Width of the heat kernel in squared units of the data; "mean" is the mean squared distance
         to the `n_neighbors` nearest. The paper names none; its figure of USPS looks like 1.
+        Default: ours.
     rank : "auto", "full" or int, default="auto"
         f is sought in so many leading singular directions of the data. "auto": in all, unless
-        there are more than 1000 points and features; then 300.
+        there are more than 1000 points and features; then 300. Default: ours.
     normalize : {"constraint", "unit_length"}, default="constraint"
-        Length of each column (f; g): :math:`\gamma^T (B + C) \gamma = 1` (for continuous labels,
-        :math:`\gamma^T Z \hat D Z^T \gamma = 1`), or 1 as eigen-solvers often return it.
+        Length of each column (f; g): :math:`\gamma^T (B + C) \gamma = l` (for continuous labels,
+        :math:`\gamma^T Z \hat D Z^T \gamma = l`), with which the scale of the embedding does not
+        depend on the number of samples, or 1 as eigen-solvers often return it. Default: ours.
     unlabelled : -1 or "nan", default=-1
         What marks an unlabelled point among continuous labels. Among discrete ones it is -1.
+        Default: scikit-learn's.
     label_values : list of float, optional
         The numbers that continuous labels stand for, in the order of the labels: [1, 2, 3, 4] for
         classes that are given as 0 to 3. Not given, the labels are the numbers.
     neighbors : {"exact", "approximate", "auto"}, default="exact"
         How the neighbours of the training points are searched for; "auto" is exact up to 50,000
-        points. Approximately by faiss (extra `approximate`); new points' are always exact.
+        points. Approximately by faiss (extra `approximate`); new points' are always exact. Default:
+        ours.
 
     Attributes
     ----------
@@ -182,6 +187,8 @@ class DiscriminativeProjections(LinearReducer):
         gamma = units[:, None] * vectors
         if self.normalize == "unit_length":
             gamma /= np.linalg.norm(gamma, axis=0)
+        else:
+            gamma *= np.sqrt(target.labelled.sum())
         f, g = span.basis @ gamma[: span.rank], gamma[span.rank :]
         signed = deterministic_signs(f)
         # The signs depend on f alone, so that the order of the classes has no part in them.
@@ -264,7 +271,7 @@ class DiscriminativeProjections(LinearReducer):
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
-            version=1 + (self.neighbors != "exact"),
+            version=2 + (self.neighbors != "exact"),
             nested=True,
             transductive=True,
             neighbors=self.neighbors == "exact",

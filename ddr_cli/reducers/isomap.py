@@ -17,7 +17,7 @@ from ddr_cli.numerics.classical_mds import classical_scaling
 from ddr_cli.numerics.neighbor_graphs import closest_pairs, symmetrized
 from ddr_cli.numerics.neighbors import CsrArray, kneighbors
 from ddr_cli.numerics.threads import one_thread
-from ddr_cli.reducers.reducer import Embedding, drawn_landmarks
+from ddr_cli.reducers.reducer import Embedding, Floats, drawn_landmarks
 from ddr_cli.reducers.registry import Traits
 
 
@@ -40,12 +40,14 @@ class Isomap(Embedding):
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions of the embedding.
+        Dimensions of the embedding. Default: scikit-learn's.
     n_neighbors : int, default=5
-        Points are connected if either is among the other's `n_neighbors` nearest.
+        Points are connected if either is among the other's `n_neighbors` nearest. Default:
+        scikit-learn's.
     n_landmarks : int or None, default=None
         Landmark Isomap: only the distances from so many points, drawn at random, are found and
         scaled, and all others placed by theirs to these, as a new point is. With None all are.
+        Default: scikit-learn's Isomap, which has no landmarks.
     random_state : int, RandomState or None, default=None
         Draws the landmarks.
 
@@ -79,7 +81,10 @@ class Isomap(Embedding):
     Euclidean, and then give negative eigenvalues, too; dimensions as far down as these are refused.
 
     For n points, l of them landmarks, and m dimensions: :math:`O(l n (k + \log n))` for the paths,
-    :math:`O(l^2 m)` for each of Lanczos' restarts, and a matrix of n x l numbers.
+    :math:`O(l^2 m)` for each of Lanczos' restarts, and a matrix of n x l numbers. `transform` needs
+    all of them, since any training point may be a new one's neighbour. They are not pickled: after
+    loading, the first `transform` finds the paths again, the same numbers in part of the time of
+    `fit`.
 
     References
     ----------
@@ -115,20 +120,30 @@ class Isomap(Embedding):
                 f"{n - 1}."
             )
         self._X = points
-        paths = dijkstra(self._graph(points), indices=self.landmarks_)
-        squared = paths[:, self.landmarks_]
+        self._graph = self._connected_graph(points)
+        squared = self._find_paths()[:, self.landmarks_]
         squared *= squared
         self._scaling = classical_scaling(squared, self.n_components, distances="the geodesic")
         self.eigenvalues_ = self._scaling.eigenvalues
-        # A row for each point; between landmarks there and back are the same but for rounding.
-        self._paths = paths if len(paths) == n else np.ascontiguousarray(paths.T)
         embedding = self._scaling.embedding
-        if len(paths) < n:
+        if len(squared) < n:
             embedding = self._scaling.placed(self._paths**2)
         self.embedding_ = embedding.astype(points.dtype)
         return self
 
-    def _graph(self, points: Any) -> CsrArray:
+    def _find_paths(self) -> Floats:
+        """Return the geodesic distances from the landmarks (rows); keep them with a row a point."""
+        paths = dijkstra(self._graph, indices=self.landmarks_)
+        # Between landmarks there and back are the same but for rounding.
+        by_point = len(paths) == paths.shape[1]
+        self._paths: Floats = paths if by_point else np.ascontiguousarray(paths.T)
+        return np.asarray(paths)
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = super().__getstate__()
+        return {name: value for name, value in state.items() if name != "_paths"}
+
+    def _connected_graph(self, points: Any) -> CsrArray:
         """Return the graph of distances to neighbours either way, connected."""
         nearest = kneighbors(points, self.n_neighbors)
         n, k = nearest.indices.shape
@@ -153,6 +168,8 @@ class Isomap(Embedding):
     def transform(self, X: ArrayLike) -> NDArray[Any]:
         """Place points by way of their nearest training points."""
         points = self._points(X)
+        if not hasattr(self, "_paths"):
+            self._find_paths()
         nearest = kneighbors(self._X, self.n_neighbors, queries=points)
         paths = np.full((len(nearest), len(self.landmarks_)), np.inf)
         for neighbor, distance in zip(nearest.indices.T, nearest.distances.T, strict=True):

@@ -19,6 +19,7 @@ from sklearn.preprocessing import KernelCenterer
 
 from ddr_cli.core.registry import registered
 from ddr_cli.numerics.eigen import eigenpairs
+from ddr_cli.numerics.kernels import kernel_gamma, kernel_origin
 from ddr_cli.numerics.threads import one_thread
 from ddr_cli.reducers.reducer import Floats, SklearnEmbedding
 from ddr_cli.reducers.registry import Traits, equal_ratios, one_less_than_points
@@ -65,12 +66,13 @@ class KernelPCA(SklearnEmbedding):
     ----------
     n_components : int, default=2
         Dimensions of the embedding.
-    kernel : {"linear", "rbf", "poly", "sigmoid", "cosine", "precomputed"} or callable, \
-default="linear"
-        The kernel, or a function of two points; "precomputed" says that X holds kernel values.
-        With "linear" it is principal component analysis.
-    gamma : float or None, default=None
-        Of the kernels that have one; None is 1 / n_features.
+    kernel : str or callable, default="linear"
+        "linear", "rbf", "poly", "sigmoid", "cosine", a function of two samples, or "precomputed": X
+        is then the kernel matrix. With "linear" it is principal component analysis.
+    gamma : "scale" or float, default="scale"
+        Of the kernels that have one. "scale" is the reciprocal of the total variance for "rbf", of
+        the mean squared length for "poly" and "sigmoid". scikit-learn's default is 1 / n_features,
+        which is right for standardised features only.
     degree : int, default=3
         Of the polynomial kernel.
     coef0 : float, default=1.0
@@ -80,6 +82,8 @@ default="linear"
     ----------
     embedding_ : ndarray of shape (n_samples, n_components)
         The placed points, centred.
+    gamma_ : float
+        The value of `gamma`.
     eigenvalues_ : ndarray of shape (n_components,)
         The :math:`\lambda`, descending: the sum of squares of each column.
     model_ : sklearn.decomposition.KernelPCA
@@ -91,9 +95,9 @@ default="linear"
 
     Not when that width is a guess: the embedding hangs on it. Labels are not used.
 
-    Three defaults of scikit-learn 1.9 are changed: ``n_components=2`` instead of all; up to 1000
-    points ``eigen_solver="dense"``, where "auto" takes ARPACK above 200; and beyond, ARPACK with
-    ``random_state=0`` instead of a random start.
+    Four defaults of scikit-learn 1.9 are changed: ``n_components=2`` instead of all; `gamma`; up to
+    1000 points ``eigen_solver="dense"``, where "auto" takes ARPACK above 200; and beyond, ARPACK
+    with ``random_state=0`` instead of a random start.
 
     Dimensions in which the points have no extent are zero. Kernels that are not positive
     semidefinite give negative eigenvalues, too; dimensions as far down as these are refused.
@@ -114,7 +118,7 @@ default="linear"
 
     n_components: Annotated[int, Ge(1)] = 2
     kernel: Kernel = "linear"
-    gamma: Annotated[float, Gt(0)] | None = None
+    gamma: Literal["scale"] | Annotated[float, Gt(0)] = "scale"
     degree: Annotated[int, Ge(1)] = 3
     coef0: float = 1.0
 
@@ -127,17 +131,19 @@ default="linear"
             raise ValueError(
                 f"A precomputed kernel matrix must be square; X has the shape {points.shape}."
             )
+        self.gamma_ = kernel_gamma(points, self.gamma, self.kernel)
         dense = n <= _DENSE or self.n_components >= n // 4
         model = decomposition.KernelPCA(
             n_components=self.n_components,
             kernel=self.kernel,
-            gamma=self.gamma,
+            gamma=self.gamma_,
             degree=self.degree,
             coef0=self.coef0,
             eigen_solver="dense" if dense else "arpack",
             **_KERNEL_PCA,
-        )
-        exact = points.astype(np.float64)
+        ).set_output(transform="default")
+        self._origin = kernel_origin(points, self.kernel)
+        exact = points.astype(np.float64) - self._origin
         try:
             embedding = model.fit_transform(exact)
         except ValueError:
@@ -148,7 +154,8 @@ default="linear"
         if embedding.shape[1] < self.n_components:
             parameters = {} if callable(self.kernel) else model.get_params()
             K = pairwise_kernels(exact, metric=self.kernel, filter_params=True, **parameters)
-            embedding = _with_ties(model, exact, KernelCenterer().fit_transform(K))
+            centerer = KernelCenterer().set_output(transform="default")
+            embedding = _with_ties(model, exact, centerer.fit_transform(K))
         size, positive = np.abs(model.eigenvalues_).max(), model.eigenvalues_ > 0
         if (model.eigenvalues_ < -_ZERO * size).any():
             raise ValueError(
@@ -162,7 +169,7 @@ default="linear"
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
-            version=2,
+            version=3,
             nested=True,
             transductive=self.kernel != "precomputed",
             supervised=False,

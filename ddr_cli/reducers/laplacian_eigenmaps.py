@@ -46,17 +46,18 @@ class LaplacianEigenmaps(Embedding):
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions of the embedding.
+        Dimensions of the embedding. Default: scikit-learn's.
     n_neighbors : int, default=10
-        Points are connected if either is among the other's `n_neighbors` nearest.
+        Points are connected if either is among the other's `n_neighbors` nearest. Default: ours.
     weights : {"binary", "heat"}, default="heat"
-        :math:`w_{ij} = 1`, or :math:`\exp(-\|x_i - x_j\|^2 / \epsilon)`.
+        :math:`w_{ij} = 1`, or :math:`\exp(-\|x_i - x_j\|^2 / \epsilon)`. Default: the paper's.
     epsilon : "mean" or float, default="mean"
         Width of the heat kernel in squared units of the data; "mean" is the mean squared distance
-        to the `n_neighbors` nearest.
+        to the `n_neighbors` nearest. Default: ours.
     neighbors : {"exact", "approximate", "auto"}, default="exact"
         How the neighbours of the training points are searched for; "auto" is exact up to 50,000
-        points. Approximately by faiss (extra `approximate`); new points' are always exact.
+        points. Approximately by faiss (extra `approximate`); new points' are always exact. Default:
+        ours.
 
     Attributes
     ----------
@@ -97,6 +98,9 @@ class LaplacianEigenmaps(Embedding):
     less than 1e-8 of the mean weight counts as none: to the eigen-solver it is. Bridges keep parts
     of a few points out of the leading dimensions; large parts that one bridge connects are still
     told apart first.
+
+    With the paper's constraint :math:`Y^T D Y = I` the embedding shrinks as the number of samples
+    grows: standardise it before a classifier or regression with a penalty.
 
     For n points, d features, k neighbours and m dimensions: :math:`O(n^2 d)` for the neighbours,
     and :math:`O(n (k + m) m)` for each of Lanczos' restarts.

@@ -15,7 +15,12 @@ from ddr_cli.numerics.generalized_eigen import (
     well_conditioned_order,
 )
 from ddr_cli.numerics.scatter import scatter_matrices
-from ddr_cli.reducers.discriminant import LinearDiscriminant, fewer_than_classes, usable_scatter
+from ddr_cli.reducers.discriminant import (
+    MeansDiscriminant,
+    requested_components,
+    unit_within,
+    usable_scatter,
+)
 from ddr_cli.reducers.reducer import Codes, Floats
 from ddr_cli.reducers.registry import Traits, one_less_than_classes
 
@@ -24,7 +29,7 @@ from ddr_cli.reducers.registry import Traits, one_less_than_classes
 @registered(
     "reducer", "lda", "Fisher's linear discriminant analysis", label="LDA", look=("orange", "D")
 )
-class LDA(LinearDiscriminant):
+class LDA(MeansDiscriminant):
     r"""Maximise the between-class against the within-class scatter.
 
     The rows :math:`a` of `components_` are the leading solutions of
@@ -32,15 +37,17 @@ class LDA(LinearDiscriminant):
 
     Parameters
     ----------
-    n_components : int, default=2
-        Dimensions; the number of classes less one, with a warning, where that is smaller.
+    n_components : int or None, default=None
+        Dimensions, at most min(n_features, n_classes - 1). None: all there are.
+        Default: scikit-learn's.
     max_condition : float or "rank", default=1e3
         Where the within-class scatter is singular: its largest condition number (its diagonal
         scaled to 1) on the principal components that are kept; or "rank", as many as there are
-        points less classes, whatever the condition.
+        points less classes, whatever the condition. Default: ours.
     scaling : {"within", "unit"}, default="within"
-        :math:`a^T S_w a = 1`, or directions of unit length, as MATLAB's ``eig(inv(Sw) * Sb)``
-        returns them.
+        Within-class variance (over n) 1 along each direction, as with scikit-learn's solver
+        "eigen", or directions of unit length, as MATLAB's ``eig(inv(Sw) * Sb)`` returns them.
+        Default: that of scikit-learn's solver.
 
     Attributes
     ----------
@@ -68,7 +75,7 @@ class LDA(LinearDiscriminant):
     not, as Nie, Xiang and Zhang do for their comparison ("Neighborhood MinMax Projections", IJCAI
     2007, section 6). They don't say when a matrix is singular. With all n - C components of n
     points in C classes the ratio is greatest where the training points of a class nearly coincide
-    by chance. Scaled to :math:`a^T S_w a = 1` such directions outweigh all others in distances;
+    by chance. Scaled to one within-class variance such directions outweigh all others in distances;
     hence `max_condition`. Those of unit length do not.
 
     For n points and d features: :math:`O(n d \min(n, d) + d^3)`.
@@ -88,9 +95,9 @@ class LDA(LinearDiscriminant):
     max_condition: Annotated[float, Gt(1)] | Literal["rank"] = MAX_CONDITION
     scaling: Literal["within", "unit"] = "within"
 
-    def _directions(self, points: Any, Z: Floats, code: Codes) -> Floats:  # noqa: ARG002
+    def _directions(self, points: Any, Z: Floats, code: Codes) -> Floats:
         n_classes = len(self.classes_)
-        m = fewer_than_classes(self)
+        m = requested_components(self, Z.shape[1], points.shape[1])
         S_w, S_b = scatter_matrices(Z, code)
         S_w = usable_scatter(S_w, S_b)
         if self.max_condition == "rank":
@@ -98,7 +105,9 @@ class LDA(LinearDiscriminant):
             r = well_conditioned_order(S_w[:r, :r], max_condition=np.inf)
         else:
             r = well_conditioned_order(S_w, max_condition=self.max_condition)
-        if r < m:
+        if self.n_components is None:
+            m = min(m, r)
+        if not 0 < m <= r:
             raise ValueError(
                 f"n_components={m}, but the within-class scatter is regular on {r} principal "
                 f"components only: the classes have too few different points."
@@ -106,12 +115,14 @@ class LDA(LinearDiscriminant):
         self.eigenvalues_, leading = generalized_eigenpairs(S_b[:r, :r], S_w[:r, :r], m, rank_tol=0)
         self.n_dimensions_ = r
         W = np.zeros((Z.shape[1], m))
-        W[:r] = leading / np.linalg.norm(leading, axis=0) if self.scaling == "unit" else leading
-        return W
+        W[:r] = leading
+        if self.scaling == "unit":
+            return np.asarray(W / np.linalg.norm(W, axis=0))
+        return unit_within(W, Z, code)
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
-            version=3,
+            version=4,
             nested=True,
             grids={"n_components": tuple(range(1, 10))},
             max_components=one_less_than_classes,

@@ -18,6 +18,7 @@ from ddr_cli.reducers.discriminant import (
     KernelDiscriminant,
     LinearDiscriminant,
     discriminant_directions,
+    unit_within,
 )
 from ddr_cli.reducers.reducer import Codes, Floats
 from ddr_cli.reducers.registry import Traits, equal_ratios, rank_of_centred
@@ -39,10 +40,11 @@ class _LocalFisher(Discriminant):
         self.eigenvalues_, T = discriminant_directions(
             S_b, S_w, self.n_components, self.reg, factorize=isinstance(self, KernelDiscriminant)
         )
-        if self.embedding_type == "weighted":
-            return T * np.sqrt(np.maximum(self.eigenvalues_, 0.0))
         if self.embedding_type == "orthonormalized":
             return np.asarray(np.linalg.qr(T)[0])
+        T = unit_within(T, Z, code, self.reg)
+        if self.embedding_type == "weighted":
+            return T * np.sqrt(np.maximum(self.eigenvalues_, 0.0))
         return T
 
 
@@ -58,24 +60,28 @@ class LFDA(_LocalFisher, LinearDiscriminant):
 
     The rows :math:`t` of `components_` are the leading solutions of
 
-    .. math:: \tilde S^{(b)} t = \lambda \tilde S^{(w)} t, \qquad t^T \tilde S^{(w)} t = 1,
+    .. math:: \tilde S^{(b)} t = \lambda \tilde S^{(w)} t, \qquad t^T \tilde S^{(w)} t = c,
 
     for the scatter matrices of `local_scatter`: near points of one class are drawn together, far
-    ones are not, and points of two classes are pushed apart.
+    ones are not, and points of two classes are pushed apart. With the paper's c = 1 the embedding
+    shrinks as the number of samples grows; here c makes the within-class variance along the first
+    direction 1.
 
     Parameters
     ----------
     n_components : int, default=2
         Dimensions, at most the rank of the centred data: more than the classes less one of FDA.
+        Default: ours.
     n_neighbors : int, default=7
         The local scale of a point is the distance to this nearest neighbour inside its class; in
-        a class of fewer points to the farthest, with a warning.
+        a class of fewer points to the farthest, with a warning. Default: the paper's.
     embedding_type : {"plain", "weighted", "orthonormalized"}, default="plain"
         The solutions as above; each times :math:`\sqrt\lambda`, so that a direction counts in
-        distances by how well it separates; or orthonormal directions of the same span.
+        distances by how well it separates; or orthonormal directions of the same span. Default:
+        ours; the author's code has "weighted".
     reg : float, default=0
         Ridge: this share of the mean eigenvalue of :math:`\tilde S^{(w)}` is added to its
-        diagonal.
+        diagonal. Default: the paper's.
 
     Attributes
     ----------
@@ -125,7 +131,7 @@ class LFDA(_LocalFisher, LinearDiscriminant):
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
-            version=5,
+            version=6,
             nested=True,
             grids={
                 "n_components": tuple(range(1, 21)),
@@ -154,25 +160,29 @@ class KernelLFDA(KernelDiscriminant, _LocalFisher):
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions, at most the rank of the centred kernel matrix.
+        Dimensions, at most the rank of the centred kernel matrix. Default: ours.
     kernel : str or callable, default="rbf"
         A kernel of scikit-learn's ``pairwise_kernels``, a function of two points, or
-        "precomputed": X is then the kernel matrix.
+        "precomputed": X is then the kernel matrix. Default: ours.
     gamma : "scale" or float, default="scale"
-        Of the kernels that have it; "scale" is 1 / (n_features * X.var()).
+        Of the kernels that have one. "scale" is the reciprocal of the total variance for "rbf", of
+        the sum of the features' standard deviations for "laplacian", of the sum of variance over
+        mean for "chi2", of the mean squared length for "poly" and "sigmoid".
     degree : int, default=3
-        Of the polynomial kernel.
+        Of the polynomial kernel. Default: scikit-learn's.
     coef0 : float, default=1
-        Of the polynomial and the sigmoid kernel.
+        Of the polynomial and the sigmoid kernel. Default: scikit-learn's.
     n_neighbors, embedding_type
         As for `LFDA`; orthonormal in feature space.
     reg : float, default=0.001
         :math:`\rho` in units of the mean eigenvalue of :math:`\tilde S^{(w)}` on the span of the
-        points. In feature space this matrix is singular, so there is no solution without.
+        points. In feature space this matrix is singular, so there is no solution without. Default:
+        ours.
     n_landmarks : int or None, default=None
         Nyström's low-rank approximation: directions are combinations of the images of so many
         training points, drawn at random, on whose span all others are projected. With None, or
         as many as there are points, the solution is exact; with fewer the origin is their mean.
+        Default: ours.
     random_state : int, RandomState or None, default=None
         Draws the landmarks.
 
@@ -223,7 +233,7 @@ class KernelLFDA(KernelDiscriminant, _LocalFisher):
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
-            version=3,
+            version=4,
             nested=True,
             grids={
                 "n_components": tuple(range(1, 21)),
@@ -253,7 +263,8 @@ def local_scatter(X: Floats, code: Codes, k: int) -> tuple[Floats, Floats]:
     centred = X - X.mean(axis=0)
     within = np.zeros((X.shape[1], X.shape[1]))
     between = centred.T @ centred
-    warn_of_few(k, int(np.bincount(code).min()) - 1, "the smallest class")
+    most = int(np.bincount(code).min()) - 1
+    warn_of_few("n_neighbors", k, most, "other samples in the smallest class")
     for rows in class_members(code):
         own, n_c = X[rows], len(rows)
         if n_c == 1:

@@ -51,13 +51,14 @@ class LLE(SklearnEmbedding):
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions of the embedding.
+        Dimensions of the embedding. Default: scikit-learn's.
     n_neighbors : int, default=5
         Neighbours of each point. If several groups of points have no neighbours outside, each
         could be placed on a single point: the smallest larger number that leaves one group is
-        used, with a warning.
+        used, with a warning. Default: scikit-learn's.
     reg : float, default=1e-3
         Added to the diagonal of each point's Gram matrix of neighbours, in units of its trace.
+        Default: scikit-learn's.
 
     Attributes
     ----------
@@ -88,6 +89,9 @@ class LLE(SklearnEmbedding):
     point's first neighbour for the point itself, which among duplicates it need not be.
 
     `transform` of a training point misses its embedding by a little, because of `reg`.
+
+    With scikit-learn's constraint above (the paper has n I) the embedding shrinks as the number of
+    samples grows: standardise it before a classifier or regression with a penalty.
 
     For n points, d features and k neighbours: :math:`O(n^2 d + n k^3)`, then :math:`O(n^3)` up to
     2000 points and a sparse factorisation beyond.
@@ -137,7 +141,7 @@ class LLE(SklearnEmbedding):
             reg=self.reg,
             eigen_solver="dense" if dense else "arpack",
             **_LLE,
-        )
+        ).set_output(transform="default")
         self._keep(model, model.fit_transform(points)[place], given.dtype)
         return self
 

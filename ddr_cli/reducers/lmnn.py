@@ -42,20 +42,22 @@ class LMNN(MetricLearner):
     Parameters
     ----------
     n_components : int or "full", default=2
-        Dimensions, at most the rank of the centred data, which is what "full" means.
+        Dimensions, at most the rank of the centred data, which is what "full" means. Default: ours.
     n_neighbors : int, default=3
-        Target neighbours of each point, at most as many as the smallest class offers.
+        Target neighbours of each point, at most as many as the smallest class offers. Default: the
+        paper's.
     push_weight : float, default=0.5
         The weight :math:`\mu` of the impostors, between 0 and 1. At 0.5 both sums weigh alike.
+        Default: the paper's.
     directions : {"variance", "metric"}, default="variance"
         Which dimensions of the mapped points are kept: those of largest variance, which don't
         depend on the units of the features and keep most of the distances between points, or the
-        leading eigenvectors of M, which do.
+        leading eigenvectors of M, which do. Default: ours.
     tol : float, default=1e-4
         Converged when `duality_gap_` is at most this share of the objective at the start, which is
-        the best multiple of the inverse of the target neighbours' scatter.
+        the best multiple of the inverse of the target neighbours' scatter. Default: ours.
     max_iter : int, default=100
-        Most steps of the proximal point method.
+        Most steps of the proximal point method. Default: ours.
 
     Attributes
     ----------
@@ -125,15 +127,16 @@ class LMNN(MetricLearner):
         smallest = int(np.bincount(code).min())
         if smallest == 1:
             raise ValueError("LMNN needs two points of each class, but one class has one.")
-        warn_of_few(self.n_neighbors, smallest - 1, "the smallest class")
-        k = min(self.n_neighbors, smallest - 1)
+        most = smallest - 1
+        warn_of_few("n_neighbors", self.n_neighbors, most, "other samples in the smallest class")
+        k = min(self.n_neighbors, most)
         targets = within_class_graph(X, code, k).indices.astype(np.intp).reshape(len(X), k)
         problem = LargeMargin(X, code, targets, self.push_weight)
         return large_margin_metric(problem, tol=self.tol, max_iter=self.max_iter)
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
-            version=3,
+            version=4,
             nested=True,
             grids={
                 "n_components": tuple(range(1, 21)),

@@ -34,27 +34,29 @@ class LPP(LinearReducer):
 
     The rows :math:`a` of `components_` are the solutions of
 
-    .. math:: X L X^T a = \lambda X D X^T a, \qquad a^T X D X^T a = 1,
+    .. math:: X L X^T a = \lambda X D X^T a, \qquad a^T X D X^T a = \mathrm{tr} D,
 
     with the smallest :math:`\lambda`, for the Laplacian :math:`L = D - W` of the neighbour graph.
-    Labels are not used.
+    Labels are not used. The mean square of each dimension, weighted by D, is thus 1. The paper has
+    1 instead of the trace: its embedding shrinks as the number of samples grows.
 
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions, at most the rank of the data.
+        Dimensions, at most the rank of the data. Default: ours.
     n_neighbors : int, default=10
-        Points are connected if either is among the other's `n_neighbors` nearest.
+        Points are connected if either is among the other's `n_neighbors` nearest. Default: ours.
     weights : {"heat", "binary", "local_scaling"}, default="heat"
         :math:`w_{ij} = \exp(-\|x_i - x_j\|^2 / \epsilon)`, or 1; or, between all points,
         :math:`\exp(-\|x_i - x_j\|^2 / (\sigma_i \sigma_j))` with :math:`\sigma_i` the distance to
-        the `n_neighbors`-th nearest, the affinity of LFDA (7 there).
+        the `n_neighbors`-th nearest, the affinity of LFDA (7 there). Default: the paper's.
     epsilon : "mean" or float, default="mean"
         Width of the heat kernel in squared units of the data; "mean" is the mean squared distance
-        to the `n_neighbors` nearest.
+        to the `n_neighbors` nearest. Default: ours.
     neighbors : {"exact", "approximate", "auto"}, default="exact"
         How the neighbours of the training points are searched for; "auto" is exact up to 50,000
-        points. Approximately by faiss (extra `approximate`); new points' are always exact.
+        points. Approximately by faiss (extra `approximate`); new points' are always exact. Default:
+        ours.
 
     Attributes
     ----------
@@ -127,18 +129,19 @@ class LPP(LinearReducer):
         return self
 
     def _forms(self, points: Any, Z: Floats, neighbors: Neighbors | None) -> tuple[Floats, Floats]:
-        """Return X L X' and X D X' in the coordinates `Z`."""
+        """Return X L X' and X D X' in the coordinates `Z`, divided by the trace of D."""
         if self.weights == "local_scaling":
             smooth, degree = local_scaling_form(Z, self.n_neighbors)
         else:
             W, _ = self._affinity(points, neighbors)
             smooth = laplacian_form(Z, W)
             degree = np.asarray(W.sum(axis=1), dtype=np.float64).ravel()
-        return smooth, symmetric(Z.T @ (degree[:, None] * Z))
+        total = degree.sum()
+        return smooth / total, symmetric(Z.T @ (degree[:, None] * Z)) / total
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
-            version=3 + (self.neighbors != "exact"),
+            version=4 + (self.neighbors != "exact"),
             nested=True,
             transductive=True,
             neighbors=self.neighbors == "exact" and self.weights != "local_scaling",

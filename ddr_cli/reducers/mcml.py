@@ -42,16 +42,18 @@ class MCML(MetricLearner):
     Parameters
     ----------
     n_components : int or "full", default=2
-        Dimensions, at most the rank of the centred data, which is what "full" means.
+        Dimensions, at most the rank of the centred data, which is what "full" means. Default: ours.
     directions : {"variance", "metric"}, default="variance"
         Which dimensions of the mapped points are kept: those of largest variance, which don't
         depend on the units of the features and keep most of the distances between points, or the
-        leading eigenvectors of M, which do: the paper's.
+        leading eigenvectors of M, which do: the paper's. Default: ours.
     tol : float, default=1e-5
-        Converged when `duality_gap_` is at most this share of the objective at the start, which is
-        the best multiple of the inverse of the classes' own scatter.
+        Converged when `duality_gap_` is at most this fraction of the objective at the start, which
+        is the best multiple of the inverse of the classes' own scatter. With few samples for the
+        features no bound may be found: `duality_gap_` is then the objective, and convergence is
+        judged by the gradient, for all metrics of at most the same trace. Default: ours.
     max_iter : int, default=1000
-        Most iterations of L-BFGS.
+        Most iterations of L-BFGS. Default: ours.
 
     Attributes
     ----------
@@ -97,7 +99,7 @@ class MCML(MetricLearner):
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
-            version=3,
+            version=4,
             nested=True,
             grids={"n_components": tuple(range(1, 21))},
             max_components=rank_of_centred,

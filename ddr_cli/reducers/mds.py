@@ -37,10 +37,10 @@ class MDS(Embedding):
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions of the embedding.
+        Dimensions of the embedding. Default: scikit-learn's.
     metric : {"euclidean", "cityblock", "chebyshev", "cosine", "precomputed"}, default="euclidean"
         The distances. With "euclidean" the embedding is that of principal component analysis;
-        "precomputed" says that X holds distances.
+        "precomputed" says that X holds distances. Default: scikit-learn's.
 
     Attributes
     ----------

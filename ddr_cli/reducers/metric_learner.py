@@ -55,10 +55,15 @@ class MetricLearner(OrderedReducer, ABC):
         points, code, span, unit = self._ordered_span(X, y)
         learnt = self._learn(span.coordinates / unit, code)
         if not learnt.converged:
+            objective, remedy = learnt.objective_path[-1], "Raise tol"
+            if learnt.n_iter >= self.max_iter:
+                remedy = f"Increase max_iter={self.max_iter}, or tol"
+            state = f"may be {learnt.gap:.1e} too high"
+            if learnt.gap >= objective:
+                state = f"has a gradient of norm {learnt.gradient_norm:.1e}"
             warnings.warn(
                 f"{type(self).__name__} has not converged after {learnt.n_iter} iterations: the "
-                f"objective, {learnt.objective_path[-1]:.4g}, may be {learnt.gap:.1e} too high. "
-                f"Increase max_iter={self.max_iter}, or tol.",
+                f"objective, {objective:.4g}, {state}. {remedy}.",
                 ConvergenceWarning,
                 stacklevel=2,
             )

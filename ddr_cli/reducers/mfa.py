@@ -19,6 +19,7 @@ from ddr_cli.reducers.discriminant import (
     KernelDiscriminant,
     LinearDiscriminant,
     discriminant_directions,
+    unit_within,
 )
 from ddr_cli.reducers.reducer import Codes, Floats
 from ddr_cli.reducers.registry import Traits, equal_ratios, rank_of_centred
@@ -39,7 +40,7 @@ class _MarginalFisher(Discriminant):
         self.eigenvalues_, W = discriminant_directions(
             S_b, S_w, self.n_components, self.reg, factorize=isinstance(self, KernelDiscriminant)
         )
-        return W
+        return unit_within(W, Z, code, self.reg)
 
 
 @registered(
@@ -60,19 +61,21 @@ class MFA(_MarginalFisher, LinearDiscriminant):
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions, at most the rank of the centred data.
+        Dimensions, at most the rank of the centred data. Default: ours.
     n_neighbors_within : int, default=5
-        :math:`k_1`, nearest points of the own class.
+        :math:`k_1`, nearest points of the own class. Default: that of D. Cai's code (intraK).
     n_neighbors_between : int, default=20
-        :math:`k_2`, closest pairs of a class with all others.
+        :math:`k_2`, closest pairs of a class with all others. Default: that of D. Cai's code
+        (interK).
     reg : float, default=0
         Ridge: this share of the mean eigenvalue of the compactness matrix is added to its
-        diagonal.
+        diagonal. Default: the paper's.
 
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
-        The directions, by decreasing ratio, each with compactness 1.
+        The directions, by decreasing ratio, with one compactness. The within-class variance along
+        the first is 1.
     mean_ : ndarray of shape (n_features,)
         Mean of the training points.
     eigenvalues_ : ndarray of shape (n_components,)
@@ -110,7 +113,7 @@ class MFA(_MarginalFisher, LinearDiscriminant):
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
-            version=3,
+            version=4,
             nested=True,
             grids={
                 "n_components": tuple(range(1, 21)),
@@ -146,7 +149,7 @@ class KernelMFA(KernelDiscriminant, _MarginalFisher):
     reg : float, default=0.001
         Ridge: this share of the mean eigenvalue of the compactness matrix on the span of the
         points is added to its diagonal. In feature space this matrix is singular, so there is no
-        solution without.
+        solution without. Default: ours.
     n_landmarks, random_state
         As for `KernelLFDA`.
 
@@ -183,7 +186,7 @@ class KernelMFA(KernelDiscriminant, _MarginalFisher):
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
-            version=3,
+            version=4,
             nested=True,
             grids={
                 "n_components": tuple(range(1, 21)),

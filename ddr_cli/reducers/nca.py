@@ -45,17 +45,18 @@ class NCA(OrderedReducer):
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions, at most the rank of the centred data.
+        Dimensions, at most the rank of the centred data. Default: ours.
     init : {"auto", "lda", "pca", "random"}, default="auto"
         Where to start. "auto" is "lda" for fewer dimensions than classes, else "pca". The principal
         components, and the normal numbers of "random", are scaled such that the dimensions have a
         variance of 1 on average. (scikit-learn leaves them in the units of the data: where the
-        numbers are large each point chooses its nearest only, and hardly anything moves.)
+        numbers are large each point chooses its nearest only, and hardly anything moves.) Default:
+        scikit-learn's.
     max_iter : int, default=500
-        Most iterations of L-BFGS. scikit-learn's default, 50, often ends too soon.
+        Most iterations of L-BFGS. scikit-learn's default, 50, often ends too soon. Default: ours.
     tol : float, default=1e-7
         Converged when an iteration gains no more than this share of the expected right choices, or
-        no entry of the gradient exceeds it. scikit-learn's default is 1e-5.
+        no entry of the gradient exceeds it. scikit-learn's default is 1e-5. Default: ours.
     random_state : int, RandomState or None, default=None
         Draws the start for ``init="random"``; nothing else is random.
 
@@ -178,7 +179,7 @@ class NCA(OrderedReducer):
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
-            version=2,
+            version=3,
             grids={
                 "n_components": tuple(range(1, 11)),
                 "init": ("lda", "pca", "random"),

@@ -41,14 +41,16 @@ class NMMP(LinearDiscriminant):
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions m, at most the rank of the centred data.
+        Dimensions m, at most the rank of the centred data. Default: ours.
     n_neighbors_within : "half" or int, default="half"
         :math:`k_w`, nearest points of the own class. "half" is the paper's
-        :math:`n_i / 2 + 2` for a class of :math:`n_i` points, at most :math:`n_i - 1`.
+        :math:`n_i / 2 + 2` for a class of :math:`n_i` points, at most :math:`n_i - 1`. Default: the
+        paper's.
     n_neighbors_between : int, default=10
-        :math:`k_b`, nearest points of all other classes.
+        :math:`k_b`, nearest points of all other classes. Default: the paper's.
     solver : {"newton", "bisection"}, default="newton"
         How the trace ratio is maximised. Both find the global maximum; bisection is the paper's.
+        Default: ours.
 
     Attributes
     ----------
@@ -127,7 +129,7 @@ class NMMP(LinearDiscriminant):
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
-            version=2,
+            version=3,
             shares_widths=True,
             grids={
                 "n_components": (1, 2, 3, 5, 10, 15, 20, 30, 40, 50, 60),

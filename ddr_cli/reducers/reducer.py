@@ -106,8 +106,6 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
 
     n_components: Any
 
-    _keeps_float32: ClassVar[bool] = True
-
     def _affinity(self: Any, points: Any, neighbors: Neighbors | None) -> tuple[CsrArray, float]:
         """Return the neighbour graph that the parameters describe, and its bandwidth."""
         W, bandwidth, self.neighbor_recall_ = neighbor_affinity(
@@ -126,7 +124,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         """Refuse points that span fewer dimensions than are asked for; a reason for none at all."""
         if rank == 0:
             raise ValueError(f"{type(self).__name__}: {reason}, so there is no direction to find.")
-        if self.n_components != "full" and self.n_components > rank:
+        if self.n_components not in ("full", None) and self.n_components > rank:
             raise ValueError(
                 f"n_components={self.n_components}, but the points differ in {rank} dimensions "
                 f"only (n_samples = {points.shape[0]}, n_features = {points.shape[1]})."
@@ -138,8 +136,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        if self._keeps_float32:
-            tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
 
@@ -219,6 +216,7 @@ class SklearnEmbedding(Embedding):
     """
 
     model_: Any
+    _origin: Any = 0.0  # what is subtracted from samples before the model sees them
 
     def _checked(self, X: ArrayLike, y: Any) -> Any:
         """Return the checked training samples."""
@@ -236,5 +234,5 @@ class SklearnEmbedding(Embedding):
     def transform(self, X: ArrayLike) -> NDArray[Any]:
         """Transform samples, or rows of a precomputed kernel, as scikit-learn does."""
         points = self._points(X)
-        placed = self.model_.transform(points.astype(np.float64)) * self._signs
+        placed = self.model_.transform(points.astype(np.float64) - self._origin) * self._signs
         return np.asarray(placed.astype(points.dtype))

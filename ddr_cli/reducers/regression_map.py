@@ -33,7 +33,7 @@ class RegressionMap:
     samples the prediction is the mean of the targets.
     """
 
-    points: Floats
+    points: NDArray[Any]
     mean: Floats
     dual: Floats
     bandwidths: Floats
@@ -52,7 +52,7 @@ class RegressionMap:
 
 
 @one_thread()
-def regression_map(points: Floats, targets: Floats) -> RegressionMap:
+def regression_map(points: NDArray[Any], targets: Floats) -> RegressionMap:
     """Return the best map of points to each column of `targets`."""
     distances = cdist(points, points, "sqeuclidean")
     apart = distances[np.triu_indices(len(points), 1)]
@@ -77,28 +77,30 @@ def regression_map(points: Floats, targets: Floats) -> RegressionMap:
 
 
 class MappedEmbedding(Embedding):
-    """An embedding that a regression extends to new samples; `fit` ends with `_prepare_map`."""
+    """An embedding that a regression extends to new samples; `fit` ends with `_keep`."""
 
-    embedding_: Floats
     _takes_sparse = False
-    _keeps_float32 = False
 
-    def transform(self, X: ArrayLike) -> Floats:
+    def transform(self, X: ArrayLike) -> NDArray[Any]:
         """Embed new samples by the regression of the embedding on the training samples."""
-        return self.map_.predict(self._points(X))
+        points = self._points(X)
+        return self.map_.predict(points).astype(points.dtype)
 
     @property
     def map_(self) -> RegressionMap:
         """The regression behind `transform`."""
         check_is_fitted(self, self._fitted)
-        if not self._maps:
-            self._maps.append(regression_map(self._X, self.embedding_))
-        return self._maps[0]
+        kept = self._map[0]
+        if not isinstance(kept, RegressionMap):
+            kept = regression_map(kept, self.embedding_.astype(np.float64))
+            self._map[0] = kept
+        return kept
 
-    def _prepare_map(self, points: Floats) -> None:
-        """Fit the map on first use only: that takes longer than many an embedding."""
-        self._X: Floats = points.copy()
-        self._maps: list[RegressionMap] = []
+    def _keep(self, embedding: Floats, points: NDArray[Any]) -> None:
+        """Store the embedding; the map is fitted on first use, as it may take longer than that."""
+        self.embedding_ = embedding.astype(points.dtype)
+        # The training samples until there is a map, which holds them.
+        self._map: list[NDArray[Any] | RegressionMap] = [points.copy()]
 
     def _widened(self, columns: NDArray[Any]) -> NDArray[Any]:
         """Return the first `n_components` along the last axis, zero where there are fewer."""

@@ -38,9 +38,10 @@ class SDE(MappedEmbedding):
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions of the embedding.
+        Dimensions of the embedding. Default: ours.
     n_neighbors : int, default=4
         The distance of two points is kept if either is among the other's `n_neighbors` nearest.
+        Default: Weinberger and Saul's.
     solver : {"auto", "interior", "low_rank", "cvxpy"}, default="auto"
         "interior" is exact; its time grows with the cube of the edges: seconds for 400 points of 6
         neighbours, minutes for 1000. "low_rank" seeks a factor of K of few columns by sparse
@@ -49,9 +50,10 @@ class SDE(MappedEmbedding):
         for up to 100 points. What the latter two can't prove to be within `tol` is solved again by
         "interior". "auto" is "low_rank" for a graph of more than 1,300 edges whose sparse
         matrices are cheap, else "interior". A graph of more than 10,000 edges is refused where that
-        would take an hour.
+        would take an hour. Default: ours.
     tol : float, default=1e-3
         The largest duality gap, and the largest relative error of a distance, that is accepted.
+        Default: ours.
 
     Attributes
     ----------
@@ -114,7 +116,8 @@ class SDE(MappedEmbedding):
     @one_thread()
     def fit(self, X: ArrayLike, y: Any = None, *, neighbors: Neighbors | None = None) -> SDE:
         """Embed the rows of `X`; `neighbors` of these, `n_neighbors` or more, spare the search."""
-        points = np.asarray(self._points(X, y, reset=True), dtype=np.float64)
+        given = self._points(X, y, reset=True)
+        points = np.asarray(given, dtype=np.float64)
         self._check_dimensions(len(points))
         neighbors = known_neighbors(points, self.n_neighbors, neighbors)
         unfolding = unfold(
@@ -131,7 +134,6 @@ class SDE(MappedEmbedding):
                 f"without.",
                 stacklevel=2,
             )
-        self.embedding_ = self._widened(unfolding.embedding)
         self.eigenvalues_ = self._widened(unfolding.eigenvalues)
         self.trace_ = float(unfolding.eigenvalues.sum())
         self.rank_ = len(unfolding.eigenvalues)
@@ -139,7 +141,7 @@ class SDE(MappedEmbedding):
         self.constraint_error_ = unfolding.strain
         self.solver_ = unfolding.solver
         self.n_iter_ = unfolding.n_iter
-        self._prepare_map(points)
+        self._keep(self._widened(unfolding.embedding), given)
         return self
 
     def __ddr_traits__(self) -> Traits:

@@ -45,14 +45,15 @@ class SupervisedLLE(MappedEmbedding):
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions of the embedding.
+        Dimensions of the embedding. Default: that of scikit-learn's LLE.
     n_neighbors : int, default=5
-        Neighbours of each point.
+        Neighbours of each point. Default: that of scikit-learn's LLE.
     alpha : float, default=0.1
         From 0, which is plain LLE, to 1, where no point has a neighbour of another class before
-        all of its own have been taken.
+        all of its own have been taken. Default: ours.
     reg : float, default=1e-3
         Added to the diagonal of each point's Gram matrix of neighbours, in units of its trace.
+        Default: that of scikit-learn's LLE.
 
     Attributes
     ----------
@@ -115,8 +116,7 @@ class SupervisedLLE(MappedEmbedding):
         weights = _reconstruction(points, neighbors, self.reg)
         rest = sp.csr_array(sp.eye_array(n) - weights)
         self.eigenvalues_, vectors = _bottom(sp.csr_array(rest.T @ rest), points, self.n_components)
-        self.embedding_ = deterministic_signs(vectors) * np.sqrt(n)
-        self._prepare_map(points)
+        self._keep(deterministic_signs(vectors) * np.sqrt(n), given)
         return self
 
     def __ddr_traits__(self) -> Traits:

@@ -43,17 +43,17 @@ class SSDE(MappedEmbedding):
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions of the embedding.
+        Dimensions of the embedding. Default: ours.
     n_neighbors : int, default=4
         The distance of two points of one class is kept if either is among the other's
-        `n_neighbors` nearest of the class.
+        `n_neighbors` nearest of the class. Default: as for `SDE`.
     centroid_scale : float, default=16.0
-        The factor s. The paper has no such bound and gives no number.
+        The factor s. The paper has no such bound and gives no number. Default: ours.
     solver : {"auto", "interior", "low_rank", "cvxpy"}, default="auto"
-        As for `ddr_cli.reducers.SDE`, for the classes; "auto" stays "interior".
+        As for `ddr_cli.reducers.SDE`, for the classes; "auto" stays "interior". Default: ours.
     tol : float, default=1e-3
         The largest duality gap of a class, and the largest relative error of a distance, that is
-        accepted.
+        accepted. Default: ours.
 
     Attributes
     ----------
@@ -142,14 +142,13 @@ class SSDE(MappedEmbedding):
             else:
                 c, a = owner[source - len(inertia)], column[source - len(inertia)]
                 embedding[classes[c], place] = parts[c].embedding[:, a]
-        self.embedding_ = self._widened(embedding)
         self.eigenvalues_ = self._widened(eigenvalues[order])
         self.trace_ = float(eigenvalues.sum())
         self.rank_ = len(eigenvalues)
         gaps = sum(part.gap * part.bound for part in parts)
         self.optimality_gap_ = gaps / self.trace_ if self.trace_ else 0.0
         self.constraint_error_ = max(part.strain for part in parts)
-        self._prepare_map(points)
+        self._keep(self._widened(embedding), given)
         return self
 
     def _unfold_class(self, members: Floats) -> Unfolding:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pandas as pd
+from markupsafe import Markup
 
 from ddr_cli.comparison.across_datasets import SIGNED_RANKS
 from ddr_cli.comparison.compare import Comparison
@@ -25,10 +26,21 @@ from ddr_cli.report.table import Table
 _ALPHA = 0.05
 
 
+class ShownComparison(Comparison):
+    """A comparison that a notebook shows as the tables of the report's page."""
+
+    def _repr_html_(self) -> str:
+        shown = Markup("")
+        for table in comparison_tables(self):
+            shown += Markup("<h4>{}</h4>\n{}\n").format(table.title, table.html())
+            shown += Markup("").join(Markup("<p>{}</p>\n").format(note) for note in table.notes)
+        return shown + Markup("").join(Markup("<p>{}</p>\n").format(note) for note in self.notes)
+
+
 def comparison_tables(found: Comparison) -> Iterator[Table]:
     """Yield the differences of each run, then the pairs and the scores across data sets.
 
-    Methods that saw the test points, unlabelled, and methods that didn't have tables of their own.
+    Methods that saw the test set, unlabelled, and tuned methods have tables of their own.
     """
     for (run, track), rows in found.methods.groupby(["run", "track"], sort=False):
         yield _of_a_run(found, str(run), str(track), rows)
@@ -113,18 +125,36 @@ def _notes_of_a_run(
         )
     elif against:
         yield "No interval: the sizes of the splits' parts are not known."
-    if track != next(iter(differences["against_track"]), track):
+    theirs = next(iter(differences["against_track"]), track)
+    if _sees_test_set(track) != _sees_test_set(theirs):
         saw, not_seen = "these methods were", f"{against} was not"
-        if track == "inductive":
+        if not _sees_test_set(track):
             saw, not_seen = f"{against} was", "these methods were not"
-        yield f"Only {saw} fitted with the test points, unlabelled; {not_seen}."
+        yield f"Only {saw} fitted with the test samples, unlabelled; {not_seen}."
+    if _is_tuned(track) != _is_tuned(theirs):
+        tuned = "these methods are" if _is_tuned(track) else f"{against} is"
+        yield f"Only {tuned} tuned."
     if rows["failed"].any():
         yield "†: failed on so many splits, and scored there as the largest class."
 
 
 def _track_words(found: Comparison, track: str) -> str:
-    both = found.methods["track"].nunique() > 1
-    return f", {track} methods" if both or track == "transductive" else ""
+    """Return which methods a table compares, where there are others or it could mislead."""
+    tracks = set(found.methods["track"])
+    words = []
+    if _sees_test_set(track) or len(set(map(_sees_test_set, tracks))) > 1:
+        words.append("transductive" if _sees_test_set(track) else "inductive")
+    if _is_tuned(track) or len(set(map(_is_tuned, tracks))) > 1:
+        words.append("tuned" if _is_tuned(track) else "default")
+    return f", {' '.join(words)} methods" if words else ""
+
+
+def _sees_test_set(track: str) -> bool:
+    return track.startswith("transductive")
+
+
+def _is_tuned(track: str) -> bool:
+    return track.endswith("tuned")
 
 
 # -- across data sets -----------------------------------------------------------------------------

@@ -63,7 +63,7 @@ def _failures(run: Run) -> tuple[Table, ...]:
     ]
     below = [f"Where in the code: ddr status {run.folder} --reasons"]
     if len(counts) > _MOST_REASONS:
-        below.insert(0, f"{len(counts) - _MOST_REASONS} more reasons are in trials.csv.")
+        below.insert(0, f"{len(counts) - _MOST_REASONS} more reasons are in the column 'reason'.")
     title = f"{run.name}: failures"
     return (Table(pd.DataFrame(records), title, tuple(below), left=("reason",)),)
 

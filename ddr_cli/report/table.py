@@ -10,29 +10,16 @@ import pandas as pd
 from markupsafe import Markup, escape
 
 from ddr_cli.core.spreadsheet import as_cell
+from ddr_cli.report.latex import tabular
 
 if TYPE_CHECKING:
     from rich.table import Table as TerminalTable
 
 _SHORT_HEAD = 7
+# Of a column in a terminal: a line, and a space on either side.
+_PADDING = 3
 # Ten digits: more than any result carries, fewer than the last bits in which platforms differ.
 _FLOAT_FORMAT = "%.10g"
-
-_LATEX = str.maketrans(
-    {
-        "β": r"$\beta$",
-        "±": r"$\pm$",
-        "≈": r"$\approx$",
-        "–": "--",
-        "<": "$<$",
-        "→": r"$\to$",
-        "○": r"$\circ$",
-        "△": r"$\triangle$",
-        "✕": r"$\times$",
-        "\N{MULTIPLICATION SIGN}": r"$\times$",
-        "μ": r"$\mu$",
-    }
-)
 
 
 @dataclass(frozen=True)
@@ -52,12 +39,18 @@ class Table:
     total: tuple[str, ...] = ()
     narrow: bool = False
 
-    def terminal(self) -> TerminalTable:
-        """Return the rows for a terminal; whoever prints them adds the title and the notes."""
+    def terminal(self, width: int) -> TerminalTable | str:
+        """Return the rows for a terminal; whoever prints them adds the title and the notes.
+
+        If the terminal is too narrow for the columns, they are below each other.
+        """
         from rich import box
         from rich.table import Table as TerminalTable
         from rich.text import Text
 
+        widths = self._widths(width)
+        if widths is None:
+            return self._stacked()
         table = TerminalTable(show_footer=bool(self.total))
         if self.narrow:
             table.box, table.padding = box.SIMPLE, (0, 0, 0, 0)
@@ -72,10 +65,45 @@ class Table:
                 justify="left" if left else "right",
                 overflow="fold",
                 no_wrap=self.narrow and not left,
+                width=None if self.narrow else widths[place],
             )
         for row in self.frame.itertuples(index=False, name=None):
             table.add_row(*(cell if isinstance(cell, Text) else str(cell) for cell in row))
         return table
+
+    def _widths(self, width: int) -> list[int] | None:
+        """Return the columns' widths in a terminal, None if it is too narrow for whole words."""
+        widths, least, is_left = [], [], []
+        for place, name in enumerate(map(str, self.frame.columns)):
+            head = [name, *self.total[place : place + 1]]
+            cells = [str(cell) for cell in self.frame.iloc[:, place]]
+            is_left.append(place == 0 or name in self.left)
+            keeps = self.narrow and not is_left[-1]
+            words = [word for text in head + cells for word in text.split()]
+            lines = [line for text in head + cells for line in text.split("\n")]
+            widths.append(max(map(len, lines)))
+            least.append(max(map(len, [*words, *cells] if keeps else words), default=0))
+        excess = sum(widths) + (0 if self.narrow else _PADDING * len(widths) + 1) - width
+        while excess > 0:
+            shrinkable = [i for i, most in enumerate(widths) if most > least[i]]
+            if not shrinkable:
+                return None
+            # Names are broken before numbers.
+            widths[max(shrinkable, key=lambda i: (is_left[i], widths[i]))] -= 1
+            excess -= 1
+        return widths
+
+    def _stacked(self) -> str:
+        """Return each row as lines: its first cell, then the name and the text of each other."""
+        _, *names = map(str, self.frame.columns)
+        room = max(map(len, names), default=0)
+        lines = []
+        for head, *cells in self.frame.astype(str).to_numpy().tolist():
+            lines.append(head)
+            lines += [
+                f"  {name:<{room}}  {cell}" for name, cell in zip(names, cells, strict=True) if cell
+            ]
+        return "\n".join(lines)
 
     def html(self, kind: str = "") -> Markup:
         """Return a `<table>` of this class; each row's first cell is its heading."""
@@ -104,10 +132,11 @@ class Table:
 
     def latex(self) -> str:
         """Return a tabular (package booktabs), with the title and the notes as comments above."""
-        columns = "l" * self.frame.shape[1]
-        text: str = self.frame.to_latex(index=False, escape=True, column_format=columns)
+        names = [*map(str, self.frame.columns)]
+        left = [place == 0 or name in self.left for place, name in enumerate(names)]
         words = (*([self.title] if self.title else []), *self.notes)
-        return "".join(f"% {line}\n" for line in words) + text.translate(_LATEX)
+        text = tabular(names, self.frame.astype(str).to_numpy().tolist(), left)
+        return "".join(f"% {line}\n" for line in words) + text
 
     def csv(self) -> str:
         """Return the cells as CSV, numbers to ten digits; no text is a spreadsheet's formula."""

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from ddr_cli.spec.budgets import ALL
 from ddr_cli.spec.components import Item
-from ddr_cli.spec.controls import SHUFFLED_LABELS
+from ddr_cli.spec.controls import FULL_FEATURES, SHUFFLED_LABELS
 from ddr_cli.spec.feasible import Limits, limits_of
 from ddr_cli.spec.model import Spec, SplitSpec
 from ddr_cli.spec.sweeps import TRAIN, Setting, Sweep, combinations
@@ -39,7 +39,8 @@ class Cell(NamedTuple):
 
     `labels` is the number of labelled training samples per class, None for all; `control` names the
     control that the trial is, unless its reducer and evaluator show that; a trial with `tuning`
-    takes one of its candidates, of which `reducer` and `evaluator` are the first.
+    takes one of its candidates, of which `reducer` and `evaluator` are the first. `is_ceiling`
+    marks the strong classifier on all features.
     """
 
     split: SplitKey
@@ -48,6 +49,12 @@ class Cell(NamedTuple):
     labels: int | None = None
     control: str = ""
     tuning: Tuning | None = None
+    is_ceiling: bool = False
+
+    @property
+    def role(self) -> str:
+        """The control that the trial is, empty for a method's."""
+        return self.control or (FULL_FEATURES if self.is_ceiling else "")
 
 
 def expand(spec: Spec) -> list[Cell]:
@@ -68,7 +75,7 @@ def expand(spec: Spec) -> list[Cell]:
         (reducer, evaluator)
         for reducer in reducers
         for evaluator in evaluators
-        if getattr(evaluator[0], "only_on", "") in ("", reducer[0].name)
+        if _only_on(evaluator[0]) in ("", reducer[0].name)
     ]
     searches = tunings_of(spec, pairs, limits)
     ways = [(None,) if tuning is None else (None, tuning) for tuning in searches]
@@ -78,9 +85,9 @@ def expand(spec: Spec) -> list[Cell]:
     cells: list[Cell] = []
     for split in _splits(spec.split, spec.sweep):
         cells += [
-            Cell(split, reducer, evaluator, labels, tuning=tuning)
+            Cell(split, reducer, evaluator, labels, tuning=tuning, is_ceiling=bool(_only_on(item)))
             for labels in budgets
-            for ((_, reducer), (_, evaluator)), tunings in zip(pairs, ways, strict=True)
+            for ((_, reducer), (item, evaluator)), tunings in zip(pairs, ways, strict=True)
             for tuning in tunings
         ]
         cells += [
@@ -88,6 +95,11 @@ def expand(spec: Spec) -> list[Cell]:
             for (_, reducer), (_, evaluator) in shuffled
         ]
     return cells
+
+
+def _only_on(evaluator: Item) -> str:
+    """Return the only reducer that a classifier is run with, empty if it is run with all."""
+    return str(getattr(evaluator, "only_on", ""))
 
 
 def _shuffled(

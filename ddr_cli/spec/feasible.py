@@ -17,7 +17,7 @@ from ddr_cli.data.card import Card
 from ddr_cli.data.cards import load_card
 from ddr_cli.spec.budgets import note_train_sizes
 from ddr_cli.spec.components import Component, Context, Item, ReducerSpec, StepSpec
-from ddr_cli.spec.estimators import make
+from ddr_cli.spec.estimators import make, registry_of
 from ddr_cli.spec.model import Spec
 from ddr_cli.spec.read_split import ReadSplit
 from ddr_cli.spec.sweeps import TRAIN, combinations
@@ -151,6 +151,16 @@ def impossible(
     lowest = min(asked, default=None)
     least = "" if len(set(asked)) == 1 else "at least "
     return f"{WIDTH} is {least}{lowest}, but {item.name} offers at most {reasons[0]}."
+
+
+def with_known_width(item: ReducerSpec, limits: Limits) -> dict[str, JsonValue]:
+    """Return a reducer's parameters; `n_components` of None, all there are, as a number if known.
+
+    What None means to a method of someone else is up to it.
+    """
+    if item.params.get(WIDTH, "") is not None or registry_of(item.section).is_foreign(item.name):
+        return item.params
+    return {**item.params, WIDTH: limits.most(item.traits(), item.mode)}
 
 
 def takes_no_sparse(spec: Spec, card: Card | None) -> Iterator[tuple[str, int, str]]:

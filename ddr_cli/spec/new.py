@@ -119,7 +119,7 @@ def _item(section: str, name: str, card: Card, sweep: Mapping[str, Any]) -> str:
     params: dict[str, Any] = {}
     field = parameter_model(factory).model_fields.get(WIDTH)
     if section == "reducers" and field is not None and f"reducer.{WIDTH}" not in sweep:
-        params[WIDTH] = 2 if field.is_required() else field.default
+        params[WIDTH] = 2 if field.is_required() or field.default is None else field.default
         known = card.expect
         limits = known_limits(
             Context(expect=known, n_train=known.samples and known.samples // 2), ()

@@ -41,7 +41,7 @@ from ddr_cli.spec.controls import (
     strong_classifier,
 )
 from ddr_cli.spec.estimators import make
-from ddr_cli.spec.feasible import WIDTH, known_limits
+from ddr_cli.spec.feasible import WIDTH, known_limits, with_known_width
 from ddr_cli.spec.model import Control, DatasetRef, PaperRef, Spec, TuneSpec
 from ddr_cli.spec.read_components import (
     Labelled,
@@ -160,6 +160,14 @@ class ReadSpec(Spec):
                 )
             raise ValueError("a spec needs classifiers or measures")
         return tuple(value) if isinstance(value, list) else value
+
+    @field_validator("reducers")
+    @classmethod
+    def _ask_for_all(cls, items: tuple[ReadReducer, ...], info: Info) -> tuple[ReadReducer, ...]:
+        limits = known_limits(info.context, info.data.get("preprocess", ()))
+        return tuple(
+            item.model_copy(update={"params": with_known_width(item, limits)}) for item in items
+        )
 
     @field_validator("reducers", "classifiers", "measures")
     @classmethod

@@ -15,7 +15,7 @@ import ddr_cli
 from ddr_cli.core.atomic import atomic_write, clear_messages
 from ddr_cli.core.errors import InputError
 from ddr_cli.core.registry import shipped
-from ddr_cli.engine.rows.journal import FILE_NAME as TRIALS
+from ddr_cli.engine.rows.journal import FILE_NAMES
 from ddr_cli.engine.rows.manifest import MANIFEST as RUN
 from ddr_cli.engine.rows.manifest import read_manifest
 from ddr_cli.suite.remaining import MANIFEST, SuitePart
@@ -38,7 +38,9 @@ def write_archive(suite: Suite, parts: Sequence[SuitePart], folder: Path, file: 
     if not (folder / MANIFEST).is_file():
         raise InputError(f"There is no {MANIFEST} in {folder}: 'ddr suite run' writes it.")
     begun = [part.folder for part in parts if part.status]
-    kept = [MANIFEST, *(f"{path.name}/{name}" for path in begun for name in (RUN, TRIALS))]
+    kept = [MANIFEST]
+    for path in begun:
+        kept += [f"{path.name}/{name}" for name in (RUN, *FILE_NAMES) if (path / name).is_file()]
     sessions = [read_manifest(path).sessions[-1] for path in begun]
     date = max((last.finished or last.started)[:10] for last in sessions)
     with clear_messages(folder):

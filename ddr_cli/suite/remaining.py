@@ -19,7 +19,7 @@ from ddr_cli.core.own_code import class_name, shown
 from ddr_cli.engine.decide import stale_rows
 from ddr_cli.engine.plan.datasets import Datasets
 from ddr_cli.engine.plan.plan import Fit, Plan, make_plan
-from ddr_cli.engine.rows.folder import journal_of
+from ddr_cli.engine.rows.folder import journals_of
 from ddr_cli.engine.rows.journal import IDENTITY_COLUMNS, OK, read_trials
 from ddr_cli.engine.rows.manifest import here, read_manifest
 from ddr_cli.engine.run import RunOutcome, RunSettings, run_specs
@@ -90,7 +90,7 @@ class SuitePart:
     @cached_property
     def trials(self) -> pd.DataFrame:
         """The current rows, by trial id."""
-        rows = read_trials(self.folder).set_index("trial_id")
+        rows = read_trials(self.folder, which="all").set_index("trial_id")
         return rows[rows.index.isin(self.status.keys())]
 
     @cached_property
@@ -159,12 +159,12 @@ def seen_again(parts: Sequence[SuitePart]) -> list[SuitePart]:
 
 
 def _part(spec: Spec, plan: Plan, folder: Path) -> SuitePart:
-    journal = journal_of(folder, plan)
-    stale = stale_rows(journal, plan)
+    journals = journals_of(folder, plan)
+    stale = stale_rows(journals, plan)
     labels = {shown(item.name): item.label for item in spec.reducers}
-    old = (row[_REDUCER] for row in journal.rows if row[0] in stale)
+    old = (row[_REDUCER] for row in journals.rows if row[0] in stale)
     named = Counter(labels.get(name, class_name(name)) for name in old)
-    status = {key: value for key, value in journal.status.items() if key not in stale}
+    status = {key: value for key, value in journals.status.items() if key not in stale}
     return SuitePart(spec, plan, folder, status, named)
 
 

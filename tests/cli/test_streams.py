@@ -41,7 +41,8 @@ def test_a_run_goes_on_without_its_streams(tmp_path, monkeypatch):
         monkeypatch.setattr(sys, name, None)
     assert code_of(monkeypatch, "run", "small.yaml") == 0
     assert {path.name for path in Path("results/small").iterdir()} == {
-        *("trials.csv", "manifest.json", "run.lock", "summary.csv", "figure.svg", "figure.png")
+        *("trials.csv", "controls.csv", "manifest.json", "run.lock"),
+        *("summary.csv", "figure.svg", "figure.png"),
     }
 
 

@@ -36,7 +36,7 @@ def test_methods_are_held_against_the_controls_of_their_run(make_spec, run, tmp_
     assert lda["seen"] == pytest.approx(1 - own["training_error"].mean())
     # PCA saw no labels.
     assert rows.loc[("PCA", "k-NN"), ["seen", "held_out"]].isna().all()
-    assert set(summary.methods["control"]) == {""}
+    assert set(summary.methods["control"]) == {"", "full_features"}
     assert {Row(summary, index).settings for index in summary.shuffled.index} == {"shuffled labels"}
     assert {path.name for path in write_run(summary_of(folder))} >= {
         "shuffled_labels.svg",

@@ -24,7 +24,7 @@ preprocess: [standardize]
 reducers: [none, {name: pca}, {name: ccdr, mode: transductive}]
 classifiers: [{name: knn}, linear]
 sweep: {reducer.n_components: [1, 2], classifier.n_neighbors: [1, 5]}
-controls: []
+controls: [shuffled_labels]
 """
 # One of its fits has no end, so that no machine is too fast for what is done to it.
 ENDLESS = SPEC.replace("reducers: [none", "reducers: [none, {name: faulty, does: hang}")
@@ -58,7 +58,8 @@ class Killing(Progress):
 run_spec(load_spec("small.yaml"), out=sys.argv[1], jobs=1, progress=Killing())
 """
 
-PLANNED = 16 * 3 * (1 + 2 + 2)
+# The controls are CCDR's trials with shuffled labels.
+PLANNED = 16 * 3 * (1 + 2 + 2 + 2)
 
 
 def lines_of(path):
@@ -92,7 +93,9 @@ def wait_for(condition):
 
 
 def rows_in(path):
-    return path.read_bytes().count(b"\n") - 1 if path.exists() else 0
+    """Return how many rows a journal has, or the journal and that of the controls."""
+    paths = path.glob("*.csv") if path.is_dir() else [path] * path.exists()
+    return sum(max(each.read_bytes().count(b"\n") - 1, 0) for each in paths)
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="counts processes in /proc")
@@ -100,8 +103,7 @@ def test_a_run_killed_again_and_again_ends_as_if_it_had_not_been(run_script, run
     (tmp_path / "small.yaml").write_text(SPEC)
     spec = load_spec(tmp_path / "small.yaml")
     assert run(spec, out=tmp_path / "whole").done == PLANNED
-    whole = tmp_path / "whole" / "small" / "trials.csv"
-    torn = tmp_path / "torn" / "small" / "trials.csv"
+    whole, torn = tmp_path / "whole" / "small", tmp_path / "torn" / "small"
     generator = random.Random(7)
     kept = 0
     for _ in range(2):
@@ -114,9 +116,10 @@ def test_a_run_killed_again_and_again_ends_as_if_it_had_not_been(run_script, run
     outcome = run(spec, out=tmp_path / "torn")
     assert (outcome.skipped, outcome.done) == (kept, PLANNED - kept)
     assert (outcome.failed, outcome.interrupted) == (0, False)
-    assert lines_of(torn) == lines_of(whole)
-    assert read_trials(torn.parent)["trial_id"].is_unique
-    sessions = read_manifest(torn.parent).sessions
+    for name in ("trials.csv", "controls.csv"):
+        assert lines_of(torn / name) == lines_of(whole / name)
+    assert read_trials(torn, which="all")["trial_id"].is_unique
+    sessions = read_manifest(torn).sessions
     assert [session.finished is None for session in sessions] == [True] * 2 + [False]
 
 
@@ -151,17 +154,17 @@ def test_a_signal_ends_the_run_between_two_rows(make_spec, run, number):
 def test_ctrl_c_leaves_no_process_and_keeps_what_there_is(run_script, tmp_path):
     process = run_script(SCRIPT % ENDLESS, "out")
     path = tmp_path / "out" / "small" / "trials.csv"
-    wait_for(lambda: rows_in(path) > 0)
+    wait_for(lambda: rows_in(path.parent) > 0)
     # As a terminal does for Ctrl-C: to every process of the group.
     os.killpg(process.pid, signal.SIGINT)
     done, skipped, failed, interrupted = finish(process).split()
     assert interrupted == "True"
     assert int(done) > 0
     assert (skipped, failed) == ("0", "0")
-    assert len(read_trials(path.parent)) == int(done)
+    assert len(read_trials(path.parent, which="all")) == int(done)
     assert read_manifest(path.parent).sessions[-1].outcome == "interrupted"
     names = sorted(entry.name for entry in path.parent.iterdir())
-    assert names == ["manifest.json", "run.lock", "trials.csv"]
+    assert names == ["controls.csv", "manifest.json", "run.lock", "trials.csv"]
     wait_for(lambda: not members(process.pid))
 
 

@@ -48,6 +48,7 @@ def write(folder, rows):
 def test_columns_are_in_the_documented_order():
     assert (
         *("trial_id", "dataset", "split", "split_hash", "reducer", "classifier"),
+        *("reducer_label", "classifier_label", "control"),
         *("classifier.n_neighbors", "reducer.beta", "reducer.flag", "reducer.mode"),
         *("error", "status", "reason", "fit_seconds", "eval_seconds"),
     ) == COLUMNS
@@ -105,7 +106,7 @@ def test_a_formula_is_none_in_the_file_and_comes_back(tmp_path, text):
     read = read_trials(tmp_path).loc[0]
     assert [read["reason"], str(read["reducer.mode"]), read["error"]] == [text, text, -0.5]
     # Other columns make it be written again.
-    more = journal_columns([*COLUMNS[6:10], "reducer.new"], ["error"])
+    more = journal_columns([*COLUMNS[9:13], "reducer.new"], ["error"])
     with Journal(path, more) as journal:
         assert text in journal.rows[0]
 

@@ -39,6 +39,19 @@ def test_a_manifest_says_what_was_run_and_how(make_spec, run):
     assert (session.trials_ended, session.trials_failed) == (12, 0)
 
 
+def test_blas_libraries_have_one_order_in_whichever_they_were_loaded(monkeypatch):
+    found = [
+        {"user_api": "blas", "internal_api": "openblas", "version": version, "filepath": "x"}
+        for version in ("0.3.29", "0.3.31.dev")
+    ]
+    orders = []
+    for libraries in (found, found[::-1]):
+        monkeypatch.setattr("threadpoolctl.threadpool_info", lambda libraries=libraries: libraries)
+        orders.append(records._blas())
+    assert len(orders[0]) == 2
+    assert orders[0] == orders[1]
+
+
 def test_a_manifest_names_nobody_and_no_place(make_spec, run):
     folder = run(make_spec(reducers=["none"])).folder
     text = (folder / "manifest.json").read_text()

@@ -243,6 +243,7 @@ def test_nothing_is_left_behind(make_spec, run, tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(scratch))
     outcome = run(make_spec(reducers=PLAIN))
     assert sorted(path.name for path in outcome.folder.iterdir()) == [
+        "controls.csv",
         "manifest.json",
         "run.lock",
         "trials.csv",

@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose
+from scipy.stats import ortho_group
 
 from ddr_cli.numerics.kernels import (
-    kernel_width,
+    kernel_gamma,
+    kernel_matrix,
     local_scales,
     local_scaling_form,
 )
@@ -66,11 +68,39 @@ def test_distances_that_drown_in_the_rounding_of_a_product_are_taken_from_differ
 
 @pytest.mark.parametrize("of", [local_scales, local_scaling_form])
 def test_too_few_points(points, of):
-    with pytest.raises(ValueError, match="7 nearest neighbours"):
+    with pytest.raises(ValueError, match="n_neighbors=7"):
         of(points[:7], 7)
 
 
+X = np.random.default_rng(0).gamma(2.0, size=(50, 4)) * [1.0, 0.1, 2.0, 5.0]
+UNITS = {
+    "rbf": X.var(axis=0).sum(),
+    "laplacian": X.std(axis=0).sum(),
+    "chi2": (X.var(axis=0) / X.mean(axis=0)).sum(),
+    "poly": np.mean(np.sum(X**2, axis=1)),
+    "sigmoid": np.mean(np.sum(X**2, axis=1)),
+}
+
+
 @pytest.mark.parametrize("convert", [np.asarray, sp.csr_array])
-def test_the_width_of_points_far_from_zero_keeps_its_digits(convert):
-    X = np.random.default_rng(0).normal(size=(50, 4)) + 1e8
-    assert kernel_width(convert(X), "scale") == pytest.approx(1 / (4 * X.var()), rel=1e-9)
+@pytest.mark.parametrize("kernel", UNITS)
+def test_the_default_gamma_is_in_the_kernel_s_unit(kernel, convert):
+    assert kernel_gamma(convert(X), 0.3, kernel) == 0.3
+    gamma = kernel_gamma(convert(X), "scale", kernel)
+    assert gamma == pytest.approx(1 / UNITS[kernel], rel=1e-12)
+    for scale in (1e-6, 1e6):
+        own = {"gamma": kernel_gamma(convert(X * scale), "scale", kernel), "degree": 2, "coef0": 1}
+        assert_allclose(
+            kernel_matrix(X * scale, X * scale, kernel, **own),
+            kernel_matrix(X, X, kernel, **{**own, "gamma": gamma}),
+        )
+
+
+@pytest.mark.parametrize("convert", [np.asarray, sp.csr_array])
+def test_the_default_gamma_is_the_same_about_any_origin_and_in_any_axes(convert):
+    gamma = kernel_gamma(convert(X), "scale", "rbf")
+    moved = [X + 1e8, X + 2e3 * np.eye(4)[1], X @ ortho_group.rvs(4, random_state=0)]
+    moved.append(np.column_stack([X, np.full(50, 7.0)]))
+    for points in moved:
+        assert kernel_gamma(convert(points), "scale", "rbf") == pytest.approx(gamma, rel=1e-6)
+    assert kernel_gamma(convert(np.full((5, 2), 3.0)), "scale", "rbf") == 1

@@ -105,9 +105,9 @@ def test_the_closest_pair_of_two_classes_is_always_mutual(points):
 @pytest.mark.parametrize(
     ("graph", "k", "most", "message"),
     [
-        (within_class_graph, 6, 5, "6 neighbours .* smallest class offers 5"),
-        (between_class_graph, 14, 13, "14 neighbours .* largest class offers 13"),
-        (marginal_pairs, 97, 96, "97 closest pairs .* all 96 pairs"),
+        (within_class_graph, 6, 5, "n_neighbors_within=6, .* only 5 .* smallest class"),
+        (between_class_graph, 14, 13, "n_neighbors_between=14, .* only 13 .* largest class"),
+        (marginal_pairs, 97, 96, "n_neighbors_between=97, .* all 96 pairs"),
     ],
 )
 def test_too_few_points_are_all_taken(points, graph, k, most, message):

@@ -121,9 +121,9 @@ def test_unsorted_repeated_sparse_entries_are_summed():
 @pytest.mark.parametrize(
     ("k", "queries", "message"),
     [
-        (0, None, "at least 1"),
-        (5, None, "n_samples = 5: .*at most 4"),
-        (6, np.zeros((1, 2)), "n_samples = 5: .*at most 5"),
+        (0, None, "n_neighbors=0 .*at least 1"),
+        (5, None, "n_neighbors=5, .*n_samples = 5 .*at most 4"),
+        (6, np.zeros((1, 2)), "n_neighbors=6, .*n_samples = 5 .*at most 5"),
     ],
 )
 def test_too_many_neighbours_are_refused(k, queries, message):
@@ -132,7 +132,7 @@ def test_too_many_neighbours_are_refused(k, queries, message):
 
 
 def test_more_neighbours_than_searched_are_refused():
-    with pytest.raises(ValueError, match="only 2 were searched for"):
+    with pytest.raises(ValueError, match=r"n_neighbors=3, .*only 2"):
         kneighbors(TIES, 2).first(3)
 
 

@@ -104,6 +104,32 @@ def test_a_constant_feature_is_left_out():
     assert_allclose(span.basis[1], 0, atol=1e-12)
 
 
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("shape", [(4000, 5), (5, 8)])
+def test_each_feature_s_rounding_is_its_own(make, shape):
+    rng = np.random.default_rng(6)
+    size = 10.0 ** np.linspace(-5, 6, shape[1])
+    offset = np.where(np.arange(shape[1]) % 2, 1e3 * size, 0.0)
+    offset[-1] = 1.6e9
+    X = rng.standard_normal(shape) * size + offset
+    span = data_span(make(X))
+    assert span.rank == min(shape[0] - 1, shape[1])
+    centred = X - X.mean(axis=0)
+    error = span.coordinates @ span.basis.T - (centred - centred.mean(axis=0))
+    assert (np.linalg.norm(error, axis=0) < 1e-6 * np.linalg.norm(centred, axis=0)).all()
+    assert_allclose(span.basis.T @ span.basis, np.eye(span.rank), atol=1e-12)
+    assert np.all(np.diff(np.linalg.norm(span.coordinates, axis=0)) < 0)
+
+
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_array])
+def test_rounding_adds_no_dimension(make):
+    rng = np.random.default_rng(7)
+    X = rng.standard_normal((200, 2)) * [1.0, 1e-4] + 1e9
+    # A sum has the rounding of its terms; in other units it is no new feature either.
+    for other in (X.sum(axis=1), 1e7 * X[:, 0], np.full(200, 1e9 / 3), 1e-16 * X[:, 1] - 1e-7):
+        assert data_span(make(np.column_stack([X, other]))).rank == 2
+
+
 def test_scatter_is_the_definition_and_adds_up():
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((40, 3)), rng.choice(["a", "b", "c"], 40)

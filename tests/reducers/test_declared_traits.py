@@ -1,6 +1,7 @@
 """What each shipped method declares of itself, against what it does."""
 
 import inspect
+import re
 import warnings
 from importlib.metadata import PackageNotFoundError, version
 
@@ -13,7 +14,7 @@ from ddr_cli.reducers.registry import REDUCERS, get_traits
 NAMES = [entry.name for entry in REDUCERS.entries() if entry.origin == "ddr"]
 FEW = {"max_iter": 5, "n_estimators": 5, "n_landmarks": 10}
 # Their limit is one on points; how many of these dimensions a graph offers depends on its edges.
-BY_THEIR_GRAPH = {"ccdr", "isomap", "laplacian_eigenmaps"}
+BY_THEIR_GRAPH = {"ccdr", "isomap", "laplacian_eigenmaps", "lsda"}
 # How precisely or where from an answer is sought, not which.
 NOT_TUNED = {
     "random_state", "max_iter", "tol", "solver", "max_condition", "n_landmarks", "n_estimators",
@@ -84,6 +85,26 @@ def embed(name, X, y, **params):
 
 def has_width(name):
     return "n_components" in REDUCERS.load(name)().get_params()
+
+
+# What draws numbers, or is documented with its kernel, has no source to name.
+WITHOUT_SOURCE = {"random_state", "gamma", "label_values", "fit_intercept"}
+
+
+@pytest.mark.parametrize(
+    "name", sorted(set(NAMES) - {"none", "kernel_pca", "laplacian_rls", "forest_embedding"})
+)
+def test_the_source_of_each_default_is_named(name):
+    text = (
+        inspect.getdoc(REDUCERS.load(name)).split("Parameters\n---")[1].split("Attributes\n---")[0]
+    )
+    entries = re.split(r"\n(?=\w)", text)
+    missing = [
+        entry.split(" : ")[0]
+        for entry in entries
+        if ", default=" in entry and "Default: " not in " ".join(entry.split())
+    ]
+    assert set(missing) <= WITHOUT_SOURCE
 
 
 @pytest.mark.parametrize("name", HERE)
@@ -194,3 +215,12 @@ def test_the_ends_of_a_grid_can_be_fitted(name):
         # Whether a whole number can be depends on how many points and dimensions there are.
         for value in {values[0], values[-1]} - {each for each in values if type(each) is int}:
             embed(name, X, y, **{key: value})
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_docstring_has_an_entry_for_each_parameter(name):
+    method = REDUCERS.load(name)
+    text = inspect.cleandoc(method.__doc__).partition("Parameters\n----------\n")[2]
+    entries = re.findall(r"^\w[\w, ]*", text.partition("\n\n")[0], re.MULTILINE)
+    documented = {parameter.strip() for entry in entries for parameter in entry.split(",")}
+    assert set(inspect.signature(method).parameters) <= documented

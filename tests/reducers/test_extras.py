@@ -9,9 +9,11 @@ import sys
 from importlib.metadata import PackageNotFoundError, version
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.datasets import load_digits
 from sklearn.neighbors import KNeighborsClassifier
@@ -96,6 +98,17 @@ def test_a_spec_of_a_missing_library_is_refused_before_anything_runs(tmp_path, m
     assert result.exit_code == 2
     assert "umap needs umap-learn" in result.output
     assert "pip install 'ddr[umap]'" in result.output
+
+
+@INSTALLED
+def test_a_session_of_data_frames_keeps_the_samples_names_and_the_numbers(model):
+    samples = pd.DataFrame(X).rename("image {}".format)
+    train, test = samples[TRAIN], samples[TEST]
+    expected = clone(model).fit(train, Y[TRAIN]).transform(test)
+    with config_context(transform_output="pandas"):
+        found = clone(model).fit(train, Y[TRAIN]).transform(test)
+    assert list(found.index) == list(test.index)
+    assert_array_equal(found, expected)
 
 
 @INSTALLED

@@ -74,22 +74,20 @@ def test_more_components_than_dimensions_are_an_error(estimator):
 @pytest.mark.parametrize(
     ("estimator", "most", "message"),
     [
-        (NMMP(n_neighbors_within=12), {"n_neighbors_within": 9}, "12 neighbours .* smallest class"),
-        (NMMP(n_neighbors_between=12), {"n_neighbors_between": 10}, "12 neighbours .* outside the"),
-        (LFDA(n_neighbors=12), {"n_neighbors": 9}, "12 neighbours .* smallest class offers 9"),
-        (KernelLFDA(n_neighbors=12), {"n_neighbors": 9}, "12 neighbours .* smallest class"),
-        (MFA(n_neighbors_within=12), {"n_neighbors_within": 9}, "12 neighbours .* smallest class"),
-        (
-            MFA(n_neighbors_between=101),
-            {"n_neighbors_between": 100},
-            "101 closest pairs .* all 100",
-        ),
+        (NMMP(n_neighbors_within=12), {"n_neighbors_within": 9}, "only 9 .* smallest class"),
+        (NMMP(n_neighbors_between=12), {"n_neighbors_between": 10}, "only 10 .* outside the"),
+        (LFDA(n_neighbors=12), {"n_neighbors": 9}, "only 9 .* smallest class"),
+        (KernelLFDA(n_neighbors=12), {"n_neighbors": 9}, "only 9 .* smallest class"),
+        (MFA(n_neighbors_within=12), {"n_neighbors_within": 9}, "only 9 .* smallest class"),
+        (MFA(n_neighbors_between=101), {"n_neighbors_between": 100}, "all 100 pairs"),
     ],
     ids=repr,
 )
 def test_where_there_are_fewer_neighbours_all_are_taken_with_a_warning(estimator, most, message):
     few = np.r_[0:10, 50:60]
-    with pytest.warns(UserWarning, match=message):
+    (parameter,) = most
+    given = f"{parameter}={getattr(estimator, parameter)}"
+    with pytest.warns(UserWarning, match=f"{given}, but .*{message}"):
         found = clone(estimator).fit_transform(X[few], Y[few])
     expected = clone(estimator).set_params(**most).fit_transform(X[few], Y[few])
     np.testing.assert_array_equal(found, expected)
@@ -97,13 +95,13 @@ def test_where_there_are_fewer_neighbours_all_are_taken_with_a_warning(estimator
 
 def test_a_class_of_one_point_has_no_neighbours_of_its_own():
     y = np.append(Y[:-1], 9)
-    with pytest.warns(UserWarning, match="smallest class offers 0"):
+    with pytest.warns(UserWarning, match=r"n_neighbors=7, .* only 0 .* smallest class"):
         assert LFDA().fit_transform(X, y).shape == (len(X), 2)
 
 
 def test_fewer_points_than_neighbours_are_an_error():
     few = np.r_[0:10, 50:60]
-    with pytest.raises(ValueError, match=r"20 nearest neighbours .* n_samples = 20"):
+    with pytest.raises(ValueError, match=r"n_neighbors=20, .* n_samples = 20"):
         LPP(n_neighbors=20).fit(X[few])
 
 

@@ -10,7 +10,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse.csgraph import dijkstra
 from scipy.spatial.distance import cdist
 from sklearn import decomposition, manifold
-from sklearn.datasets import load_digits
+from sklearn.datasets import load_digits, load_wine
+from sklearn.model_selection import cross_val_score
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
 
 from ddr_cli.data.synthetic import swiss_roll
 from ddr_cli.numerics.eigen import deterministic_signs
@@ -78,9 +81,9 @@ def test_lle_is_the_definition_and_so_is_its_extension():
     ("settings", "kernel"),
     [
         ({}, lambda A, B: A @ B.T),
-        ({"kernel": "rbf"}, lambda A, B: np.exp(-cdist(A, B, "sqeuclidean") / 3)),
+        ({"kernel": "rbf"}, lambda A, B: np.exp(-cdist(A, B, "sqeuclidean") / TRAIN.var(0).sum())),
         ({"kernel": "rbf", "gamma": 0.01}, lambda A, B: np.exp(-cdist(A, B, "sqeuclidean") / 100)),
-        ({"kernel": "poly"}, lambda A, B: (A @ B.T / 3 + 1) ** 3),
+        ({"kernel": "poly"}, lambda A, B: (A @ B.T / (TRAIN**2).sum(1).mean() + 1) ** 3),
         ({"kernel": "cosine"}, lambda A, B: 1 - cdist(A, B, "cosine")),
     ],
     ids=["linear", "rbf", "narrow rbf", "poly", "cosine"],
@@ -113,7 +116,7 @@ def test_defaults_are_those_of_scikit_learn_except_where_said(ours, theirs, left
     differ = {name for name in passed if passed[name] != standard[name]} - left_out
     said = {
         LLE: {"eigen_solver", "random_state", "tol", "max_iter"},
-        KernelPCA: {"eigen_solver", "random_state"},
+        KernelPCA: {"eigen_solver", "random_state", "gamma"},
     }
     assert differ == said[ours]
     # Whatever scikit-learn adds must be looked at.
@@ -131,6 +134,12 @@ def test_beyond_the_dense_solver_the_numbers_are_the_same(model, module, monkeyp
     assert_allclose(sparse, dense, atol=1e-6 * np.abs(dense).max())
     np.random.seed(1)  # noqa: NPY002 (the global state must not matter)
     assert_array_equal(model.fit(TRAIN).transform(NEW), sparse)
+
+
+def test_the_default_bandwidth_suits_raw_measurements():
+    X, y = load_wine(return_X_y=True)
+    pipeline = make_pipeline(KernelPCA(2, "rbf"), KNeighborsClassifier())
+    assert cross_val_score(pipeline, X, y).mean() > 0.6
 
 
 def test_isomap_connects_parts():

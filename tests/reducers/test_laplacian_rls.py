@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose
-from sklearn.datasets import load_iris, load_wine, make_moons
+from sklearn.datasets import load_digits, load_iris, load_wine, make_moons
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import Ridge, RidgeClassifier
 from sklearn.metrics.pairwise import pairwise_kernels
@@ -33,6 +33,18 @@ def weights(X, k, kind="heat"):
     return W
 
 
+def assert_weights(model, K, W, alpha, mu):
+    """Check the penalties' factors against the sums over images that define their units."""
+    n = len(K)
+    squared = np.diag(K)[:, None] + np.diag(K) - 2 * K
+    scatter = squared.sum() / (2 * n)
+    assert_allclose(model.alpha_, alpha * scatter / n, rtol=1e-6)
+    expected = (
+        np.sum(SOME != -1) / W.sum() if mu == "auto" else 2 * mu * scatter / (W * squared).sum()
+    )
+    assert_allclose(model.mu_, expected, rtol=1e-6)
+
+
 def minimiser(features, norm, y, W, alpha, mu, intercept):
     """Return the coefficients, and the intercept, of least cost, one outer product per term."""
     n, p = features.shape
@@ -58,9 +70,8 @@ def test_the_linear_function_is_that_of_least_cost(alpha, mu, kind, intercept):
     model = LaplacianRLS(mu, alpha, n_neighbors=6, weights=kind, fit_intercept=intercept)
     model.fit(X, TWO)
     W = weights(X, 6, kind)
-    if mu == "auto":
-        assert_allclose(model.mu_, np.sum(SOME != -1) / W.sum())
-    a, b = minimiser(X, np.eye(4), VALUES, W, alpha, model.mu_, intercept)
+    assert_weights(model, X @ X.T, W, alpha, mu)
+    a, b = minimiser(X, np.eye(4), VALUES, W, model.alpha_, model.mu_, intercept)
     assert_allclose(model.coef_, [a], rtol=1e-6)
     assert_allclose(model.intercept_, [b], rtol=1e-6)
     assert_allclose(model.decision_function(X), X @ a + b, atol=1e-6)
@@ -77,8 +88,10 @@ def test_the_function_of_a_kernel_is_that_of_least_cost(kernel, own, intercept):
         0.3, 0.5, n_neighbors=6, kernel=kernel, fit_intercept=intercept, **own
     ).fit(points, TWO[::2])
     K = pairwise_kernels(points, metric=kernel, **own)
+    W = weights(points, 6)
+    assert_weights(model, K, W, 0.5, 0.3)
     # By the representer theorem f is a sum of kernels, and its squared norm is a'Ka.
-    a, b = minimiser(K, K, values, weights(points, 6), 0.5, 0.3, intercept)
+    a, b = minimiser(K, K, values, W, model.alpha_, model.mu_, intercept)
     assert_allclose(model.decision_function(points), K @ a + b, atol=1e-6)
     assert_allclose(model.intercept_, [b], atol=1e-6)
     others = pairwise_kernels(X, points, metric=kernel, **own) @ a + b
@@ -90,19 +103,20 @@ def test_without_the_graph_it_is_ridge_regression(intercept):
     y = VALUES[SOME != -1]
     known = X[SOME != -1]
     model = LaplacianRLS(0.0, 2.0, fit_intercept=intercept).fit(X, TWO)
-    ridge = Ridge(2.0, fit_intercept=intercept).fit(known, y)
+    ridge = Ridge(model.alpha_, fit_intercept=intercept).fit(known, y)
     assert_allclose(model.decision_function(X), ridge.predict(X), atol=1e-10)
     if not intercept:
         model = model.set_params(kernel="rbf", gamma=0.3)
-        kernel_ridge = KernelRidge(alpha=2.0, kernel="rbf", gamma=0.3).fit(known, y)
-        assert_allclose(model.fit(X, TWO).decision_function(X), kernel_ridge.predict(X), atol=1e-10)
+        found = model.fit(X, TWO).decision_function(X)
+        kernel_ridge = KernelRidge(alpha=model.alpha_, kernel="rbf", gamma=0.3).fit(known, y)
+        assert_allclose(found, kernel_ridge.predict(X), atol=1e-10)
 
 
 @pytest.mark.parametrize("classes", [2, 3])
 def test_without_the_graph_it_is_the_ridge_classifier(classes):
     shown = classes > Y
-    ridge = RidgeClassifier(1.0).fit(X[shown], Y[shown])
     model = LaplacianRLS(0.0).fit(X[shown], Y[shown])
+    ridge = RidgeClassifier(model.alpha_).fit(X[shown], Y[shown])
     assert_allclose(model.decision_function(X), ridge.decision_function(X), atol=1e-10)
     np.testing.assert_array_equal(model.predict(X), ridge.predict(X))
     outputs = model.transform(X)
@@ -126,14 +140,53 @@ def test_the_linear_function_is_the_same_in_features_and_in_kernels():
     assert_allclose(wide.transform(WINE), narrow.transform(WINE), atol=1e-8)
 
 
-def test_one_label_per_moon_is_enough_with_the_graph_and_not_without():
-    points, moon = make_moons(200, noise=0.05, random_state=0)
-    y = np.full(200, -1)
-    for label in (0, 1):
-        y[np.flatnonzero(moon == label)[0]] = label
-    model = LaplacianRLS(mu=1.0, alpha=0.01, kernel="rbf", gamma=5.0)
-    assert model.fit(points, y).score(points, moon) == 1
-    assert model.set_params(mu=0.0).fit(points, y).score(points, moon) < 0.9
+def some_labels(y, count, seed):
+    """Return `count` labels of each class, drawn at random, and -1 for the others."""
+    rng = np.random.default_rng(seed)
+    chosen = [rng.choice(np.flatnonzero(y == label), count, replace=False) for label in set(y)]
+    shown = np.full(len(y), -1)
+    shown[np.concatenate(chosen)] = y[np.concatenate(chosen)]
+    return shown
+
+
+AUTHORS = {"kernel": "rbf", "gamma": 1 / (2 * 0.35**2), "n_neighbors": 6, "weights": "binary"}
+
+
+@pytest.mark.parametrize(("settings", "least"), [(AUTHORS, 0.95), ({"kernel": "rbf"}, 0.82)])
+def test_one_label_per_moon_is_enough_with_the_graph_and_not_without(settings, least):
+    def mean_score(mu):
+        scores = []
+        for seed in range(10):
+            points, moon = make_moons(200, noise=0.05, random_state=seed)
+            model = LaplacianRLS(mu, **settings).fit(points, some_labels(moon, 1, seed))
+            scores.append(model.score(points, moon))
+        return np.mean(scores)
+
+    assert mean_score(LaplacianRLS().mu) > least
+    assert mean_score(0.0) < 0.8
+
+
+def test_three_labels_per_digit_are_better_with_the_graph():
+    points, digit = load_digits(return_X_y=True)
+    points, digit = points[::2], digit[::2]
+    scores = [
+        [
+            LaplacianRLS(mu, kernel="rbf")
+            .fit(points, some_labels(digit, 3, seed))
+            .score(points, digit)
+            for seed in range(3)
+        ]
+        for mu in (LaplacianRLS().mu, 0.0)
+    ]
+    assert np.mean(scores[0]) > np.mean(scores[1]) + 0.05
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "laplacian", "poly"])
+def test_a_factor_of_the_data_changes_nothing(kernel):
+    expected = LaplacianRLS(kernel=kernel).fit_transform(X, SOME)
+    for factor in (1e-3, 1e3):
+        found = LaplacianRLS(kernel=kernel).fit_transform(X * factor, SOME)
+        assert_allclose(found, expected, atol=1e-6)
 
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
@@ -163,8 +216,8 @@ def test_sparse_points_give_what_dense_ones_give(kernel, shape):
 def test_of_equally_good_linear_functions_it_is_the_smallest():
     doubled = np.hstack([X, X[:, :1]])
     found = kneighbors(X, 10)
-    single = LaplacianRLS(alpha=0.0).fit(X, SOME, neighbors=found)
-    double = LaplacianRLS(alpha=0.0).fit(doubled, SOME, neighbors=found)
+    single = LaplacianRLS("auto", alpha=0.0).fit(X, SOME, neighbors=found)
+    double = LaplacianRLS("auto", alpha=0.0).fit(doubled, SOME, neighbors=found)
     assert_allclose(double.transform(doubled), single.transform(X), atol=1e-8)
     assert_allclose(double.coef_[:, 0], double.coef_[:, 4], atol=1e-8)
 
@@ -175,7 +228,7 @@ def test_of_equally_good_linear_functions_it_is_the_smallest():
         (LaplacianRLS(alpha=-1.0), X, Y, "LaplacianRLS: alpha=-1.0"),
         (LaplacianRLS(kernel="precomputed"), X, Y, "kernel='precomputed'"),
         (LaplacianRLS(alpha=0.0, kernel="rbf"), X, Y, "alpha=0 leaves"),
-        (LaplacianRLS(alpha=0.0), X.T, [0, 0, 1, 1], "10 nearest neighbours"),
+        (LaplacianRLS(alpha=0.0), X.T, [0, 0, 1, 1], "n_neighbors=10"),
         (LaplacianRLS(alpha=0.0, n_neighbors=2), X.T, [0, 0, 1, 1], "alpha=0 leaves"),
         (LaplacianRLS(), X, np.zeros(150, int), "y has one class"),
         (LaplacianRLS(), X, np.full(150, -1), "Every label is -1"),

@@ -1,27 +1,28 @@
 """What may be done to the data without an embedding changing, as properties of each method.
 
-Points may be moved, turned, put in another order or given in another unit, and classes renamed:
-the distances in the embedding, of the points fitted and of new ones, are the same then, but for
-what the table names.
+`docs/invariances.md` is the list of what does not hold, each entry with its reason.
 """
 
 from __future__ import annotations
 
 import re
 import traceback
-from typing import Any
+from functools import cache
+from pathlib import Path
+from typing import Any, get_args, get_type_hints
 
 import numpy as np
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
-from scipy.spatial.distance import pdist
+from scipy.spatial.distance import pdist, squareform
 from scipy.stats import ortho_group
 
 from ddr_cli.reducers import REDUCERS, get_traits
 from ddr_cli.reducers.partial_labels import encode_labels
 
 LITTLE = settings(max_examples=2, derandomize=True, phases=[Phase.generate])
+PAGE = (Path(__file__).parents[2] / "docs" / "invariances.md").read_text(encoding="utf-8")
 OURS = [name for name in REDUCERS.names() if get_traits(REDUCERS.load(name)()).library is None]
 OPTIONS: dict[str, dict[str, Any]] = {
     "ccdr": {"n_neighbors": 6},
@@ -33,23 +34,6 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "lmnn": {"n_neighbors": 1, "max_iter": 20},
     "mcml": {"max_iter": 20},
     "nca": {"max_iter": 20},
-}
-NOT = {
-    # X'LX a = lambda X'DX a is about the origin, as in the paper.
-    "lpp": "shift constant",
-    # Their default gamma is scikit-learn's "scale": of the variance of all entries of X.
-    "kernel_lfda": "shift turn constant",
-    "kernel_mfa": "shift turn constant",
-    "kernel_approximation_lda": "shift turn constant order",
-    # Directions, and rows to grow trees from, are drawn.
-    "random_projection": "turn constant",
-    "forest_embedding": "turn constant order",
-    # Each feature has a part of its own: it is standardised, or shrunk to the features' mean.
-    "pls_da": "turn",
-    "shrinkage_lda": "constant",
-    # Their penalties have a unit of their own.
-    "laplacian_rls": "unit",
-    "logistic_projection": "unit",
 }
 SCALED = "none pca nmmp sde ssde mds isomap kernel_pca random_projection lol hsic_pca mmc olda"
 """Methods whose embeddings are in the unit of the points; the others' have none."""
@@ -66,7 +50,7 @@ def make(name, n_components=2):
     )
 
 
-NAMES = [
+LABELS = [
     np.array(["c", "a", "b"]),
     np.array(["", "10", "9"], dtype=object),
     np.array([7, -5, 3]),
@@ -77,12 +61,48 @@ NAMES = [
 ]
 
 
-def distances(name, X, y, new, order=None):
-    """Return those of all pairs in the embedding, training points in the order of the case."""
-    reducer = make(name)
-    fitted = reducer.fit_transform(X, y)
-    fitted = fitted if order is None else fitted[np.argsort(order)]
-    return pdist(np.vstack([fitted, reducer.transform(new)]).astype(float))
+def shift(rng, X, y, new):
+    by = 10 * rng.normal(size=X.shape[1])
+    return X + by, y, new + by
+
+
+def rotation(rng, X, y, new):
+    turn = ortho_group.rvs(X.shape[1], random_state=rng)
+    return X @ turn, y, new @ turn
+
+
+def unit(rng, X, y, new):
+    factor = 10.0 ** rng.integers(-12, 13)
+    return X * factor, y, new * factor
+
+
+def units(rng, X, y, new):
+    factors = 10.0 ** rng.permutation(np.linspace(-2, 2, X.shape[1]))
+    return X * factors, y, new * factors
+
+
+def constant(_, X, y, new):
+    wide, new_wide = (np.column_stack([part, np.full(len(part), 3.0)]) for part in (X, new))
+    return wide, y, new_wide
+
+
+def order(_, X, y, new):
+    return X[::-1], y[::-1], new
+
+
+def classes(rng, X, y, new):
+    return X, LABELS[rng.integers(len(LABELS))][y], new
+
+
+def layout(_, X, y, new):
+    return read_only(X), read_only(y), read_only(new)
+
+
+def float32(_, X, y, new):
+    return X.astype(np.float32), y, new.astype(np.float32)
+
+
+CHANGES = [shift, rotation, unit, units, constant, order, classes, layout, float32]
 
 
 def read_only(X):
@@ -92,47 +112,99 @@ def read_only(X):
     return copy
 
 
-@pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", OURS)
-@LITTLE
-@given(
-    seed=st.integers(0, 2**32 - 1),
-    sizes=st.tuples(*[st.integers(6, 10)] * 3),
-    d=st.integers(3, 6),
-    exponent=st.integers(-12, 12),
-    labels=st.sampled_from(NAMES),
-)
-def test_what_changes_no_embedding(name, seed, sizes, d, exponent, labels):
+def distances(name, X, y, new, kernel=None):
+    """Return the distances between all samples in the embedding: those fitted, and new ones."""
+    reducer = make(name) if kernel is None else make(name).set_params(kernel=kernel)
+    fitted = reducer.fit_transform(X, y)
+    return pdist(np.vstack([fitted, reducer.transform(new)]).astype(float))
+
+
+@cache
+def before(name, seed, kernel=None):
+    """Return a data set, and the distances in its embedding."""
     rng = np.random.default_rng(seed)
-    code = np.repeat([0, 1, 2], sizes)
-    X = rng.normal(size=(len(code), d)) + 1.5 * rng.normal(size=(3, d))[code]
+    y = np.repeat([0, 1, 2], rng.integers(6, 11, 3))
+    d = int(rng.integers(3, 7))
+    X = rng.normal(size=(len(y), d)) + 1.5 * rng.normal(size=(3, d))[y]
     new = rng.normal(size=(5, d))
-    expected = distances(name, X, code, new)
-    excepted = NOT.get(name, "").split()
-    rtol = 1e-2 if name in ITERATIVE.split() else 1e-5
+    if kernel == "chi2":
+        X, new = abs(X), abs(new)
+    return (X, y, new), distances(name, X, y, new, kernel)
 
-    def same(found, rtol=rtol):
-        np.testing.assert_allclose(found, expected, rtol=0, atol=rtol * expected.max())
 
-    same(distances(name, X, labels[code], new))
-    same(distances(name, read_only(X), read_only(code), read_only(new)))
-    same(distances(name, X.astype(np.float32), code, new.astype(np.float32)), max(rtol, 1e-3))
-    if "unit" not in excepted:
-        factor = 10.0**exponent
-        found = distances(name, X * factor, code, new * factor)
-        same(found / factor if name in SCALED.split() else found)
-    if "shift" not in excepted:
-        shift = 10 * rng.normal(size=d)
-        same(distances(name, X + shift, code, new + shift))
-    if "turn" not in excepted:
-        turn = ortho_group.rvs(d, random_state=rng)
-        same(distances(name, X @ turn, code, new @ turn))
-    if "order" not in excepted:
-        order = rng.permutation(len(code))
-        same(distances(name, X[order], code[order], new, order))
-    if "constant" not in excepted:
-        wide, new_wide = (np.column_stack([part, np.full(len(part), 3.0)]) for part in (X, new))
-        same(distances(name, wide, code, new_wide))
+def is_unchanged(name, change, seed, kernel=None):
+    """Return whether a change of the data leaves an embedding's distances as they are."""
+    data, expected = before(name, seed, kernel)
+    changed = change(np.random.default_rng(seed), *data)
+    try:
+        found = distances(name, *changed, kernel)
+    except ValueError:
+        return False
+    if change is order:
+        n = len(data[0])
+        rows = np.r_[n - 1 : -1 : -1, n : n + len(data[2])]
+        found = squareform(squareform(found)[np.ix_(rows, rows)])
+    if change is units or kernel:
+        found = found * expected.max() / found.max()
+    elif change is unit and name in SCALED.split():
+        found = found * data[0][0, 0] / changed[0][0, 0]
+    tolerance = 1e-2 if name in ITERATIVE.split() else 1e-3 if change is float32 else 1e-5
+    return bool(np.abs(found - expected).max() <= tolerance * expected.max())
+
+
+def rows(heading):
+    """Return the rows of a table of the page."""
+    lines = PAGE.partition(heading)[2].partition("\n## ")[0].splitlines()
+    return [line.strip("|").split("|") for line in lines if line.startswith("| `")]
+
+
+CHANGED_BY = {
+    (name, change.strip(" `"))
+    for change, names, _ in rows("## What changes an embedding")
+    for name in re.findall(r"`(\w+)`", names)
+}
+KERNELS = {
+    kernel.strip(" `"): re.findall(r"`(\w+)`", unchanged_by)
+    for kernel, _, _, unchanged_by in rows("## The default bandwidth")
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.__name__)
+@pytest.mark.parametrize("name", OURS)
+def test_the_page_lists_what_changes_an_embedding(name, change):
+    unchanged = all(is_unchanged(name, change, seed) for seed in range(2))
+    assert unchanged == ((name, change.__name__) not in CHANGED_BY)
+
+
+def test_the_page_names_methods_and_changes_that_exist():
+    assert {name for name, _ in CHANGED_BY} <= set(OURS)
+    assert {change for _, change in CHANGED_BY} <= {change.__name__ for change in CHANGES}
+
+
+def accepted_kernels(name):
+    kind = get_type_hints(REDUCERS.load(name))["kernel"]
+    return [text for part in (kind, *get_args(kind)) for text in get_args(part)]
+
+
+WITH_KERNELS = [name for name in OURS if "gamma" in make(name).get_params()]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("change", [shift, rotation, unit, constant], ids=lambda c: c.__name__)
+@pytest.mark.parametrize(
+    ("name", "kernel"),
+    [
+        (name, kernel)
+        for name in WITH_KERNELS
+        for kernel in KERNELS
+        if kernel in accepted_kernels(name)
+    ],
+)
+def test_the_page_lists_what_changes_a_kernel(name, kernel, change):
+    assert f"`{name}`" in PAGE.partition("## The default bandwidth")[2]
+    unchanged = all(is_unchanged(name, change, seed, kernel) for seed in range(2))
+    assert unchanged == (change.__name__ in KERNELS[kernel])
 
 
 @pytest.mark.filterwarnings("ignore")

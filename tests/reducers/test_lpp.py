@@ -44,8 +44,9 @@ def test_it_is_the_paper_s_definition(data, kind, k, epsilon):
         fitted = LPP(m, n_neighbors=k, weights=kind, epsilon=epsilon).fit(data)
         A = fitted.components_.T
         assert_allclose(fitted.eigenvalues_, values[:m], rtol=1e-6)
-        assert_allclose(A.T @ scale @ A, np.eye(m), atol=1e-8)
-        assert_allclose(np.trace(A.T @ smooth @ A), values[:m].sum(), rtol=1e-6)
+        total = np.trace(D)
+        assert_allclose(A.T @ scale @ A, total * np.eye(m), atol=1e-8 * total)
+        assert_allclose(np.trace(A.T @ smooth @ A), total * values[:m].sum(), rtol=1e-6)
         assert scipy.linalg.subspace_angles(A, vectors[:, :m]).max() < 1e-6
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.datasets import load_digits, load_iris, load_wine
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 from sklearn.decomposition import PCA
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import train_test_split
@@ -90,6 +90,29 @@ def test_too_few_iterations_are_told(model):
         fitted = refit(model.__class__(**{**model.get_params(), "max_iter": 1}), X, MERGED)
     assert fitted.n_iter_ == 1
     assert fitted.objective_ <= fitted.objective_path_[0]
+
+
+@pytest.mark.parametrize(("load", "n"), [(load_wine, 40), (load_breast_cancer, 60)])
+def test_mcml_warns_of_no_optimum_that_it_has_reached(load, n):
+    X, y = load(return_X_y=True)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    for seed in range(3):
+        rows = np.random.default_rng(seed).permutation(len(X))[:n]
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", ConvergenceWarning)
+            fitted = MCML().fit(X[rows], y[rows])
+        longer = MCML(tol=1e-12, max_iter=5000)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            longer.fit(X[rows], y[rows])
+        assert_allclose(fitted.objective_, longer.objective_, rtol=1e-4)
+
+
+def test_no_advice_is_given_that_can_not_help():
+    # No tolerance this small can be met, however many iterations are allowed.
+    with pytest.warns(ConvergenceWarning, match="Raise tol") as caught:
+        MCML(tol=1e-300, max_iter=100_000).fit(X, MERGED)
+    assert "max_iter" not in str(caught[0].message)
 
 
 def test_the_objective_of_lmnn_is_that_of_its_own_embedding():

@@ -8,13 +8,16 @@ import scipy.linalg
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.distance import cdist, pdist
+from scipy.special import logsumexp, softmax
 from scipy.stats import multivariate_normal
 from sklearn.base import clone
 from sklearn.covariance import ledoit_wolf
 from sklearn.datasets import load_wine
 from sklearn.decomposition import PCA
-from sklearn.linear_model import LogisticRegression
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import scale
 
 from ddr_cli.reducers import (
@@ -33,8 +36,8 @@ from ddr_cli.reducers import (
     ShrinkageLDA,
 )
 
-WINE, WINE_Y = load_wine(return_X_y=True)
-WINE = scale(WINE)
+RAW, WINE_Y = load_wine(return_X_y=True)
+WINE = scale(RAW)
 # Fewer points than features, and classes of unlike sizes.
 GENERATOR = np.random.default_rng(0)
 WIDE_Y = np.repeat([0, 1, 2], [4, 9, 7])
@@ -158,6 +161,29 @@ def test_save_and_directional_regression_are_their_definitions(method, reg):
     assert_allclose(abs(model.transform(X)), abs(expected), atol=1e-8)
 
 
+@pytest.mark.parametrize("method", ["save", "dr"])
+def test_save_warns_where_the_directions_follow_the_order_of_the_rows(method):
+    with pytest.warns(UserWarning, match="eigenvalues are equal, .* PCA .* reg"):
+        SAVE(2, method=method).fit(WIDE, WIDE_Y)
+    order = GENERATOR.permutation(len(WIDE))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for X, reg in ((WIDE, 0.1), (PCA(3).fit_transform(WIDE), 0.0)):
+            fitted = SAVE(2, method=method, reg=reg).fit(X, WIDE_Y)
+            other = clone(fitted).fit(X[order], WIDE_Y[order])
+            assert angle(fitted.components_, other.components_) < 1e-6
+
+
+def test_lsda_has_no_directions_with_a_negative_eigenvalue():
+    with pytest.raises(ValueError, match=r"n_components=19, .* \d+ .*positive eigenvalue.* Lower"):
+        LSDA(19).fit(WIDE, WIDE_Y)
+
+
+def test_lsda_with_its_authors_weight_tells_raw_wines_apart():
+    knn = make_pipeline(LSDA(), KNeighborsClassifier(5))
+    assert cross_val_score(knn, RAW, WINE_Y, cv=StratifiedKFold(5)).mean() > 0.9
+
+
 def test_save_finds_classes_that_differ_in_their_variance_alone():
     rng = np.random.default_rng(1)
     y = np.arange(400) % 2
@@ -179,6 +205,7 @@ def test_lsda_solves_its_eigenproblem_on_the_two_graphs(X, y):
     A, B = Z.T @ (alpha * (D_b - W_b) + (1 - alpha) * W_w) @ Z, Z.T @ D_w @ Z
     model = LSDA(3, n_neighbors=k, alpha=alpha).fit(X, y)
     V = model.components_.T
+    V = V / np.sqrt(V[:, 0] @ B @ V[:, 0])
     assert_allclose(V.T @ B @ V, np.eye(3), atol=1e-8)
     assert_allclose(A @ V, B @ V * model.eigenvalues_, atol=1e-8 * abs(A).max())
     if X is WINE:
@@ -201,22 +228,45 @@ def test_shrinkage_lda_has_scikit_learns_covariance(X, y, shrinkage):
     assert_allclose(abs(model.components_), abs(vectors[:, :-3:-1].T), atol=1e-8)
 
 
-@pytest.mark.parametrize(("pooling", "shrinkage"), [(0.0, 0.2), (0.4, 0.0), (1.0, 0.5)])
-def test_rda_has_the_distances_of_the_regularised_gaussians_scores(pooling, shrinkage):
-    n, d, scores = len(WINE), WINE.shape[1], []
-    pooled = scatters(WINE, WINE_Y)[0]
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize(
+    ("X", "y", "pooling", "shrinkage"),
+    [
+        (WINE, WINE_Y, 0.0, 0.2),
+        (WINE, WINE_Y, 0.4, 0.0),
+        (WINE, WINE_Y, 1.0, 0.5),
+        (WIDE, WIDE_Y, 0.0, 0.2),
+        (WIDE, WIDE_Y, 0.5, 0.7),
+    ],
+)
+def test_rda_has_the_distances_of_the_regularised_gaussians_scores(X, y, pooling, shrinkage, make):
+    # New samples are outside the span of the training samples where these are few.
+    n, d, scores = len(X), X.shape[1], []
+    new = np.vstack([X, X[:10] + np.random.default_rng(1).normal(size=(10, d))])
+    pooled = scatters(X, y)[0]
     for k in range(3):
-        members = WINE[k == WINE_Y]
+        members = X[k == y]
         own = np.cov(members.T, bias=True) * len(members)
         S = (1 - pooling) * own + pooling * pooled
         S /= (1 - pooling) * len(members) + pooling * n
         S = (1 - shrinkage) * S + shrinkage * np.trace(S) / d * np.eye(d)
         density = multivariate_normal(members.mean(axis=0), S)
-        scores.append(density.logpdf(WINE) + np.log(len(members) / n))
+        scores.append(density.logpdf(new) + np.log(len(members) / n))
     centred = np.array(scores).T - np.mean(scores, axis=0)[:, None]
-    placed = RDA(2, pooling, shrinkage).fit_transform(WINE, WINE_Y)
-    assert_allclose(pdist(placed), pdist(centred), rtol=1e-7, atol=1e-9)
-    assert_allclose(np.cov(placed.T)[0, 1], 0, atol=1e-8 * placed.var())
+    placed = RDA(2, pooling, shrinkage).fit(make(X), y).transform(make(new))
+    # Two dimensions hold the differences of the scores of three classes.
+    assert_allclose(pdist(placed), pdist(centred), rtol=1e-6, atol=1e-8)
+    assert_allclose(np.cov(placed[:n].T)[0, 1], 0, atol=1e-8 * placed.var())
+
+
+def test_rda_tells_classes_of_unlike_spread_apart_with_more_features_than_samples():
+    rng = np.random.default_rng(0)
+    y = np.arange(120) % 3
+    X = rng.normal(size=(120, 500)) * np.array([1.0, 1.3, 1.7])[y][:, None]
+    train, test = slice(0, 60), slice(60, None)
+    model = RDA(2, pooling=0.0, shrinkage=0.1).fit(X[train], y[train])
+    knn = KNeighborsClassifier(3).fit(model.transform(X[train]), y[train])
+    assert knn.score(model.transform(X[test]), y[test]) > 0.9
 
 
 def test_rda_with_one_covariance_is_a_projection_on_the_discriminants():
@@ -252,19 +302,56 @@ def test_pls_da_stops_where_nothing_is_left_to_explain():
     assert model.components_.shape == (1, 2)
 
 
-@pytest.mark.parametrize(("C", "classes"), [(1.0, 3), (100.0, 3), (1.0, 2)])
-def test_logistic_projection_keeps_the_distances_of_the_logits(C, classes):
+def logistic_weights(X, y, C):
+    """Minimise the docstring's objective by Newton's method, one row of weights for each class."""
+    (n, d), K = X.shape, y.max() + 1
+    Z, one_hot = np.column_stack([X, np.ones(n)]), np.eye(K)[y]
+    penalty = np.append(np.ones(d), 0.0)
+    V = np.zeros((K, d + 1))
+
+    def objective(V):
+        logits = Z @ V.T
+        return C * (logsumexp(logits, axis=1) - logits[range(n), y]).sum() + (
+            (penalty * V**2).sum() / 2
+        )
+
+    for _ in range(100):
+        chances = softmax(Z @ V.T, axis=1)
+        gradient = C * (chances - one_hot).T @ Z + penalty * V
+        inner = np.einsum("nk,kl->nkl", chances, np.eye(K)) - chances[:, :, None] * chances[:, None]
+        hessian = C * np.einsum("nkl,ni,nj->kilj", inner, Z, Z, optimize=True)
+        hessian = hessian.reshape(V.size, V.size) + np.diag(np.tile(penalty, K))
+        # An equal change of all intercepts changes nothing.
+        step = np.linalg.lstsq(hessian, gradient.ravel(), rcond=1e-15)[0].reshape(V.shape)
+        length = 1.0
+        while objective(V - length * step) > objective(V) and length > 1e-9:
+            length /= 2
+        V = V - length * step
+    return V[:, :-1]
+
+
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize(
+    ("X", "C", "classes"),
+    [(WINE, 1.0, 3), (WINE, 1.0, 2), (7 * WINE + 3, 100.0, 3), (RAW, 1.0, 3), (RAW, 1e3, 3),
+     (RAW, 1e3, 2)],
+)  # fmt: skip
+def test_logistic_projection_minimises_its_objective(X, C, classes, make):
     among = np.isin(WINE_Y, range(classes))
-    X, y = 7 * WINE[among] + 3, WINE_Y[among]
-    other = LogisticRegression(C=C, solver="newton-cholesky", tol=1e-10).fit(X, y)
-    logits = X @ other.coef_.T
-    placed = LogisticProjection(classes - 1, C, tol=1e-9).fit_transform(X, y)
-    assert_allclose(
-        pdist(placed),
-        pdist(logits - logits.mean(axis=1)[:, None] * (classes > 2)),
-        rtol=2e-3,
-        atol=1e-4,
-    )
+    X, y = X[among], WINE_Y[among]
+    weights = logistic_weights(X - X.mean(axis=0), y, C)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = LogisticProjection(C=C).fit(make(X), y)
+    expected = pdist(X @ weights.T)
+    found = pdist(model.transform(make(X)))
+    assert_allclose(found, expected, rtol=0, atol=3e-3 * expected.max())
+    assert_allclose(model.singular_values_, np.linalg.svd(weights)[1][: classes - 1], rtol=1e-3)
+
+
+def test_logistic_projection_names_what_would_help_it_to_converge():
+    with pytest.warns(ConvergenceWarning, match=r"after 3 iterations: .* Increase max_iter=3"):
+        LogisticProjection(max_iter=3).fit(WINE, WINE_Y)
 
 
 def test_forest_embedding_is_kernel_pca_of_the_shares_of_common_leaves():
@@ -295,7 +382,8 @@ def test_kernel_approximation_with_all_points_is_kernel_discriminant_analysis():
     Z = (vectors * np.sqrt(abs(values)))[:, 1:]  # the constant vector is left out
     within, between = scatters(Z, WINE_Y)
     ridge = 0.01 * np.trace(within) / len(within)
-    _, A = scipy.linalg.eigh(between, within + ridge * np.eye(len(within)))
+    # Over n: with the covariances, the scale does not depend on the number of samples.
+    _, A = scipy.linalg.eigh(between / 178, (within + ridge * np.eye(len(within))) / 178)
     assert_allclose(pdist(placed), pdist(Z @ A[:, :-3:-1]), rtol=1e-6)
 
 
@@ -330,14 +418,35 @@ def test_sparse_points_are_refused_by_pls_da():
 
 @pytest.mark.parametrize(
     "model",
-    [ShrinkageLDA(3), RDA(3), LogisticProjection(3), KernelApproximationLDA(3, random_state=0),
-     HSICPCA(3), OLDA(3)],
+    [LDA(3), ShrinkageLDA(3), RDA(3), LogisticProjection(3), HSICPCA(3), OLDA(3),
+     KernelApproximationLDA(3, random_state=0)],
     ids=repr,
 )  # fmt: skip
-def test_one_dimension_less_than_classes_is_warned_of(model):
-    with pytest.warns(UserWarning, match="n_components=3, .* y has 3 classes: there are 2"):
-        fitted = clone(model).fit(WINE, WINE_Y)
+def test_more_dimensions_than_the_class_means_span_are_refused(model):
+    with pytest.raises(ValueError, match=r"n_components=3, .* at most .*n_classes - 1.* = 2: .*"):
+        clone(model).fit(WINE, WINE_Y)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
+        fitted = clone(model).set_params(n_components=None).fit(WINE, WINE_Y)
         two = clone(model).set_params(n_components=2).fit(WINE, WINE_Y)
+        binary = clone(model).set_params(n_components=None).fit_transform(WINE, WINE_Y > 0)
     assert_allclose(fitted.transform(WINE), two.transform(WINE))
+    assert binary.shape == (178, 1)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [LDA(2), ShrinkageLDA(2), RDA(2), LogisticProjection(2), HSICPCA(2), OLDA(2)],
+    ids=repr,
+)
+def test_features_limit_the_dimensions_too(model):
+    with pytest.raises(ValueError, match=r"n_components=2, .*min\(n_features, .* 1: X has 1 feat"):
+        clone(model).fit(WINE[:, :1], WINE_Y)
+    # Two features of two classes are refused in the same words as four.
+    for d in (2, 4):
+        with pytest.raises(ValueError, match=rf"X has {d} features, y has 2 classes"):
+            clone(model).fit(WINE[:, :d], WINE_Y > 0)
+
+
+def test_hsic_pca_with_a_weight_has_all_dimensions_of_the_data():
+    assert HSICPCA(pca_weight=1.0).fit_transform(WINE, WINE_Y).shape == (178, 13)

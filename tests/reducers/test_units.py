@@ -7,6 +7,7 @@ import pytest
 import scipy.linalg
 import scipy.sparse as sp
 from numpy.testing import assert_allclose
+from scipy.spatial.distance import pdist
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 from sklearn.model_selection import cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
@@ -14,7 +15,19 @@ from sklearn.pipeline import make_pipeline
 
 from ddr_cli.numerics.neighbors import kneighbors
 from ddr_cli.numerics.scatter import data_span
-from ddr_cli.reducers import LDA, LFDA, LMNN, LPP, MCML, MDS, NMMP, KernelPCA, LaplacianRLS
+from ddr_cli.reducers import (
+    LDA,
+    LFDA,
+    LMNN,
+    LPP,
+    MCML,
+    MDS,
+    NMMP,
+    REDUCERS,
+    ForestEmbedding,
+    KernelPCA,
+    LaplacianRLS,
+)
 from ddr_cli.reducers.discriminant import discriminant_directions
 from ddr_cli.reducers.lfda import local_scatter
 
@@ -105,31 +118,30 @@ def test_a_ridge_leaves_no_direction_out(factor):
     X, y = load_wine(return_X_y=True)
     X = (X - X.mean(axis=0)) / X.std(axis=0)
     X[:, 0] *= factor
-    model = LaplacianRLS().fit(X, y)
+    model = LaplacianRLS("auto", alpha=1 / X.var(axis=0).sum()).fit(X, y)
     assert model.score(X, y) > 0.97
 
 
 @pytest.mark.parametrize("make", [np.asarray, sp.csr_array])
 @pytest.mark.parametrize("alpha", [0.0, 1.0])
 @pytest.mark.parametrize("factor", [2.0**-100, 2.0**100])
-def test_a_ridge_is_in_units_of_x_squared(make, alpha, factor):
+def test_a_ridge_is_in_units_of_the_data(make, alpha, factor):
     # Three pixels of the digits are always 0: null directions that have no unit of their own.
     X, y = load_digits(return_X_y=True)
     X, y = X[::3], y[::3]
     plain = LaplacianRLS(alpha=alpha).fit_transform(make(X), y)
-    scaled = LaplacianRLS(alpha=alpha * factor**2).fit_transform(make(X * factor), y)
+    scaled = LaplacianRLS(alpha=alpha).fit_transform(make(X * factor), y)
     assert_allclose(scaled, plain, atol=1e-6)
 
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
 def test_a_ridge_that_leaves_only_rounding_is_warned_of(kernel):
     X, y = load_wine(return_X_y=True)
-    factor, alpha = (1e-12, 1.0) if kernel == "linear" else (1.0, 1e20)
-    with pytest.warns(UserWarning, match=r"constant .* lower alpha, .* units of X squared"):
-        LaplacianRLS(alpha=alpha, kernel=kernel).fit(X * factor, y)
+    with pytest.warns(UserWarning, match=r"constant .* lower alpha"):
+        LaplacianRLS(alpha=1e20, kernel=kernel).fit(X, y)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        LaplacianRLS(kernel=kernel).fit(X, y)
+        LaplacianRLS(kernel=kernel).fit(X * 1e-12, y)
 
 
 @pytest.mark.parametrize("factor", [1.0, 1e2, 1e4, 1e6])
@@ -169,3 +181,51 @@ def test_a_kernel_that_sees_no_two_points_alike_has_all_its_dimensions():
 
 def test_a_span_keeps_features_in_small_units():
     assert data_span(STANDARD * units(1e8)).rank == 30
+
+
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("name", ["lda", "olda", "save", "lsda", "nmmp", "mfa", "nca", "mcml"])
+@pytest.mark.parametrize("deviation", [1e-3, 1e-5])
+def test_a_small_feature_counts_next_to_a_time_stamp(make, name, deviation):
+    rng = np.random.default_rng(0)
+    n = 300 if name in ("nca", "mcml") else 2000
+    y = rng.integers(0, 3, n)
+    informative = deviation * (y + 0.1 * rng.normal(size=n))
+    time_stamp = 1.6e9 + 3e7 * rng.random(n)
+    X = make(np.column_stack([time_stamp, informative, rng.normal(size=n)]))
+    half = n // 2
+    embedding = REDUCERS.load(name)(n_components=1).fit(X[:half], y[:half]).transform(X)
+    neighbours = KNeighborsClassifier(5).fit(embedding[:half], y[:half])
+    assert neighbours.score(embedding[half:], y[half:]) > 0.99
+
+
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("sign", [-1, 1])
+def test_a_forest_s_trees_see_a_minute_of_unix_time(make, sign):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 300)
+    time_stamp = sign * (1.7e9 + 20 * (y + rng.random(300)))
+    X = np.column_stack([time_stamp, rng.normal(size=(300, 3))])
+    model = ForestEmbedding(2, n_estimators=20, random_state=0).fit(make(X[:150]), y[:150])
+    embedding = model.transform(make(X))
+    neighbours = KNeighborsClassifier(5).fit(embedding[:150], y[:150])
+    assert neighbours.score(embedding[150:], y[150:]) > 0.95
+    # A new sample may be 0 where no training sample was.
+    X[-1, 0] = 0.0
+    assert_allclose(model.transform(make(X[-1:])), model.transform(X[-1:]))
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["kernel_pca", "kernel_lfda", "kernel_mfa", "kernel_approximation_lda", "laplacian_rls"],
+)
+def test_a_kernel_of_distances_keeps_its_digits_far_from_zero(name):
+    y = load_iris().target
+    X = load_iris().data + np.random.default_rng(0).normal(0, 0.01, (150, 4))  # without ties
+    far = X + 2.0**30
+    model = REDUCERS.load(name)(kernel="rbf")
+    if "random_state" in model.get_params():
+        model.set_params(random_state=0)
+    expected = model.fit(far - 2.0**30, y).transform(far - 2.0**30)
+    found = model.fit(far, y).transform(far)
+    assert_allclose(pdist(found), pdist(expected), atol=1e-4 * pdist(expected).max())

@@ -443,7 +443,7 @@ def test_cells_are_escaped_in_every_form():
     assert (lines[0], lines[-1]) == ("### A title", "A note.")
     broken = Table(frame.replace("5 % ± 1", "5 %\n± 1\n"))
     assert broken.markdown() == Table(frame).markdown()
-    assert r"5 \% $\pm$ 1 & x | y \& $\beta$" in table.latex()
+    assert r"5 \% $\pm$ 1 & x $|$ y \& $\beta$" in table.latex()
     assert r"c\_d" in table.latex()
     assert table.latex().startswith("% A title\n% A note.\n")
     assert '<th scope="row">5 % ± 1</th><td>x | y &amp; β</td>' in table.html()

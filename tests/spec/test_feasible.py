@@ -87,10 +87,19 @@ def test_a_transductive_reducer_has_the_test_points_too(edit):
     load_spec(edit(("{name: lda, n_components: 2}", item), text=SPEC))
 
 
-def test_a_default_that_is_too_wide_is_refused_where_the_reducer_stands(edit):
-    text = SPEC.replace("{name: lda, n_components: 2}", "lda").replace("iris", "mushroom")
-    with pytest.raises(DocumentError, match=r"5:5: .* is 2.* lda .* at most 1 "):
+def test_too_many_dimensions_are_refused_where_they_stand(edit):
+    text = SPEC.replace("iris", "mushroom")
+    with pytest.raises(DocumentError, match=r"5:\d+: .* is 2.* lda .* at most 1 "):
         load_spec(edit(text=text))
+
+
+@pytest.mark.parametrize(("dataset", "most"), [("iris", 2), ("digits", 9), ("mushroom", 1)])
+def test_methods_of_the_class_means_are_asked_for_all_dimensions_by_default(edit, dataset, most):
+    named = "lda\n  - olda\n  - rda\n  - {name: shrinkage_lda, n_components: 1}"
+    text = SPEC.replace("{name: lda, n_components: 2}", named).replace("iris", dataset)
+    spec = load_spec(edit(text=text))
+    widths = {item.name: item.params["n_components"] for item in spec.reducers}
+    assert [widths[name] for name in ("lda", "olda", "rda", "shrinkage_lda")] == [most] * 3 + [1]
 
 
 def test_what_takes_no_sparse_points_gets_none(edit):

@@ -85,8 +85,8 @@ def test_without_grids_the_declared_ones_are_tuned_but_for_what_is_swept():
         tune={"budget": 30},
         controls=[],
     )
-    # Not more than the classes allow, of the inner training part.
-    assert [width for width, *_ in candidates(spec, "lda")] == [2, 1, 3, 4, 5]
+    # The default, all that the classes allow, comes first, and nothing above it.
+    assert [width for width, *_ in candidates(spec, "lda")] == [5, 1, 2, 3, 4]
 
 
 def test_without_tune_a_grid_is_a_sweep_of_its_item(right):

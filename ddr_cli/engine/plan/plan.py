@@ -13,6 +13,7 @@ from ddr_cli.core.own_code import shown
 from ddr_cli.engine.plan.datasets import Datasets
 from ddr_cli.engine.plan.identity import DataIdentity, TrialIds, canonical_json, differing
 from ddr_cli.engine.plan.searches import OUT_OF_SAMPLE, QUERIES, transforms_by_neighbors
+from ddr_cli.spec.method_name import method_name
 
 if TYPE_CHECKING:
     from ddr_cli.reducers.registry import Traits
@@ -145,8 +146,22 @@ class Plan:
                         having.setdefault(f"{kind}.{name}", set()).add(shown(setting.name))
         return {column: names for column, names in having.items() if column not in stated}
 
+    def names_of(self, trial_id: str) -> dict[str, str]:
+        """Return the labels of a trial's reducer and evaluator, and the control that it is."""
+        trial = self.trials[trial_id]
+        return {
+            "reducer_label": method_name(trial.reducer.label),
+            "classifier_label": method_name(trial.evaluator.label),
+            "control": trial.role,
+        }
+
     def values_of(self, trial_id: str, column: str) -> list[object]:
-        """Return the values that a trial may have in a parameter's column: several if tuned."""
+        """Return the values that a trial may have in a column: several if a parameter is tuned.
+
+        There are none for an unknown trial, and for columns of neither labels nor parameters.
+        """
+        if trial_id in self.trials and column in (names := self.names_of(trial_id)):
+            return [names[column]]
         kind, _, name = column.partition(".")
         pairs = _settings_of(self.trials[trial_id]) if trial_id in self.trials else ()
         components = [pair[COMPONENTS.index(kind)].params for pair in pairs if kind in COMPONENTS]
@@ -159,7 +174,6 @@ class Plan:
         used: dict[str, bool] = {
             "split.train": any(key.train is not None for key in self.fits),
             "labels": any(trial.labels is not None for trial in trials),
-            "control": any(trial.control for trial in trials),
         }
         tuned = any(trial.tuning is not None for trial in trials)
         used |= dict.fromkeys(("tuned", "inner_score", "tune_seconds"), tuned)

@@ -14,7 +14,8 @@ from ddr_cli.core.atomic import clear_messages, refuse_link, require_file
 from ddr_cli.core.errors import InputError
 from ddr_cli.engine.plan.plan import Plan
 from ddr_cli.engine.rows.embeddings import EMBEDDINGS, embedding_path
-from ddr_cli.engine.rows.journal import FILE_NAME, Journal, journal_columns
+from ddr_cli.engine.rows.journal import journal_columns
+from ddr_cli.engine.rows.journals import Journals
 
 PREVIOUS = "previous"
 LOCK = "run.lock"
@@ -60,10 +61,15 @@ def is_running(folder: Path) -> bool:
         return False
 
 
-def journal_of(folder: Path, plan: Plan) -> Journal:
-    """Return the journal of a plan's runs, which need not exist yet."""
-    columns = journal_columns(plan.parameters, plan.spec.metrics, plan.optional_columns)
-    return Journal(folder / FILE_NAME, columns, unstated=plan.unstated, added=plan.values_of)
+def journals_of(folder: Path, plan: Plan) -> Journals:
+    """Return the journals of a plan's runs, which need not exist yet."""
+    return Journals(
+        folder,
+        journal_columns(plan.parameters, plan.spec.metrics, plan.optional_columns),
+        is_control={trial_id: bool(trial.role) for trial_id, trial in plan.trials.items()},
+        unstated=plan.unstated,
+        added=plan.values_of,
+    )
 
 
 def set_aside(folder: Path) -> Path | None:
@@ -78,31 +84,36 @@ def set_aside(folder: Path) -> Path | None:
         return target
 
 
-def rescue(journal: Journal) -> str:
-    """Write a journal again that another program removed or changed; return the message for it."""
-    path, aside = journal.path, ""
-    with clear_messages(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if path.exists():
-            target = _previous(path.parent)
-            path.rename(target / path.name)
-            aside = f" The changed file is in {target} now."
-        journal.write_again()
-    return (
-        f"{path} was removed or changed by another program during the run. It has all "
-        f"{len(journal.rows)} rows again.{aside} The same command resumes from them."
-    )
+def rescue(journals: Journals) -> str:
+    """Write files again that another program removed or changed; return the message for it."""
+    folder, told, aside = journals.folder, [], ""
+    with clear_messages(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        changed = [file for file in journals.files if not file.is_in_place()]
+        if any(file.path.exists() for file in changed):
+            target = _previous(folder)
+            aside = f" What was there is in {target} now."
+        for file in changed:
+            if file.path.exists():
+                file.path.rename(target / file.path.name)
+            file.write_again()
+            told.append(
+                f"{file.path} was removed or changed by another program during the run. It has all "
+                f"{len(file.rows)} rows again."
+            )
+    return f"{' '.join(told)}{aside} The same command resumes from them."
 
 
-def set_aside_copy(path: Path, others: Iterable[Path] = ()) -> None:
-    """Copy a file of a result folder to ``previous/<time>``, and move others of it there."""
-    with clear_messages(path):
-        target = _previous(path.parent)
-        shutil.copy2(path, target)
-        for other in others:
-            moved = target / other.relative_to(path.parent)
-            moved.parent.mkdir(exist_ok=True)
-            other.rename(moved)
+def set_aside_copy(folder: Path, files: Iterable[Path], moved: Iterable[Path] = ()) -> None:
+    """Copy files of a result folder to ``previous/<time>``, and move others of it there."""
+    with clear_messages(folder):
+        target = _previous(folder)
+        for path in files:
+            shutil.copy2(path, target)
+        for path in moved:
+            new = target / path.relative_to(folder)
+            new.parent.mkdir(exist_ok=True)
+            path.rename(new)
 
 
 def _previous(folder: Path) -> Path:

@@ -1,5 +1,6 @@
-"""`trials.csv`, the journal: one row per finished trial, the only source of a run's numbers.
+"""`trials.csv` and `controls.csv`: one row per finished trial, the only source of a run's numbers.
 
+The rows of controls have a file of their own, so that every row of `trials.csv` is a method's.
 Rows are appended and forced to disk one after another; no row is ever changed in place. A line
 break ends a row and occurs nowhere else, so that a crash leaves at most one torn last line. It is
 not read, and cut off when the journal is next opened. A text that begins a spreadsheet's formula is
@@ -15,7 +16,7 @@ import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from ddr_cli.core.atomic import atomic_write, clear_messages, require_file
 from ddr_cli.core.errors import InputError, printable
@@ -25,9 +26,13 @@ if TYPE_CHECKING:
     import pandas as pd
 
 FILE_NAME = "trials.csv"
+CONTROLS = "controls.csv"
+FILE_NAMES = (FILE_NAME, CONTROLS)
 IDENTITY_COLUMNS = ("trial_id", "dataset", "split", "split_hash", "reducer", "classifier")
+# The spec can change these without changing a trial.
+NAMING_COLUMNS = ("reducer_label", "classifier_label", "control")
 # A journal has only those that its spec uses.
-OPTIONAL_COLUMNS = ("split.train", "labels", "control", "tuned", "inner_score", "tune_seconds")
+OPTIONAL_COLUMNS = ("split.train", "labels", "tuned", "inner_score", "tune_seconds")
 OUTCOME_COLUMNS = ("status", "reason", "fit_seconds", "eval_seconds")
 OK, FAILED, TIMEOUT = "ok", "failed", "timeout"
 
@@ -45,7 +50,7 @@ class UnreadableJournalError(InputError):
             f"{path} is not a journal: {reason}. Restore the file; 'ddr run' moves it to previous/ "
             "and starts over."
         )
-        self.reason = reason
+        self.path, self.reason = path, reason
 
 
 def journal_columns(
@@ -53,12 +58,13 @@ def journal_columns(
 ) -> tuple[str, ...]:
     """Return the header of a journal with these dotted names and, in this order, metrics."""
     used = [column for column in OPTIONAL_COLUMNS if column in optional]
-    return (*IDENTITY_COLUMNS, *sorted(set(parameters)), *used, *metrics, *OUTCOME_COLUMNS)
+    names = sorted(set(parameters))
+    return (*IDENTITY_COLUMNS, *NAMING_COLUMNS, *names, *used, *metrics, *OUTCOME_COLUMNS)
 
 
 def metrics_of(header: Sequence[str]) -> tuple[str, ...]:
     """Return the names of the metrics in a header."""
-    fixed = {*IDENTITY_COLUMNS, *OPTIONAL_COLUMNS, *OUTCOME_COLUMNS}
+    fixed = {*IDENTITY_COLUMNS, *NAMING_COLUMNS, *OPTIONAL_COLUMNS, *OUTCOME_COLUMNS}
     return tuple(column for column in header if column not in fixed and "." not in column)
 
 
@@ -77,16 +83,22 @@ def one_line(text: str, length: int = _REASON_LENGTH) -> str:
     return words if len(words) <= length else words[: length - 3] + "..."
 
 
+def trial_of(line: str) -> str:
+    """Return the id of a row's trial."""
+    return line.partition(",")[0]
+
+
 class Journal:
-    """The journal of a run: read when it is made, and open for more rows inside a ``with`` block.
+    """A file of rows: read when it is made, and open for more rows inside a ``with`` block.
 
     Only one process may have it open: its owner holds the folder's lock. `columns` is the header
     that the run needs. A file with other columns is then rewritten: its rows keep the cells of
     columns with the same name; in a new one they get the value that `added` gives for their trial.
-    `unstated` are the parameters that every trial has at its default, each with the names of the
-    components that have it: a file with rows of these components, but without the column, does not
-    get the column. An `InputError` reports a file that is damaged in its middle or can't be read or
-    written, an `UnreadableJournalError` one that is not a journal at all.
+    Labels are updated if the spec has changed them. `unstated` are the parameters that every trial
+    has at its default, each with the names of the components that have it: a file with rows of
+    these components, but without the column, does not get the column. An `InputError` reports a
+    file that is damaged in its middle or can't be read or written, an `UnreadableJournalError` one
+    that is not a journal at all.
     """
 
     def __init__(
@@ -106,7 +118,7 @@ class Journal:
     @property
     def lines(self) -> list[str]:
         """The line of the last row of each trial."""
-        return list({_trial_of(line): line for line in self._lines}.values())
+        return list({trial_of(line): line for line in self._lines}.values())
 
     @property
     def rows(self) -> list[list[str]]:
@@ -120,7 +132,7 @@ class Journal:
             n = len(OUTCOME_COLUMNS)
             # Only cells that are quoted can contain commas.
             self._status = {
-                _trial_of(line): (_cells_of(line) if '"' in line else line.rsplit(",", n))[-n]
+                trial_of(line): (_cells_of(line) if '"' in line else line.rsplit(",", n))[-n]
                 for line in self._lines
             }
         return self._status
@@ -133,8 +145,8 @@ class Journal:
     def is_settled(self, order: Iterable[str]) -> bool:
         """Return whether the file is as `settle` would leave it."""
         whole = self._stamp is not None and self._end == self._stamp[0]
-        as_needed = whole and self.header == self.columns
-        return as_needed and [_trial_of(line) for line in self._lines] == list(order)
+        as_needed = whole and self.header == self.columns and self._is_named
+        return as_needed and [trial_of(line) for line in self._lines] == list(order)
 
     def append(self, rows: Sequence[Row]) -> None:
         """Append rows, by column, and wait until they are on disk.
@@ -175,19 +187,26 @@ class Journal:
         """
         if not self.is_in_place():
             raise InputError(f"{self.path} was removed or changed by another program.")
-        last = {_trial_of(line): line for line in self._lines}
+        last = {trial_of(line): line for line in self._lines}
         settled = [last[trial] for trial in dict.fromkeys([*order, *last]) if trial in last]
         if settled != self._lines:
             self._replace(settled)
 
     def drop(self, trials: Collection[str]) -> None:
-        """Rewrite the file without the rows of these trials."""
-        self._replace([line for line in self._lines if _trial_of(line) not in trials])
+        """Rewrite the file without the rows of these trials, if it has any."""
+        kept = [line for line in self._lines if trial_of(line) not in trials]
+        if len(kept) < len(self._lines):
+            self._replace(kept)
+
+    def take(self, lines: Sequence[str]) -> None:
+        """Rewrite the file with more lines, of a file with the same columns."""
+        if lines:
+            self._replace([*self._lines, *lines])
 
     def __enter__(self) -> Self:
         with clear_messages(self.path):
             self.refresh()
-            if self.header != self.columns:
+            if self.header != self.columns or not self._is_named:
                 self._rewrite([_line([*self._in_columns(line)]) for line in self._lines])
             self._file = os.open(self.path, os.O_RDWR | os.O_APPEND)
             os.ftruncate(self._file, self._end)
@@ -197,11 +216,23 @@ class Journal:
         """Yield the cells of a row in the columns that the run needs."""
         row = dict(zip(self.header, _cells_of(line), strict=True))
         for column in self.columns:
-            if column in row:
+            if column in row and column not in NAMING_COLUMNS:
                 yield row[column]
             else:
-                texts = {parameter_text(value) for value in self._added(_trial_of(line), column)}
-                yield texts.pop() if len(texts) == 1 else ""
+                added = self._added(trial_of(line), column)
+                texts = {_cell(parameter_text(value)) for value in added}
+                yield texts.pop() if len(texts) == 1 else row.get(column, "")
+
+    @property
+    def _is_named(self) -> bool:
+        """Return whether all rows have the labels that the run gives them."""
+        places = [(i, name) for i, name in enumerate(self.header) if name in NAMING_COLUMNS]
+        return all(
+            _cells_of(line)[place] == _cell(parameter_text(label))
+            for line in self._lines
+            for place, column in places
+            for label in self._added(trial_of(line), column)
+        )
 
     def __exit__(self, *_: object) -> None:
         os.close(self._file)
@@ -257,12 +288,26 @@ def _stamp(path: Path) -> tuple[int, int, int] | None:
 
 
 def read_rows(folder: Path) -> pd.DataFrame:
-    """Return the last row of each trial of a folder's journal, all as text."""
+    """Return the last row of each trial of a folder, the methods' and the controls', as text."""
     import pandas as pd
 
-    path = Path(folder) / FILE_NAME
-    if not path.is_file():
+    if not (Path(folder) / FILE_NAME).is_file():
         raise InputError(f"There is no {FILE_NAME} in {folder}; run a spec first.")
+    methods, controls = (_rows_of(Path(folder) / name) for name in FILE_NAMES)
+    table = methods
+    if len(controls):
+        # A run that was killed while it moved rows leaves them in both files.
+        both = pd.concat([methods, controls], ignore_index=True).fillna("")
+        table = both.drop_duplicates("trial_id", keep="last", ignore_index=True)
+    if "control" not in table:
+        # No run has resumed here since controls have a file of their own.
+        table.insert(len(IDENTITY_COLUMNS), "control", "")
+    return table
+
+
+def _rows_of(path: Path) -> pd.DataFrame:
+    import pandas as pd
+
     journal = Journal(path, ())
     header = journal.header or journal_columns((), ())
     lines = journal.lines
@@ -280,28 +325,32 @@ def read_rows(folder: Path) -> pd.DataFrame:
     return table
 
 
-def read_trials(folder: str | Path) -> pd.DataFrame:
+def read_trials(
+    folder: str | Path, *, which: Literal["methods", "controls", "all"] = "methods"
+) -> pd.DataFrame:
     """Return the journal of a result folder as a table.
 
     Parameters
     ----------
     folder : str or Path
         A folder that holds ``trials.csv``.
+    which : {"methods", "controls", "all"}
+        Rows of methods (``trials.csv``), of controls (``controls.csv``), or both.
 
     Returns
     -------
     DataFrame
         One row per trial. Metrics and seconds are ``float64``; a parameter column is ``Int64``,
         ``float64``, ``boolean`` or ``object`` (text), whichever holds all its values, and missing
-        where a component has no such parameter or the value is None; all else is text. Of the
-        columns that only some runs have, ``labels`` (missing where all are) and ``tuned`` are typed
-        as parameters are, ``inner_score`` and ``tune_seconds`` are ``float64``, ``control`` is
-        text.
+        where a component has no such parameter or the value is None; all else is text. The column
+        ``control`` is empty for a method. Of the columns that only some runs have, ``labels``
+        (missing where all are) and ``tuned`` are typed as parameters are, ``inner_score`` and
+        ``tune_seconds`` are ``float64``.
 
     Raises
     ------
     InputError
-        If there is no journal or it is damaged, with file, line and column of a wrong cell.
+        If there is no journal or it is damaged; a wrong cell is named by file, line and column.
 
     Notes
     -----
@@ -312,7 +361,9 @@ def read_trials(folder: str | Path) -> pd.DataFrame:
     import pandas as pd
 
     table = read_rows(Path(folder))
-    text = {*IDENTITY_COLUMNS, "control", "status", "reason"}
+    if which != "all":
+        table = table[(table["control"] != "") == (which == "controls")].reset_index(drop=True)
+    text = {*IDENTITY_COLUMNS, *NAMING_COLUMNS, "status", "reason"}
     for column in table.columns:
         if column in text:
             continue
@@ -323,11 +374,11 @@ def read_trials(folder: str | Path) -> pd.DataFrame:
             typed = _typed(pd.Series(distinct, dtype=object))
             table[column] = typed.take(codes).set_axis(table.index)
         else:
-            table[column] = _numbers(cells, Path(folder) / FILE_NAME)
+            table[column] = _numbers(cells, Path(folder))
     return table
 
 
-def _numbers(cells: pd.Series[Any], path: Path) -> pd.Series[float]:
+def _numbers(cells: pd.Series[Any], folder: Path) -> pd.Series[float]:
     import pandas as pd
 
     numbers = pd.to_numeric(cells, errors="coerce").astype("float64")
@@ -336,13 +387,16 @@ def _numbers(cells: pd.Series[Any], path: Path) -> pd.Series[float]:
     wrong = missing[missing.str.lower() != "nan"]
     if wrong.empty:
         return numbers
-    header, lines, _ = _read(path)
-    place = header.index(str(cells.name))
-    cells_of = (printable(_cells_of(line)[place]) for line in lines)
-    line = next(i for i, cell in enumerate(cells_of, start=2) if cell == wrong.iloc[0])
+    place = next(
+        f"{path}, line {number}"
+        for path in (folder / name for name in FILE_NAMES)
+        for header, lines, _ in [_read(path)]
+        for number, line in enumerate(lines, start=2)
+        if printable(_cells_of(line)[header.index(str(cells.name))]) == wrong.iloc[0]
+    )
     raise InputError(
-        f"{path}, line {line}: {cells.name} is {wrong.iloc[0]!r}, which is not a number; restore "
-        "the file, or move it away to start over."
+        f"{place}: {cells.name} is {wrong.iloc[0]!r}, which is not a number; restore the file, or "
+        "move it away to start over."
     )
 
 
@@ -457,10 +511,6 @@ def _line(cells: Sequence[str]) -> str:
 def _cells_of(line: str) -> list[str]:
     cells = next(csv.reader([line])) if '"' in line else line.split(",")
     return [from_cell(cell) for cell in cells] if "'" in line else cells
-
-
-def _trial_of(line: str) -> str:
-    return line.partition(",")[0]
 
 
 def _cell(value: object) -> str:

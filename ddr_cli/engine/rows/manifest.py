@@ -238,7 +238,9 @@ def _blas() -> list[dict[str, Any]]:
         for library in threadpool_info()
         if library.get("user_api") == "blas"
     ]
-    return [library for i, library in enumerate(found) if library not in found[:i]]
+    each = [library for i, library in enumerate(found) if library not in found[:i]]
+    # They are found in the order in which they were loaded, which differs between runs.
+    return sorted(each, key=lambda library: [str(library.get(name)) for name in kept])
 
 
 def packages_of(spec: Spec) -> dict[str, str]:

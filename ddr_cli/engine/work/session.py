@@ -15,7 +15,8 @@ import numpy as np
 from ddr_cli.core.errors import InputError
 from ddr_cli.core.own_code import shown
 from ddr_cli.engine.rows.embeddings import KeptEmbedding, embedding_path
-from ddr_cli.engine.rows.journal import OK, Journal, parameter_text
+from ddr_cli.engine.rows.journal import OK, parameter_text
+from ddr_cli.engine.rows.journals import Journals
 from ddr_cli.engine.rows.manifest import Manifest, SessionRecord, manifest_of, now, packages_of
 from ddr_cli.engine.rows.result import Coordinates, TrialResult
 from ddr_cli.engine.rows.tracebacks import Tracebacks
@@ -47,7 +48,7 @@ class Session:
         plan: Plan,
         dataset: Dataset,
         draws: Draws,
-        journal: Journal,
+        journals: Journals,
         progress: Progress,
         record: SessionRecord,
     ) -> None:
@@ -55,10 +56,10 @@ class Session:
         self._dataset = dataset
         self._draws = draws
         self._labels = Labels.of(dataset)
-        self._journal = journal
+        self._journals = journals
         self._progress = progress
         self._record = record
-        self._tracebacks = Tracebacks(journal.path.parent)
+        self._tracebacks = Tracebacks(journals.folder)
         self._parameter_cells: dict[int, dict[str, str]] = {}
         self._ended = 0
         self._failed = 0
@@ -66,13 +67,14 @@ class Session:
     def run(self, decision: Decision, executor: Executor) -> bool:
         """Run the trials that a decision names; return whether they were interrupted."""
         todo, asked = decision.todo, len(decision.asked)
-        folder = self._journal.path.parent
+        folder = self._journals.folder
         manifest = manifest_of(folder, self._plan)
         manifest.sizes = dict(self._draws.sizes)
         manifest.begin_session(self._record, packages_of(self._plan.spec))
         manifest.write(folder)
-        failed_before = sum(each != OK for each in self._journal.status.values())
-        failed_before -= sum(self._journal.status.get(each, OK) != OK for each in todo)
+        status = self._journals.status
+        failed_before = sum(each != OK for each in status.values())
+        failed_before -= sum(status.get(each, OK) != OK for each in todo)
         self._progress.begin(self._plan.spec.name, asked, asked - len(todo), failed_before)
         try:
             self._work(decision, executor, manifest)
@@ -111,7 +113,7 @@ class Session:
                     for ended in ends:
                         if schedule.is_prepared and not record.startup_seconds:
                             record.startup_seconds = round(time.perf_counter() - wall, 3)
-                            manifest.write(self._journal.path.parent)
+                            manifest.write(self._journals.folder)
                         self._take(ended)
         finally:
             spent = time.process_time() - cpu + (schedule.cpu_seconds if schedule else 0)
@@ -128,7 +130,7 @@ class Session:
         if not results:
             return
         self._tracebacks.keep(results)
-        self._journal.append([self._row(result) for result in results])
+        self._journals.append([self._row(result) for result in results])
         failed = sum(result.status != OK for result in results)
         self._ended += len(results)
         self._failed += failed
@@ -154,10 +156,10 @@ class Session:
             "reducer": shown(trial.reducer.name),
             # Existing journals use this name for measures, too.
             "classifier": shown(trial.evaluator.name),
+            **self._plan.names_of(result.trial_id),
             **cells,
             "split.train": trial.split.train,
             "labels": ALL if trial.labels is None else trial.labels,
-            "control": trial.control,
             "tuned": len(trial.tuning.candidates) if trial.tuning is not None else None,
             "inner_score": result.inner_score,
             "tune_seconds": _rounded(result.tune_seconds),
@@ -214,7 +216,7 @@ class Session:
                 subclasses=None if own.subclasses is None else tuple(own.subclasses.tolist()),
                 coordinates=_shortened(coordinates),
                 prototypes=None if prototypes is None else _shortened(prototypes),
-            ).write(embedding_path(self._journal.path.parent, self._plan, trial_id))
+            ).write(embedding_path(self._journals.folder, self._plan, trial_id))
 
 
 def _shortened(coordinates: Coordinates) -> Coordinates:

@@ -54,11 +54,14 @@ class ForestEmbedding(Reducer):
         The rows of :math:`V^T`.
     explained_variance_ : ndarray of shape (n_components,)
         Variance along each, descending.
+    shift_ : ndarray of shape (n_features,)
+        What is subtracted from each feature before scaling: its value nearest to 0 where it never
+        changes sign, 0 elsewhere. The trees compute in float32, which keeps 7 digits.
     scale_ : ndarray of shape (n_features,)
-        Powers of two by which the trees' features are multiplied, so that each has a range in
+        Powers of two by which the shifted features are multiplied, so that each has a range in
         [1, 2); 0 for constant features.
     forest_ : sklearn.ensemble.RandomForestClassifier
-        The forest, fitted to the scaled features.
+        The forest, fitted to the shifted and scaled features.
     classes_ : ndarray of shape (n_classes,)
         Class labels. Every label is a class here, -1 too.
 
@@ -101,14 +104,15 @@ class ForestEmbedding(Reducer):
     def fit(self, X: ArrayLike, y: ArrayLike) -> ForestEmbedding:
         """Grow the trees from points and their classes `y`, and find the components."""
         points, code = self._points_and_classes(X, y)
-        self.scale_ = _powers_of_two(points)
+        self.shift_, self.scale_ = _shift_and_scale(points)
         self.forest_ = RandomForestClassifier(
             self.n_estimators,
             min_samples_leaf=self.min_samples_leaf,
             random_state=self.random_state,
             n_jobs=1,
         ).fit(self._scaled(points), code)
-        self._encoder = OneHotEncoder().fit(self.forest_.apply(self._scaled(points)))
+        encoder = OneHotEncoder().set_output(transform="default")
+        self._encoder = encoder.fit(self.forest_.apply(self._scaled(points)))
         leaves = self._leaves(points)
         self._check_rank(len(code) - 1, points)
         pca = fit_pca(leaves, min(self.n_components, *leaves.shape))
@@ -133,11 +137,15 @@ class ForestEmbedding(Reducer):
         return reached.tocsr() / np.sqrt(self.n_estimators)
 
     def _scaled(self, points: Any) -> Any:
-        return points @ sp.diags_array(self.scale_)
+        shift: Any = self.shift_
+        sparse: bool = sp.issparse(points)
+        if sparse:
+            shift = sp.csr_array(np.ones((points.shape[0], 1))) @ sp.csr_array(shift[None])
+        return (points.astype(np.float64) - shift) @ sp.diags_array(self.scale_)
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
-            version=2,
+            version=3,
             nested=True,
             grids={
                 "n_components": tuple(range(1, 21)),
@@ -147,10 +155,11 @@ class ForestEmbedding(Reducer):
         )
 
 
-def _powers_of_two(points: Any) -> NDArray[np.float64]:
-    """Return the factor of each feature: scikit-learn's trees cannot split a range of 1e-7."""
+def _shift_and_scale(points: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the shift and factor of each feature: trees split no range below 1e-7, in float32."""
     sparse: bool = sp.issparse(points)
     low, high = min_max_axis(points, axis=0) if sparse else (points.min(axis=0), points.max(axis=0))
-    spread = (high - low).astype(np.float64)
-    exponent = np.minimum(1 - np.frexp(spread)[1], _LARGEST_EXPONENT)
-    return np.where(spread > 0, np.ldexp(1.0, exponent), 0.0)
+    low, high = low.astype(np.float64), high.astype(np.float64)
+    exponent = np.minimum(1 - np.frexp(high - low)[1], _LARGEST_EXPONENT)
+    scale = np.where(high > low, np.ldexp(1.0, exponent), 0.0)
+    return np.clip(0.0, low, high), scale

@@ -9,7 +9,11 @@ import numpy as np
 from annotated_types import Ge
 
 from ddr_cli.core.registry import registered
-from ddr_cli.reducers.discriminant import LinearDiscriminant, fewer_than_classes
+from ddr_cli.reducers.discriminant import (
+    LinearDiscriminant,
+    MeansDiscriminant,
+    requested_components,
+)
 from ddr_cli.reducers.reducer import Codes, Floats
 from ddr_cli.reducers.registry import Traits, one_less_than_classes, rank_of_centred
 
@@ -22,7 +26,7 @@ from ddr_cli.reducers.registry import Traits, one_less_than_classes, rank_of_cen
     label="HSIC PCA",
     look=("vermilion", "s"),
 )
-class HSICPCA(LinearDiscriminant):
+class HSICPCA(MeansDiscriminant):
     r"""Orthonormal directions that depend most on the labels, by the Hilbert-Schmidt criterion.
 
     The rows of `components_` are the leading eigenvectors of
@@ -35,13 +39,14 @@ class HSICPCA(LinearDiscriminant):
 
     Parameters
     ----------
-    n_components : int, default=2
-        Dimensions. With ``pca_weight=0`` the matrix has a rank of one less than there are classes:
-        so many, with a warning, where that is smaller; else at most the rank of the centred data.
+    n_components : int or None, default=None
+        Dimensions. With ``pca_weight=0`` at most min(n_features, n_classes - 1), the rank of the
+        matrix; else at most the rank of the centred data. None: all there are. Default: as for
+        `LDA`.
     pca_weight : float, default=0
         The weight w of the identity in the kernel of the labels, which adds w times the scatter of
         the points. The kernel of the labels adds for each class its size squared times its mean's
-        square, so that values from 1 to the size of a class weigh the two.
+        square, so that values from 1 to the size of a class weigh the two. Default: the paper's.
 
     Attributes
     ----------
@@ -82,8 +87,19 @@ class HSICPCA(LinearDiscriminant):
 
     pca_weight: Annotated[float, Ge(0)] = 0.0
 
-    def _directions(self, points: Any, Z: Floats, code: Codes) -> Floats:  # noqa: ARG002
-        m = self.n_components if self.pca_weight else fewer_than_classes(self)
+    def _check_rank(
+        self, rank: int, points: Any, *, reason: str = "all features are constant"
+    ) -> None:
+        if self.pca_weight:  # the classes are no limit
+            LinearDiscriminant._check_rank(self, rank, points, reason=reason)
+        else:
+            super()._check_rank(rank, points, reason=reason)
+
+    def _directions(self, points: Any, Z: Floats, code: Codes) -> Floats:
+        if self.pca_weight:
+            m = self.n_components or Z.shape[1]
+        else:
+            m = requested_components(self, Z.shape[1], points.shape[1])
         sums = np.zeros((len(self.classes_), Z.shape[1]))
         np.add.at(sums, code, Z)
         values, vectors = np.linalg.eigh(sums.T @ sums + self.pca_weight * (Z.T @ Z))
@@ -92,6 +108,7 @@ class HSICPCA(LinearDiscriminant):
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
+            version=2,
             nested=True,
             grids={
                 "n_components": tuple(range(1, 21 if self.pca_weight else 10)),

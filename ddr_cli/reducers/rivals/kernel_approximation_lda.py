@@ -9,12 +9,17 @@ import numpy as np
 from annotated_types import Ge, Gt
 from numpy.typing import ArrayLike, NDArray
 from sklearn.kernel_approximation import Nystroem
+from sklearn.metrics.pairwise import pairwise_kernels
 
 from ddr_cli.core.registry import registered
 from ddr_cli.numerics.eigen import deterministic_signs
-from ddr_cli.numerics.kernels import kernel_width
+from ddr_cli.numerics.kernels import kernel_gamma, kernel_origin
 from ddr_cli.numerics.scatter import data_span, scatter_matrices
-from ddr_cli.reducers.discriminant import discriminant_directions, fewer_than_classes
+from ddr_cli.reducers.discriminant import (
+    discriminant_directions,
+    requested_components,
+    unit_within,
+)
 from ddr_cli.reducers.reducer import Reducer
 from ddr_cli.reducers.registry import Traits, equal_ratios
 
@@ -37,24 +42,30 @@ class KernelApproximationLDA(Reducer):
 
     Parameters
     ----------
-    n_components : int, default=2
-        Dimensions; the number of classes less one, with a warning, where that is smaller.
+    n_components : int or None, default=None
+        Dimensions, at most n_classes - 1 and the rank of the features. None: all there are.
+        Default: scikit-learn's.
     n_landmarks : int, default=300
-        The number q of drawn points; all, where there are fewer.
+        The number q of drawn points; all, where there are fewer. Default: ours.
     kernel : {"rbf", "laplacian"}, default="rbf"
-        :math:`\exp(-\gamma \|x - x'\|_2^2)`, or :math:`\exp(-\gamma \|x - x'\|_1)`.
+        :math:`\exp(-\gamma \|x - x'\|_2^2)`, or :math:`\exp(-\gamma \|x - x'\|_1)`. Default: that
+        of scikit-learn's Nystroem.
     gamma : "scale" or float, default="scale"
-        :math:`\gamma`; "scale" is the reciprocal of the points' total variance.
+        :math:`\gamma`; "scale" is the reciprocal of the total variance, for "laplacian" of
+        the sum of the features' standard deviations.
     reg : float, default=0.001
         Ridge: this share of the mean eigenvalue of the within-class scatter is added to its
-        diagonal.
+        diagonal. Default: ours.
     random_state : int, RandomState or None, default=None
         Draws the points.
 
     Attributes
     ----------
     dual_components_ : ndarray of shape (n_components, q)
-        The directions a, by decreasing ratio.
+        The directions as combinations :math:`K_{qq}^{-1/2} a` of the drawn points' images, by
+        decreasing ratio.
+    X_fit_ : ndarray of shape (q, n_features)
+        The drawn points.
     eigenvalues_ : ndarray of shape (n_components,)
         The ratios :math:`\lambda`.
     gamma_ : float
@@ -91,7 +102,7 @@ class KernelApproximationLDA(Reducer):
     _needs_labels = True
     _fitted = "dual_components_"
 
-    n_components: Annotated[int, Ge(1)] = 2
+    n_components: Annotated[int, Ge(1)] | None = None
     n_landmarks: Annotated[int, Ge(1)] = 300
     kernel: Literal["rbf", "laplacian"] = "rbf"
     gamma: Literal["scale"] | Annotated[float, Gt(0)] = "scale"
@@ -101,30 +112,37 @@ class KernelApproximationLDA(Reducer):
     def fit(self, X: ArrayLike, y: ArrayLike) -> KernelApproximationLDA:
         """Draw points, and find the directions that tell the classes `y` apart."""
         points, code = self._points_and_classes(X, y)
-        m = fewer_than_classes(self)
-        self.gamma_ = kernel_width(points, self.gamma)
-        self._features = Nystroem(
+        self.gamma_ = kernel_gamma(points, self.gamma, self.kernel)
+        features = Nystroem(
             self.kernel,
             gamma=self.gamma_,
             n_components=min(self.n_landmarks, points.shape[0]),
             random_state=self.random_state,
-        )
-        span = data_span(self._features.fit_transform(points.astype(np.float64)))
+        ).set_output(transform="default")
+        self._origin = kernel_origin(points, self.kernel)
+        span = data_span(features.fit_transform(points.astype(np.float64) - self._origin))
+        m = requested_components(self, span.rank)
         self._check_rank(span.rank, points, reason="all points have the same features")
         S_w, S_b = scatter_matrices(span.coordinates, code)
         self.eigenvalues_, A = discriminant_directions(S_b, S_w, m, self.reg)
-        self.dual_components_ = deterministic_signs(span.basis @ A).T
-        self._shift = span.mean @ self.dual_components_.T
+        A = unit_within(A, span.coordinates, code, self.reg)
+        directions = deterministic_signs(span.basis @ A)
+        self.dual_components_ = directions.T @ features.normalization_
+        self._shift = span.mean @ directions
+        self.X_fit_ = points[features.component_indices_]
         return self
 
     def transform(self, X: ArrayLike) -> NDArray[Any]:
         """Project the points' features on the directions."""
         points = self._points(X)
-        features = self._features.transform(points.astype(np.float64))
-        return np.asarray(features @ self.dual_components_.T - self._shift).astype(points.dtype)
+        drawn = self.X_fit_.astype(np.float64) - self._origin
+        centred = points.astype(np.float64) - self._origin
+        K = pairwise_kernels(centred, drawn, metric=self.kernel, gamma=self.gamma_)
+        return np.asarray(K @ self.dual_components_.T - self._shift).astype(points.dtype)
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
+            version=2,
             nested=True,
             grids={
                 "n_components": tuple(range(1, 10)),

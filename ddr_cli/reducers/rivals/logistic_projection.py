@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import scipy.sparse as sp
 from annotated_types import Ge, Gt
 from numpy.typing import ArrayLike
-from sklearn.linear_model import LogisticRegression
+from scipy.optimize import minimize
+from sklearn.exceptions import ConvergenceWarning
 
 from ddr_cli.core.registry import registered
 from ddr_cli.numerics.eigen import deterministic_signs
-from ddr_cli.reducers.discriminant import fewer_than_classes
-from ddr_cli.reducers.reducer import LinearReducer
+from ddr_cli.numerics.threads import one_thread
+from ddr_cli.reducers.discriminant import requested_components
+from ddr_cli.reducers.reducer import Codes, Floats, LinearReducer
 from ddr_cli.reducers.registry import Traits, equal_ratios, one_less_than_classes
+
+_MEMORY = 20  # pairs of steps that L-BFGS keeps
 
 
 @dataclass(eq=False, repr=False)
@@ -39,14 +44,16 @@ class LogisticProjection(LinearReducer):
 
     Parameters
     ----------
-    n_components : int, default=2
-        Dimensions; the number of classes less one, with a warning, where that is smaller.
+    n_components : int or None, default=None
+        Dimensions, at most min(n_features, n_classes - 1). None: all there are.
+        Default: scikit-learn's.
     C : float, default=1
-        The weight of the likelihood against the penalty.
+        The weight of the likelihood against the penalty. Default: scikit-learn's.
     max_iter : int, default=2000
-        Most iterations of L-BFGS.
-    tol : float, default=1e-6
-        Converged when no entry of the gradient, of the mean over points, exceeds it.
+        Most iterations of L-BFGS. Default: ours.
+    tol : float, default=1e-7
+        Converged when no entry of the gradient, in units in which features and intercepts have the
+        same curvature, exceeds this fraction of the largest at W = 0. Default: ours.
 
     Attributes
     ----------
@@ -69,9 +76,9 @@ class LogisticProjection(LinearReducer):
     Not for more dimensions than classes less one, nor when the classes can be separated completely
     and `C` is large: the weights then grow until the search ends.
 
-    scikit-learn's ``LogisticRegression``, which is given dense points centred, and all points at a
-    scale that suits L-BFGS with C to match; the solution is the same. The penalty depends on the
-    units of the features.
+    The penalty depends on the units of the features; how fast the search ends does not. For two
+    classes scikit-learn's ``LogisticRegression`` has one row of weights w with the penalty
+    :math:`\frac12 |w|^2`. The rows -w/2 and w/2 here have half of it, so its C is twice ours.
 
     For n points, d features and C classes: :math:`O(n d C)` for each iteration; sparse data stay
     sparse.
@@ -91,35 +98,92 @@ class LogisticProjection(LinearReducer):
 
     _needs_labels = True
 
-    n_components: Annotated[int, Ge(1)] = 2
+    n_components: Annotated[int, Ge(1)] | None = None
     C: Annotated[float, Gt(0)] = 1.0
     max_iter: Annotated[int, Ge(1)] = 2000
-    tol: Annotated[float, Gt(0)] = 1e-6
+    tol: Annotated[float, Gt(0)] = 1e-7
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> LogisticProjection:
         """Find the weights from points and their classes `y`, and their singular vectors."""
         points, code = self._points_and_classes(X, y)
-        m = fewer_than_classes(self)
-        exact = points.astype(np.float64)
-        mean = np.asarray(exact.mean(axis=0)).ravel()
-        sparse: bool = sp.issparse(exact)
-        moved = exact if sparse else exact - mean
-        unit = np.sqrt(float(moved.multiply(moved).mean() if sparse else np.mean(moved**2))) or 1.0
-        model = LogisticRegression(C=self.C * unit**2, max_iter=self.max_iter, tol=self.tol)
-        weights = model.fit(moved / unit, code).coef_ / unit
-        self.n_iter_ = int(np.max(model.n_iter_))
+        mean = np.asarray(points.mean(axis=0), dtype=np.float64).ravel()
+        weights = self._weights(points.astype(np.float64), mean, code)
         rank = int(np.linalg.matrix_rank(weights))
-        if rank < m:
+        m = requested_components(self, rank, points.shape[1])
+        if not 0 < m <= rank:
             reason = f"all features are constant, or so small that none has weight at C={self.C}"
             self._check_rank(rank, points, reason=reason)
-        _, sizes, axes = np.linalg.svd(weights - (len(weights) > 1) * weights.mean(axis=0))
+        _, sizes, axes = np.linalg.svd(weights - weights.mean(axis=0))
         self.singular_values_ = sizes[:m]
         scaled = deterministic_signs(axes[:m].T * sizes[:m])
         self.components_, self.mean_ = scaled.T.astype(points.dtype), mean.astype(points.dtype)
         return self
 
+    @one_thread()
+    def _weights(self, points: Any, mean: Floats, code: Codes) -> Floats:
+        """Minimise the objective over weights and intercepts; return the weights.
+
+        L-BFGS sees each feature centred and scaled so that the curvature at W = 0 is 1.
+        """
+        (n, d), n_classes = points.shape, len(self.classes_)
+        is_sparse: bool = sp.issparse(points)
+        if is_sparse:
+            squares = np.asarray(points.multiply(points).sum(axis=0)).ravel() - n * mean**2
+            shift = mean
+        else:
+            points, shift = points - mean, np.zeros(d)
+            squares = np.einsum("ij,ij->j", points, points)
+        unit = np.sqrt(1 + self.C * np.maximum(squares, 0.0) / n_classes)
+        of_intercept = np.sqrt(self.C * n / n_classes)
+        one_hot = np.eye(n_classes)[code]
+
+        def objective(flat: Floats) -> tuple[float, Floats]:
+            V = flat.reshape(n_classes, d + 1)
+            W = V[:, :-1] / unit
+            logits = points @ W.T + (V[:, -1] / of_intercept - W @ shift)
+            logits -= logits.max(axis=1, keepdims=True)
+            chances = np.exp(logits)
+            sums = chances.sum(axis=1, keepdims=True)
+            loss = np.log(sums).sum() - logits[np.arange(n), code].sum()
+            slope = self.C * (chances / sums - one_hot)
+            by_intercept = slope.sum(axis=0)[:, None]
+            by_weight = (points.T @ slope).T - by_intercept * shift + W
+            gradient = np.hstack([by_weight / unit, by_intercept / of_intercept])
+            return float(self.C * loss + np.vdot(W, W) / 2), gradient.ravel()
+
+        start = np.zeros(n_classes * (d + 1))
+        steepest = float(np.abs(objective(start)[1]).max())
+        found = minimize(
+            objective,
+            start,
+            jac=True,
+            method="L-BFGS-B",
+            options={
+                "maxiter": self.max_iter,
+                "maxfun": 20 * self.max_iter,
+                "maxcor": _MEMORY,
+                "ftol": 0.0,
+                "gtol": self.tol * steepest,
+            },
+        )
+        self.n_iter_ = int(found.nit)
+        left = float(np.abs(found.jac).max())
+        if left > self.tol * steepest:
+            remedy = "Lower C, or raise tol"
+            if self.n_iter_ >= self.max_iter:
+                remedy = f"Increase max_iter={self.max_iter}, or lower C"
+            warnings.warn(
+                f"LogisticProjection has not converged after {self.n_iter_} iterations: the "
+                f"gradient is {left / steepest:.1e} of that at the start, above tol={self.tol}. "
+                f"{remedy}.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        return np.asarray(found.x.reshape(n_classes, d + 1)[:, :-1] / unit)
+
     def __ddr_traits__(self) -> Traits:
         return Traits(
+            version=2,
             nested=True,
             grids={
                 "n_components": tuple(range(1, 10)),

@@ -36,6 +36,7 @@ class LOL(LinearDiscriminant):
     ----------
     n_components : int, default=2
         Dimensions, at most the rank of the centred data. The first C - 1 hold the C class means.
+        Default: ours.
 
     Attributes
     ----------
@@ -82,6 +83,7 @@ class LOL(LinearDiscriminant):
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
+            version=2,
             nested=True,
             grids={"n_components": tuple(range(1, 21))},
             max_components=rank_of_centred,

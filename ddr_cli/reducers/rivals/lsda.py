@@ -12,9 +12,11 @@ from ddr_cli.core.registry import registered
 from ddr_cli.numerics.generalized_eigen import generalized_eigenpairs
 from ddr_cli.numerics.neighbor_graphs import neighbor_affinity
 from ddr_cli.numerics.scatter import laplacian_form, symmetric
-from ddr_cli.reducers.discriminant import LinearDiscriminant
+from ddr_cli.reducers.discriminant import LinearDiscriminant, unit_within
 from ddr_cli.reducers.reducer import Codes, Floats
 from ddr_cli.reducers.registry import Traits, rank_of_centred
+
+_ZERO = 1e-10  # the authors' code drops directions with an eigenvalue below it
 
 
 @dataclass(eq=False, repr=False)
@@ -31,7 +33,9 @@ class LSDA(LinearDiscriminant):
     The rows :math:`a` of `components_` are the leading solutions of
 
     .. math:: X (\alpha L_b + (1 - \alpha) W_w) X^T a = \lambda X D_w X^T a, \qquad
-        a^T X D_w X^T a = 1.
+        a^T X D_w X^T a = c,
+
+    with :math:`\lambda > 0`; the constant c makes the within-class variance along the first 1.
 
     Two points are connected, with weight 1, if either is among the other's `n_neighbors` nearest:
     in :math:`W_w` if they are of one class, in :math:`W_b`, whose Laplacian is :math:`L_b`, if not;
@@ -40,11 +44,15 @@ class LSDA(LinearDiscriminant):
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions, at most the rank of :math:`X D_w X^T`.
+        Dimensions, at most the number of directions with :math:`\lambda > 0`. The authors' code
+        drops the others too: along them near points of one class are on opposite sides. Default:
+        ours.
     n_neighbors : int, default=5
-        Neighbours of a point, of any class.
-    alpha : float, default=0.5
-        The weight :math:`\alpha`, between 0 and 1, of pushing apart.
+        Neighbours of a point, of any class. Default: the example in D. Cai's code, whose own
+        default takes all pairs.
+    alpha : float, default=0.1
+        The weight :math:`\alpha`, between 0 and 1, of pushing apart. Default: that of D. Cai's code
+        (beta).
 
     Attributes
     ----------
@@ -84,7 +92,7 @@ class LSDA(LinearDiscriminant):
     """
 
     n_neighbors: Annotated[int, Ge(1)] = 5
-    alpha: Annotated[float, Ge(0), Le(1)] = 0.5
+    alpha: Annotated[float, Ge(0), Le(1)] = 0.1
 
     def _directions(self, points: Any, Z: Floats, code: Codes) -> Floats:
         graph, _, _ = neighbor_affinity(points, self.n_neighbors, weights="binary")
@@ -101,10 +109,17 @@ class LSDA(LinearDiscriminant):
             symmetric(Z.T @ (degree * Z)),
             self.n_components,
         )
-        return A
+        positive = int(np.sum(self.eigenvalues_ > _ZERO))
+        if positive < self.n_components:
+            raise ValueError(
+                f"n_components={self.n_components}, but LSDA has {positive} directions with a "
+                f"positive eigenvalue here; the others are noise. Lower n_components."
+            )
+        return unit_within(A, Z, code)
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
+            version=2,
             nested=True,
             grids={
                 "n_components": tuple(range(1, 21)),

@@ -28,7 +28,7 @@ class MMC(LinearDiscriminant):
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions, at most the rank of the centred data.
+        Dimensions, at most the rank of the centred data. Default: ours.
 
     Attributes
     ----------
@@ -76,6 +76,7 @@ class MMC(LinearDiscriminant):
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
+            version=2,
             nested=True,
             grids={"n_components": tuple(range(1, 21))},
             max_components=rank_of_centred,

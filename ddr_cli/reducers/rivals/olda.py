@@ -8,7 +8,7 @@ import numpy as np
 
 from ddr_cli.core.registry import registered
 from ddr_cli.numerics.scatter import scatter_matrices
-from ddr_cli.reducers.discriminant import LinearDiscriminant, fewer_than_classes
+from ddr_cli.reducers.discriminant import MeansDiscriminant, requested_components
 from ddr_cli.reducers.reducer import Codes, Floats
 from ddr_cli.reducers.registry import Traits, one_less_than_classes
 
@@ -20,7 +20,7 @@ from ddr_cli.reducers.registry import Traits, one_less_than_classes
     label="OLDA",
     look=("blue", "s"),
 )
-class OLDA(LinearDiscriminant):
+class OLDA(MeansDiscriminant):
     r"""Orthonormal directions of the span in which the classes are apart against the total scatter.
 
     The leading solutions of :math:`S_b g = \lambda S_t g` on the span of the data, which
@@ -29,8 +29,9 @@ class OLDA(LinearDiscriminant):
 
     Parameters
     ----------
-    n_components : int, default=2
-        Dimensions; the number of classes less one, with a warning, where that is smaller.
+    n_components : int or None, default=None
+        Dimensions, at most min(n_features, n_classes - 1). None: all there are.
+        Default: scikit-learn's.
 
     Attributes
     ----------
@@ -70,8 +71,8 @@ class OLDA(LinearDiscriminant):
     (150, 2)
     """
 
-    def _directions(self, points: Any, Z: Floats, code: Codes) -> Floats:  # noqa: ARG002
-        m = fewer_than_classes(self)
+    def _directions(self, points: Any, Z: Floats, code: Codes) -> Floats:
+        m = requested_components(self, Z.shape[1], points.shape[1])
         # The coordinates' columns are orthogonal, so their lengths alone whiten the total scatter.
         length = np.linalg.norm(Z, axis=0)
         between = scatter_matrices(Z / length, code)[1]
@@ -81,6 +82,7 @@ class OLDA(LinearDiscriminant):
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
+            version=2,
             nested=True,
             grids={"n_components": tuple(range(1, 10))},
             max_components=one_less_than_classes,

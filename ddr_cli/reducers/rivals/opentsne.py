@@ -8,6 +8,7 @@ from typing import Annotated, Any, Self
 import numpy as np
 from annotated_types import Ge, Gt, Le
 from numpy.typing import ArrayLike, NDArray
+from sklearn import config_context
 from threadpoolctl import threadpool_limits
 
 from ddr_cli.core.extras import load_library
@@ -36,13 +37,14 @@ class OpenTSNE(Embedding):
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions of the embedding, 1 or 2: what the library's tree and grid can do.
+        Dimensions of the embedding, 1 or 2: what the library's tree and grid can do. Default:
+        openTSNE's.
     perplexity : float, default=30
         Effective number of neighbours; a third of the points less one, with a warning of the
-        library, where that is smaller.
+        library, where that is smaller. Default: openTSNE's.
     exaggeration : float, default=1
         The factor of :math:`p_{ij}`, after the early iterations, in which it is 12: above 1,
-        clusters are tighter.
+        clusters are tighter. Default: openTSNE's.
     random_state : int, RandomState or None, default=None
         Draws what the library leaves to chance: the approximate neighbours of many points.
 
@@ -82,7 +84,7 @@ class OpenTSNE(Embedding):
         points = self._points(X, y, reset=True)
         self._check_dimensions(points.shape[0])
         library = load_library("openTSNE")
-        with threadpool_limits(1):
+        with threadpool_limits(1), config_context(transform_output="default"):
             self.model_ = library.TSNE(
                 n_components=self.n_components,
                 perplexity=self.perplexity,
@@ -98,7 +100,7 @@ class OpenTSNE(Embedding):
     def transform(self, X: ArrayLike) -> NDArray[Any]:
         """Place points, each by itself, among the training points."""
         points = self._points(X)
-        with threadpool_limits(1):
+        with threadpool_limits(1), config_context(transform_output="default"):
             placed = self.model_.transform(points.astype(np.float64))
         return np.asarray(placed).astype(points.dtype)
 

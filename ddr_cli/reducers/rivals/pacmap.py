@@ -11,6 +11,7 @@ from typing import Annotated, Any, Self
 import numpy as np
 from annotated_types import Ge, Gt
 from numpy.typing import ArrayLike, NDArray
+from sklearn import config_context
 
 from ddr_cli.core.extras import load_library
 from ddr_cli.core.registry import registered
@@ -44,13 +45,13 @@ class PaCMAP(Embedding):
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions of the embedding, at most those of the data, and 100.
+        Dimensions of the embedding, at most those of the data, and 100. Default: PaCMAP's.
     n_neighbors : int, default=10
-        Near pairs of each point; fewer where there are few points.
+        Near pairs of each point; fewer where there are few points. Default: PaCMAP's.
     mid_near_ratio : float, default=0.5
-        Mid-near pairs per near one.
+        Mid-near pairs per near one. Default: PaCMAP's.
     further_ratio : float, default=2.0
-        Further pairs per near one.
+        Further pairs per near one. Default: PaCMAP's.
     random_state : int, RandomState or None, default=None
         Draws the pairs.
 
@@ -91,7 +92,8 @@ class PaCMAP(Embedding):
         points = self._points(X, y, reset=True)
         self._check_rank(min(points.shape[0] - 1, points.shape[1], _MOST), points)
         library = load_library("pacmap")
-        with one_thread_in_numba(), _quiet(library):
+        arrays = config_context(transform_output="default")
+        with one_thread_in_numba(), arrays, _quiet(library):
             self.model_ = library.PaCMAP(
                 n_components=self.n_components,
                 n_neighbors=self.n_neighbors,
@@ -106,7 +108,9 @@ class PaCMAP(Embedding):
     def transform(self, X: ArrayLike) -> NDArray[Any]:
         """Place points, each by itself, among the training points."""
         points = self._points(X)
-        with one_thread_in_numba(), _quiet(load_library("pacmap")):
+        library = load_library("pacmap")
+        arrays = config_context(transform_output="default")
+        with one_thread_in_numba(), arrays, _quiet(library):
             placed = self.model_.transform(points, basis=self.X_fit_, save_pairs=False)
         return np.asarray(placed).astype(points.dtype)
 

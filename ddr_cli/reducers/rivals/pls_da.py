@@ -42,9 +42,10 @@ class PLSDA(LinearReducer):
     ----------
     n_components : int, default=2
         Dimensions, at most the rank of the centred data; fewer, with a warning, where they
-        reproduce the indicators.
+        reproduce the indicators. Default: scikit-learn's.
     scale : bool, default=True
-        Divide features and indicators by their standard deviation first, as is usual.
+        Divide features and indicators by their standard deviation first, as is usual. Default:
+        scikit-learn's.
 
     Attributes
     ----------

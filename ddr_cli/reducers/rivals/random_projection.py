@@ -20,12 +20,12 @@ from ddr_cli.reducers.registry import Traits
     "reducer", "random_projection", "orthonormal directions drawn at random", look=("green", "o")
 )
 class RandomProjection(LinearReducer):
-    """Project on orthonormal directions drawn at random, the same for any points.
+    r"""Project on orthonormal directions drawn at random, the same for any points.
 
     Parameters
     ----------
     n_components : int, default=2
-        How many, at most as many as features.
+        How many, at most as many as features. Default: ours.
     random_state : int, RandomState or None, default=None
         Draws the directions; the engine gives each split a seed of its own.
 
@@ -38,8 +38,9 @@ class RandomProjection(LinearReducer):
 
     Notes
     -----
-    Use it as a control: what a method adds to the mere number of dimensions. With very many
-    features it keeps distances about as they were.
+    Use it as a control: what a method adds to the mere number of dimensions. With many dimensions m
+    of many more features d, all distances shrink by about the same factor, :math:`\sqrt{m / d}`,
+    because the directions are orthonormal.
 
     Not to tell classes apart: it sees neither labels nor data.
 

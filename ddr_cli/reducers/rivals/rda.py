@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
+import scipy.sparse as sp
 from annotated_types import Ge, Le
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.extmath import safe_sparse_dot
@@ -13,7 +14,7 @@ from sklearn.utils.extmath import safe_sparse_dot
 from ddr_cli.core.registry import registered
 from ddr_cli.numerics.eigen import deterministic_signs
 from ddr_cli.numerics.scatter import data_span, scatter_matrices
-from ddr_cli.reducers.discriminant import fewer_than_classes
+from ddr_cli.reducers.discriminant import requested_components
 from ddr_cli.reducers.reducer import Floats, Reducer
 from ddr_cli.reducers.registry import Traits, one_less_than_classes
 
@@ -37,10 +38,10 @@ class RDA(Reducer):
     .. math:: \Sigma_k(\lambda) = \frac{(1 - \lambda) S_k + \lambda S}
         {(1 - \lambda) n_k + \lambda n}, \qquad
         \Sigma_k(\lambda, \gamma) = (1 - \gamma) \Sigma_k(\lambda)
-        + \gamma \frac{\mathrm{tr} \Sigma_k(\lambda)}{r} I
+        + \gamma \frac{\mathrm{tr} \Sigma_k(\lambda)}{p} I
 
-    with the scatter :math:`S_k` of its points, :math:`S = \sum_k S_k` and rank r of the data, and a
-    point has for it the score
+    with the scatter :math:`S_k` of its points, :math:`S = \sum_k S_k` and p features, and a point
+    has for it the score
 
     .. math:: d_k(x) = -\frac12 (x - m_k)^T \Sigma_k^{-1} (x - m_k) - \frac12 \ln |\Sigma_k|
         + \ln \frac{n_k}{n}.
@@ -52,12 +53,15 @@ class RDA(Reducer):
 
     Parameters
     ----------
-    n_components : int, default=2
-        Dimensions; the number of classes less one, with a warning, where that is smaller.
+    n_components : int or None, default=None
+        Dimensions, at most min(n_features, n_classes - 1). None: all there are.
+        Default: scikit-learn's.
     pooling : float, default=0.5
-        :math:`\lambda`, between 0, a covariance for each class, and 1, one for all.
+        :math:`\lambda`, between 0, a covariance for each class, and 1, one for all. Default: ours;
+        the paper chooses it by cross-validation.
     shrinkage : float, default=0.1
-        :math:`\gamma`, between 0 and 1, where distances are Euclidean up to a factor.
+        :math:`\gamma`, between 0 and 1, where distances are Euclidean up to a factor. Default:
+        ours; the paper chooses it by cross-validation.
 
     Attributes
     ----------
@@ -75,7 +79,10 @@ class RDA(Reducer):
     Not when a linear projection is needed: unless the covariance is pooled the scores are
     quadratic. Two shares have to be chosen, so tune it.
 
-    Computed on the span of the training points: what is outside it doesn't tell classes apart.
+    Where the rank r of the data is below the number of features p, every direction outside their
+    span has the variance :math:`\gamma \, \mathrm{tr} \Sigma_k(\lambda) / p` in class k: classes of
+    different spread differ there too. No p x p matrix is formed. With ``shrinkage=0`` the
+    covariances have no inverse there, and the scores are those in the span.
 
     For n points, d features, rank r and C classes: :math:`O(n d \min(n, d) + C (n r^2 + r^3))`.
 
@@ -94,18 +101,18 @@ class RDA(Reducer):
     _needs_labels = True
     _fitted = "axes_"
 
-    n_components: Annotated[int, Ge(1)] = 2
+    n_components: Annotated[int, Ge(1)] | None = None
     pooling: Annotated[float, Ge(0), Le(1)] = 0.5
     shrinkage: Annotated[float, Ge(0), Le(1)] = 0.1
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Find the classes' covariances, and the axes of the training points' scores."""
         points, code = self._points_and_classes(X, y)
-        m = fewer_than_classes(self)
-        span = data_span(points)
+        span, p = data_span(points), points.shape[1]
+        m = requested_components(self, span.rank, p)
         self._check_rank(span.rank, points)
         Z, pooled = span.coordinates, scatter_matrices(span.coordinates, code)[0]
-        centres, whiteners, constants = [], [], []
+        centres, whiteners, constants, outside = [], [], [], []
         for k, label in enumerate(self.classes_):
             members = Z[code == k]
             count, mean = len(members), members.mean(axis=0)
@@ -113,7 +120,8 @@ class RDA(Reducer):
             weight = (1 - self.pooling) * count + self.pooling * len(Z)
             covariance = ((1 - self.pooling) * own + self.pooling * pooled) / weight
             sizes, vectors = np.linalg.eigh(covariance)
-            sizes = (1 - self.shrinkage) * sizes + self.shrinkage * sizes.mean()
+            ridge = self.shrinkage * sizes.sum() / p
+            sizes = (1 - self.shrinkage) * sizes + ridge
             if not sizes[-1]:
                 raise ValueError(
                     f"RDA: no two points of class {label} differ; with pooling={self.pooling} its "
@@ -125,11 +133,17 @@ class RDA(Reducer):
                     f"{self.pooling} and shrinkage={self.shrinkage}; a larger shrinkage, such as "
                     f"0.1, makes it regular."
                 )
+            log_determinant = np.log(sizes).sum()
+            if ridge:
+                log_determinant += (p - span.rank) * np.log(ridge)
             centres.append(mean)
             whiteners.append(span.basis @ (vectors / np.sqrt(sizes)))
-            constants.append(np.log(count / len(Z)) - np.log(sizes).sum() / 2)
+            constants.append(np.log(count / len(Z)) - log_determinant / 2)
+            outside.append(1 / ridge if ridge else 0.0)
         self.means_ = span.mean + np.array(centres) @ span.basis.T
         self._whiteners, self._constants = np.array(whiteners), np.array(constants)
+        self._mean, self._basis = span.mean, span.basis
+        self._outside = np.array(outside) * (span.rank < p)
         scores = self._scores(points)
         self._score_means = scores.mean(axis=0)
         _, _, axes = np.linalg.svd(scores - self._score_means, full_matrices=False)
@@ -142,16 +156,31 @@ class RDA(Reducer):
         placed = (self._scores(points) - self._score_means) @ self.axes_.T
         return np.asarray(placed.astype(points.dtype))
 
-    def _scores(self, points: ArrayLike) -> Floats:
+    def _scores(self, points: Any) -> Floats:
         """Return the scores of the points for each class, less their mean over the classes."""
         scores = np.empty((np.shape(points)[0], len(self._constants)))
+        scores[:] = self._constants
+        if self._outside.any():
+            scores -= np.outer(self._distances_from_span(points), self._outside) / 2
         for k, (mean, whitener) in enumerate(zip(self.means_, self._whiteners, strict=True)):
             white = safe_sparse_dot(points, whitener, dense_output=True) - mean @ whitener
-            scores[:, k] = self._constants[k] - np.einsum("ij,ij->i", white, white) / 2
+            scores[:, k] -= np.einsum("ij,ij->i", white, white) / 2
         return np.asarray(scores - scores.mean(axis=1, keepdims=True))
+
+    def _distances_from_span(self, points: Any) -> Floats:
+        """Return the squared distance of each point from the span of the training points."""
+        along = safe_sparse_dot(points, self._basis, dense_output=True) - self._mean @ self._basis
+        is_sparse: bool = sp.issparse(points)
+        if not is_sparse:
+            rest = points - self._mean - along @ self._basis.T
+            return np.asarray(np.einsum("ij,ij->i", rest, rest))
+        squares = np.asarray(points.multiply(points).sum(axis=1)).ravel()
+        squares += self._mean @ self._mean - 2 * (points @ self._mean)
+        return np.asarray(np.maximum(squares - np.einsum("ij,ij->i", along, along), 0.0))
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
+            version=2,
             nested=True,
             grids={
                 "n_components": tuple(range(1, 10)),

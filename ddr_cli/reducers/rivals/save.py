@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
@@ -12,6 +13,8 @@ from ddr_cli.core.registry import registered
 from ddr_cli.reducers.discriminant import LinearDiscriminant
 from ddr_cli.reducers.reducer import Codes, Floats
 from ddr_cli.reducers.registry import Traits, rank_of_centred
+
+_EQUAL = 1e-9  # relative difference of eigenvalues that is rounding
 
 
 @dataclass(eq=False, repr=False)
@@ -39,13 +42,13 @@ class SAVE(LinearDiscriminant):
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions, at most the rank of the centred data.
+        Dimensions, at most the rank of the centred data. Default: ours.
     method : {"save", "dr"}, default="save"
         Sliced average variance estimation, or directional regression, which finds differences of
-        means with fewer points.
+        means with fewer points. Default: ours.
     reg : float, default=0
         Ridge: this share of the mean variance over the span of the data is added to the diagonal of
-        :math:`\Sigma`; the I above then is the covariance of z.
+        :math:`\Sigma`; the I above then is the covariance of z. Default: the papers'.
 
     Attributes
     ----------
@@ -67,7 +70,9 @@ class SAVE(LinearDiscriminant):
     needs more points for the same.
 
     Whitening makes every direction as large as any other: without a ridge many features ask for
-    many points, or for PCA first.
+    many points, or for PCA first. Where classes have about as few samples as the data have
+    dimensions, leading eigenvalues of both methods are equal and their directions arbitrary, which
+    is warned of: use PCA first, or `reg`.
 
     For n points, d features, rank r and C classes: :math:`O(n d \min(n, d) + C r^3)`.
 
@@ -107,12 +112,22 @@ class SAVE(LinearDiscriminant):
         if self.method == "dr":
             M = 2 * (M + B @ B + np.trace(B) * B)
         values, vectors = np.linalg.eigh(M)
+        first = values[: -self.n_components - 2 : -1]
+        if (-np.diff(first) <= _EQUAL * first[0]).any():
+            warnings.warn(
+                f"SAVE: leading eigenvalues are equal, so their directions follow the order of the "
+                f"rows: the smallest class has {np.bincount(code).min()} samples, the data have "
+                f"{Z.shape[1]} dimensions. Reduce by PCA to fewer dimensions first, or give reg a "
+                f"positive value, such as 0.1.",
+                stacklevel=3,
+            )
         leading = slice(-1, -self.n_components - 1, -1)
         self.eigenvalues_ = values[leading]
         return np.asarray(per_unit[:, None] * vectors[:, leading])
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
+            version=2,
             nested=True,
             grids={
                 "n_components": tuple(range(1, 21)),

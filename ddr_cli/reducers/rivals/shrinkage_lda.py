@@ -11,7 +11,11 @@ from annotated_types import Gt, Le
 from ddr_cli.core.registry import registered
 from ddr_cli.numerics.generalized_eigen import generalized_eigenpairs
 from ddr_cli.numerics.scatter import scatter_matrices
-from ddr_cli.reducers.discriminant import LinearDiscriminant, fewer_than_classes, usable_scatter
+from ddr_cli.reducers.discriminant import (
+    MeansDiscriminant,
+    requested_components,
+    usable_scatter,
+)
 from ddr_cli.reducers.reducer import Codes, Floats
 from ddr_cli.reducers.registry import Traits, one_less_than_classes
 
@@ -24,7 +28,7 @@ from ddr_cli.reducers.registry import Traits, one_less_than_classes
     label="shrinkage LDA",
     look=("dark red", "D"),
 )
-class ShrinkageLDA(LinearDiscriminant):
+class ShrinkageLDA(MeansDiscriminant):
     r"""Fisher's discriminant analysis with the within-class covariance drawn to a multiple of I.
 
     The rows :math:`a` of `components_` are the leading solutions of
@@ -36,11 +40,12 @@ class ShrinkageLDA(LinearDiscriminant):
 
     Parameters
     ----------
-    n_components : int, default=2
-        Dimensions; the number of classes less one, with a warning, where that is smaller.
+    n_components : int or None, default=None
+        Dimensions, at most min(n_features, n_classes - 1). None: all there are.
+        Default: scikit-learn's.
     shrinkage : "ledoit_wolf" or float, default="ledoit_wolf"
         s, above 0 and at most 1; "ledoit_wolf" is the estimate of what is best in mean squared
-        error.
+        error. Default: the paper's.
 
     Attributes
     ----------
@@ -84,8 +89,8 @@ class ShrinkageLDA(LinearDiscriminant):
     shrinkage: Literal["ledoit_wolf"] | Annotated[float, Gt(0), Le(1)] = "ledoit_wolf"
 
     def _directions(self, points: Any, Z: Floats, code: Codes) -> Floats:
-        m = fewer_than_classes(self)
         n, d = points.shape
+        m = requested_components(self, Z.shape[1], d)
         S_w, S_b = (scatter / n for scatter in scatter_matrices(Z, code))
         S_w = usable_scatter(S_w, S_b)
         s = self.shrinkage
@@ -98,6 +103,7 @@ class ShrinkageLDA(LinearDiscriminant):
 
     def __ddr_traits__(self) -> Traits:
         return Traits(
+            version=2,
             nested=True,
             grids={
                 "n_components": tuple(range(1, 10)),

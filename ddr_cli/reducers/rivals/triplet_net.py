@@ -39,15 +39,15 @@ class TripletNet(Reducer):
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions of the output, at most `n_hidden`.
+        Dimensions of the output, at most `n_hidden`. Default: ours.
     n_hidden : int, default=128
-        Units of the hidden layer.
+        Units of the hidden layer. Default: ours.
     n_epochs : int, default=50
-        How often every point is in a batch.
+        How often every point is in a batch. Default: ours.
     batch_size : int, default=128
-        Points in a batch.
+        Points in a batch. Default: ours.
     learning_rate : float, default=0.003
-        Step of Adam, which falls to 0 along half a cosine.
+        Step of Adam, which falls to 0 along half a cosine. Default: ours.
     random_state : int, RandomState or None, default=None
         Draws the start and the batches.
 

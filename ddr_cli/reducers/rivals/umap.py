@@ -104,11 +104,11 @@ class UMAP(_UMAP):
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions of the embedding.
+        Dimensions of the embedding. Default: UMAP's.
     n_neighbors : int, default=15
-        Neighbours of a point in the graph, itself among them.
+        Neighbours of a point in the graph, itself among them. Default: UMAP's.
     min_dist : float, default=0.1
-        How near points may lie; it decides a and b.
+        How near points may lie; it decides a and b. Default: UMAP's.
     random_state : int, RandomState or None, default=None
         Draws the start and the descent.
 
@@ -163,6 +163,7 @@ class SupervisedUMAP(_UMAP):
         As for `UMAP`.
     target_weight : float, default=0.5
         The weight w of the labels, between 0 and 1, where edges between classes are as good as cut.
+        Default: UMAP's.
 
     Attributes
     ----------

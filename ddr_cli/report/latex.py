@@ -1,0 +1,140 @@
+"""A table in LaTeX, for pdflatex with the package booktabs alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+_CHARACTERS = str.maketrans(
+    {
+        **{each: f"\\{each}" for each in "%&_#${}"},
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        **{each: f"${each}$" for each in "<>|"},
+        "–": "--",
+        "†": r"$\dagger$",
+        "±": r"$\pm$",
+        "≈": r"$\approx$",
+        "≤": r"$\le$",
+        "≥": r"$\ge$",
+        "→": r"$\to$",
+        "○": r"$\circ$",
+        "△": r"$\triangle$",
+        "✕": r"$\times$",
+        "\N{MULTIPLICATION SIGN}": r"$\times$",
+        "β": r"$\beta$",
+        "μ": r"$\mu$",
+    }
+)
+_MINUS = re.compile(r"(?<![\w.)\]-])-(?=\d)")
+_NUMBER = r"[+-]?\d+(?:\.\d+)?"
+# A score, an interval or a p-value, perhaps with how often the method failed.
+_SCORE = re.compile(rf"(?:< )?({_NUMBER})(?:( ± | to )({_NUMBER}))?(?: †\d+)?")
+
+# The text of the class article at 10 pt, with room for what the widths below neglect.
+_TEXT_WIDTH = 335.0
+# Commands, how wide type is, and the space on either side of a column.
+_SIZES = (("", 1.0, 6), (r"\small", 0.925, 3), (r"\footnotesize", 0.85, 3))
+_NARROWEST = 70.0
+
+
+def tabular(head: Sequence[str], rows: Sequence[Sequence[str]], left: Sequence[bool]) -> str:
+    """Return a tabular of these cells; columns that are not `left` have their points aligned.
+
+    It has the largest size of type at which it fits the text of the class article. If there is
+    none, the names in the first column have several lines.
+    """
+    columns = list(zip(*rows, strict=True)) or [()] * len(head)
+    widths = [max(map(_width, (name, *cells))) for name, cells in zip(head, columns, strict=True)]
+    rooms = [
+        (_TEXT_WIDTH - 2 * separation * (len(widths) - 1)) / scale - sum(widths[1:])
+        for _, scale, separation in _SIZES
+    ]
+    chosen = next((i for i, room in enumerate(rooms) if widths[0] <= room), -1)
+    (size, _, separation), room = _SIZES[chosen], rooms[chosen]
+    shown = [
+        [*map(_escaped, cells)] if is_left else _aligned(cells)
+        for cells, is_left in zip(columns, left, strict=True)
+    ]
+    if room > _NARROWEST:
+        shown[0] = [_in_lines(cell, room) for cell in columns[0]]
+    form = "".join("l" if is_left else "r" for is_left in left)
+    lines = [
+        rf"\begin{{tabular}}{{@{{}}{form}@{{}}}}",
+        r"\toprule",
+        " & ".join(map(_escaped, head)) + r" \\",
+        r"\midrule",
+        *(" & ".join(cells) + r" \\" for cells in zip(*shown, strict=True)),
+        r"\bottomrule",
+        r"\end{tabular}",
+    ]
+    if size:
+        begin = rf"\begingroup{size}\setlength{{\tabcolsep}}{{{separation}pt}}"
+        lines = [begin, *lines, r"\endgroup"]
+    return "\n".join([*lines, ""])
+
+
+def _in_lines(text: str, room: float) -> str:
+    """Return a cell, in several lines if it is wider than the room that it has."""
+    lines = [""]
+    for word in text.split():
+        longer = f"{lines[-1]} {word}".strip()
+        lines[-1:] = [longer] if _width(longer) <= room or not lines[-1] else [lines[-1], word]
+    if len(lines) == 1:
+        return _escaped(text)
+    return r"\begin{tabular}[t]{@{}l@{}}" + r" \\ ".join(map(_escaped, lines)) + r"\end{tabular}"
+
+
+def _escaped(text: str) -> str:
+    words = " ".join(text.split()).translate(_CHARACTERS)
+    return _MINUS.sub("$-$", words)
+
+
+def _aligned(cells: Sequence[str]) -> list[str]:
+    """Return the cells of a column with room for the digits that others have and they lack."""
+    found = [_SCORE.fullmatch(cell) for cell in cells]
+    if not all(match or cell in ("", "–") for match, cell in zip(found, cells, strict=True)):
+        return [*map(_escaped, cells)]
+    matches = [match for match in found if match]
+    texts = {group: [match[group] for match in matches if match[group]] for group in (1, 3)}
+    whole = max((len(text.partition(".")[0]) for text in texts[3]), default=0)
+    decimals = {
+        group: max((len(text.partition(".")[2]) for text in own), default=0)
+        for group, own in texts.items()
+    }
+    aligned = []
+    for cell, match in zip(cells, found, strict=True):
+        text = _escaped(cell)
+        if match:
+            first, link, second, marks = match[1], match[2] or "", match[3] or "", ""
+            if " †" in cell:
+                cell, _, count = cell.partition(" †")
+                marks = rf"\rlap{{\,$\dagger${count}}}"
+            before = cell.partition(first)[0]
+            text = _escaped(before) + _padded(first, decimals[1])
+            if second:
+                room = _phantom("0" * (whole - len(second.partition(".")[0])))
+                # The link has its spaces, which an escaped text loses at its ends.
+                text += f" {_escaped(link)} {room}{_padded(second, decimals[3])}"
+            text += marks
+        aligned.append(text)
+    return aligned
+
+
+def _padded(number: str, decimals: int) -> str:
+    own = number.partition(".")[2]
+    lacking = "0" * (decimals - len(own))
+    return _escaped(number) + _phantom(f".{lacking}" if lacking and not own else lacking)
+
+
+def _phantom(text: str) -> str:
+    return rf"\phantom{{{text}}}" if text else ""
+
+
+def _width(text: str) -> float:
+    """Return the width of a text in points in Computer Modern at 10 pt, about."""
+    narrow, wide = "ijlfrtI.,:;'|!()[] ", "mwMW+-±<>="
+    return sum(
+        2.9 if c in narrow else 7.8 if c in wide else 6.9 if c.isupper() else 5.0 for c in text
+    )
