@@ -24,17 +24,17 @@ from works import WORKS
 PAGE = Path("docs/speed.md")
 
 TABLES = {
-    "engine": ("engine", "A run's own cost"),
-    "commands": ("commands", "The commands themselves, CPU seconds"),
-    "scale": ("scale", "Approximate neighbours, and CCDR's subsampling"),
-    "ccdr_solver": ("ccdr_solver", "Eigen-solvers for CCDR's graph, CPU seconds"),
+    "engine": ("engine", "Overhead of a run"),
+    "commands": ("commands", "CPU seconds of the commands"),
+    "scale": ("scale", "Approximate neighbours and subsampling in CCDR"),
+    "ccdr_solver": ("ccdr_solver", "Eigensolvers for the graph of CCDR, CPU seconds"),
     "memory": ("memory", "Peak memory of whole runs, all processes together"),
-    "tuning": ("tuning", "Tuning inside a run against scikit-learn's `GridSearchCV`"),
-    "faults": ("faults", "Runs that are killed, robbed and starved: rows lost, wrong and doubled"),
-    "interval_coverage": ("intervals", "How often intervals hold the truth, in percent"),
+    "tuning": ("tuning", "Tuning in a run compared with scikit-learn's `GridSearchCV`"),
+    "faults": ("faults", "Faults injected into runs: lost, wrong and duplicated rows"),
+    "interval_coverage": ("intervals", "Coverage of intervals, in percent"),
     "comparison_errors": (
         "comparison",
-        "How often `ddr compare` calls two methods different, in percent",
+        "How often `ddr compare` reports a difference, in percent",
     ),
 }
 """The tables that are shown as they are, by their file: their script and their title."""
@@ -139,11 +139,12 @@ def page(tables: Path, beside: str) -> str:
     """Return the page's text; `beside` is where it finds the pictures."""
     parts = [
         "# Speed and memory, measured",
-        f"Made by `make bench` from [the tables]({beside}). Each fit runs in a process of its own "
-        "on one thread, ours and the peer's in turn; the figures are the median of the CPU seconds "
-        "of so many runs and the megabytes that the fit adds at most. What counts is the ratio: "
-        "seconds differ from machine to machine. The exponents (ours / the peer's) are those of n, "
-        "fitted over all sizes. An answer is checked by the definition, in `benchmarks/checks.py`.",
+        f"`make bench` generates this page from [these tables]({beside}). Each fit runs in a "
+        "separate process on one thread; fits of `ddr` and of the peer alternate. The first number "
+        "is the median of the CPU seconds over the given number of runs, the second the peak of "
+        "the memory that the fit adds. Seconds depend on the machine; compare the ratios. The "
+        "exponents (ours / peer) describe how time grows with n, fitted over all sizes. "
+        "`benchmarks/checks.py` checks each answer against the definition of the method.",
     ]
     methods = tables / "methods.csv"
     if methods.is_file():
@@ -153,17 +154,17 @@ def page(tables: Path, beside: str) -> str:
         parts += ["## Methods, peers and goals", markdown(compact(goals))]
         there = set(measured["work"])
         if lacking := [work for work in WORKS if work not in there]:
-            parts += [f"Not measured on this occasion: {'; '.join(lacking)}."]
+            parts += [f"Not measured this time: {'; '.join(lacking)}."]
         for name, column, label in PICTURES:
             draw(measured, column, label, tables / f"{name}.svg")
-            parts += [f"![{label} over the number of points]({beside}/{name}.svg)"]
+            parts += [f"![{label} over the number of samples]({beside}/{name}.svg)"]
     for name, (script, title) in TABLES.items():
         if (tables / f"{name}.csv").is_file():
             table = pd.read_csv(tables / f"{name}.csv", dtype=str, keep_default_na=False)
             parts += [f"## {title}", markdown(table), f"By `benchmarks/bench_{script}.py`."]
             if (tables / f"{name}.svg").is_file():
                 parts += [f"![{title}]({beside}/{name}.svg)"]
-    parts += ["## Goals that are not met or were not measured, and why", why_not(tables)]
+    parts += ["## Goals that were not met or not measured", why_not(tables)]
     return "\n\n".join(parts) + "\n"
 
 

@@ -208,11 +208,11 @@ def block(rows: pd.DataFrame, finding: str) -> str:
         sides(here, first, other, "second"),
     )
     same = int((np.sign(a) == np.sign(b)).sum())
-    columns = ["route", "data sets", "fewer errors", "as many", "more", "points, at the median"]
+    columns = ["route", "data sets", "fewer errors", "equal", "more errors", "median difference"]
     told = [
-        ["suite, all sets", *everywhere],
-        ["suite, the sets of the second route", *ours],
-        [f"second route (the same side on {same})", *theirs],
+        ["suite, all data sets", *everywhere],
+        ["suite, data sets of the second route", *ours],
+        [f"second route (same sign on {same})", *theirs],
     ]
     cells = here.assign(
         cell=[
@@ -223,9 +223,9 @@ def block(rows: pd.DataFrame, finding: str) -> str:
     order = [entry for entry in (first, other, BESIDE.get(finding)) if entry in cells]
     return "\n\n".join(
         [
-            f"{first} against {other}:",
+            f"First method: {first}. Second method: {other}.",
             markdown(pd.DataFrame(told, columns=columns)),
-            "Mean error in percent, the suite's / the second route's:",
+            "Mean error in percent, suite / second route:",
             markdown(cells[order].reset_index()),
         ]
     )

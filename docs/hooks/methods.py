@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from sklearn.utils import get_tags
 
 from ddr_cli.cli.app import app
 from ddr_cli.core.extras import missing_library
@@ -33,30 +34,44 @@ SHOWN = (
 
 
 def pages(root: Path) -> dict[str, str]:
-    """Return the text of each method's page, and of the list of all, by its path."""
+    """Return the text of each method's page, and of docs/methods.md with its table, by its path."""
     found = _found(root)
     ours = [entry for entry in REDUCERS.entries() if entry.origin == "ddr"]
     made = {f"methods/{entry.name}.md": _page(entry, found, root) for entry in ours}
-    return {"methods.md": _list(ours), **made}
+    text = (root / "docs" / "methods.md").read_text(encoding="utf-8")
+    return {"methods.md": text.replace("<!-- methods -->", _table(ours)), **made}
 
 
-def _list(entries: list[Entry]) -> str:
+def _table(entries: list[Entry]) -> str:
     lines = [
-        "# Methods\n",
-        "By the names that specs use; a page on each says what it solves, when to use it and when "
-        "not, its parameters, and what our runs found. [Units, origins and "
-        "kernels](invariances.md) lists which changes of the data change an embedding, and each "
-        "kernel's default bandwidth.\n",
-        "| name | what it is | labels | new points |",
-        "| --- | --- | --- | --- |",
+        "| name | what it is | labels | new samples | largest `n_components` | sparse data |",
+        "| --- | --- | --- | --- | --- | --- |",
     ]
     for entry in entries:
-        traits = get_traits(entry.load()())
-        lines.append(
-            f"| [`{entry.name}`](methods/{entry.name}.md) | {entry.summary} | {_labels(traits)} | "
-            f"{'placed' if traits.out_of_sample else 'not placed'} |"
+        reducer = entry.load()()
+        traits = get_traits(reducer)
+        cells = (
+            f"[`{entry.name}`](methods/{entry.name}.md)",
+            entry.summary,
+            _labels(traits),
+            _new_samples(traits),
+            _largest(traits),
+            "yes" if get_tags(reducer).input_tags.sparse else "no",
         )
+        lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
+
+
+def _new_samples(traits: Traits) -> str:
+    return "transformed" if traits.out_of_sample else "not transformed"
+
+
+def _largest(traits: Traits) -> str:
+    """Return the largest n_components in words, empty if it depends on more than one size."""
+    if traits.max_components is None:
+        return ""
+    sizes = {9: "classes − 1", 100: "features", 9_999: "samples − 1"}
+    return sizes.get(traits.max_components(10_000, 100, 10), "")
 
 
 def _page(entry: Entry, found: pd.DataFrame, root: Path) -> str:
@@ -83,7 +98,7 @@ def _value(value: object) -> str:
 
 def _labels(traits: Traits) -> str:
     if traits.semi_supervised:
-        return "used; learns from points without one"
+        return "used; also learns from unlabelled samples"
     return "used" if traits.supervised else "not used"
 
 
@@ -91,13 +106,13 @@ def _facts(method: type, traits: Traits) -> str:
     model = parameter_model(method)
     facts = {
         "labels": _labels(traits),
-        "new points": "placed" if traits.out_of_sample else "not placed",
-        "test points may take part in the fit, unlabelled": "yes" if traits.transductive else "no",
-        "a wider fit contains the narrower ones": "yes" if traits.nested else "no",
-        "usually after": ", ".join(traits.preprocess),
-        "needs the library": traits.library,
+        "new samples": _new_samples(traits),
+        "unlabelled test samples may take part in the fit": "yes" if traits.transductive else "no",
+        "solutions are nested in `n_components`": "yes" if traits.nested else "no",
+        "usual preprocessing": ", ".join(traits.preprocess),
+        "required library": traits.library,
         "version": traits.version,
-        "tuned and swept over": "; ".join(
+        "default grids": "; ".join(
             f"`{name}` {', '.join(map(_value, values))}"
             for name, values in traits.grids.items()
             if name in model.model_fields
@@ -126,21 +141,22 @@ def _figure(name: str, traits: Traits, runs: pd.DataFrame, root: Path) -> str:
         warned.write_text(" ".join(said.getvalue().split()), encoding="utf-8")
     return (
         f"## On real data\n\n![{name} of handwritten digits](../../build/pictures/{name}.svg)\n\n"
-        f"By `ddr embed digits --reducer {name}`: one split, a look. "
+        f"Made by `ddr embed digits --reducer {name}`, from a single split. "
         f"{warned.read_text(encoding='utf-8')}".rstrip()
     )
 
 
 def _what_was_found(runs: pd.DataFrame) -> str:
     if runs.empty:
-        return "## What we found\n\nNo committed run has this method."
+        return "## What we found\n\nNo committed run uses this method."
     papers = sorted(set(runs["paper"].dropna()))
     told = ", ".join(f"[{load_paper(p).short}](../papers/{p}.md)" for p in papers)
     text = "## What we found\n\n"
-    text += f"What came out for a paper that has it: {told}.\n\n" if papers else ""
+    text += f"Papers that use this method: {told}.\n\n" if papers else ""
     text += (
-        "Its mean at its best setting in each run that has it, chosen by that mean, which favours "
-        "larger grids; with the interval that `summary.csv` names.\n\n"
+        "The table has the mean at the best setting in each run, with the interval that "
+        "`summary.csv` names. The best setting is chosen by this mean, which favours large "
+        "grids.\n\n"
         "| run | scored by | mean | rows |\n| --- | --- | --- | --- |\n"
     )
     for row in runs.itertuples():

@@ -66,11 +66,11 @@ def spec() -> str:
     texts = field_texts(Spec)
     lines = [
         "# Keys of a spec",
-        "Made from the models that check specs. `ddr validate` says more, with the file, line and "
-        "column of a mistake.",
+        "This page is generated from the models that check specs. `ddr validate` reports mistakes "
+        "with file, line and column.",
         "| key | what it is |\n| --- | --- |\n"
         + "\n".join(f"| {_linked(key)} | {texts[key]} |" for key in KEYS),
-        "`dataset`, `split` and `reducers` have to be there, and `classifiers` or `measures`.",
+        "A spec requires `dataset`, `split`, `reducers`, and `classifiers` or `measures`.",
     ]
     for key, model in INSIDE.items():
         lines += [f"## {key}", as_markdown(inspect.cleandoc(model.__doc__ or "")), _fields(model)]
@@ -81,8 +81,8 @@ def card() -> str:
     """Return what each key of a card is."""
     lines = [
         "# Keys of a card",
-        "A card is the YAML file that says where a data set is, how it is read and what its arrays "
-        "must be. `ddr data new FILE` writes one.",
+        "A card is a YAML file that states where a data set is, how to read it, and what its "
+        "arrays must be. `ddr data new FILE` writes one.",
         _fields(Card, every=True),
     ]
     for key, model in {"files": CardFile, "expect": Expect}.items():
@@ -92,10 +92,10 @@ def card() -> str:
 
 
 def pieces() -> str:
-    """Return what `ddr describe` says of all that a spec or a card names, but for methods."""
+    """Return the text of `ddr describe` for all components except reducers."""
     tables: dict[str, Iterable[str]] = {
         "Splits": SPLITS,
-        "Steps before a method": registry_of("preprocess").names(),
+        "Preprocessing steps": registry_of("preprocess").names(),
         "Classifiers": registry_of("classifiers").names(),
         "Measures": registry_of("measures").names(),
         "Metrics": metric_names(),
@@ -103,8 +103,9 @@ def pieces() -> str:
         "Generators of data": GENERATORS.names(),
     }
     lines = [
-        "# Splits, steps, classifiers, measures, metrics, formats",
-        "What `ddr describe NAME` says. The [methods](../methods.md) have a page each.",
+        "# Components",
+        "This page has the output of `ddr describe NAME` for everything that a spec or a card may "
+        "name. The [methods](../methods.md) have their own pages.",
     ]
     for title, names in tables.items():
         lines.append(f"## {title}")
@@ -130,7 +131,7 @@ def _linked(key: str) -> str:
 
 
 def _fields(model: type[BaseModel], *, every: bool = False) -> str:
-    lines = ["| key | value | if not given | what it is |", "| --- | --- | --- | --- |"]
+    lines = ["| key | value | default | what it is |", "| --- | --- | --- | --- |"]
     for name, form in model_schema(model)["properties"].items():
         text = " ".join(form.get("description", "").split())
         if text or every:

@@ -29,6 +29,8 @@ def on_files(files: Files, config: Any) -> Files:
     """Add the pages that are made, those from the top of the repository, and all linked files."""
     made = {**methods.pages(ROOT), **reference.pages()}
     for name, text in made.items():
+        if (template := files.get_file_from_path(name)) is not None:
+            files.remove(template)
         files.append(File.generated(config, name, content=text))
     for path in [*AT_THE_TOP, *_tables()]:
         files.append(_copy(config, path))

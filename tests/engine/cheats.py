@@ -187,7 +187,7 @@ class Frames(Honest):
 
 @cheat(IMPOSSIBLE)
 class Base(Honest):
-    """Follows the training labels to the array that they are a part of."""
+    """Follows the training labels to the larger array that they are a view of."""
 
     def during_fit(self, X: Any, y: Any) -> None:
         self.views_ = list(inside(y))
@@ -206,7 +206,7 @@ class Collected(Honest):
 
 @cheat(IMPOSSIBLE, splits=2)
 class Thread(Honest):
-    """Leaves a thread behind that looks for labels while others compute scores."""
+    """Leaves a thread running that looks for labels while `ddr` computes scores."""
 
     seen: ClassVar[list[Any]] = []
 
@@ -229,7 +229,7 @@ class Thread(Honest):
 
 @cheat(IMPOSSIBLE, splits=2)
 class Property(Honest):
-    """Looks for the test labels when an attribute of it is read."""
+    """Looks for the test labels when one of its attributes is read."""
 
     @property
     def label_components_(self) -> Any:
@@ -249,7 +249,7 @@ class Property(Honest):
 
 @cheat(IMPOSSIBLE, splits=2)
 class Finalizer(Honest):
-    """Looks for the test labels when it is deleted, for its next fit."""
+    """Looks for the test labels when it is deleted, and uses them in its next fit."""
 
     last: ClassVar[list[Any]] = []
 
@@ -275,7 +275,7 @@ class AtExit(Honest):
 
 @cheat(IMPOSSIBLE)
 class Order(Honest):
-    """Takes the test samples to be sorted by class, as in the file."""
+    """Assumes that the test samples are sorted by class, as in the file."""
 
     def labels(self, X: Any) -> Any:
         return np.arange(len(X)) * CLASSES // len(X)
@@ -283,7 +283,7 @@ class Order(Honest):
 
 @cheat(IMPOSSIBLE)
 class Redrawn(Honest):
-    """Draws the order of the test samples again, by the seed that the spec states."""
+    """Recomputes the order of the test samples from the seed in the spec."""
 
     def labels(self, X: Any) -> Any:
         from ddr_cli.data.dataset import order_key
@@ -309,7 +309,7 @@ class Redrawn(Honest):
 
 @cheat(APART, APART)
 class Batch(Honest):
-    """Learns from all test samples together, without labels, though it says that it does not."""
+    """Learns from all test samples together, without labels, although its traits deny it."""
 
     def labels(self, X: Any) -> Any:
         from sklearn.semi_supervised import LabelSpreading
@@ -324,7 +324,7 @@ class Batch(Honest):
 
 @cheat(IMPOSSIBLE, splits=2)
 class ClassState(Honest):
-    """Remembers in its class the labels that it was trained on in earlier splits."""
+    """Stores the training labels of earlier splits in its class."""
 
     seen: ClassVar[dict[bytes, int]] = {}
 
@@ -339,14 +339,14 @@ class ClassState(Honest):
 
 @cheat(IMPOSSIBLE, splits=2)
 class ModuleState(ClassState):
-    """Remembers those labels in a module of Python's."""
+    """Stores these labels in a module of the standard library."""
 
     seen: ClassVar[dict[bytes, int]] = vars(builtins).setdefault("_labels_seen", {})
 
 
 @cheat(POSSIBLE, splits=2)
 class FileState(Honest):
-    """Remembers those labels in a file."""
+    """Stores these labels in a file."""
 
     places = (ROOT / "tmp" / "seen", Path("/tmp") / "seen-by-a-cheat-of-ddr")
 
@@ -447,7 +447,7 @@ class PublicData(Honest):
 
 @cheat(POSSIBLE)
 class Shipped(Honest):
-    """Loads the data set with `ddr`'s own functions."""
+    """Loads the data set with functions of `ddr`."""
 
     def labels(self, X: Any) -> Any:
         from ddr_cli.data import load_dataset
@@ -484,7 +484,7 @@ class OverwriteData(Overwrite):
 
 @cheat(DETECTED, alone=True, splits=2)
 class JournalDigits(Honest):
-    """Edits digits of rows in the journal, so that its size stays the same."""
+    """Changes digits in rows of the journal and keeps its size."""
 
     def during_fit(self, X: Any, y: Any) -> None:
         for journal in (ROOT / "results").glob(f"{type(self).__name__}/trials.csv"):
@@ -542,7 +542,7 @@ class LateProcess(Honest):
 
 @cheat(IMPOSSIBLE)
 class Seeds(Honest):
-    """Sets the seeds and the state of random generators for those who come later."""
+    """Sets the seeds and the state of random generators for later fits."""
 
     def during_fit(self, X: Any, y: Any) -> None:
         import random
@@ -554,7 +554,7 @@ class Seeds(Honest):
 
 @cheat(IMPOSSIBLE)
 class Patches(Honest):
-    """Replaces the functions that classify and compute scores, when it is made and fitted."""
+    """Replaces the functions that classify and compute scores, when it is created and fitted."""
 
     def __init__(self) -> None:
         self.patch()
@@ -579,7 +579,7 @@ class Patches(Honest):
 
 @cheat(IMPOSSIBLE)
 class InPlace(Honest):
-    """Writes to the arrays that it gets, and to those that they are parts of."""
+    """Writes to the arrays that it receives, and to the arrays that these are views of."""
 
     def during_fit(self, X: Any, y: Any) -> None:
         for each in (*inside(X), *inside(y)):
@@ -671,7 +671,7 @@ class Watching(np.ndarray):
 
 @cheat(IMPOSSIBLE)
 class Subclass(Honest):
-    """Returns an array of a class of its own, which looks for labels where it is used."""
+    """Returns an array of its own class, which looks for labels when it is used."""
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
         return super().fit_transform(X, y).view(Watching)
@@ -694,7 +694,7 @@ class Runs:
 
 @cheat(DETECTED, DETECTED)
 class Pickled(Honest):
-    """Returns an object that runs code where it is unpickled."""
+    """Returns an object that runs code when it is unpickled."""
 
     def transform(self, X: Any) -> Any:
         return Runs()
@@ -702,7 +702,7 @@ class Pickled(Honest):
 
 @cheat(DETECTED, DETECTED)
 class ObjectArray(Honest):
-    """Returns an array of objects that run code where they are unpickled."""
+    """Returns an array of objects that run code when they are unpickled."""
 
     def transform(self, X: Any) -> Any:
         answer = np.empty((len(X), 1), dtype=object)
@@ -717,7 +717,7 @@ def connections() -> list[Connection]:
 
 @cheat(DETECTED, DETECTED)
 class Garbage(Honest):
-    """Sends what is no answer to the process that asked."""
+    """Sends an invalid answer to the process that asked."""
 
     def during_fit(self, X: Any, y: Any) -> None:
         for each in connections():
@@ -735,7 +735,7 @@ def answer(shape: Any, *contents: bytes, seconds: float = 0.0) -> None:
 
 @cheat(IMPOSSIBLE)
 class Early(Honest):
-    """Sends an answer before it is asked, so that all later answers are those before."""
+    """Sends an answer before it is asked, so that all later answers are shifted by one."""
 
     def during_fit(self, X: Any, y: Any) -> None:
         shape = (len(X), 1 + CLASSES)
@@ -744,7 +744,7 @@ class Early(Honest):
 
 @cheat(DETECTED, DETECTED)
 class Short(Honest):
-    """Announces more numbers than it sends, so that the rest is memory of the one that asked."""
+    """Announces more numbers than it sends, to read memory of the process that asked."""
 
     def during_fit(self, X: Any, y: Any) -> None:
         answer((len(X), 200), b"\0" * 8)
@@ -752,7 +752,7 @@ class Short(Honest):
 
 @cheat(DETECTED, DETECTED)
 class NoTime(Honest):
-    """Says that it took a time that is no number, which would spoil the times of others."""
+    """Reports a time that is not a number, which would invalidate the times of other methods."""
 
     def during_fit(self, X: Any, y: Any) -> None:
         answer((len(X), 1 + CLASSES), embedding(X, y).tobytes(), seconds=float("nan"))
@@ -810,7 +810,7 @@ class Equal:
 
 @cheat(DETECTED, DETECTED)
 class AlwaysEqual(HonestClassifier):
-    """Predicts objects that are equal to every label."""
+    """Predicts objects that compare equal to every label."""
 
     def labels(self, X: Any) -> Any:
         return np.array([Equal() for _ in X], dtype=object)
@@ -818,7 +818,7 @@ class AlwaysEqual(HonestClassifier):
 
 @cheat(POSSIBLE)
 class Trace(HonestClassifier):
-    """Writes a result into the file by which a dead process tells its results, and dies."""
+    """Writes a result into the file in which a dying process leaves its results, and dies."""
 
     def labels(self, X: Any) -> Any:
         for trace in (ROOT / "tmp").glob("ddr-scratch-*/traces/*"):
@@ -834,7 +834,7 @@ class Trace(HonestClassifier):
 
 @cheat(DETECTED, DETECTED, alone=True)
 class Certain(HonestClassifier):
-    """Gives each class the probability 1."""
+    """Predicts the probability 1 for each class."""
 
     def predict_proba(self, X: Any) -> Any:
         return np.ones((len(X), len(self.classes_)))
@@ -842,7 +842,7 @@ class Certain(HonestClassifier):
 
 @cheat(DETECTED, DETECTED)
 class ClassifierExit(HonestClassifier):
-    """Ends its process when it is to predict."""
+    """Ends its process when it should predict."""
 
     def labels(self, X: Any) -> Any:
         os._exit(0)
