@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ddr_cli.core.errors import InputError, printable
+from ddr_cli.core.registry import spec_word
 from ddr_cli.data.cards import load_card
 from ddr_cli.engine.rows.journal import FILE_NAME, read_trials
 from ddr_cli.engine.rows.manifest import MANIFEST, Manifest, read_manifest
@@ -103,7 +104,7 @@ def load_run(folder: Path) -> Run:
     if trials.empty and not set(spec.metrics) <= set(trials):
         raise InputError(
             f"{folder} has no finished trial: its {FILE_NAME} is empty. "
-            f"'ddr run {printable(folder.name)}' resumes."
+            f"'ddr run {printable(spec_word(folder.name))}' resumes."
         )
     if lacking := [name for name in needed if name not in trials]:
         raise InputError(

@@ -39,6 +39,11 @@ def shipped_yaml(folder: str) -> dict[str, Path]:
     return {path.stem: path for path in sorted(shipped(folder).glob("*.yaml"))}
 
 
+def spec_word(name: str) -> str:
+    """Return what `ddr run` takes for the spec of a result folder: a shipped name, or a path."""
+    return name if name in shipped_yaml("configs") else f"{name}.yaml"
+
+
 def paper_files() -> dict[str, Path]:
     """Return the file of each paper by the paper's name, sorted."""
     found = sorted((_PACKAGE / "papers").glob("*.yaml"))

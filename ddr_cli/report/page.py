@@ -11,6 +11,7 @@ from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
 import ddr_cli
 from ddr_cli.comparison.summary import Summary
+from ddr_cli.core.registry import spec_word
 
 PAGE = "index.html"
 
@@ -35,6 +36,7 @@ def page_environment(*packages: str) -> Environment:
         lstrip_blocks=True,
     )
     environment.filters["slug"] = slug
+    environment.filters["spec_word"] = spec_word
     return environment
 
 

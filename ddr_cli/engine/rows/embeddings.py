@@ -12,6 +12,7 @@ from pydantic import AfterValidator, ValidationError, model_validator
 from ddr_cli.core.atomic import atomic_write, clear_messages, require_file
 from ddr_cli.core.errors import InputError, printable
 from ddr_cli.core.own_code import class_name
+from ddr_cli.core.registry import spec_word
 from ddr_cli.core.validation import Frozen
 from ddr_cli.engine.rows.result import Coordinates
 
@@ -70,7 +71,7 @@ def read_embeddings(folder: Path) -> Iterator[tuple[str, KeptEmbedding]]:
             reason = error.strerror if isinstance(error, OSError) else error.errors()[0]["msg"]
             raise InputError(
                 f"{path} is damaged ({reason}). Delete it and run the spec "
-                f"again: 'ddr run {folder.name}' writes a new one."
+                f"again: 'ddr run {spec_word(folder.name)}' writes a new one."
             ) from None
 
 
