@@ -14,6 +14,7 @@ from ddr_cli.papers.assess import ArtefactResult, Assessment, PaperResult, asses
 from ddr_cli.papers.claim_tables import claim_table, count_text, glossary_table, reading_table
 from ddr_cli.papers.differences_figure import draw_differences
 from ddr_cli.papers.figure_notes import notes_on
+from ddr_cli.papers.markdown import paper_page
 from ddr_cli.papers.page import render_page
 from ddr_cli.papers.record import RECORD, read_record, record_text, regressions, verdict_record
 from ddr_cli.papers.tables import mark_data, matrix_of, number_data, number_table
@@ -66,10 +67,11 @@ def write_report(
 
     Every run's ``summary.csv`` and figure, the tables of every artefact and of the claims
     (``report/tables``), the papers' figures (``report/figures``), one page
-    (``report/index.html``), the counts of verdicts per paper (``report/verdict_counts.md``, of all
-    papers only), and ``verdicts.json``, which the next `check_report` compares with. The last is
-    left as it is if a run can't be read; all else is written without that run.
-    All of it comes from the journals and manifests alone; the same ones give the same bytes.
+    (``report/index.html``), a Markdown page per paper (``report/ccdr.md``), the counts of verdicts
+    per paper (``report/verdict_counts.md``, of all papers only), and ``verdicts.json``, which the
+    next `check_report` compares with. The last is left as it is if a run can't be read; all else
+    is written without that run. All of it comes from the journals and manifests alone; the same
+    ones give the same bytes.
 
     Of one `paper` alone, the page holds nothing else. The formats ``csv``, ``markdown`` and
     ``latex`` write only the tables in that form, ``html`` only the page with its figures.
@@ -95,8 +97,13 @@ def write_report(
             drawn = figure_of(summary, ".svg").read_text(encoding="utf-8")
             shown[summary.run.name] = page_chart(place, drawn)
         for result in assessment.papers:
-            files += _copy_figures(target / "figures", result)
+            pictures: dict[str, list[str]] = {}
             for item in result.artefacts:
+                copied = list(_copy_figures(target / "figures", result, item))
+                files += copied
+                pictures[item.artefact.id] = [
+                    f"figures/{path.name}" for path in copied if path.suffix == ".png"
+                ]
                 figure = draw_differences(item.artefact.title, item.numbers)
                 if figure is not None and len(item.artefact.specs) > 1:
                     name = f"{_stem(result, item)}_differences"
@@ -104,6 +111,9 @@ def write_report(
                     files.append(write_file(target / "figures" / f"{name}.svg", svg))
                     files.append(write_file(target / "figures" / f"{name}.png", png))
                     shown[name] = page_chart(len(shown), svg.decode())
+                    pictures[item.artefact.id] = [f"figures/{name}.png"]
+            text = paper_page(result, pictures)
+            files.append(write_file(target / f"{result.paper.name}.md", text))
         suites = sorted(path.parent.name for path in target.glob(f"*/{PAGE}"))
         text = render_page(assessment, outcome.own, shown, suites if paper is None else [])
         page = write_file(target / PAGE, text)
@@ -144,11 +154,10 @@ def _write_table(stem: Path, data: pd.DataFrame, shown: pd.DataFrame, format: Fo
     ]
 
 
-def _copy_figures(folder: Path, result: PaperResult) -> Iterator[Path]:
-    """Put the figures of a paper's artefacts together, under the artefacts' names."""
-    for item in result.artefacts:
-        for summary in item.own:
-            run = f"_{summary.run.name}" if len(item.artefact.specs) > 1 else ""
-            for ending in (".svg", ".png"):
-                drawn = figure_of(summary, ending).read_bytes()
-                yield write_file(folder / f"{_stem(result, item)}{run}{ending}", drawn)
+def _copy_figures(folder: Path, result: PaperResult, item: ArtefactResult) -> Iterator[Path]:
+    """Put the figures of an artefact's runs among the report's, under the artefact's name."""
+    for summary in item.own:
+        run = f"_{summary.run.name}" if len(item.artefact.specs) > 1 else ""
+        for ending in (".svg", ".png"):
+            drawn = figure_of(summary, ending).read_bytes()
+            yield write_file(folder / f"{_stem(result, item)}{run}{ending}", drawn)

@@ -1,0 +1,88 @@
+"""A paper's results as one Markdown page, to be read where the repository is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pandas as pd
+
+from ddr_cli.papers import cells
+from ddr_cli.papers.assess import ArtefactResult, PaperResult
+from ddr_cli.papers.lookup import HEADINGS, VIEWS
+from ddr_cli.papers.tables import matrix_of, number_table
+from ddr_cli.report.table import Table
+
+_LEFT_OUT = ("in words", "reason")
+
+
+def paper_page(result: PaperResult, figures: dict[str, list[str]]) -> str:
+    """Return the page; `figures` has the files of each artefact, relative to the page's folder."""
+    paper = result.paper
+    reference = paper.reference
+    authors = ", ".join(reference.authors)
+    runs = {
+        summary.run.name: summary.run for item in result.artefacts for summary in item.summaries
+    }
+    started = [run.manifest.sessions[-1].started[:10] for run in runs.values()]
+    lines = [
+        f"# {paper.short}: what the paper prints, and what we get",
+        f'{authors}, "{reference.title}", {reference.year}. {paper.asked}',
+        f"Rows of {min(started)} to {max(started)}. `ddr report results/` makes this page from the "
+        "journals; `make reproduce` runs them again. "
+        f"[What was done and found](../../docs/papers/{paper.name}.md) · "
+        "[How verdicts are given](../../docs/verdicts.md)",
+        _counts(result),
+    ]
+    for item in result.artefacts:
+        if item.artefact.kind != "readings" and item.has_results:
+            lines += _artefact(item, figures.get(item.artefact.id, []))
+    lines += ["## Claims", _claims(result)]
+    lines.append(f"[Each claim with its numbers](tables/{paper.name}_claims.md)")
+    return "\n\n".join(line.strip() for line in lines) + "\n"
+
+
+def _counts(result: PaperResult) -> str:
+    """Return how often each verdict was given, through both views."""
+    own, over = (result.counts(view) for view in VIEWS)
+    claims, claims_over = (result.claim_counts(view) for view in VIEWS)
+    records = [
+        {"": what, HEADINGS["own"]: _listed(first), HEADINGS["resplits"]: _listed(second)}
+        for what, first, second in (
+            ("printed numbers", own, over),
+            ("claims", claims, claims_over),
+        )
+    ]
+    return Table(pd.DataFrame(records)).markdown()
+
+
+def _listed(counts: dict[str, int]) -> str:
+    return ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count) or "–"
+
+
+def _artefact(item: ArtefactResult, figures: list[str]) -> Iterator[str]:
+    artefact = item.artefact
+    yield f"## {artefact.where}: {artefact.title}"
+    yield artefact.asked or ""
+    for path in figures:
+        yield f"![{artefact.title}]({path})"
+    matrix = matrix_of(item)
+    if matrix is not None:
+        frame = matrix.frame()
+        yield Table(frame[~frame[" "].isin(_LEFT_OUT)]).markdown()
+    elif item.numbers:
+        shown = number_table(artefact, item.numbers)
+        yield Table(shown.drop(columns=list(_LEFT_OUT))).markdown()
+    if artefact.choice is not None and artefact.choice.when == "after":
+        yield f"Chosen after results had been seen: {artefact.choice.what}."
+
+
+def _claims(result: PaperResult) -> str:
+    records = [
+        {
+            "where": each.entry.where,
+            "the paper says": each.entry.sentence,
+            **{HEADINGS[view]: cells.verdict_text(each, view) for view in VIEWS},
+        }
+        for each in result.claims
+    ]
+    return Table(pd.DataFrame(records)).markdown()
