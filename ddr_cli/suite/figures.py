@@ -30,7 +30,44 @@ if TYPE_CHECKING:
 
 # In points: between a sign and its name, a letter, and how far from a sign's height names may be.
 _GAP, _LETTER, _LINE = 5, 4.5, 4.0
+_ALPHA = 0.05
 _HEIGHTS = (0, 1, -1, 2, -2, 3, -3, 4, -4)
+
+
+def draw_scores(board: Leaderboard) -> Figure:
+    """Draw a line per method, by rank: its score with its interval over data sets.
+
+    Filled: the difference to the first method has a p-value of 0.05 or more after Holm's
+    correction, so that the two can't be told apart on these data sets.
+    """
+    table = board.table
+    level = ~(table["best_p_holm"].astype(float) < _ALPHA).to_numpy()
+    with house_style():
+        figure = new_figure(7.4, 1.9 + 0.22 * len(table))
+        axes = figure.subplots()
+        lines = range(len(table))
+        axes.hlines(lines, table["low"], table["high"], color=OTHERS, linewidth=2.4, zorder=1.5)
+        for line, score, filled in zip(lines, table["score"], level, strict=True):
+            face = NEUTRAL if filled else "white"
+            axes.plot([score], [line], "o", color=NEUTRAL, markerfacecolor=face, markersize=5)
+        names = [
+            f"{place}  {method_name(str(name))}"
+            for place, name in zip(table["place"], table["method"], strict=True)
+        ]
+        axes.set_yticks(list(lines), names)
+        axes.set_ylim(len(table) - 0.4, -0.6)
+        axes.grid(visible=False, axis="y")
+        axes.set_xlabel("score: 0 is the majority-class baseline, 1 no mistake")
+        how, best = "tuned" if board.tuned else "at their defaults", method_name(board.best)
+        title = f"{len(table)} methods, {how}, on {len(board.means)} data sets"
+        words = f"{int(level.sum()) - 1} can't be distinguished from {best}, the first"
+        told = f"Mean score over data sets with its interval. {words}."
+        set_title(figure, f"{title}: {words}", told)
+        same = legend_entry(f"p (Holm) to {best} {_ALPHA:g} or more", marker="o", color=NEUTRAL)
+        other = legend_entry("below", marker="o", color=NEUTRAL, markerfacecolor="white")
+        interval = legend_entry("95 % interval over data sets", color=OTHERS, linestyle="-")
+        legend_below(figure, [same, other, interval])
+    return figure
 
 
 def draw_time(board: Leaderboard) -> Figure:

@@ -14,13 +14,13 @@ from ddr_cli.comparison.across_datasets import EQUIVALENCE
 from ddr_cli.comparison.names import method_name, metric_axis, metric_name, number
 from ddr_cli.core.atomic import atomic_write, clear_messages, refuse_link
 from ddr_cli.core.errors import InputError
-from ddr_cli.figures.style import as_svg
+from ddr_cli.figures.style import as_svg, rendered
 from ddr_cli.report.chart import Chart, colour_rules, page_chart
 from ddr_cli.report.page import PAGE, page_environment, short, slug
 from ddr_cli.report.table import Table
 from ddr_cli.suite.benchmark import Benchmark
 from ddr_cli.suite.definition import FOLDER, Suite
-from ddr_cli.suite.figures import draw_permuted, draw_time, draw_tuning
+from ddr_cli.suite.figures import draw_permuted, draw_scores, draw_time, draw_tuning
 from ddr_cli.suite.findings import findings
 from ddr_cli.suite.leaderboard import Leaderboard
 from ddr_cli.suite.page_data import (
@@ -37,13 +37,13 @@ from ddr_cli.suite.page_data import (
     standings,
 )
 from ddr_cli.suite.panels import draw_dimensions, draw_labels, draw_method_dimensions
-from ddr_cli.suite.tables import board_cells
+from ddr_cli.suite.tables import board_cells, leaderboard_notes, leaderboard_table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-LEADERBOARD = "leaderboard.csv"
+LEADERBOARD, PICTURE, MARKDOWN = "leaderboard.csv", "leaderboard.png", "leaderboard.md"
 
 
 def write_benchmark(bench: Benchmark, results: Path) -> list[Path]:
@@ -84,6 +84,8 @@ def write_benchmark(bench: Benchmark, results: Path) -> list[Path]:
 
     files: dict[str, str | bytes] = {
         LEADERBOARD: Table(_with_origin(suite, board)).csv(),
+        PICTURE: rendered(draw_scores(board))[1],
+        MARKDOWN: _markdown(bench, board),
         PAGE: page(
             "suite.html.j2",
             boards=offered(bench),
@@ -116,6 +118,24 @@ def write_benchmark(bench: Benchmark, results: Path) -> list[Path]:
     written = [_write(folder / name, content) for name, content in files.items()]
     _remove_old_pages(folder, suite, keep=written)
     return written
+
+
+def _markdown(bench: Benchmark, board: Leaderboard) -> str:
+    """Return the leaderboard as a page to be read where the repository is shown."""
+    suite = bench.suite
+    default = bench.board(tuned=False) if board.tuned else None
+    tables = [leaderboard_table(each) for each in (board, default) if each is not None]
+    notes = leaderboard_notes(board, suite.methods_of(board.track))
+    lines = [
+        f"# {suite.title}",
+        suite.description,
+        f"Version {suite.version}. `ddr suite page {suite.name}` makes this page from the "
+        f"journals; `ddr suite run {suite.name}` runs what is missing.",
+        f"![Scores with intervals]({PICTURE})",
+        *(table.markdown() for table in tables),
+        *(f"- {note}" for note in notes),
+    ]
+    return "\n\n".join(line.strip() for line in lines) + "\n"
 
 
 def _with_origin(suite: Suite, board: Leaderboard) -> pd.DataFrame:
