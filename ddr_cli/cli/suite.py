@@ -233,13 +233,15 @@ def page(
 
     The files are in report/suite_<name>/ and need no network.
     """
+    from ddr_cli.report.page import PAGE
     from ddr_cli.suite.benchmark import benchmark_of
     from ddr_cli.suite.pages import write_benchmark
 
     suite = _load(name, trust)
     bench = benchmark_of(suite, _parts(suite, out, None, None))
     files = write_benchmark(bench, out)
-    typer.echo(f"{len(files)} files written.\nThe leaderboard: {files[1]}")
+    page = next(path for path in files if path.name == PAGE)
+    typer.echo(f"{len(files)} files written.\nThe leaderboard: {page}")
 
 
 @app.command("export")
