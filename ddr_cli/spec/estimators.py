@@ -70,6 +70,16 @@ def registry_of(section: str) -> Registry:
 
 def load_factory(section: str, name: str) -> Factory:
     """Return the estimator of that name; InputError says why there is none that can be used."""
+    # Code by a path may change; what is registered does not, and plans ask for it often.
+    return _load_factory(section, name) if is_code(name) else _registered(section, name)
+
+
+@cache
+def _registered(section: str, name: str) -> Factory:
+    return _load_factory(section, name)
+
+
+def _load_factory(section: str, name: str) -> Factory:
     factory: Factory = registry_of(section).load(name)
     for needed in lacking(factory, section):
         raise InputError(f"{shown(name)} can't be used in {section}: it has no {needed}.")

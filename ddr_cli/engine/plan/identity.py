@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from ddr_cli.spec import Cell, Setting, Spec, SplitKey, Tuning
 
 
+_SCALARS = (str, int, float, bool, type(None))
+
+
 def canonical_json(value: object) -> str:
     """Return JSON that is the same text for equal values: sorted keys, ``1.0`` written as ``1``."""
     return json.dumps(_plain(value), sort_keys=True, separators=(",", ":"))
@@ -173,16 +176,23 @@ def _component(
 def differing(factory: Callable[..., Any], params: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters that differ from an estimator's defaults."""
     defaults = _usual(factory)
-    return {
-        key: value for key, value in params.items() if canonical_json(value) != defaults.get(key)
-    }
+    return {key: value for key, value in params.items() if not _is_same(value, defaults.get(key))}
 
 
 @cache
-def _usual(factory: Callable[..., Any]) -> dict[str, str]:
+def _usual(factory: Callable[..., Any]) -> dict[str, tuple[Any, str]]:
     from ddr_cli.spec.estimators import usual
 
-    return {name: canonical_json(value) for name, value in usual(factory).items()}
+    return {name: (value, canonical_json(value)) for name, value in usual(factory).items()}
+
+
+def _is_same(value: Any, default: tuple[Any, str] | None) -> bool:
+    """Return whether a value is a default, given with its JSON; equal scalars need none."""
+    if default is None:
+        return False
+    if isinstance(value, _SCALARS) and type(value) is type(default[0]) and value == default[0]:
+        return True
+    return canonical_json(value) == default[1]
 
 
 def _plain(value: Any) -> Any:

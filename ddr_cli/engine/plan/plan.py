@@ -135,15 +135,19 @@ class Plan:
 
         stated: set[str] = set()
         having: dict[str, set[str]] = {}
+        # Trials share settings: each is looked at once.
+        settings: dict[int, tuple[str, Setting]] = {}
         for fit in next(iter(self.fits.values()), ()):
-            for reducer, evaluator in chain(*map(_settings_of, fit.trials.values())):
-                evaluators = evaluator_registry(evaluator.name)
-                registered = (reducer, REDUCERS), (evaluator, evaluators)
-                for kind, (setting, registry) in zip(COMPONENTS, registered, strict=True):
-                    own = differing(registry.load(setting.name), setting.params)
-                    stated |= {f"{kind}.{name}" for name in own}
-                    for name in setting.params:
-                        having.setdefault(f"{kind}.{name}", set()).add(shown(setting.name))
+            for pair in chain(*map(_settings_of, fit.trials.values())):
+                for kind, setting in zip(COMPONENTS, pair, strict=True):
+                    settings[id(setting)] = kind, setting
+        for kind, setting in settings.values():
+            is_reducer = kind == COMPONENTS[0]
+            registry = REDUCERS if is_reducer else evaluator_registry(setting.name)
+            own = differing(registry.load(setting.name), setting.params)
+            stated |= {f"{kind}.{name}" for name in own}
+            for name in setting.params:
+                having.setdefault(f"{kind}.{name}", set()).add(shown(setting.name))
         return {column: names for column, names in having.items() if column not in stated}
 
     def names_of(self, trial_id: str) -> dict[str, str]:
