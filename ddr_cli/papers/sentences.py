@@ -1,4 +1,4 @@
-"""What came out of a paper and what differs from it, in sentences and in shares."""
+"""The results on a paper, and what differs from it, as sentences and as counts."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _tallies(result: PaperResult) -> Iterator[tuple[str, Counter[str], Counter[s
 
 
 def outcome(result: PaperResult) -> list[str]:
-    """Return what came out of a paper, in a sentence or two per view."""
+    """Return the results on a paper, in a sentence or two per view."""
     sentences = []
     for where, numbers, claims, judged, decided in _tallies(result):
         parts = []
@@ -49,11 +49,11 @@ def outcome(result: PaperResult) -> list[str]:
             noun = "claim" if decided == 1 else "claims"
             open_ = f", {claims['undecided']} undecided" if claims["undecided"] else ""
             if claims[ALONE] > claims["holds"]:
-                open_ += f" ({claims[ALONE]} hold without the correction for their number)"
+                open_ += f" ({claims[ALONE]} hold without Holm's correction)"
             parts.append(f"{claims['holds']} of {decided} {noun} hold{open_}")
         used = numbers["calibration"] + claims["calibration"]
         if parts and used:
-            parts.append(f"{used} more were used to choose a reading and are not counted")
+            parts.append(f"{used} more were used to choose an interpretation and are not counted")
         if parts:
             sentences.append(f"{_capital(where)}, {'; '.join(parts)}.")
     n = sum(claim.differs for claim in result.claims)
@@ -85,7 +85,7 @@ def shares(result: PaperResult, view: View) -> list[dict[str, Any]]:
 
 
 def glance(result: PaperResult) -> str:
-    """Return what came out of a paper in one sentence."""
+    """Return the results on a paper in one sentence."""
     parts = []
     for where, numbers, claims, judged, decided in _tallies(result):
         near = numbers["reproduced"] + numbers["close"]
@@ -93,15 +93,15 @@ def glance(result: PaperResult) -> str:
         found += [f"{claims['holds']} of {decided} claims hold"] if decided else []
         if found:
             parts.append(f"{where} {' and '.join(found)}")
-    return f"{_capital('; '.join(parts) or 'nothing is judged yet')}."
+    return f"{_capital('; '.join(parts) or 'there are no verdicts yet')}."
 
 
 def _noun(result: PaperResult) -> str:
     marks = any(item.marks for item in result.artefacts)
     numbers = any(item.numbers for item in result.artefacts)
     if marks and numbers:
-        return "printed numbers and marks"
-    return "printed marks" if marks else "printed numbers"
+        return "printed numbers and ratings"
+    return "printed ratings" if marks else "printed numbers"
 
 
 class Difference(NamedTuple):
@@ -154,11 +154,11 @@ def _difference(item: ArtefactResult, each: NumberResult | MarkResult) -> str:
     if each.entry.same_as or not (split or own in _MISSED or over in _MISSED):
         return ""
     where = "" if one else " in the paper's setting"
-    text = f"Printed {printed_text(each)}; ours {our_words(each, 'own')}{where}."
+    text = f"Printed: {printed_text(each)}; ours{where}: {our_words(each, 'own')}."
     if one or over not in JUDGED:
         return text
-    both = f"{own} there, {over} over re-splits" if split else f"{own} on both"
-    return f"{text} Over re-splits {our_words(each, 'resplits')}: {both}."
+    both = f"{own} in the paper's setting, {over} over re-splits" if split else f"{own} in both"
+    return f"{text} Ours over re-splits: {our_words(each, 'resplits')}. Verdict: {both}."
 
 
 def both_verdicts(result: ClaimResult | PartResult) -> str:
@@ -174,12 +174,12 @@ def both_verdicts(result: ClaimResult | PartResult) -> str:
         return f"{first}: {over.detail}."
     if result.same_splits:
         return (
-            f"{first} by the means over the paper's random splits, {over.verdict} by their "
-            f"interval: {over.detail}."
+            f"{first} according to the means over the paper's random splits, {over.verdict} "
+            f"according to their interval: {over.detail}."
         )
     both = f"in the paper's own setting, {over.verdict} over re-splits"
     return (
-        f"{first} {both if result.differs else 'on both'}. "
+        f"{first} {both if result.differs else 'in both views'}. "
         f"The paper's setting: {own.detail}. Re-splits: {over.detail}."
     )
 

@@ -287,7 +287,7 @@ def test_a_panel_has_a_method_s_mean_over_the_same_data_sets_at_every_width(benc
     assert pca[1, 2, 4].get_markerfacecolor() != "white"
     title = " ".join(figure.get_suptitle().split())
     assert "mean over 3 data sets: 1 of 2 methods have their least at 4" in title
-    assert title.endswith("1 are within 1 point of it at 1")
+    assert title.endswith("1 are within 1 percentage point of it at 1")
     of_one = " ".join(draw_method_dimensions(bench, "fisher").get_suptitle().split())
     assert of_one.endswith("fisher on 3 data sets, its least at 2 to 4 dimensions")
 
