@@ -177,11 +177,17 @@ def claims_about(result: NumberResult) -> list[str]:
     ]
 
 
+def term_name(term: str) -> str:
+    """Return a term of the glossary as shown, such as "much better along"."""
+    return term.replace("_", " ").replace("ahead", "better")
+
+
 def threshold_text(part: Part) -> str:
-    """Return a part's term of the glossary with the values that it has."""
+    """Return the term of a sub-claim with its thresholds."""
     values = part.predicate.model_dump(exclude_none=True, exclude={"name"})
     shown = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in values.items())
-    return f"{part.term}: {shown}" if shown else part.term
+    term = term_name(part.term)
+    return f"{term}: {shown}" if shown else term
 
 
 def fixed_text(part: PartResult) -> str:

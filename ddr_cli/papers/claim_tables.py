@@ -9,7 +9,14 @@ import numpy as np
 import pandas as pd
 
 from ddr_cli.papers.assess import Assessment, PaperResult
-from ddr_cli.papers.cells import fixed_text, our_words, reason_text, threshold_text, verdict_text
+from ddr_cli.papers.cells import (
+    fixed_text,
+    our_words,
+    reason_text,
+    term_name,
+    threshold_text,
+    verdict_text,
+)
 from ddr_cli.papers.claims import DECIDED, ClaimResult, PartResult
 from ddr_cli.papers.lookup import HEADINGS, View
 from ddr_cli.papers.marks import MarkResult
@@ -146,7 +153,7 @@ def glossary_table() -> pd.DataFrame:
 
     def record(name: str, own: Mapping[str, float], rule: NumberRule | Term) -> dict[str, str]:
         return {
-            "word": name.replace("_", " "),
+            "word": term_name(name),
             "means": rule.means,
             "numbers": ", ".join(f"{key.replace('_', ' ')} {own[key]:g}" for key in own),
             "fixed": f"{rule.fixed:%Y-%m-%d %H:%M}",

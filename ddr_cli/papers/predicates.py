@@ -336,8 +336,8 @@ class AheadAlong(_Range):
         return Outcome(
             ahead == len(found) and average.mean >= self.at_least - EXACT,
             f"better at {ahead} of {len(found)} grid values, by {view.points(average.mean)} on "
-            f"average; smallest difference: {view.show(ours['mean'])} against {view.show_at(place, other)}"
-            f"{words}{asked}",
+            f"average; smallest difference: {view.show(ours['mean'])} against "
+            f"{view.show_at(place, other)}{words}{asked}",
             average.p(above=self.at_least),
         )
 
