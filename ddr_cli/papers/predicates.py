@@ -230,7 +230,7 @@ class MinimumIn(_OnGrid):
         if self.low == self.high:
             side = "at any other value" if inside else f"at {plain(self.low)}"
         difference, words = view.difference((other, row))
-        text = f"minimum {view.show_at(place, row)}; best {side}: "
+        text = f"minimum: {view.show_at(place, row)}; lowest {side}: "
         text += f"{view.show_at(other_place, other)}{words}"
         return Outcome(inside, text, difference.p(above=0))
 
@@ -303,8 +303,9 @@ class RisesTowards(_OnGrid):
         end_place, end = view.series()[0 if self.end == "low" else -1]
         start_place, start = view.at(self.start)
         rise, words = view.difference((end, start))
-        asked = f"; required: at least {view.points(self.at_least)}" if self.at_least else ""
-        text = f"{view.show_at(start_place, start)}, {view.show_at(end_place, end)}{words}{asked}"
+        asked = f"; required: a rise of at least {view.points(self.at_least).lstrip('+')}"
+        text = f"{view.show_at(start_place, start)}, {view.show_at(end_place, end)}{words}"
+        text += asked if self.at_least else ""
         found = rise.within(text, above=self.at_least)
         return found._replace(holds=found.holds and rise.mean > 0)
 

@@ -42,18 +42,23 @@ def outcome(result: PaperResult) -> list[str]:
     for where, numbers, claims, judged, decided in _tallies(result):
         parts = []
         if judged:
-            found = [f"{numbers[name]} {name}" for name in JUDGED if numbers[name]]
+            found = [_counted_verdict(numbers[name], name) for name in JUDGED if numbers[name]]
             noun = _noun(result) if judged != 1 else _noun(result).removesuffix("s")
             parts.append(f"of {judged} {noun}, {_listed(found)}")
         if decided:
-            noun = "claim" if decided == 1 else "claims"
-            open_ = f", {claims['undecided']} undecided" if claims["undecided"] else ""
+            counted = [_counted_verdict(claims[name], name) for name in DECIDED if claims[name]]
+            text = f"of {decided} {'claim' if decided == 1 else 'claims'}, {_listed(counted)}"
             if claims[ALONE] > claims["holds"]:
-                open_ += f" ({claims[ALONE]} hold without Holm's correction)"
-            parts.append(f"{claims['holds']} of {decided} {noun} hold{open_}")
+                text += f" ({claims[ALONE]} hold without Holm's correction)"
+            parts.append(text)
         used = numbers["calibration"] + claims["calibration"]
         if parts and used:
-            parts.append(f"{used} more were used to choose an interpretation and are not counted")
+            verbs = (
+                "was used to choose an interpretation and is"
+                if used == 1
+                else ("were used to choose an interpretation and are")
+            )
+            parts.append(f"{used} more {verbs} not counted")
         if parts:
             sentences.append(f"{_capital(where)}, {'; '.join(parts)}.")
     n = sum(claim.differs for claim in result.claims)
@@ -66,6 +71,14 @@ def outcome(result: PaperResult) -> list[str]:
     if missing:
         sentences.append(f"Not run yet: {', '.join(dict.fromkeys(missing))}.")
     return sentences
+
+
+def _counted_verdict(n: int, verdict: str) -> str:
+    """Return ``3 are close`` or ``1 differs (higher)``."""
+    if verdict.startswith(("differs", "holds", "fails")):
+        first, _, rest = verdict.partition(" ")
+        return f"{n} {first if n == 1 else first.removesuffix('s')} {rest}".rstrip()
+    return f"{n} {'is' if n == 1 else 'are'} {verdict}"
 
 
 def shares(result: PaperResult, view: View) -> list[dict[str, Any]]:
@@ -143,7 +156,7 @@ def _missed_parts(result: ClaimResult) -> Iterator[str]:
 
 
 def _reason(entry: Claim | PrintedNumber | TableMark) -> str:
-    return f"Why: {reason_text(entry)}{'' if entry.reason else '.'}"
+    return f"Reason: {reason_text(entry)}{'' if entry.reason else '.'}"
 
 
 def _difference(item: ArtefactResult, each: NumberResult | MarkResult) -> str:
@@ -157,7 +170,9 @@ def _difference(item: ArtefactResult, each: NumberResult | MarkResult) -> str:
     text = f"Printed: {printed_text(each)}; ours{where}: {our_words(each, 'own')}."
     if one or over not in JUDGED:
         return text
-    both = f"{own} in the paper's setting, {over} over re-splits" if split else f"{own} in both"
+    both = (
+        f"{own} in the paper's setting, {over} over re-splits" if split else f"{own} in both views"
+    )
     return f"{text} Ours over re-splits: {our_words(each, 'resplits')}. Verdict: {both}."
 
 

@@ -145,8 +145,8 @@ def _permuted(bench: Benchmark, _: Leaderboard) -> Told:
     name = str(over.idxmax())
     return Told(
         bool(over.max() <= CHANCE),
-        f"Highest accuracy: {method_name(name)}, {100 * over.max():+.1f} percentage points above "
-        f"the majority-class baseline on held-out samples; its accuracy on the training samples is "
+        f"Highest accuracy: {method_name(name)}, {100 * over.max():+.1f} percentage points "
+        "relative to the majority-class baseline on held-out samples; its training accuracy is "
         f"{100 * means.at[name, 'seen']:.0f} %. Mean over the {len(means)} methods that use "
         f"labels: {100 * over.mean():+.1f} percentage points.",
     )
