@@ -269,7 +269,7 @@ def test_pages_say_what_is_missing_failed_and_where_a_method_stands(pages):
 
     index = words("index.html")
     assert "10 of 11 data sets count" in index
-    assert "1 to 3 of 3 splits" in index
+    assert "1 to 3 of 3 per data set" in index
     assert "Not yet: vowel" in index
     assert "no memory" in index
     lfda = words("methods/lfda.html")
