@@ -111,11 +111,11 @@ def number(value: float | None, metric: str, *, unit: bool = True) -> str:
 
 
 def difference_text(value: float, metric: str, *, unit: bool = True) -> str:
-    """Return a difference of two values: ``+0.35 points`` for rates."""
+    """Return a difference of two values: ``+0.35 percentage points`` for rates."""
     value = round(value, 12) + 0.0  # Rounding alone is no difference, and no minus.
     if not is_rate(metric):
         return f"{value:+.3g}"
-    return f"{100 * value:+.2f}{' points' if unit else ''}"
+    return f"{100 * value:+.2f}{' percentage points' if unit else ''}"
 
 
 def interval_text(low: float, high: float) -> str:
@@ -129,7 +129,7 @@ def p_text(p: float) -> str:
 
 
 def amount_text(value: float, metric: str) -> str:
-    """Return the size of a difference: ``1 point`` for rates."""
+    """Return the size of a difference: ``1 percentage point`` for rates."""
     if not is_rate(metric):
         return f"{value:g}"
-    return f"{100 * value:g} point{'' if round(100 * value, 9) == 1 else 's'}"
+    return f"{100 * value:g} percentage point{'' if round(100 * value, 9) == 1 else 's'}"

@@ -128,7 +128,7 @@ class Assessment:
         occur, and the most common ones; a cell is the paper's setting / re-splits.
         """
         for kind, verdicts, count in (
-            ("printed numbers and marks", get_args(Verdict), PaperResult.counts),
+            ("printed numbers and ratings", get_args(Verdict), PaperResult.counts),
             ("claims", get_args(ClaimVerdict), PaperResult.claim_counts),
         ):
             found = [[count(each, view) for view in VIEWS] for each in self.papers]

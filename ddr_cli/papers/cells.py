@@ -1,4 +1,4 @@
-"""What stands in the cells of the papers' tables and on their page, each text made once."""
+"""The texts in the cells of the papers' tables and on their page."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ def kind_of(verdict: str) -> str:
 
 SIGNS: Mapping[Kept, str] = {"both": "○", "separable": "△", "multimodal": "✕", "neither": "–"}
 _MEANINGS: Mapping[Kept, str] = {
-    "both": "classes separate and the sub-classes are kept",
-    "separable": "classes separate, sub-classes are lost",
-    "multimodal": "sub-classes are kept, classes do not separate",
+    "both": "separates the classes and keeps the sub-classes",
+    "separable": "separates the classes only",
+    "multimodal": "keeps the sub-classes only",
     "neither": "neither",
 }
 SIGN_LEGEND = tuple(f"{sign} {_MEANINGS[kept]}" for kept, sign in SIGNS.items())
-"""What each mark means."""
+"""The meaning of each rating."""
 
 
 def entry_text(artefact: Artefact, result: NumberResult | MarkResult) -> str:
@@ -56,7 +56,7 @@ def entry_text(artefact: Artefact, result: NumberResult | MarkResult) -> str:
 
 
 def printed_text(result: NumberResult | MarkResult) -> str:
-    """Return a number with its standard deviation as printed, or a mark with its meaning."""
+    """Return a number with its standard deviation as printed, or a rating with its meaning."""
     if isinstance(result, MarkResult):
         return _mark_words(result.entry.printed)
     entry = result.entry
@@ -80,7 +80,7 @@ def not_counted(entry: PrintedNumber | TableMark | Claim | Part, view: View) -> 
     if entry.same_as:
         return f"counted once, with {entry.same_as}"
     if entry.reading:
-        return "another reading"
+        return "another interpretation"
     return "" if entry.is_counted(view) else "calibration"
 
 
@@ -103,7 +103,7 @@ def ours_text(verdict: NumberVerdict, metric: str, *, with_n: bool = True) -> st
 
 
 def our_words(result: NumberResult | MarkResult, view: View) -> str:
-    """Return our number or mark through one view, a mark with its meaning and medians."""
+    """Return our number or rating in one view, a rating with its meaning and medians."""
     if isinstance(result, MarkResult):
         verdict = result.through(view)
         return f"{_mark_words(verdict.kept)} ({verdict.detail})"
@@ -111,7 +111,7 @@ def our_words(result: NumberResult | MarkResult, view: View) -> str:
 
 
 def _mark_words(kept: Kept | None) -> str:
-    return "no mark" if kept is None else f"{SIGNS[kept]} ({_MEANINGS[kept]})"
+    return "no rating" if kept is None else f"{SIGNS[kept]} ({_MEANINGS[kept]})"
 
 
 def ratio_text(ratio: float) -> str:
@@ -131,7 +131,7 @@ def shown_views(results: Sequence[NumberResult | MarkResult]) -> list[tuple[View
     """
     both = list(HEADINGS.items())
     if results and all(each.resplits.verdict == "not applicable" for each in results):
-        return [("own", "all points")]
+        return [("own", "all samples")]
     rows = [(each.own.row, each.resplits.row) for each in results if isinstance(each, NumberResult)]
     pairs = [(own, over) for own, over in rows if own is not None and over is not None]
     if pairs and all(own.family == over.family for own, over in pairs):
@@ -172,16 +172,22 @@ def notes_of(result: NumberResult, views: Sequence[tuple[View, str]]) -> list[st
 def claims_about(result: NumberResult) -> list[str]:
     """Return the claims about a number's row, which ask about new data, with both verdicts."""
     return [
-        f"claim {each.entry.sentence}: {each.own.verdict} / over re-splits {each.resplits.verdict}"
+        f"claim {each.entry.sentence}: {each.own.verdict}; over re-splits: {each.resplits.verdict}"
         for each in result.claims
     ]
 
 
+def term_name(term: str) -> str:
+    """Return a term of the glossary as shown, such as "much better along"."""
+    return term.replace("_", " ").replace("ahead", "better")
+
+
 def threshold_text(part: Part) -> str:
-    """Return a part's term of the glossary with the values that it has."""
+    """Return the term of a sub-claim with its thresholds."""
     values = part.predicate.model_dump(exclude_none=True, exclude={"name"})
     shown = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in values.items())
-    return f"{part.term}: {shown}" if shown else part.term
+    term = term_name(part.term)
+    return f"{term}: {shown}" if shown else term
 
 
 def fixed_text(part: PartResult) -> str:

@@ -1,4 +1,4 @@
-"""Tables of what the papers say: sentences with their parts, readings, the glossary, the counts."""
+"""Tables of claims with their sub-claims, of interpretations, the glossary and the counts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,14 @@ import numpy as np
 import pandas as pd
 
 from ddr_cli.papers.assess import Assessment, PaperResult
-from ddr_cli.papers.cells import fixed_text, our_words, reason_text, threshold_text, verdict_text
+from ddr_cli.papers.cells import (
+    fixed_text,
+    our_words,
+    reason_text,
+    term_name,
+    threshold_text,
+    verdict_text,
+)
 from ddr_cli.papers.claims import DECIDED, ClaimResult, PartResult
 from ddr_cli.papers.lookup import HEADINGS, View
 from ddr_cli.papers.marks import MarkResult
@@ -21,8 +28,8 @@ from ddr_cli.report.table import Table
 
 def claim_table(result: PaperResult) -> pd.DataFrame:
     """Return the claims of a paper, each with its parts below it, with verdicts and numbers."""
-    heads = ["claim", "part", "where", "sentence", "reading"]
-    heads += ["threshold", "threshold fixed", "reading settled"]
+    heads = ["claim", "sub-claim", "where", "text", "interpretation"]
+    heads += ["threshold", "threshold fixed", "interpretation chosen"]
     records = []
     for each in result.claims:
         claim = each.entry
@@ -51,11 +58,11 @@ def _findings(found: ClaimResult | PartResult) -> dict[str, str]:
     }
 
 
-_MAIN = "the one that counts"
+_MAIN = "counted"
 
 
 def reading_table(result: PaperResult) -> pd.DataFrame:
-    """Return *reading x verdict*: what each free choice makes of a printed number or sentence."""
+    """Return *interpretation x verdict*: the verdict on each number and claim under each choice."""
     groups: dict[str, dict[str, tuple[Any, Any]]] = {}
     for name, reading, found, before in _readings(result):
         group = groups.setdefault(name, {})
@@ -65,12 +72,12 @@ def reading_table(result: PaperResult) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "what": name,
-            "reading": reading,
+            "interpretation": reading,
             "the paper's setting": found.own.verdict,
             "ours": _ours(found, "own"),
             "re-splits": found.resplits.verdict,
             "ours over re-splits": _ours(found, "resplits"),
-            "flips": "" if reading == _MAIN else _flips(found, before),
+            "changed verdicts": "" if reading == _MAIN else _flips(found, before),
         }
         for name, group in groups.items()
         if len(group) > 1 and next(iter(group)) == _MAIN
@@ -146,11 +153,11 @@ def glossary_table() -> pd.DataFrame:
 
     def record(name: str, own: Mapping[str, float], rule: NumberRule | Term) -> dict[str, str]:
         return {
-            "word": name.replace("_", " "),
+            "word": term_name(name),
             "means": rule.means,
             "numbers": ", ".join(f"{key.replace('_', ' ')} {own[key]:g}" for key in own),
             "fixed": f"{rule.fixed:%Y-%m-%d %H:%M}",
-            "before": rule.was or "",
+            "earlier": rule.was or "",
         }
 
     records = [record(name, term.set, term) for name, term in terms.items()]

@@ -91,7 +91,9 @@ def judge_claims(paper: Paper, summaries: Mapping[str, Summary]) -> tuple[ClaimR
         over = each.resplits
         adjusted = max(adjusted, (len(decided) - rank) * over.p)
         if over.verdict == "holds" and adjusted > _ALPHA:
-            words = f"{over.detail}; holds alone, not beside the {len(decided)} claims (Holm)"
+            words = (
+                f"{over.detail}; holds alone, not with Holm's correction ({len(decided)} claims)"
+            )
             corrected = replace(over, verdict="undecided", detail=words, alone=True)
             found[found.index(each)] = replace(each, resplits=corrected)
     return tuple(found)
@@ -112,14 +114,16 @@ def _together(findings: Sequence[ClaimFinding]) -> ClaimFinding:
     if len(findings) == 1:
         return findings[0]
     if not findings:
-        return ClaimFinding("not applicable", "every part was looked at to choose a reading")
+        return ClaimFinding(
+            "not applicable", "every sub-claim was used to choose an interpretation"
+        )
     order: list[ClaimVerdict] = ["fails", "not run", "not applicable", "undecided", "holds"]
     verdict = min((each.verdict for each in findings), key=order.index)
     if verdict not in DECIDED:
         return next(each for each in findings if each.verdict == verdict)
     holding = sum(each.verdict == "holds" for each in findings)
     p = max((each.p for each in findings), key=lambda p: np.inf if np.isnan(p) else p)
-    return ClaimFinding(verdict, f"{holding} of {len(findings)} parts hold", p)
+    return ClaimFinding(verdict, f"{holding} of {len(findings)} sub-claims hold", p)
 
 
 def _judge_part(part: Part, paper: Paper, summaries: Mapping[str, Summary]) -> PartResult:

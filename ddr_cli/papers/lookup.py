@@ -105,7 +105,7 @@ class Lookup:
             raise UnansweredError(run.progress)
         family = family_of(run, self.view)
         if family is None and run.spec.split.kind == "whole":
-            raise NotApplicableError("all points are embedded: nothing to re-split")
+            raise NotApplicableError("all samples are embedded: no held-out data")
         if family is None:
             raise UnansweredError("run on the predefined split only")
         names = (selector.reducer, selector.classifier, family, self.metric)
@@ -124,14 +124,14 @@ class Lookup:
         return summary, rows[fits]
 
     def _best(self, summary: Summary, rows: pd.DataFrame) -> Row:
-        # A part is not a result: rows some of whose trials did not end well are refused.
+        # Rows with missing or failed trials are rejected.
         complete = rows["n"] == rows["planned"]
         if "failed" in rows:
             complete &= rows["failed"] == 0
         if not complete.any():
             worst = rows.iloc[0]
             well = min(worst["n"], worst["planned"] - worst.get("failed", 0))
-            raise UnansweredError(f"{well} of {worst['planned']} trials ended well")
+            raise UnansweredError(f"{well} of {worst['planned']} trials succeeded")
         return summary.row(best_index(rows["mean"][complete], self.metric))
 
 
@@ -151,5 +151,5 @@ def nearest_place(places: Iterable[Any], target: float) -> float:
 
     best = min(numbers, key=distance)
     if distance(best) > math.log(_NEAR_FACTOR):
-        raise UnansweredError(f"the grid has no place near {target:g}")
+        raise UnansweredError(f"the grid has no value near {target:g}")
     return best

@@ -178,7 +178,7 @@ def _judge_through(
         verdict = verdict_on(mean, error, entry, trivial=bool(words))
         apart = mean - entry.value.value if entry.value is not None else math.nan
         is_constant = words and each["n"] > 1 and each["sd"] < EXACT
-        notes = [words, "a constant answer" if is_constant else ""]
+        notes = [words, "always predicts one class" if is_constant else ""]
         if verdict in _MISSED:
             notes.insert(0, _favoured(entry, apart, method))
         note = "; ".join(filter(None, notes))
@@ -196,7 +196,7 @@ def _favoured(entry: PrintedNumber, difference: float, method: str) -> str:
     """Return in words which method the difference from a printed number favours."""
     if not method or not is_rate(entry.metric):
         return ""
-    whose = "the paper's method" if entry.select.reducer == method else "a rival"
+    whose = "the paper's method" if entry.select.reducer == method else "a competing method"
     if entry.select.reducer == "none":
         whose = "no reduction"
     favours = (difference < 0) == lower_is_better(entry.metric)
@@ -217,7 +217,7 @@ def _trivial(rows: Sequence[Row]) -> str:
     if best > largest + glossary().numbers.trivial + EXACT:
         return ""
     level = number(1 - largest if metric == "error" else largest, metric)
-    return f"always naming the largest class gives {level}, as much as any method of the row"
+    return f"no method of the row is clearly better than the majority-class baseline ({level})"
 
 
 # -- training times, as ratios: machines differ, ratios less so -----------------------------------

@@ -22,7 +22,7 @@ from ddr_cli.report.page import about, page_environment, ran
 from ddr_cli.report.points import page_points
 from ddr_cli.report.table import Table
 
-# A verdict is told by sign and word as well as by colour.
+# A verdict has a symbol and a word as well as a colour.
 _BADGES = {
     "reproduced": "✓",
     "close": "≈",
@@ -68,9 +68,9 @@ def render_page(
             cells=cells,
             sentences=sentences,
             time_ratios=time_ratios,
-            glossary=Table(glossary_table(), "What the papers' words mean in numbers"),
+            glossary=Table(glossary_table(), "The papers' words as thresholds"),
             readings=lambda result: Table(
-                reading_table(result), f"{result.paper.short}: readings and verdicts"
+                reading_table(result), f"{result.paper.short}: interpretations and verdicts"
             ),
             metric_name=metric_name,
             number=number,
@@ -87,7 +87,7 @@ def render_page(
 
 
 def methods_of(entry: NumberResult | MarkResult | ClaimResult) -> list[str]:
-    """Return the names of the methods that an entry speaks of."""
+    """Return the names of the methods that an entry is about."""
     selectors: Sequence[MethodSelector] = (
         [select for each in entry.parts for select in each.entry.selectors]
         if isinstance(entry, ClaimResult)
@@ -103,7 +103,7 @@ def verdicts_of(entry: Judged[Any, Any]) -> list[str]:
 
 
 def rows_of(result: NumberResult) -> list[str]:
-    """Return which rows of which journals a number of ours is made of."""
+    """Return the rows of the trial logs that a number of ours is computed from."""
     found = []
     for view in VIEWS:
         row = result.through(view).row
@@ -115,7 +115,7 @@ def rows_of(result: NumberResult) -> list[str]:
 
 
 def places_of(part: Part, spec: str) -> list[str]:
-    """Return where the rows of a part of a claim stand, in words that a spec has."""
+    """Return the rows that a sub-claim uses, in the terms of the spec."""
     found = []
     for select in part.selectors:
         words = [select.reducer, f"“{select.label}”" if select.label else "", select.classifier]

@@ -134,7 +134,7 @@ class PartView:
         except InputError as error:
             raise UnansweredError(str(error).rstrip(".")) from None
         if found is None:
-            raise UnansweredError("an interval needs two re-splits or more")
+            raise UnansweredError("an interval needs at least two re-splits")
         what = "difference" if len(pairs) == 1 else "average difference"
         return Estimate(found.mean, found.low, found.high, found.n), (
             f"; {what} {self.points(found.mean)}, {100 * MEAN_LEVEL:g} % interval "
@@ -147,7 +147,7 @@ class PartView:
         if self.rows.view == "own":
             return Estimate(float(row["mean"])), ""
         if np.isnan(row["mean_low"]):
-            raise UnansweredError("an interval needs two re-splits or more")
+            raise UnansweredError("an interval needs at least two re-splits")
         return Estimate(float(row["mean"]), row["mean_low"], row["mean_high"], int(row["n"])), (
             f" ({100 * MEAN_LEVEL:g} % interval {self.show(row['mean_low'])} to "
             f"{self.show(row['mean_high'])} over {family_name(row.family, row['n'])}, "

@@ -69,10 +69,10 @@ class AtLeastValue(Predicate):
     def __call__(self, view: PartView) -> Outcome:
         row = view.row()
         level, words = view.level(row)
-        text = f"{view.show_row(row)}{words}; asked: "
+        text = f"{view.show_row(row)}{words}; required: "
         if view.lower_is_better:
-            return level.within(f"{text}{view.show(1 - self.value)} or less", below=1 - self.value)
-        return level.within(f"{text}{view.show(self.value)} or more", above=self.value)
+            return level.within(f"{text}at most {view.show(1 - self.value)}", below=1 - self.value)
+        return level.within(f"{text}at least {view.show(self.value)}", above=self.value)
 
 
 class AtMostValue(Predicate):
@@ -84,7 +84,7 @@ class AtMostValue(Predicate):
     def __call__(self, view: PartView) -> Outcome:
         row = view.row()
         level, words = view.level(row)
-        text = f"{view.show_row(row)}{words}; asked: {view.show(self.value)} or less"
+        text = f"{view.show_row(row)}{words}; required: at most {view.show(self.value)}"
         return level.within(text, below=self.value)
 
 
@@ -92,7 +92,7 @@ class AtMostValue(Predicate):
 
 
 class Ahead(_Comparison):
-    """The value is ahead of the one it is compared with, in the metric's direction."""
+    """The value is better than the one it is compared with, in the metric's direction."""
 
     name: Literal["ahead"]
     at_least: Annotated[float, Ge(0)] = 0.0
@@ -100,7 +100,7 @@ class Ahead(_Comparison):
     def __call__(self, view: PartView) -> Outcome:
         ours, other = view.pair()
         gain, words = view.gain((ours, other))
-        asked = f"; asked: {view.points(self.at_least)} or more" if self.at_least else ""
+        asked = f"; required: at least {view.points(self.at_least)}" if self.at_least else ""
         text = f"{view.show_row(ours)} against {view.show_row(other)}{words}{asked}"
         found = gain.within(text, above=self.at_least)
         return found._replace(holds=found.holds and gain.mean > 0)
@@ -115,8 +115,10 @@ class NotBehind(_Comparison):
     def __call__(self, view: PartView) -> Outcome:
         ours, other = view.pair()
         gain, words = view.gain((ours, other))
-        text = f"{view.show_row(ours)} beside {view.show_row(other)}{words}; asked: behind by "
-        text += f"{view.points(self.tolerance).lstrip('+')} at most"
+        text = (
+            f"{view.show_row(ours)} against {view.show_row(other)}{words}; required: worse by at "
+        )
+        text += f"most {view.points(self.tolerance).lstrip('+')}"
         return gain.within(text, above=-self.tolerance)
 
 
@@ -132,7 +134,7 @@ class RelativeGain(_Comparison):
         fraction = gain.mean / other["mean"]
         return Outcome(
             fraction >= self.at_least - EXACT,
-            f"{100 * fraction:.1f} % gained, {100 * self.at_least:g} % asked: "
+            f"a gain of {100 * fraction:.1f} %, required: at least {100 * self.at_least:g} %; "
             f"{view.show_row(ours)} against {view.show_row(other)}{words}",
             gain.p(above=self.at_least * other["mean"]),
         )
@@ -147,8 +149,9 @@ class WithinOf(_Comparison):
     def __call__(self, view: PartView) -> Outcome:
         ours, other = view.pair()
         difference, words = view.difference((ours, other))
-        text = f"{view.show_row(ours)} and {view.show_row(other)}: {view.points(difference.mean)} "
-        text += f"apart where at most {view.points(self.tolerance)} count as alike{words}"
+        text = f"{view.show_row(ours)} and {view.show_row(other)}: a difference of "
+        text += f"{view.points(difference.mean)}; required: at most "
+        text += f"{view.points(self.tolerance).lstrip('+')}{words}"
         return difference.within(text, above=-self.tolerance, below=self.tolerance)
 
 
@@ -162,13 +165,15 @@ class Faster(_Comparison):
         names = [row["reducer_label"] for row in view.pair()]
         ours, other = (row.trials["fit_seconds"].to_numpy(float) for row in view.pair())
         if min(ours.min(), other.min()) <= 0:
-            raise UnansweredError("some fits took no time that could be measured")
+            raise UnansweredError("some fits took no measurable time")
         ratio = float(other.mean() / ours.mean())
         p = float("nan")
         if view.rows.view == "resplits" and len(ours) == len(other) > 1:
             p = view.estimate(np.log(other) - np.log(ours)).p(above=np.log(self.times))
-        text = f"a fit of {names[1]} takes {ratio:.3g} times as long as one of {names[0]}; asked: "
-        return Outcome(ratio >= self.times, f"{text}{self.times:g} times or more", p)
+        text = (
+            f"a fit of {names[1]} takes {ratio:.3g} times as long as one of {names[0]}; required: "
+        )
+        return Outcome(ratio >= self.times, f"{text}at least {self.times:g} times", p)
 
 
 # -- a series along a parameter -------------------------------------------------------------------
@@ -186,8 +191,8 @@ class LevelAt(_OnGrid):
         place, row = view.at(self.at)
         level, words = view.level(row)
         low, high = self.value - self.tolerance, self.value + self.tolerance
-        text = f"{view.show_at(place, row)}{words}; the paper says {view.show(self.value)}, "
-        text += f"near is {view.show(low)} to {view.show(high)}"
+        text = f"{view.show_at(place, row)}{words}; printed: {view.show(self.value)}, "
+        text += f"required: {view.show(low)} to {view.show(high)}"
         return level.within(text, above=low, below=high)
 
 
@@ -201,7 +206,7 @@ class BelowAt(_OnGrid):
     def __call__(self, view: PartView) -> Outcome:
         place, row = view.at(self.at)
         level, words = view.level(row)
-        text = f"{view.show_at(place, row)}{words}; asked: below {view.show(self.value)}"
+        text = f"{view.show_at(place, row)}{words}; required: below {view.show(self.value)}"
         return Outcome(level.mean < self.value, text, level.p(below=self.value))
 
 
@@ -219,13 +224,13 @@ class MinimumIn(_OnGrid):
         # The best on the other side of the border shows how much the minimum's position means.
         others = [item for item in found if (self.low <= item[0] <= self.high) != inside]
         if not others:
-            raise UnansweredError("the grid lies on one side of the range")
+            raise UnansweredError("all grid values are on one side of the range")
         other_place, other = min(others, key=_mean)
         side = f"{'outside' if inside else 'within'} {plain(self.low)} to {plain(self.high)}"
         if self.low == self.high:
-            side = "elsewhere" if inside else "there"
+            side = "at any other value" if inside else f"at {plain(self.low)}"
         difference, words = view.difference((other, row))
-        text = f"minimum {view.show_at(place, row)}; best {side}: "
+        text = f"minimum: {view.show_at(place, row)}; lowest {side}: "
         text += f"{view.show_at(other_place, other)}{words}"
         return Outcome(inside, text, difference.p(above=0))
 
@@ -239,13 +244,14 @@ class FlatIn(_Range):
     def __call__(self, view: PartView) -> Outcome:
         found = view.series(self.low, self.high)
         if len(found) < 2:
-            raise UnansweredError("the grid has fewer than two places there")
+            raise UnansweredError("the grid has fewer than two values there")
         (low_place, low), (high_place, high) = min(found, key=_mean), max(found, key=_mean)
         spread, words = view.difference((high, low))
         return spread.within(
             f"from {view.show(low['mean'])} ({view.place(low_place)}) to "
-            f"{view.show(high['mean'])} ({view.place(high_place)}), {view.points(spread.mean)} "
-            f"where at most {view.points(self.tolerance)} count as flat{words}",
+            f"{view.show(high['mean'])} ({view.place(high_place)}), a range of "
+            f"{view.points(spread.mean).lstrip('+')}; required: at most "
+            f"{view.points(self.tolerance).lstrip('+')}{words}",
             below=self.tolerance,
         )
 
@@ -274,10 +280,10 @@ class StaysWithin(_OnGrid):
                 longest = current
         band = f"{view.show(low)} to {view.show(high)}"
         if not longest:
-            return Outcome(False, f"nowhere within {band}", 1.0)
+            return Outcome(False, f"no grid value is within {band}", 1.0)
         ends = f"{view.place(longest[0][0])} to {plain(longest[-1][0])}"
         means = [row["mean"] for _, row in longest]
-        text = f"{view.show(min(means))} to {view.show(max(means))} from {ends}; band {band}"
+        text = f"{view.show(min(means))} to {view.show(max(means))} from {ends}; required: {band}"
         inside = [view.level(row)[0].p(above=low, below=high) for _, row in found]
         # The range of the asked length whose intervals are deepest inside the band.
         ranges = (slice(a, b) for a, b in combinations(range(len(found) + 1), 2))
@@ -297,8 +303,9 @@ class RisesTowards(_OnGrid):
         end_place, end = view.series()[0 if self.end == "low" else -1]
         start_place, start = view.at(self.start)
         rise, words = view.difference((end, start))
-        asked = f"; asked: {view.points(self.at_least)} or more" if self.at_least else ""
-        text = f"{view.show_at(start_place, start)}, {view.show_at(end_place, end)}{words}{asked}"
+        asked = f"; required: a rise of at least {view.points(self.at_least).lstrip('+')}"
+        text = f"{view.show_at(start_place, start)}, {view.show_at(end_place, end)}{words}"
+        text += asked if self.at_least else ""
         found = rise.within(text, above=self.at_least)
         return found._replace(holds=found.holds and rise.mean > 0)
 
@@ -318,18 +325,20 @@ class AheadAlong(_Range):
     def __call__(self, view: PartView) -> Outcome:
         found = view.common(self.low, self.high)
         if not found:
-            raise UnansweredError("the two have no place in common there")
+            raise UnansweredError("the two grids have no value in common there")
         sign = -1 if view.lower_is_better else 1
         gains = [sign * (ours["mean"] - other["mean"]) for _, ours, other in found]
         ahead = sum(gain > 0 for gain in gains)
         place, ours, other = found[min(range(len(found)), key=gains.__getitem__)]
         average, words = view.gain(*((ours, other) for _, ours, other in found))
-        asked = f"; asked: {view.points(self.at_least)} on average" if self.at_least else ""
+        asked = (
+            f"; required: at least {view.points(self.at_least)} on average" if self.at_least else ""
+        )
         return Outcome(
             ahead == len(found) and average.mean >= self.at_least - EXACT,
-            f"ahead at {ahead} of {len(found)} places, by {view.points(average.mean)} on average; "
-            f"least so {view.show(ours['mean'])} against {view.show_at(place, other)}"
-            f"{words}{asked}",
+            f"better at {ahead} of {len(found)} grid values, by {view.points(average.mean)} on "
+            f"average; smallest difference: {view.show(ours['mean'])} against "
+            f"{view.show_at(place, other)}{words}{asked}",
             average.p(above=self.at_least),
         )
 

@@ -1,4 +1,4 @@
-"""What came out of a paper and what differs from it, in sentences and in shares."""
+"""The results on a paper, and what differs from it, as sentences and as counts."""
 
 from __future__ import annotations
 
@@ -37,23 +37,28 @@ def _tallies(result: PaperResult) -> Iterator[tuple[str, Counter[str], Counter[s
 
 
 def outcome(result: PaperResult) -> list[str]:
-    """Return what came out of a paper, in a sentence or two per view."""
+    """Return the results on a paper, in a sentence or two per view."""
     sentences = []
     for where, numbers, claims, judged, decided in _tallies(result):
         parts = []
         if judged:
-            found = [f"{numbers[name]} {name}" for name in JUDGED if numbers[name]]
+            found = [_counted_verdict(numbers[name], name) for name in JUDGED if numbers[name]]
             noun = _noun(result) if judged != 1 else _noun(result).removesuffix("s")
             parts.append(f"of {judged} {noun}, {_listed(found)}")
         if decided:
-            noun = "claim" if decided == 1 else "claims"
-            open_ = f", {claims['undecided']} undecided" if claims["undecided"] else ""
+            counted = [_counted_verdict(claims[name], name) for name in DECIDED if claims[name]]
+            text = f"of {decided} {'claim' if decided == 1 else 'claims'}, {_listed(counted)}"
             if claims[ALONE] > claims["holds"]:
-                open_ += f" ({claims[ALONE]} hold without the correction for their number)"
-            parts.append(f"{claims['holds']} of {decided} {noun} hold{open_}")
+                text += f" ({claims[ALONE]} hold without Holm's correction)"
+            parts.append(text)
         used = numbers["calibration"] + claims["calibration"]
         if parts and used:
-            parts.append(f"{used} more were used to choose a reading and are not counted")
+            verbs = (
+                "was used to choose an interpretation and is"
+                if used == 1
+                else ("were used to choose an interpretation and are")
+            )
+            parts.append(f"{used} more {verbs} not counted")
         if parts:
             sentences.append(f"{_capital(where)}, {'; '.join(parts)}.")
     n = sum(claim.differs for claim in result.claims)
@@ -66,6 +71,14 @@ def outcome(result: PaperResult) -> list[str]:
     if missing:
         sentences.append(f"Not run yet: {', '.join(dict.fromkeys(missing))}.")
     return sentences
+
+
+def _counted_verdict(n: int, verdict: str) -> str:
+    """Return ``3 are close`` or ``1 differs (higher)``."""
+    if verdict.startswith(("differs", "holds", "fails")):
+        first, _, rest = verdict.partition(" ")
+        return f"{n} {first if n == 1 else first.removesuffix('s')} {rest}".rstrip()
+    return f"{n} {'is' if n == 1 else 'are'} {verdict}"
 
 
 def shares(result: PaperResult, view: View) -> list[dict[str, Any]]:
@@ -85,7 +98,7 @@ def shares(result: PaperResult, view: View) -> list[dict[str, Any]]:
 
 
 def glance(result: PaperResult) -> str:
-    """Return what came out of a paper in one sentence."""
+    """Return the results on a paper in one sentence."""
     parts = []
     for where, numbers, claims, judged, decided in _tallies(result):
         near = numbers["reproduced"] + numbers["close"]
@@ -93,15 +106,15 @@ def glance(result: PaperResult) -> str:
         found += [f"{claims['holds']} of {decided} claims hold"] if decided else []
         if found:
             parts.append(f"{where} {' and '.join(found)}")
-    return f"{_capital('; '.join(parts) or 'nothing is judged yet')}."
+    return f"{_capital('; '.join(parts) or 'there are no verdicts yet')}."
 
 
 def _noun(result: PaperResult) -> str:
     marks = any(item.marks for item in result.artefacts)
     numbers = any(item.numbers for item in result.artefacts)
     if marks and numbers:
-        return "printed numbers and marks"
-    return "printed marks" if marks else "printed numbers"
+        return "printed numbers and ratings"
+    return "printed ratings" if marks else "printed numbers"
 
 
 class Difference(NamedTuple):
@@ -143,7 +156,7 @@ def _missed_parts(result: ClaimResult) -> Iterator[str]:
 
 
 def _reason(entry: Claim | PrintedNumber | TableMark) -> str:
-    return f"Why: {reason_text(entry)}{'' if entry.reason else '.'}"
+    return f"Reason: {reason_text(entry)}{'' if entry.reason else '.'}"
 
 
 def _difference(item: ArtefactResult, each: NumberResult | MarkResult) -> str:
@@ -154,11 +167,13 @@ def _difference(item: ArtefactResult, each: NumberResult | MarkResult) -> str:
     if each.entry.same_as or not (split or own in _MISSED or over in _MISSED):
         return ""
     where = "" if one else " in the paper's setting"
-    text = f"Printed {printed_text(each)}; ours {our_words(each, 'own')}{where}."
+    text = f"Printed: {printed_text(each)}; ours{where}: {our_words(each, 'own')}."
     if one or over not in JUDGED:
         return text
-    both = f"{own} there, {over} over re-splits" if split else f"{own} on both"
-    return f"{text} Over re-splits {our_words(each, 'resplits')}: {both}."
+    both = (
+        f"{own} in the paper's setting, {over} over re-splits" if split else f"{own} in both views"
+    )
+    return f"{text} Ours over re-splits: {our_words(each, 'resplits')}. Verdict: {both}."
 
 
 def both_verdicts(result: ClaimResult | PartResult) -> str:
@@ -174,12 +189,12 @@ def both_verdicts(result: ClaimResult | PartResult) -> str:
         return f"{first}: {over.detail}."
     if result.same_splits:
         return (
-            f"{first} by the means over the paper's random splits, {over.verdict} by their "
-            f"interval: {over.detail}."
+            f"{first} according to the means over the paper's random splits, {over.verdict} "
+            f"according to their interval: {over.detail}."
         )
     both = f"in the paper's own setting, {over.verdict} over re-splits"
     return (
-        f"{first} {both if result.differs else 'on both'}. "
+        f"{first} {both if result.differs else 'in both views'}. "
         f"The paper's setting: {own.detail}. Re-splits: {over.detail}."
     )
 

@@ -66,9 +66,7 @@ def number_table(artefact: Artefact, results: Sequence[NumberResult]) -> pd.Data
             record[f"ours, {heading}"] = cells.ours_text(verdict, result.entry.metric)
             record[f"difference, {heading}"] = cells.difference_cell(verdict, result.entry.metric)
             record[f"verdict, {heading}"] = cells.verdict_text(result, view)
-        record["in words"] = "; ".join(
-            [*cells.notes_of(result, views), *cells.claims_about(result)]
-        )
+        record["notes"] = "; ".join([*cells.notes_of(result, views), *cells.claims_about(result)])
         record["reason"] = cells.difference_reason(result)
         if times:
             time = times.get(result.entry.id)
@@ -124,7 +122,7 @@ class Matrix(NamedTuple):
                 if any(verdicts):
                     found.append(["", "verdict", *verdicts])
             rest = [""] * (len(self.columns) - 1)
-            found += [["", "in words", remark, *rest] for remark in remarks]
+            found += [["", "note", remark, *rest] for remark in remarks]
         return pd.DataFrame(found, columns=["", " ", *self.columns])
 
 

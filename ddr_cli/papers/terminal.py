@@ -62,7 +62,7 @@ def paper_tables(result: PaperResult) -> Iterable[Table]:
         if {claim.own.verdict, claim.resplits.verdict} != {"not run"}
     ]
     if rows:
-        heads = ["", "the paper says", "the paper's setting", "re-splits"]
+        heads = ["", "claim", "the paper's setting", "re-splits"]
         yield Table(pd.DataFrame(rows, columns=heads), f"{what}: claims", left=tuple(heads))
 
 

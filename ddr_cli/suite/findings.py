@@ -1,4 +1,4 @@
-"""What can and what can't be concluded from a suite: a test on the rows for each finding.
+"""The findings of a suite: a test on the rows for each.
 
 The findings themselves are in findings.yaml; each names its test here.
 """
@@ -32,26 +32,26 @@ from ddr_cli.suite.leaderboard import Leaderboard
 LEVEL = 0.05
 MOST_TRAINING = 1000
 CHANCE = 0.05
-"""How far the accuracy on permuted labels may be above the largest class's share."""
+"""How far the accuracy on permuted labels may be above the majority-class baseline."""
 
 
 class Told(NamedTuple):
-    """Whether a test is met, None where the rows can't say, and the numbers it rests on."""
+    """Whether the rows pass a test, None if they cannot decide it, and the numbers."""
 
     holds: bool | None
     evidence: str
 
 
-_NO_ROWS = Told(None, "There are no such rows yet.")
+_NO_ROWS = Told(None, "There are no rows for this test yet.")
 
 
 @dataclass(frozen=True)
 class Finding:
-    """A sentence, and what is `asked` of the rows for it to be so."""
+    """The `sentence` shown if the rows pass the test `asked`, and the one shown `otherwise`."""
 
     name: str
-    can: bool
     sentence: str
+    otherwise: str
     asked: str
     fixed: str
 
@@ -63,21 +63,21 @@ class Finding:
 
 @cache
 def findings() -> tuple[Finding, ...]:
-    """Return the findings, those on what can be concluded first."""
+    """Return the findings, in the order of the page."""
     text = files("ddr_cli.suite").joinpath("findings.yaml").read_text(encoding="utf-8")
     return tuple(Finding(**entry) for entry in yaml.safe_load(text))
 
 
 def _compared(board: Leaderboard, of: Any, over: Any) -> tuple[str, float, float]:
-    """Say on how many data sets `of` is ahead of `over`; return also p and the median gain."""
+    """Say on how many data sets `of` is better than `over`; return also p and the median gain."""
     both = pd.concat([of, over], axis=1, keys=["of", "over"]).dropna()
     found = difference(both["of"], both["over"], board.metric, equivalence=0.0)
     p = found["p"]
     median = -found["difference"] if lower_is_better(board.metric) else found["difference"]
     size = amount_text(round(abs(median), 4), board.metric)
     text = (
-        f"ahead on {found['wins']} and behind on {found['losses']} of {len(both)} data sets, at "
-        f"the median {size} {'ahead' if median >= 0 else 'behind'} (Wilcoxon's p "
+        f"better on {found['wins']} and worse on {found['losses']} of {len(both)} data sets; "
+        f"{size} {'better' if median >= 0 else 'worse'} at the median (Wilcoxon's p "
         f"{p_text(p) or 'not defined'})"
     )
     return text, p, median
@@ -90,7 +90,7 @@ def _labels_help(bench: Benchmark, board: Leaderboard) -> Told:
         return _NO_ROWS
     means = board.means
     text, p, median = _compared(board, means[using].mean(axis=1), means[rest].mean(axis=1))
-    words = f"The mean of the {len(using)} that use labels beside that of the {len(rest)} others: "
+    words = f"Mean of the {len(using)} methods that use labels, against the {len(rest)} others: "
     return Told(p < LEVEL and median > 0, words + text + ".")
 
 
@@ -104,7 +104,7 @@ def _first_against_nothing(_: Benchmark, board: Leaderboard) -> Told:
     return Told(
         p < LEVEL and float(row["score"]) > float(board.row(board.baseline)["score"]),
         f"{method_name(board.best)} against {method_name(board.baseline)}: wins / equal / losses "
-        f"{counts}, at the median {median} of {metric_name(board.metric)} (Wilcoxon's p "
+        f"{counts}, median difference in {metric_name(board.metric)}: {median} (Wilcoxon's p "
         f"{p_text(p) or 'not defined'} with Holm's correction).",
     )
 
@@ -120,7 +120,8 @@ def _tuning_pays(bench: Benchmark, board: Leaderboard) -> Told:
     text, p, _ = _compared(board, *means)
     return Told(
         p < LEVEL and 2 * more > len(names),
-        f"{more} of {len(names)} methods score higher tuned; their mean, tuned, is {text}.",
+        f"{more} of {len(names)} methods score higher when tuned. Their mean, tuned against "
+        f"default: {text}.",
     )
 
 
@@ -131,8 +132,8 @@ def _ceiling(bench: Benchmark, board: Leaderboard) -> Told:
     text, p, median = _compared(board, bench.ceiling, best)
     return Told(
         p < LEVEL and median > 0,
-        "All features, prepared as for the methods, with a strong classifier, beside "
-        f"{method_name(board.best)}, which the same rows have put first: {text}.",
+        "A strong classifier on all features, with the same preprocessing, against "
+        f"{method_name(board.best)}, which ranks first on the same rows: {text}.",
     )
 
 
@@ -144,16 +145,16 @@ def _permuted(bench: Benchmark, _: Leaderboard) -> Told:
     name = str(over.idxmax())
     return Told(
         bool(over.max() <= CHANCE),
-        f"Most right answers beyond the largest class's share: {method_name(name)}, "
-        f"{100 * over.max():+.1f} points held out, while {100 * means.at[name, 'seen']:.0f} % are "
-        f"right on the points it was fitted to. The mean over those that use labels "
-        f"({len(means)}): {100 * over.mean():+.1f} points.",
+        f"Highest accuracy: {method_name(name)}, {100 * over.max():+.1f} percentage points "
+        "relative to the majority-class baseline on held-out samples; its training accuracy is "
+        f"{100 * means.at[name, 'seen']:.0f} %. Mean over the {len(means)} methods that use "
+        f"labels: {100 * over.mean():+.1f} percentage points.",
     )
 
 
 def _time(_: Benchmark, board: Leaderboard) -> Told:
     if len(board.table) < 4:
-        return Told(None, "There are too few methods.")
+        return Told(None, "There are too few methods for this test.")
     found: Any = stats.spearmanr(board.table["seconds"], board.table["score"])
     return Told(
         not (found.pvalue < LEVEL and found.statistic > 0),
@@ -170,12 +171,12 @@ def _first_places(_: Benchmark, board: Leaderboard) -> Told:
     test = f"by Wilcoxon's test over {len(board.means)} data sets with Holm's correction"
     best = method_name(board.best)
     if not first:
-        return Told(False, f"{told} of {len(others)} methods are told from {best}, {test}.")
+        return Told(False, f"{told} of {len(others)} methods differ from {best} {test}.")
     last = others.iloc[first - 1]
     return Told(
         True,
-        f"The first {first + 1} methods, down to {method_name(last['method'])} at rank "
-        f"{last['place']}, can't be told from {best} {test}; {told} of {len(others)} methods can.",
+        f"The methods down to {method_name(last['method'])} at rank {last['place']} do not differ "
+        f"significantly from {best} {test}; {told} of {len(others)} methods do.",
     )
 
 
@@ -187,9 +188,9 @@ def _no_winner(_: Benchmark, board: Leaderboard) -> Told:
     furthest = amount_text(round(float(behind.max()), 4), board.metric)
     return Told(
         2 * near < len(behind),
-        f"{method_name(board.best)}, which ranks first, is within {near_text} of the least "
-        f"{metric_name(board.metric)} on {near} of {len(behind)} data sets, and at most {furthest} "
-        f"behind, on {behind.idxmax()}.",
+        f"{method_name(board.best)}, which ranks first, is within {near_text} of the lowest "
+        f"{metric_name(board.metric)} on {near} of {len(behind)} data sets. The largest difference "
+        f"is {furthest}, on {behind.idxmax()}.",
     )
 
 
@@ -203,9 +204,9 @@ def _other_classifier(bench: Benchmark, board: Leaderboard) -> Told:
     first, there = method_name(board.best), int(places[1].get(board.best, math.nan))
     return Told(
         board.best != other.best,
-        f"First by {method_name(board.classifier)}: {first}; by {method_name(other.classifier)}: "
-        f"{method_name(other.best)}, where {first} has rank {there}. Spearman's rank correlation "
-        f"of the ranks: {float(rank.statistic):.2f}.",
+        f"Rank 1 with {method_name(board.classifier)}: {first}; with "
+        f"{method_name(other.classifier)}: {method_name(other.best)}, where {first} has rank "
+        f"{there}. Spearman's correlation of the ranks: {float(rank.statistic):.2f}.",
     )
 
 
@@ -216,9 +217,9 @@ def _small_training(bench: Benchmark, board: Leaderboard) -> Told:
     most = max(sizes, key=lambda name: sizes[name])
     return Told(
         sizes[most] <= MOST_TRAINING,
-        f"The largest training part, of {most}, has {sizes[most]:,} points; the median "
-        f"{int(np.median(list(sizes.values()))):,} ({len(sizes)} of {len(board.means)} data sets "
-        "whose splits say it beforehand).",
+        f"The largest training set, of {most}, has {sizes[most]:,} samples; the median is "
+        f"{int(np.median(list(sizes.values()))):,} (over the {len(sizes)} of {len(board.means)} "
+        "data sets whose split has a fixed size).",
     )
 
 

@@ -21,7 +21,7 @@ def test_every_form_of_the_comparison_is_written(ddr_here, work):
     )
     assert done.returncode == 0, done.stderr
     assert "Difference: less NMMP." in done.stdout
-    assert "2 points or less" in " ".join(done.stdout.split())
+    assert "2 percentage points or less" in " ".join(done.stdout.split())
     assert "LMNN" not in done.stdout
     assert files["png"].read_bytes().startswith(b"\x89PNG")
     found = json.loads(files["json"].read_text(encoding="utf-8"))

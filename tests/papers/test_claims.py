@@ -188,8 +188,8 @@ def test_two_curves_need_the_interval_of_their_average_difference(
     )
     result = judge_claim(claim, PAPER, summaries)
     assert (result.own.verdict, result.resplits.verdict) == ("holds", verdict)
-    assert "ahead at 10 of 10 places, by +1.00 points on average" in result.resplits.detail
-    assert "average difference +1.00 points" in result.resplits.detail
+    assert "10 of 10 grid values, by +1.00 percentage points" in result.resplits.detail
+    assert "average difference +1.00 percentage points" in result.resplits.detail
 
 
 def test_a_rise_within_the_noise_is_not_shown_over_re_splits(along_dimension):
@@ -284,9 +284,8 @@ def test_the_numbers_stand_beside_the_verdict(methods):
     summaries = methods({"ccdr": 0.0815, "none": 0.0965}, {"ccdr": 0.09, "none": 0.09})
     claim = _claim({"name": "relative_gain", "at_least": 0.1}, than=THAN)
     result = judge_claim(claim, PAPER, summaries)
-    assert result.own.detail == (
-        "15.5 % gained, 10 % asked: 8.15 % (CCDR, k-NN) against 9.65 % (no reduction, k-NN)"
-    )
+    for number in ("15.5 %", "10 %", "8.15 % (CCDR, k-NN)", "9.65 % (no reduction, k-NN)"):
+        assert number in result.own.detail
     assert result.differs
 
 
@@ -324,7 +323,7 @@ def test_all_points_have_nothing_to_re_split(methods):
     summaries = methods(means, means, kind="whole", predefined=False)
     result = judge_claim(_claim({"name": "ahead"}, than=THAN), PAPER, summaries)
     assert (result.own.verdict, result.resplits.verdict) == ("holds", "not applicable")
-    assert "nothing to re-split" in result.resplits.detail
+    assert "no held-out data" in result.resplits.detail
     assert not result.differs
 
 
@@ -339,7 +338,7 @@ def test_a_grid_without_the_place_is_not_run(valleys):
     claim = _claim({"name": "below_at", "at": 30, "value": 0.1}, along="reducer.n_components")
     result = judge_claim(claim, PAPER, valleys)
     assert result.own.verdict == "not run"
-    assert "no place near 30" in result.own.detail
+    assert "no value near 30" in result.own.detail
 
 
 def test_rows_of_other_splits_are_no_pairs(methods):
@@ -375,7 +374,7 @@ def test_a_sentence_holds_when_all_its_parts_do(methods):
     assert _verdicts(_sentence(good, {**good, "id": "again"}), summaries) == ("holds", "holds")
     result = judge_claim(_sentence(good, bad), PAPER, summaries)
     assert (result.own.verdict, result.resplits.verdict) == ("fails", "fails")
-    assert result.own.detail == "1 of 2 parts hold"
+    assert result.own.detail.startswith("1 of 2 ")
 
 
 def test_another_reading_is_judged_and_decides_nothing(methods):

@@ -129,7 +129,7 @@ def test_near_takes_the_closest_place_of_the_grid(summaries):
 
 def test_zero_is_met_and_never_near():
     assert nearest_place([0.0, 1.0], 0) == 0
-    with pytest.raises(UnansweredError, match="no place near 0"):
+    with pytest.raises(UnansweredError, match="no value near 0"):
         nearest_place([0.1, 1.0], 0)
 
 
@@ -143,7 +143,7 @@ def test_the_best_of_a_grid_is_taken_where_the_paper_prints_it(summaries):
     ("select", "reason"),
     [
         ({}, "5 rows of run"),
-        ({"params": {"reducer.beta": {"near": 100}}}, "no place near 100"),
+        ({"params": {"reducer.beta": {"near": 100}}}, "no value near 100"),
         ({"params": {"reducer.gamma": 1}}, "no parameter reducer.gamma"),
         ({"params": {"reducer.beta": 0.2}}, "no such row"),
         ({"params": {"reducer.beta": 0.2, "reducer.n_neighbors": 4}}, "no such row"),
@@ -172,7 +172,7 @@ def test_a_row_with_failed_trials_is_never_a_result(tmp_path, write_results, mak
     (result,) = judge_numbers(_artefact(_printed("9 %")), {"run": summary_of(folder)})
     assert result.own.verdict == "reproduced"
     assert result.resplits.verdict == "not run"
-    assert result.resplits.reason == "9 of 10 trials ended well"
+    assert result.resplits.reason == "9 of 10 trials succeeded"
 
 
 def test_a_paper_with_random_splits_of_its_own_is_judged_on_them(
@@ -217,7 +217,7 @@ def test_nothing_is_reproduced_where_one_class_does_as_well(
     first, _ = judge_numbers(_artefact(_row("ccdr", "75 %"), _row("none", "76 %")), summaries)
     assert first.own.verdict == verdict
     assert note in first.own.note
-    assert ("a constant answer" in first.resplits.note) == bool(note)
+    assert ("predicts one class" in first.resplits.note) == bool(note)
 
 
 def test_a_number_that_is_alone_or_beside_what_was_not_run_is_uninformative_too(
@@ -234,8 +234,8 @@ def test_whom_a_difference_flatters_is_said_in_words(tmp_path, write_results, ma
     numbers = _row("ccdr", "9 %"), _row("none", "13 %")
     own, rival = judge_numbers(_artefact(*numbers), summaries, "ccdr")
     assert own.own.verdict == "close"
-    assert "1.00 points against" in own.own.note
+    assert "1.00 percentage points against" in own.own.note
     assert rival.own.verdict == "differs (lower)"
-    assert "3.00 points in favour" in rival.own.note
+    assert "3.00 percentage points in favour" in rival.own.note
     _, rival = judge_numbers(_artefact(*reversed(numbers)), summaries, "none")
-    assert "a rival" in rival.own.note
+    assert "a competing method" in rival.own.note

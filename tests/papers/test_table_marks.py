@@ -112,12 +112,12 @@ def test_the_matrix_shows_printed_ours_verdict_and_medians(judged):
     assert list(frame.columns) == ["", " ", "Letter"]
     assert frame.to_numpy().tolist() == [
         ["LFDA", "printed", "△"],
-        ["", "ours, all points", "○"],
+        ["", "ours, all samples", "○"],
         ["", "verdict", "differs"],
         ["", "accuracy kept", "99.00 %"],
         ["", "silhouette", "0.5"],
         ["", "sub-class accuracy", "90.00 %"],
-        ["", "in words", "Letter, reason: not known"],
+        ["", "note", "Letter, reason: not known"],
     ]
     (row,) = mark_data(result.marks).to_dict("records")
     assert (row["own_mark"], row["own_silhouette"], row["own_verdict"]) == ("both", 0.5, "differs")

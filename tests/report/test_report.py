@@ -227,7 +227,7 @@ def test_the_page_is_whole_and_needs_no_other_file(page, written):
         "(reproduced: calibration) 9.70 ± 0.03 % (n = 10) +1.10 ± 0.03 ▲ differs (higher)",
         "ddr run landsat_ccdr_table1",
         "landsat_ccdr_k: 12 of 66 trials done",
-        "15.5 % gained, 10 % asked",
+        "a gain of 15.5 %",
         "Other runs My own",
     ],
 )
@@ -241,7 +241,7 @@ def test_the_page_escapes_what_a_spec_says(written):
 
 
 def test_a_partial_run_gives_no_number_and_no_verdict(page):
-    after = page.text.split("Fig. 4: Error against the neighbours k of the graph")[-1]
+    after = page.text.split("Fig. 4: Error against the number k of graph neighbours")[-1]
     table = after.split("Section V-D: Intrinsic dimension")[0]
     assert "12 of 66 trials done" in table
     assert "reproduced" not in table

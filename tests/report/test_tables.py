@@ -74,9 +74,9 @@ def test_the_papers_table_has_ours_under_each_number(result):
         ["", "difference, random splits", "", "−1.20 ± 1.00", "+0.50 ± 1.00"],
         ["", "time / NMMP's, printed", "", "250 \N{MULTIPLICATION SIGN}", "1"],
         ["", "time / NMMP's, ours", "", "100 \N{MULTIPLICATION SIGN}", "1"],
-        ["", "in words", "So it is.", "", ""],
-        ["", "in words", "LMNN: 1.20 points against a rival", "", ""],
-        ["", "in words", "LMNN, reason: not known", "", ""],
+        ["", "note", "So it is.", "", ""],
+        ["", "note", "LMNN: 1.20 percentage points against a competing method", "", ""],
+        ["", "note", "LMNN, reason: not known", "", ""],
     ]
 
 

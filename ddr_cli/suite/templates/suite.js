@@ -26,7 +26,7 @@
     const told = form.querySelector("output");
     const board = data.boards.find((each) => Object.keys(asked).every((name) => name === "kind" || each[name] === asked[name]));
     told.value = board ? (asked.kind ? "Ranks and comparisons are among all methods." : "")
-      : "There is no leaderboard of this choice; the table shows the last one.";
+      : "There is no leaderboard for this choice; the table shows the previous one.";
     if (!board) return;
     show(board, asked.kind);
     /* A choice is part of the address, so that it can be linked to. */
