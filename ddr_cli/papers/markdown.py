@@ -12,7 +12,7 @@ from ddr_cli.papers.lookup import HEADINGS, VIEWS
 from ddr_cli.papers.tables import matrix_of, number_table
 from ddr_cli.report.table import Table
 
-_LEFT_OUT = ("in words", "reason")
+_LEFT_OUT = ("note", "notes", "reason")
 
 
 def paper_page(result: PaperResult, figures: dict[str, list[str]]) -> str:
@@ -71,7 +71,7 @@ def _artefact(item: ArtefactResult, figures: list[str]) -> Iterator[str]:
         yield Table(frame[~frame[" "].isin(_LEFT_OUT)]).markdown()
     elif item.numbers:
         shown = number_table(artefact, item.numbers)
-        yield Table(shown.drop(columns=list(_LEFT_OUT))).markdown()
+        yield Table(shown.drop(columns=list(_LEFT_OUT), errors="ignore")).markdown()
     if artefact.choice is not None and artefact.choice.when == "after":
         yield f"Chosen after results had been seen: {artefact.choice.what}."
 
