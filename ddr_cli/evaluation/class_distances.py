@@ -1,6 +1,6 @@
 """Measures of where whole classes lie: which are near each other, and in which order.
 
-A class lies at the mean of its points, or where the method itself puts its label.
+A class lies at the mean of its samples, or where the method itself puts its label.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class ClassDistance(_ClassPlaces):
     classes : str, optional
         Two or more names with commas between them, such as "3, 6, 9"; all classes if not given.
     of : {"points", "labels"}, default="points"
-        Where a class lies: the mean of its points, or the place of its label, where the method
+        Where a class lies: the mean of its samples, or the place of its label, where the method
         has one (Discriminative Projections, CCDR).
     part : {"all", "test"}, default="all"
         Whose means.
@@ -115,7 +115,7 @@ class ClassGap(_ClassPlaces):
     Parameters
     ----------
     of : {"points", "labels"}, default="points"
-        Where a class lies: the mean of its points, or the place of its label, where the method
+        Where a class lies: the mean of its samples, or the place of its label, where the method
         has one (Discriminative Projections, CCDR).
     part : {"all", "test"}, default="all"
         Whose means.
@@ -145,7 +145,7 @@ class ClassOrder(_ClassPlaces):
     Parameters
     ----------
     of : {"points", "labels"}, default="points"
-        Where a class lies: the mean of its points, or the place of its label, where the method
+        Where a class lies: the mean of its samples, or the place of its label, where the method
         has one (Discriminative Projections, CCDR).
     part : {"all", "test"}, default="all"
         Whose means.

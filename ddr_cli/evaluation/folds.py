@@ -1,6 +1,6 @@
-"""Divisions into folds, of single points or of whole groups.
+"""Divisions into folds, of single samples or of whole groups.
 
-scikit-learn's splitters promise nothing about which points they draw from one release to the next
+scikit-learn's splitters promise nothing about which samples they draw from one release to the next
 (how they share out classes, and the order of their draws, have changed), and a trial's identity
 says the split's kind and index, not the release. So the rules are scikit-learn's, as far as they
 can be, but the order is that of raw 64-bit keys, which NumPy promises never to change, and no
@@ -30,9 +30,9 @@ Drawn = TypeVar("Drawn", bound=np.generic)
 
 
 def stratified_folds(codes: Codes, folds: int, draw: Draw) -> Codes:
-    """Return the fold of each point; folds differ by at most 1 in size and in any class.
+    """Return the fold of each sample; folds differ by at most 1 in size and in any class.
 
-    As in scikit-learn's ``StratifiedKFold``, the points sorted by class go to the folds in turn.
+    As in scikit-learn's ``StratifiedKFold``, the samples sorted by class go to the folds in turn.
     """
     order = np.lexsort((draw(len(codes)), codes))
     fold_of = np.empty(len(codes), dtype=np.intp)
@@ -52,7 +52,7 @@ def training_groups(share: float, n_groups: int) -> int:
 
 
 class Groups:
-    """The groups of a data set, and how many points of each class they have.
+    """The groups of a data set, and how many samples of each class they have.
 
     The names of groups and classes are for messages.
     """
@@ -75,7 +75,7 @@ class Groups:
         return len(self.names)
 
     def folds(self, folds: int, draw: Draw) -> Codes:
-        """Return the fold of each group, such that each training part has all classes.
+        """Return the fold of each group, such that each training set has all classes.
 
         As in scikit-learn's ``StratifiedGroupKFold``, one group after the other goes to the fold
         that has least of its classes. Large groups come first, those of about equal size in random
@@ -122,7 +122,7 @@ class Groups:
     def _with_all_classes(
         self, division: Callable[[], tuple[NDArray[Drawn], NDArray[np.bool_]]]
     ) -> NDArray[Drawn]:
-        """Return the first division whose training parts have all classes."""
+        """Return the first division whose training sets have all classes."""
         self._check_no_class_in_one_group()
         for _ in range(_MOST_DRAWS):
             drawn, has_class = division()

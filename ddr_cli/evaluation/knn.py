@@ -31,7 +31,7 @@ Ties = Literal["nearest", "smallest_label"]
     look=("blue", "o"),
 )
 class KNNClassifier(ClassifierMixin, BaseEstimator):
-    """Majority vote of the k nearest training points in Euclidean distance.
+    """Majority vote of the k nearest training samples in Euclidean distance.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ class KNNClassifier(ClassifierMixin, BaseEstimator):
 
     Notes
     -----
-    Training points at the same distance rank by their row number, so a prediction never depends
+    Training samples at the same distance rank by their row number, so a prediction never depends
     on the order in which a search meets them.
 
     References
@@ -69,12 +69,12 @@ class KNNClassifier(ClassifierMixin, BaseEstimator):
     ties: Ties = "nearest"
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Remember the training points, dense or sparse, and their labels.
+        """Remember the training samples, dense or sparse, and their labels.
 
         Raises
         ------
         ValueError
-            If a parameter or the data is not valid, or there are fewer than k points.
+            If a parameter or the data is not valid, or there are fewer than k samples.
         """
         check_parameters(self)
         points, labels = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
@@ -150,7 +150,7 @@ class KNNClassifier(ClassifierMixin, BaseEstimator):
     def _votes(self, X: ArrayLike | None) -> NDArray[np.intp]:
         """Return the class codes of each query's k neighbours, nearest first.
 
-        Without queries the training points are asked for, and none is its own neighbour.
+        Without queries the training samples are asked for, and none is its own neighbour.
         """
         check_is_fitted(self)
         queries = None

@@ -37,7 +37,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
 
         [a_k, b_k] = argmin  sum_i (x_i' a_k + b_k - c_ki)^2 + alpha |a_k|^2
 
-    with c_ki = 1 where point i is of class k and 0 elsewhere, and a point goes to the class with
+    with c_ki = 1 where sample i is of class k and 0 elsewhere, and a sample goes to the class with
     the largest x' a_k + b_k, of equals to the one that sorts first.
 
     Parameters
@@ -46,7 +46,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         Whether b_k is fitted (it is never penalised) or 0.
     alpha : float, default=0.0
         Ridge penalty. With 0, of all minimisers the one with the smallest |a_k| is taken, so
-        collinear or more features than points are no trouble.
+        collinear or more features than samples are no trouble.
 
     Attributes
     ----------
@@ -64,7 +64,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
     Dense input is solved by LAPACK's least squares, sparse input by LSMR to machine
     precision, centring without ever making it dense.
 
-    With more features than points and ``alpha=0`` the fit passes through every indicator, and a
+    With more features than samples and ``alpha=0`` the fit passes through every indicator, and a
     few near-duplicates across classes can then ruin all other predictions (texts are like that);
     a small `alpha` such as 1e-3 cures it.
 
@@ -78,7 +78,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
     alpha: Annotated[float, Ge(0)] = 0.0
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Fit the coefficients to training points, dense or sparse, and their labels.
+        """Fit the coefficients to training samples, dense or sparse, and their labels.
 
         Raises
         ------
@@ -112,7 +112,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
         return coef, target - mean @ coef.T
 
     def _origins(self, X: Any, indicators: Floats) -> tuple[Floats, Floats]:
-        """Return what points and indicators are centred by."""
+        """Return what samples and indicators are centred by."""
         if self.fit_intercept:
             return np.asarray(X.mean(axis=0)).ravel(), indicators.mean(axis=0)
         return np.zeros(X.shape[1]), np.zeros(indicators.shape[1])
@@ -157,9 +157,9 @@ class LinearClassifier(ClassifierMixin, BaseEstimator):
     def predict_mapped(
         self, X_train: ArrayLike, y_train: ArrayLike, X_test: ArrayLike, maps: Sequence[Floats]
     ) -> list[NDArray[Any]]:
-        """Return what is predicted of the points times each of `maps`, (n_features, m) matrices.
+        """Return what is predicted of the samples times each of `maps`, (n_features, m) matrices.
 
-        Up to rounding these are the predictions of as many fits to dense points. The points are
+        Up to rounding these are the predictions of as many fits to dense samples. The samples are
         factorised once: with X = QR, the product R A has the singular values of X A.
         """
         points, indicators = self._points_and_indicators(X_train, y_train)

@@ -33,22 +33,22 @@ Codes = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Embedded:
-    """An embedding with all that is known of its points, the training part first.
+    """An embedding with all that is known of its samples, the training set first.
 
     Parameters
     ----------
     points : array or sparse of shape (n, m)
         The embedding.
     original : array or sparse of shape (n, d)
-        The points as the reducer got them, after preprocessing.
+        The samples as the reducer got them, after preprocessing.
     y : ndarray of shape (n,)
-        Class of each point, an index into `classes`; test points have theirs too.
+        Class of each sample, an index into `classes`; test samples have theirs too.
     n_train : int
-        How many of them are training points.
+        How many of them are training samples.
     classes : tuple of str
         The classes' names.
     subclasses : ndarray of shape (n,), optional
-        The class of each point before classes were merged.
+        The class of each sample before classes were merged.
     prototypes : ndarray of shape (n_classes, m), optional
         Where the method itself places each class, if it does.
     """
@@ -62,7 +62,7 @@ class Embedded:
     prototypes: NDArray[np.float64] | None = None
 
     def part(self, which: Part) -> Embedded:
-        """Return all of it, or the test points alone (none of them then is a training point)."""
+        """Return all of it, or the test samples alone (none of them then is a training sample)."""
         if which == "all":
             return self
         rows = slice(self.n_train, None)
@@ -112,7 +112,7 @@ class Measure(BaseEstimator, ABC):
 
 @dataclass(eq=False, repr=False)
 class _Neighborhood(Measure, ABC):
-    """The share of points for which something is among the `n_neighbors` nearest others.
+    """The share of samples for which something is among the `n_neighbors` nearest others.
 
     C. Wang and S. Mahadevan, "Learning Locality-Preserving Discriminative Features", sections 4.1
     and 4.2, Figs. 3, 6 and 7.
@@ -142,7 +142,7 @@ class _Neighborhood(Measure, ABC):
     @staticmethod
     @abstractmethod
     def _hits(embedded: Embedded, k: int) -> NDArray[np.bool_]:
-        """Return which of each point's k nearest, nearest first, are what is looked for."""
+        """Return which of each sample's k nearest, nearest first, are what is looked for."""
 
     def __ddr_traits__(self) -> EvaluatorTraits:
         return EvaluatorTraits(
@@ -158,14 +158,14 @@ class _Neighborhood(Measure, ABC):
     scale={"title": "share of points with a neighbour of their class", "better": "higher"},
 )
 class SameClass(_Neighborhood):
-    """The share of points with a point of their class among the nearest in the embedding.
+    """The share of samples with a sample of their class among the nearest in the embedding.
 
     Parameters
     ----------
     n_neighbors : int, default=1
         How many of the nearest others are looked at.
     part : {"all", "test"}, default="all"
-        Which points: all, or the test points among themselves.
+        Which samples: all, or the test samples among themselves.
 
     References
     ----------
@@ -188,7 +188,7 @@ class SameClass(_Neighborhood):
     scale={"title": "share of points that keep their nearest neighbour", "better": "higher"},
 )
 class Topology(_Neighborhood):
-    """The share of points whose nearest neighbour before stays among the nearest after.
+    """The share of samples whose nearest neighbour before stays among the nearest after.
 
     Before is the space that the reducer got, after preprocessing; after is the embedding.
 
@@ -197,7 +197,7 @@ class Topology(_Neighborhood):
     n_neighbors : int, default=1
         How many of the nearest others in the embedding are looked at.
     part : {"all", "test"}, default="all"
-        Which points: all, or the test points among themselves.
+        Which samples: all, or the test samples among themselves.
 
     References
     ----------
@@ -226,7 +226,7 @@ class _LeaveOneOut(Measure, ABC):
     part: Part = "all"
 
     def _accuracy(self, X: Any, y: Codes) -> float:
-        """Return the share of points whose nearest others vote for their class."""
+        """Return the share of samples whose nearest others vote for their class."""
         _, code = np.unique(y, return_inverse=True)
         votes = code[kneighbors(X, self.n_neighbors).indices]
         return float(np.mean(elect(votes, int(code.max()) + 1) == code))
@@ -249,13 +249,13 @@ class Separability(_LeaveOneOut):
     n_neighbors : int, default=9
         Neighbours that vote.
     part : {"all", "test"}, default="all"
-        Which points: all, or the test points among themselves.
+        Which samples: all, or the test samples among themselves.
     """
 
     scale = measured()["separability"]
 
     def score(self, embedded: Embedded) -> float:
-        """Return the ratio: 1 where as many points are recognised as before."""
+        """Return the ratio: 1 where as many samples are recognised as before."""
         chosen = embedded.part(self.part)
         before = self._accuracy(chosen.original, chosen.y)
         if before == 0:
@@ -272,7 +272,7 @@ class Separability(_LeaveOneOut):
 class SubclassAccuracy(_LeaveOneOut):
     """Leave-one-out k-nearest-neighbour accuracy on the sub-classes, within each merged class.
 
-    A point is compared with those of its own class only, and points of classes that were not
+    A sample is compared with those of its own class only, and samples of classes that were not
     merged don't count.
 
     Parameters
@@ -280,13 +280,13 @@ class SubclassAccuracy(_LeaveOneOut):
     n_neighbors : int, default=9
         Neighbours that vote.
     part : {"all", "test"}, default="all"
-        Which points: all, or the test points among themselves.
+        Which samples: all, or the test samples among themselves.
     """
 
     scale = measured()["subclass_accuracy"]
 
     def score(self, embedded: Embedded) -> float:
-        """Return the accuracy over all points of merged classes."""
+        """Return the accuracy over all samples of merged classes."""
         right = total = 0.0
         for points, subclass in _merged(embedded.part(self.part)):
             right += len(subclass) * self._accuracy(points, subclass)
@@ -312,7 +312,7 @@ class SubclassSilhouette(Measure):
     Parameters
     ----------
     part : {"all", "test"}, default="all"
-        Which points: all, or the test points among themselves.
+        Which samples: all, or the test samples among themselves.
 
     References
     ----------
@@ -324,7 +324,7 @@ class SubclassSilhouette(Measure):
     part: Part = "all"
 
     def score(self, embedded: Embedded) -> float:
-        """Return the mean over all points of merged classes, in -1..1."""
+        """Return the mean over all samples of merged classes, in -1..1."""
         from sklearn.metrics import silhouette_samples
 
         values = [
@@ -335,7 +335,7 @@ class SubclassSilhouette(Measure):
 
 
 def _merged(embedded: Embedded) -> list[tuple[Any, Codes]]:
-    """Return points and sub-classes of each class that was merged from several."""
+    """Return samples and sub-classes of each class that was merged from several."""
     merged = []
     for code in np.unique(embedded.y):
         rows = np.flatnonzero(embedded.y == code)
@@ -362,9 +362,9 @@ class IntrinsicDimension(Measure):
     method : {"gmst", "knn"}, default="gmst"
         Geodesic minimal spanning tree, or graph of nearest neighbours.
     of_class : str, optional
-        The name of a class; all points if not given.
+        The name of a class; all samples if not given.
     part : {"all", "test"}, default="all"
-        Which points.
+        Which samples.
     n_neighbors : int, optional
         Of the neighbourhood graph, or of the graph of nearest neighbours.
     gamma : float, default=1.0

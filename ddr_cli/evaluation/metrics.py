@@ -87,17 +87,17 @@ def mean_average_precision(
     Parameters
     ----------
     relevant : array-like of bool, shape (n_samples,)
-        Which points are to come first.
+        Which samples are to come first.
     values : array-like of shape (n_samples,)
         Decision values; the larger, the earlier.
     groups : array-like of shape (n_samples,), optional
-        What is ranked together, such as the documents of a query; all points if not given. A
-        group without a relevant point has no average precision and doesn't count.
+        What is ranked together, such as the documents of a query; all samples if not given. A
+        group without a relevant sample has no average precision and doesn't count.
 
     Raises
     ------
     ValueError
-        If no point is relevant.
+        If no sample is relevant.
     """
     # What is heavy is imported where it is used: names of metrics are needed by completion.
     from sklearn.metrics import average_precision_score

@@ -32,7 +32,7 @@ _MOMENTUM = 0.9
     look=("green", "^"),
 )
 class NeuralNetClassifier(ClassifierMixin, BaseEstimator):
-    """One hidden layer, trained for a fixed number of steps along the gradient of all points.
+    """One hidden layer, trained for a fixed number of steps along the gradient of all samples.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ class NeuralNetClassifier(ClassifierMixin, BaseEstimator):
     max_iter : int, default=2000
         Number of steps; all are made, so the cost is known beforehand.
     scale : bool, default=True
-        Standardise the features first, by the training part. Without it, features far from unit
+        Standardise the features first, by the training set. Without it, features far from unit
         scale saturate the hidden units and nothing is learnt.
     random_state : int or None, default=None
         Seed of the starting weights.
@@ -84,7 +84,7 @@ class NeuralNetClassifier(ClassifierMixin, BaseEstimator):
     random_state: Annotated[int, Ge(0)] | None = None
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Train the network on dense points and their labels.
+        """Train the network on dense samples and their labels.
 
         Raises
         ------

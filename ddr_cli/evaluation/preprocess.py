@@ -49,7 +49,7 @@ class _Step(TransformerMixin, BaseEstimator, ABC):
         """Return the transformer for the training data."""
 
     def fit(self, X: ArrayLike, y: object = None) -> Self:  # noqa: ARG002 (scikit-learn's call)
-        """Fit the step on the training part."""
+        """Fit the step on the training set."""
         check_parameters(self)
         points = self._validated(X, reset=True)
         with config_context(transform_output="default"):
@@ -57,7 +57,7 @@ class _Step(TransformerMixin, BaseEstimator, ABC):
         return self
 
     def transform(self, X: ArrayLike) -> Any:
-        """Apply the fitted step to any points."""
+        """Apply the fitted step to any samples."""
         check_is_fitted(self)
         points = self._validated(X, reset=False)
         # A data frame of the inner transformer would lack the names of the samples.
@@ -96,7 +96,7 @@ class _OfColumns(_Step):
     _categorical: Sequence[int] = ()
 
     def fit(self, X: ArrayLike, y: object = None, categorical: Sequence[int] = ()) -> Self:
-        """Fit the step on the training part."""
+        """Fit the step on the training set."""
         self._categorical = tuple(categorical)
         return super().fit(X, y)
 
@@ -112,9 +112,9 @@ class _Projection(_Step):
 
 
 def fit_pca(points: Any, n_components: int | float | str, *, whiten: bool = False) -> PCA:
-    """Return scikit-learn's PCA of the points, nothing about it left to chance.
+    """Return scikit-learn's PCA of the samples, nothing about it left to chance.
 
-    "full" is all components whose variance is more than rounding. Dense points: LAPACK's singular
+    "full" is all components whose variance is more than rounding. Dense samples: LAPACK's singular
     values. Sparse ones, which must not be centred: the eigenvectors of the covariance matrix, or
     ARPACK from a fixed start for a number of components of more than 2000 features.
     """
@@ -154,14 +154,14 @@ def fit_pca(points: Any, n_components: int | float | str, *, whiten: bool = Fals
     "principal components: a number, a share of variance, or all but the null space",
 )
 class PrincipalComponents(_Projection):
-    """Project on the principal components of the training part (centred).
+    """Project on the principal components of the training set (centred).
 
     Parameters
     ----------
     n_components : int, float or "full", default="full"
         How many; or, strictly between 0 and 1, the smallest number that explains this share of
         the variance; or all with any variance at all, so that nothing but the null space of the
-        training part is dropped (199 for 200 points in general position).
+        training set is dropped (199 for 200 samples in general position).
     whiten : bool, default=False
         Scale every component to unit variance.
 
@@ -187,7 +187,7 @@ class PrincipalComponents(_Projection):
 @dataclass(eq=False, repr=False)
 @registered("preprocessor", "svd", "leading singular vectors, not centred; sparse")
 class SingularVectors(_Projection):
-    """Project on the leading right singular vectors of the training part, for sparse data.
+    """Project on the leading right singular vectors of the training set, for sparse data.
 
     Nothing is centred: subtracting the mean would make sparse data dense. So the first vector
     mostly points to the mean, and the result is not PCA's.
@@ -195,7 +195,7 @@ class SingularVectors(_Projection):
     Parameters
     ----------
     n_components : int, default=100
-        How many, below the number of training points and of features.
+        How many, below the number of training samples and of features.
     """
 
     n_components: Annotated[int, Ge(1)] = 100
@@ -216,10 +216,10 @@ class SingularVectors(_Projection):
 @dataclass(eq=False, repr=False)
 @registered("preprocessor", "impute", "missing values: mean, median or most frequent value")
 class Impute(OneToOneFeatureMixin, _OfColumns):
-    """Put the training part's value of a feature in the place of its missing ones.
+    """Put the training set's value of a feature in the place of its missing ones.
 
     A categorical column gets its most frequent value by any strategy, a feature without a single
-    value in the training part 0. Of equally frequent values the smallest counts.
+    value in the training set 0. Of equally frequent values the smallest counts.
 
     Parameters
     ----------
@@ -242,9 +242,9 @@ class Impute(OneToOneFeatureMixin, _OfColumns):
 
 @registered("preprocessor", "one_hot", "categorical columns as one 0/1 column per value")
 class OneHot(_Projection, _OfColumns):
-    """Make each categorical column one 0/1 column per value in the training part.
+    """Make each categorical column one 0/1 column per value in the training set.
 
-    These come first, the other features after them. A value that the training part does not have
+    These come first, the other features after them. A value that the training set does not have
     is 0 in all of its columns; a missing one, unless it was imputed before, is a value of its own.
     """
 
@@ -269,7 +269,7 @@ class OneHot(_Projection, _OfColumns):
     "preprocessor", "variance_threshold", "drop features that don't vary in the training part"
 )
 class LowVariance(_Projection):
-    """Drop features that vary little, or not at all, in the training part.
+    """Drop features that vary little, or not at all, in the training set.
 
     Parameters
     ----------
@@ -314,7 +314,7 @@ class Standardize(OneToOneFeatureMixin, _Step):
 @dataclass(eq=False, repr=False)
 @registered("preprocessor", "rescale", "the training part's range to [0, 1]")
 class Rescale(OneToOneFeatureMixin, _Step):
-    """Map the training part's range to [0, 1]; other points may fall outside.
+    """Map the training set's range to [0, 1]; other samples may fall outside.
 
     Parameters
     ----------
@@ -356,7 +356,7 @@ class UnitLength(OneToOneFeatureMixin, _Step):
 @dataclass(eq=False, repr=False)
 @registered("preprocessor", "tfidf", "word counts times the words' rarity")
 class Tfidf(OneToOneFeatureMixin, _Step):
-    """Weigh word counts by how rare the word is in the training part.
+    """Weigh word counts by how rare the word is in the training set.
 
     The weight of a word is its count times ln((1 + n) / (1 + df)) + 1, for n training documents of
     which df hold the word (scikit-learn's smoothed idf, finite for words that no training
@@ -380,7 +380,7 @@ class Tfidf(OneToOneFeatureMixin, _Step):
 def fit_step(
     step: Any, train: Any, y: Any, categorical: Sequence[int]
 ) -> tuple[Any, Sequence[int]]:
-    """Fit a step; return the training part after it, and which of its columns hold codes then."""
+    """Fit a step; return the training set after it, and which of its columns hold codes then."""
     known = {"categorical": categorical} if isinstance(step, _OfColumns) else {}
     after = step.fit_transform(train, y, **known)
     return after, categorical if isinstance(step, OneToOneFeatureMixin) else ()

@@ -33,7 +33,7 @@ class SplitFile:
 
     @property
     def fewest_train(self) -> int:
-        """The size of the smallest training part."""
+        """The size of the smallest training set."""
         return min(len(train) for train, _ in self.splits)
 
     def check_rows(self, n_samples: int, file: str | Path, dataset: str) -> None:

@@ -2,7 +2,7 @@
 
 Every method of an experiment therefore sees the same splits, whatever else is
 run, in whatever order, on whatever machine. A method's own randomness comes
-from a second stream, `method_seed`, and which training points are labelled from
+from a second stream, `method_seed`, and which training samples are labelled from
 a third, `label_places`.
 """
 
@@ -51,7 +51,7 @@ _ORDER_STREAM = 4
 
 @dataclass(frozen=True)
 class Split:
-    """One division of a data set into a training and a test part.
+    """One division of a data set into a training and a test set.
 
     Two splits are equal when their names and hashes are.
 
@@ -92,18 +92,18 @@ def make_split(
     ----------
     kind : str
         - ``"predefined"``: the data set's own split.
-        - ``"resample"``: a new stratified division of the points of the predefined split, at its
+        - ``"resample"``: a new stratified division of the samples of the predefined split, at its
           sizes.
-        - ``"per_class"``: `train` points of every class, the rest is the test part.
-        - ``"fraction"``: the share `train` of all points, stratified.
-        - ``"labelled"``: `train` points in total, stratified, at least one of every class; the
-          rest is the test part.
-        - ``"kfold"``: one of `folds` stratified folds is the test part. A new division begins at
+        - ``"per_class"``: `train` samples of every class, the rest is the test set.
+        - ``"fraction"``: the share `train` of all samples, stratified.
+        - ``"labelled"``: `train` samples in total, stratified, at least one of every class; the
+          rest is the test set.
+        - ``"kfold"``: one of `folds` stratified folds is the test set. A new division begins at
           every multiple of `folds` of the index.
         - ``"grouped"``: so are whole groups, or the share `train` of the groups is drawn for
-          training, or, with ``folds="leave_one_out"``, one group is the test part.
+          training, or, with ``folds="leave_one_out"``, one group is the test set.
         - ``"given"``: `predefined`, which then is one split of several.
-        - ``"whole"``: all points; the test part is empty.
+        - ``"whole"``: all samples; the test set is empty.
     y : array-like of shape (n_samples,)
         Class labels of any type that can be sorted.
     index : int
@@ -115,9 +115,9 @@ def make_split(
     predefined : tuple of two array-like, optional
         Training and test indices of the data set's own split.
     train : int or float, optional
-        The size of the training part; see `kind`.
+        The size of the training set; see `kind`.
     test : int, optional
-        The largest size of the test part: of more points so many are drawn, stratified.
+        The largest size of the test set: of more samples so many are drawn, stratified.
     folds : int or "leave_one_out", optional
         The number of folds; see `kind`.
     groups : array-like of shape (n_samples,), optional
@@ -139,8 +139,8 @@ def make_split(
     -----
     Stratified class counts are proportional to the class sizes by the method of largest
     remainders (equal remainders go to the first class), so that the total is exact; a class
-    whose share rounds to nothing still has one training point. Groups are drawn anew until each
-    training part has all classes.
+    whose share rounds to nothing still has one training sample. Groups are drawn anew until each
+    training set has all classes.
     """
     if kind not in SPLIT_KINDS:
         raise InputError(
@@ -199,9 +199,9 @@ def split_labelled(
     groups: NDArray[np.int64] | None = None,
     **rest: Any,
 ) -> Split:
-    """Return a split, as `make_split`, of points of which some have no label, -1.
+    """Return a split, as `make_split`, of samples of which some have no label, -1.
 
-    They are drawn by nobody and never tested. They stand at the end of the training part: all of
+    They are drawn by nobody and never tested. They stand at the end of the training set: all of
     them, or in a split that is the data set's own or a given one, those that it trains on; and
     none whose group is tested.
     """
@@ -296,7 +296,7 @@ def method_seed(seed: int, dataset: str, index: int) -> int:
 
 
 def inner_keys(seed: int, dataset: str, index: int) -> Draw:
-    """Return the stream of the inner folds of one split's training part."""
+    """Return the stream of the inner folds of one split's training set."""
     return _keys(seed, dataset, index, _INNER_STREAM)
 
 
@@ -318,10 +318,10 @@ def drawn_order(
 def label_places(
     y: ArrayLike, train: Indices, *, seed: int, dataset: str, index: int
 ) -> NDArray[np.intp]:
-    """Return the place, from 0, at which each training point is labelled among those of its class.
+    """Return the place, from 0, at which each training sample is labelled among those of its class.
 
-    With a budget of b labels per class the points at places below b are labelled, so those of a
-    smaller budget are among those of a larger one. `y` are the labels of all points; the stream is
+    With a budget of b labels per class the samples at places below b are labelled, so those of a
+    smaller budget are among those of a larger one. `y` are the labels of all samples; the stream is
     independent of those of the splits and of the methods.
     """
     generator = np.random.PCG64(_seed_sequence(seed, dataset, index, _LABEL_STREAM))
@@ -385,12 +385,12 @@ def _keys(seed: int, dataset: str, index: int, stream: int) -> Draw:
 
 
 def _marked(codes: NDArray[np.intp], counts: NDArray[np.int64], draw: Draw) -> NDArray[np.bool_]:
-    """Mark `counts[c]` random points of every class c."""
+    """Mark `counts[c]` random samples of every class c."""
     return np.asarray(_places_in_class(codes, draw(len(codes))) < counts[codes])
 
 
 def _drawn_of(codes: NDArray[np.intp], total: int, draw: Draw) -> NDArray[np.bool_]:
-    """Mark `total` random points, stratified; of fewer than there are classes, any."""
+    """Mark `total` random samples, stratified; of fewer than there are classes, any."""
     _, own = np.unique(codes, return_inverse=True)
     sizes = np.bincount(own)
     if total < len(sizes):
@@ -399,7 +399,7 @@ def _drawn_of(codes: NDArray[np.intp], total: int, draw: Draw) -> NDArray[np.boo
 
 
 def _places_in_class(codes: NDArray[np.intp], keys: NDArray[np.uint64]) -> NDArray[np.intp]:
-    """Return each point's place in the order of `keys` among the points of its class."""
+    """Return each sample's place in the order of `keys` among the samples of its class."""
     order = np.lexsort((keys, codes))
     sorted_codes = codes[order]
     places = np.empty(len(codes), dtype=np.intp)
@@ -448,7 +448,7 @@ def _training_counts(
     class_sizes: NDArray[np.int64],
     classes: Sequence[object],
 ) -> NDArray[np.int64]:
-    """Return how many points of every class are drawn for training."""
+    """Return how many samples of every class are drawn for training."""
     n_samples = int(class_sizes.sum())
     assert train is not None
     # Rounded half up: a product such as 0.29 * 100, an ulp short of 29, still gives 29.

@@ -1,6 +1,6 @@
 """What the discriminants share: LDA, NMMP, LFDA, MFA and the last two's kernel forms.
 
-A direction in a kernel's feature space is a combination of the training points, so a linear method
+A direction in a kernel's feature space is a combination of the training samples, so a linear method
 applied to the coordinates of kernel PCA, all of them, is the method's kernel form: inner products,
 hence distances, neighbours, scatter matrices and the ridge ``|w|^2``, are those of the feature
 space.
@@ -57,14 +57,14 @@ _NEGATIVE = 1e-8  # relative size at which a negative one is more than rounding
 
 @dataclass(eq=False, repr=False)
 class Discriminant(Reducer, ABC):
-    """A method that finds directions in the span of labelled points; a subclass says which."""
+    """A method that finds directions in the span of labelled samples; a subclass defines them."""
 
     n_components: Annotated[int, Ge(1)] = 2
     _needs_labels = True
 
     @abstractmethod
     def _directions(self, points: Any, Z: Floats, code: Codes) -> Floats:
-        """Return n_components directions as columns, in the coordinates Z of the points.
+        """Return n_components directions as columns, in the coordinates Z of the samples.
 
         Neighbours are searched among `points`: those given, or again Z in a feature space.
         """
@@ -109,7 +109,7 @@ class KernelDiscriminant(Discriminant):
         return self
 
     def transform(self, X: ArrayLike) -> NDArray[Any]:
-        """Project points, or rows of a precomputed kernel, on the directions in feature space."""
+        """Project samples, or rows of a precomputed kernel, on the directions in feature space."""
         points = self._points(X)
         K = self._centerer.transform(self._matrix(points))
         return np.asarray(K @ self.dual_components_.T).astype(points.dtype)
@@ -117,7 +117,7 @@ class KernelDiscriminant(Discriminant):
     def _kernel_pca(self, points: Any) -> tuple[Floats, Floats]:
         """Return the images' coordinates, and the basis as combinations of the landmarks'.
 
-        The landmarks are all points, unless `n_landmarks` says how many; the others' images are
+        The landmarks are all samples, unless `n_landmarks` says how many; the others' images are
         then projected on the span of theirs, which is Nyström's approximation of the kernel.
         """
         if self.kernel == "precomputed" and points.shape[0] != points.shape[1]:
@@ -197,7 +197,7 @@ def _independent_images(K: Floats, rounding: float) -> tuple[Floats, Floats] | N
 
 @dataclass(eq=False, repr=False)
 class MeansDiscriminant(LinearDiscriminant):
-    """Directions in the span of the class means; None asks for all of them."""
+    """Directions in the span of the class means; None requests all of them."""
 
     n_components: Annotated[int, Ge(1)] | None = None  # type: ignore[assignment]  # None is new
 

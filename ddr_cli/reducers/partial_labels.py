@@ -36,7 +36,7 @@ def plain_labels(y: NDArray[Any]) -> NDArray[Any]:
 
 
 def encode_labels(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
-    """Return the sorted classes without -1, and for each point its class's index or -1."""
+    """Return the sorted classes without -1, and for each sample its class's index or -1."""
     code = np.full(len(y), UNLABELLED, dtype=np.intp)
     labelled = ~_is_unlabelled(y)
     if not labelled.any():
@@ -69,7 +69,7 @@ def codes_among(classes: NDArray[Any], y: ArrayLike) -> NDArray[np.intp]:
 def points_and_values(
     estimator: Any, X: ArrayLike, y: ArrayLike, unlabelled: Unlabelled, **accepted: Any
 ) -> tuple[Any, NDArray[np.float64], NDArray[np.bool_]]:
-    """Return checked points, their labels as numbers, and which of them are labelled.
+    """Return checked samples, their labels as numbers, and which of them are labelled.
 
     `accepted` says what `X` may be, as for scikit-learn's ``check_array``.
     """

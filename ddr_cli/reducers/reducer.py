@@ -38,7 +38,7 @@ class Estimator(BaseEstimator):
 
     @property
     def _pairwise(self) -> bool:
-        """Whether X holds a kernel's or a metric's values instead of points."""
+        """Whether X holds a kernel's or a metric's values instead of samples."""
         return "precomputed" in (getattr(self, "kernel", None), getattr(self, "metric", None))
 
     @property
@@ -62,7 +62,7 @@ class Estimator(BaseEstimator):
         return validate_data(self, X, reset=False, **self._accepted)
 
     def _points_and_labels(self, X: ArrayLike, y: ArrayLike) -> tuple[Any, NDArray[Any]]:
-        """Return checked points to fit, and their labels as they are."""
+        """Return checked samples to fit, and their labels as they are."""
         check_parameters(self)
         points, labels = validate_data(self, X, y, ensure_min_samples=2, **self._accepted)
         self._check_magnitude(points)
@@ -78,9 +78,9 @@ class Estimator(BaseEstimator):
             )
 
     def _points_and_classes(self, X: ArrayLike, y: ArrayLike) -> tuple[Any, Codes]:
-        """Return checked points to fit, and for each the index of its class in `classes_`.
+        """Return checked samples to fit, and for each the index of its class in `classes_`.
 
-        Every distinct label is a class, -1 too: these methods have no use for unlabelled points.
+        Every distinct label is a class, -1 too: these methods have no use for unlabelled samples.
         """
         points, labels = self._points_and_labels(X, y)
         self.classes_, code = np.unique(plain_labels(labels), return_inverse=True)
@@ -121,7 +121,9 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     def _check_rank(
         self, rank: int, points: Any, *, reason: str = "all features are constant"
     ) -> None:
-        """Refuse points that span fewer dimensions than are asked for; a reason for none at all."""
+        """Refuse samples that span fewer dimensions than are asked for; a reason for none at
+        all.
+        """
         if rank == 0:
             raise ValueError(f"{type(self).__name__}: {reason}, so there is no direction to find.")
         if self.n_components not in ("full", None) and self.n_components > rank:
@@ -151,7 +153,7 @@ class LinearReducer(Reducer):
     _fitted = "components_"
 
     def transform(self, X: ArrayLike) -> NDArray[Any]:
-        """Project centred points on the components."""
+        """Project centred samples on the components."""
         points = self._points(X)
         shift = self.mean_ @ self.components_.T
         return np.asarray(safe_sparse_dot(points, self.components_.T, dense_output=True) - shift)
@@ -165,7 +167,9 @@ class LinearReducer(Reducer):
 def drawn_landmarks(
     n: int, n_landmarks: int | None, random_state: int | np.random.RandomState | None
 ) -> Codes:
-    """Return the row numbers, ascending, of landmarks drawn from n points: all of them for None."""
+    """Return the row numbers, ascending, of landmarks drawn from n samples: all of them for
+    None.
+    """
     if n_landmarks is None or n_landmarks >= n:
         return np.arange(n)
     return np.sort(check_random_state(random_state).permutation(n)[:n_landmarks])
@@ -179,13 +183,13 @@ def as_seed(random_state: int | np.random.RandomState | None) -> int:
 
 
 class Embedding(Reducer):
-    """An embedding of the training points, `embedding_`, and a way to place others."""
+    """An embedding of the training samples, `embedding_`, and a way to place others."""
 
     embedding_: NDArray[Any]
     _fitted = "embedding_"
 
     def fit_transform(self, X: ArrayLike, y: Any = None, **fit_params: Any) -> NDArray[Any]:
-        """Fit, and return `embedding_`, where `transform` would treat the points as new ones."""
+        """Fit, and return `embedding_`, where `transform` would treat the samples as new ones."""
         self.fit(X, y, **fit_params)
         return self.embedding_
 

@@ -53,7 +53,7 @@ class RegressionMap:
 
 @one_thread()
 def regression_map(points: NDArray[Any], targets: Floats) -> RegressionMap:
-    """Return the best map of points to each column of `targets`."""
+    """Return the best map of samples to each column of `targets`."""
     distances = cdist(points, points, "sqeuclidean")
     apart = distances[np.triu_indices(len(points), 1)]
     apart = apart[apart > 0]
