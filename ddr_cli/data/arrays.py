@@ -31,7 +31,7 @@ def make_dataset(
     groups: ArrayLike | None = None,
     unlabelled: bool = False,
 ) -> Dataset:
-    """Return a data set made of arrays, as `load_dataset` does from files.
+    """Make a data set from arrays.
 
     Parameters
     ----------
@@ -41,21 +41,22 @@ def make_dataset(
     y : array of shape (n_samples,)
         The class of each row: numbers or text.
     name, title : str, optional
-        How specs and tables call it. Its splits depend on the name.
+        Name in specs, and title in tables. The splits of the data set depend on the name.
     groups : array of shape (n_samples,), optional
         The group of each sample, such as a subject, for grouped splits.
     unlabelled : bool
-        Samples whose label is -1 or missing are training samples of unknown class. Otherwise -1 is
-        a class, and a missing label an error.
+        Treat samples whose label is -1 or missing as unlabelled training samples. Otherwise -1 is a
+        class, and a missing label is an error.
 
     Returns
     -------
     Dataset
+        The data set, for `run`.
 
     Raises
     ------
     InputError
-        If an array has another shape or holds something else.
+        If an array has the wrong shape or type.
 
     Examples
     --------

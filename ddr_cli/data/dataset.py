@@ -71,14 +71,14 @@ class Dataset:
     groups : ndarray of shape (n_samples,), int64, optional
         The group of each sample, such as the query of a query-document pair: an index into
         `group_names`.
-    group_names : tuple of str, optional
-        The names of the groups.
-    parts : mapping of str to PredefinedSplit, optional
-        The given splits of a table, by the names of their columns.
     subclasses : ndarray of shape (n_samples,), int64, optional
         The class of each row before classes were merged, an index into `subclass_names`.
     subclass_names : tuple of str, optional
         The names of the classes before they were merged.
+    group_names : tuple of str, optional
+        The names of the groups.
+    parts : mapping of str to PredefinedSplit, optional
+        The given splits of a table, by the names of their columns.
     categorical : tuple of int
         The columns of X that hold codes of categories.
     categories : tuple of tuple of str
@@ -238,7 +238,7 @@ _NONE = "\x00none"  # stands for the class of a sample without a label
 
 
 class DataMismatchError(DataUnavailableError):
-    """Files are there, but they are not the data set that the card describes."""
+    """The files exist, but they do not hold the data set that the card describes."""
 
 
 def assemble(card: Card, raw: RawData, files: Sequence[CardFile] = ()) -> Dataset:

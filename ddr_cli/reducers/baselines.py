@@ -42,12 +42,10 @@ class Identity(OneToOneFeatureMixin, Reducer):
     _fitted = "n_features_in_"
 
     def fit(self, X: ArrayLike, y: Any = None) -> Identity:
-        """Check `X` and learn nothing."""
         check_consistent_length(validate_data(self, X, **self._accepted), y)
         return self
 
     def transform(self, X: ArrayLike) -> Any:
-        """Return `X`, checked."""
         return self._points(X)
 
     def __ddr_traits__(self) -> Traits:
@@ -104,7 +102,6 @@ class PCA(LinearReducer):
     n_components: Annotated[int, Ge(1)] | Annotated[float, Gt(0), Lt(1)] | Literal["full"] = 2
 
     def fit(self, X: ArrayLike, y: Any = None) -> PCA:
-        """Find the directions."""
         points = self._points(X, y, reset=True)
         pca = fit_pca(points, self.n_components)
         self.mean_, self.components_ = pca.mean_, pca.components_

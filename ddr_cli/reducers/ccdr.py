@@ -21,7 +21,7 @@ from ddr_cli.numerics.eigen import laplacian_eigenpairs
 from ddr_cli.numerics.neighbor_graphs import knn_kernel, known_neighbors
 from ddr_cli.numerics.neighbors import CsrArray, Neighbors, kneighbors
 from ddr_cli.reducers.partial_labels import UNLABELLED, codes_among, encode_labels
-from ddr_cli.reducers.reducer import Codes, Embedding, Floats
+from ddr_cli.reducers.reducer import Codes, Embedding, Floats, GraphReducer
 from ddr_cli.reducers.registry import Traits, equal_ratios
 
 
@@ -33,7 +33,7 @@ from ddr_cli.reducers.registry import Traits, equal_ratios
     label="CCDR",
     look=("blue", "o"),
 )
-class CCDR(Embedding):
+class CCDR(GraphReducer, Embedding):
     r"""Embed samples and class centres, with a trade-off between labels and local geometry.
 
     Samples :math:`y_i` and class centres :math:`z_k` in :math:`R^m` minimise (Eq. 13)
@@ -146,11 +146,6 @@ class CCDR(Embedding):
     neighbors: Search = "exact"
 
     def fit(self, X: ArrayLike, y: ArrayLike, *, neighbors: Neighbors | None = None) -> CCDR:
-        """Embed the rows of `X`, of classes `y` (-1: unlabelled), and the class centres.
-
-        `neighbors` of the rows, at least `n_neighbors` of each, spare the search (not used with
-        `subsample`).
-        """
         points, labels = self._points_and_labels(X, y)
         self.classes_, code = encode_labels(labels)
         if self.subsample is None:
@@ -249,16 +244,57 @@ class CCDR(Embedding):
         return np.asarray(np.mean(turned, axis=0))
 
     def transform(self, X: ArrayLike, *, neighbors: Neighbors | None = None) -> NDArray[Any]:
-        """Place new unlabelled samples: Eq. 20 with c = 0; see `extend`."""
+        """Embed new samples without labels, by Eq. 20 with c = 0; see `extend`.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_queries, n_features)
+            New samples, one per row.
+        neighbors : Neighbors, optional
+            At least `n_neighbors` neighbours of each new sample among the training samples, found
+            before; the method then does not search for them.
+
+        Returns
+        -------
+        ndarray of shape (n_queries, n_components)
+            The embedding, as float32 if X is float32, else as float64.
+
+        Raises
+        ------
+        NotFittedError
+            If the reducer is not fitted.
+        ValueError
+            If X has missing values, or another number of features than the training set.
+        """
         return self._placed(X, None, neighbors)
 
     def extend(
         self, X: ArrayLike, y: ArrayLike, *, neighbors: Neighbors | None = None
     ) -> NDArray[Any]:
-        """Place new samples with the help of their labels, -1 where unknown: Eq. 20 with c != 0.
+        """Embed new samples with their labels, by Eq. 20.
 
-        `neighbors` of the samples among the training samples, at least `n_neighbors` of each, spare
-        the search.
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_queries, n_features)
+            New samples, one per row.
+        y : array-like of shape (n_queries,)
+            Class labels among `classes_`; -1 for a sample without a label.
+        neighbors : Neighbors, optional
+            At least `n_neighbors` neighbours of each new sample among the training samples, found
+            before; the method then does not search for them.
+
+        Returns
+        -------
+        ndarray of shape (n_queries, n_components)
+            The embedding, as float32 if X is float32, else as float64.
+
+        Raises
+        ------
+        NotFittedError
+            If the reducer is not fitted.
+        ValueError
+            If X has missing values, or another number of features than the training set,
+            or y has a label that is not among `classes_`.
         """
         return self._placed(X, y, neighbors)
 
@@ -287,11 +323,12 @@ class CCDR(Embedding):
             Kernel between the new and the training samples. A training sample's own row of
             `affinity_`, with its own label, gives its own embedding (Eq. 18).
         y : array of shape (n_queries,), optional
-            Labels among `classes_`, or -1 where unknown (default: all unknown).
+            Labels among `classes_`, or -1 if unknown (default: all unknown).
 
         Returns
         -------
         ndarray of shape (n_queries, n_components)
+            The embedding.
         """
         unknown = np.full(K.shape[0], UNLABELLED)
         code = unknown if y is None else codes_among(self.classes_, y)

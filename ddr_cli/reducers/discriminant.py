@@ -9,7 +9,7 @@ space.
 from __future__ import annotations
 
 import warnings
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Self
@@ -56,7 +56,7 @@ _NEGATIVE = 1e-8  # relative size at which a negative one is more than rounding
 
 
 @dataclass(eq=False, repr=False)
-class Discriminant(Reducer, ABC):
+class Discriminant(Reducer):
     """A method that finds directions in the span of labelled samples; a subclass defines them."""
 
     n_components: Annotated[int, Ge(1)] = 2
@@ -74,7 +74,6 @@ class LinearDiscriminant(Discriminant, LinearReducer):
     """Directions in the space of the data."""
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Find the directions that tell the classes `y` apart."""
         points, code = self._points_and_classes(X, y)
         span = self._span_of(points)
         self._check_rank(span.rank, points)
@@ -101,7 +100,6 @@ class KernelDiscriminant(Discriminant):
 
     @one_thread()
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Find the directions that tell the classes `y` apart."""
         points, code = self._points_and_classes(X, y)
         Z, dual = self._kernel_pca(points)
         W = self._directions(Z, Z, code)
@@ -109,7 +107,6 @@ class KernelDiscriminant(Discriminant):
         return self
 
     def transform(self, X: ArrayLike) -> NDArray[Any]:
-        """Project samples, or rows of a precomputed kernel, on the directions in feature space."""
         points = self._points(X)
         K = self._centerer.transform(self._matrix(points))
         return np.asarray(K @ self.dual_components_.T).astype(points.dtype)

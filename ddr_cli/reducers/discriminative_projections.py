@@ -17,7 +17,7 @@ from ddr_cli.numerics.generalized_eigen import smallest_generalized_eigenpairs
 from ddr_cli.numerics.neighbors import CsrArray, Neighbors
 from ddr_cli.numerics.scatter import laplacian_form, leading_span, symmetric
 from ddr_cli.reducers.partial_labels import UNLABELLED, Unlabelled, encode_labels, points_and_values
-from ddr_cli.reducers.reducer import Floats, LinearReducer
+from ddr_cli.reducers.reducer import Floats, GraphReducer, LinearReducer
 from ddr_cli.reducers.registry import Traits, rank_of_centred
 
 _LARGE = 1000  # "auto" seeks f in the whole span of data up to this many points or features
@@ -33,7 +33,7 @@ _EQUAL = 1e-12  # relative size of a difference between points that is rounding
     label="DP",
     look=("blue", "h"),
 )
-class DiscriminativeProjections(LinearReducer):
+class DiscriminativeProjections(GraphReducer, LinearReducer):
     r"""Map samples and labels into one space: samples near their own label, far from others.
 
     Maps f of samples and g of labels (as unit vectors :math:`s_k`, :math:`y_i = s_k` for a sample
@@ -166,10 +166,6 @@ class DiscriminativeProjections(LinearReducer):
     def fit(
         self, X: ArrayLike, y: ArrayLike, *, neighbors: Neighbors | None = None
     ) -> DiscriminativeProjections:
-        """Find the maps of samples and labels: classes (-1: unlabelled), or numbers.
-
-        `neighbors` of the samples, at least `n_neighbors` of each, spare the search.
-        """
         points, target = self._read(X, y)
         span = leading_span(points, self._most(points))
         W, _ = self._affinity(points, neighbors)

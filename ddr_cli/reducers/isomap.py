@@ -112,7 +112,6 @@ class Isomap(Embedding):
 
     @one_thread()
     def fit(self, X: ArrayLike, y: Any = None) -> Isomap:
-        """Embed the rows of `X`."""
         points = self._points(X, y, reset=True)
         n = points.shape[0]
         self.landmarks_ = drawn_landmarks(n, self.n_landmarks, self.random_state)
@@ -135,9 +134,7 @@ class Isomap(Embedding):
         return self
 
     def _find_paths(self) -> Floats:
-        """Return the geodesic distances from the landmarks (rows); keep them with a row a
-        sample.
-        """
+        """Return the geodesic distances from the landmarks (rows); keep their transpose."""
         paths = dijkstra(self._graph, indices=self.landmarks_)
         # Between landmarks there and back are the same but for rounding.
         by_point = len(paths) == paths.shape[1]
@@ -171,7 +168,6 @@ class Isomap(Embedding):
         return symmetrized(graph + bridges, "union")
 
     def transform(self, X: ArrayLike) -> NDArray[Any]:
-        """Place samples by way of their nearest training samples."""
         points = self._points(X)
         if not hasattr(self, "_paths"):
             self._find_paths()

@@ -124,7 +124,6 @@ class KernelPCA(SklearnEmbedding):
 
     @one_thread()
     def fit(self, X: ArrayLike, y: Any = None) -> KernelPCA:
-        """Find the directions."""
         points = self._checked(X, y)
         n = points.shape[0]
         if self.kernel == "precomputed" and points.shape[1] != n:

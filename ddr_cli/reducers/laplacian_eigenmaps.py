@@ -21,7 +21,7 @@ from ddr_cli.numerics.neighbor_graphs import (
     shortest_bridges,
 )
 from ddr_cli.numerics.neighbors import CsrArray, Neighbors
-from ddr_cli.reducers.reducer import Embedding
+from ddr_cli.reducers.reducer import Embedding, GraphReducer
 from ddr_cli.reducers.registry import Traits, one_less_than_points
 
 _NEGLIGIBLE = 1e-8  # an edge of less than this share of the mean weight connects nothing
@@ -35,7 +35,7 @@ _NEGLIGIBLE = 1e-8  # an edge of less than this share of the mean weight connect
     label="Laplacian eigenmaps",
     look=("blue", "^"),
 )
-class LaplacianEigenmaps(Embedding):
+class LaplacianEigenmaps(GraphReducer, Embedding):
     r"""Embed samples such that neighbours stay near each other.
 
     The embedding minimises :math:`\frac12 \sum_{ij} w_{ij} \|y_i - y_j\|^2` under
@@ -136,7 +136,6 @@ class LaplacianEigenmaps(Embedding):
         *,
         neighbors: Neighbors | None = None,
     ) -> LaplacianEigenmaps:
-        """Embed the rows of `X`; `neighbors` of these, `n_neighbors` or more, spare the search."""
         points = self._points(X, y, reset=True)
         W, self.epsilon_ = self._affinity(points, neighbors)
         self.affinity_ = self._connected(W, points)
@@ -169,8 +168,27 @@ class LaplacianEigenmaps(Embedding):
         return sp.csr_array(W + bridges + bridges.T)
 
     def transform(self, X: ArrayLike, *, neighbors: Neighbors | None = None) -> NDArray[Any]:
-        """Place samples by the Nyström formula; `neighbors` among the training samples, if
-        known.
+        """Embed new samples by the Nyström formula.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_queries, n_features)
+            New samples, one per row.
+        neighbors : Neighbors, optional
+            At least `n_neighbors` neighbours of each new sample among the training samples, found
+            before; the method then does not search for them.
+
+        Returns
+        -------
+        ndarray of shape (n_queries, n_components)
+            The embedding, as float32 if X is float32, else as float64.
+
+        Raises
+        ------
+        NotFittedError
+            If the reducer is not fitted.
+        ValueError
+            If X has missing values, or another number of features than the training set.
         """
         points = self._points(X)
         neighbors = known_neighbors(self._X, self.n_neighbors, neighbors, queries=points)

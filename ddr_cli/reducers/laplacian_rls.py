@@ -22,7 +22,7 @@ from ddr_cli.numerics.kernels import feature_moments, kernel_gamma, kernel_matri
 from ddr_cli.numerics.neighbors import CsrArray, Neighbors
 from ddr_cli.numerics.scatter import laplacian_form, symmetric
 from ddr_cli.reducers.partial_labels import UNLABELLED, encode_labels
-from ddr_cli.reducers.reducer import Floats, Reducer
+from ddr_cli.reducers.reducer import Floats, GraphReducer
 from ddr_cli.reducers.registry import Traits
 
 Labelled = NDArray[np.bool_]
@@ -41,7 +41,7 @@ _RANK_TOL = 1e-12  # relative size at which an eigenvalue of the normal equation
     label="Laplacian RLS",
     look=("dark red", "X"),
 )
-class LaplacianRLS(ClassifierMixin, Reducer):
+class LaplacianRLS(ClassifierMixin, GraphReducer):
     r"""Classify by functions that fit the labels and are smooth over the neighbour graph.
 
     For each class the function f minimises
@@ -173,10 +173,6 @@ class LaplacianRLS(ClassifierMixin, Reducer):
     def fit(
         self, X: ArrayLike, y: ArrayLike, *, neighbors: Neighbors | None = None
     ) -> LaplacianRLS:
-        """Fit a function to each class of `y`, in which -1 says unlabelled.
-
-        `neighbors` of the rows, at least `n_neighbors` of each, spare the search.
-        """
         points, labels = self._points_and_labels(X, y)
         self.classes_, code = encode_labels(labels)
         self._check_classes()
@@ -299,18 +295,53 @@ class LaplacianRLS(ClassifierMixin, Reducer):
         )
 
     def decision_function(self, X: ArrayLike) -> NDArray[Any]:
-        """Return the functions' values, a column per class; of two classes the second's alone."""
+        """Return the values of the fitted functions.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_queries, n_features)
+            Samples, one per row.
+
+        Returns
+        -------
+        ndarray of shape (n_queries, n_classes) or (n_queries,)
+            One column per class. For two classes, only the values of the second class.
+
+        Raises
+        ------
+        NotFittedError
+            If the classifier is not fitted.
+        ValueError
+            If X has missing values, or another number of features than the training set.
+        """
         values = self._outputs(X)
         return values.ravel() if values.shape[1] == 1 else values
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Return the class of each sample."""
+        """Predict the class with the largest function value.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_queries, n_features)
+            Samples, one per row.
+
+        Returns
+        -------
+        ndarray of shape (n_queries,)
+            The predicted label of each sample.
+
+        Raises
+        ------
+        NotFittedError
+            If the classifier is not fitted.
+        ValueError
+            If X has missing values, or another number of features than the training set.
+        """
         values = self.decision_function(X)
         best = values.argmax(axis=1) if values.ndim == 2 else (values > 0).astype(np.intp)
         return np.asarray(self.classes_[best])
 
     def transform(self, X: ArrayLike) -> NDArray[Any]:
-        """Return the functions' values as an embedding, one column in all for two classes."""
         return self._outputs(X)
 
     def __ddr_traits__(self) -> Traits:

@@ -163,6 +163,14 @@ class KernelLFDA(KernelDiscriminant, _LocalFisher):
     ----------
     n_components : int, default=2
         Dimensions, at most the rank of the centred kernel matrix. Default: ours.
+    n_neighbors : int, default=7
+        As for `LFDA`.
+    embedding_type : {"plain", "weighted", "orthonormalized"}, default="plain"
+        As for `LFDA`; orthonormal in feature space.
+    reg : float, default=0.001
+        :math:`\rho` in units of the mean eigenvalue of :math:`\tilde S^{(w)}` on the span of the
+        samples. In feature space this matrix is singular, so there is no solution without a ridge.
+        Default: ours.
     kernel : str or callable, default="rbf"
         A kernel of scikit-learn's ``pairwise_kernels``, a function of two samples, or
         "precomputed": X is then the kernel matrix. Default: ours.
@@ -174,12 +182,6 @@ class KernelLFDA(KernelDiscriminant, _LocalFisher):
         Degree of the polynomial kernel. Default: scikit-learn's.
     coef0 : float, default=1
         Constant term of the polynomial and the sigmoid kernel. Default: scikit-learn's.
-    n_neighbors, embedding_type
-        As for `LFDA`; orthonormal in feature space.
-    reg : float, default=0.001
-        :math:`\rho` in units of the mean eigenvalue of :math:`\tilde S^{(w)}` on the span of the
-        samples. In feature space this matrix is singular, so there is no solution without a ridge.
-        Default: ours.
     n_landmarks : int or None, default=None
         Nyström's low-rank approximation: directions are combinations of the images of this many
         training samples (landmarks), drawn at random; all other samples are projected on their

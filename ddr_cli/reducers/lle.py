@@ -118,7 +118,6 @@ class LLE(SklearnEmbedding):
 
     @one_thread()
     def fit(self, X: ArrayLike, y: Any = None) -> LLE:
-        """Embed the rows of `X`."""
         given = self._checked(X, y)
         if self.n_components > given.shape[1]:
             raise ValueError(

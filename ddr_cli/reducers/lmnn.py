@@ -43,22 +43,22 @@ class LMNN(MetricLearner):
     ----------
     n_components : int or "full", default=2
         Dimensions, at most the rank of the centred data, which is what "full" means. Default: ours.
+    directions : {"variance", "metric"}, default="variance"
+        Which dimensions of the mapped samples are kept: those with the largest variance, which do
+        not depend on the units of the features and preserve most of the distances between samples,
+        or the leading eigenvectors of M, which do depend on the units. Default: ours.
+    max_iter : int, default=100
+        Largest number of steps of the proximal point method. Default: ours.
     n_neighbors : int, default=3
         Target neighbours of each sample, fewer than the samples of the smallest class. Default: the
         paper's.
     push_weight : float, default=0.5
         The weight :math:`\mu` of the impostors, between 0 and 1. At 0.5 both sums weigh alike.
         Default: the paper's.
-    directions : {"variance", "metric"}, default="variance"
-        Which dimensions of the mapped samples are kept: those with the largest variance, which do
-        not depend on the units of the features and preserve most of the distances between samples,
-        or the leading eigenvectors of M, which do depend on the units. Default: ours.
     tol : float, default=1e-4
         The iterations stop when `duality_gap_` is at most this fraction of the objective at the
         start, which is the best multiple of the inverse of the target neighbours' scatter. Default:
         ours.
-    max_iter : int, default=100
-        Largest number of steps of the proximal point method. Default: ours.
 
     Attributes
     ----------

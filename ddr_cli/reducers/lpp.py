@@ -15,7 +15,7 @@ from ddr_cli.numerics.generalized_eigen import generalized_eigenpairs
 from ddr_cli.numerics.kernels import local_scaling_form
 from ddr_cli.numerics.neighbors import Neighbors
 from ddr_cli.numerics.scatter import data_span, laplacian_form, symmetric
-from ddr_cli.reducers.reducer import Floats, LinearReducer
+from ddr_cli.reducers.reducer import Floats, GraphReducer, LinearReducer
 from ddr_cli.reducers.registry import Traits, rank_of_centred
 
 _CONSTANT = 1e-7  # largest distance, per point, at which the span is taken to hold the constant
@@ -29,7 +29,7 @@ _CONSTANT = 1e-7  # largest distance, per point, at which the span is taken to h
     label="LPP",
     look=("green", "^"),
 )
-class LPP(LinearReducer):
+class LPP(GraphReducer, LinearReducer):
     r"""Keep neighbours near each other: the linear form of Laplacian eigenmaps.
 
     The rows :math:`a` of `components_` are the solutions of
@@ -113,7 +113,6 @@ class LPP(LinearReducer):
         *,
         neighbors: Neighbors | None = None,
     ) -> LPP:
-        """Find the directions; `neighbors`, `n_neighbors` or more of each, spare the search."""
         points = self._points(X, y, reset=True)
         span = data_span(points, centre=False)
         self._check_rank(span.rank, points)

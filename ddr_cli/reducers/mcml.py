@@ -48,14 +48,14 @@ class MCML(MetricLearner):
         not depend on the units of the features and preserve most of the distances between samples,
         or, as in the paper, the leading eigenvectors of M, which do depend on the units. Default:
         ours.
+    max_iter : int, default=1000
+        Largest number of iterations of L-BFGS. Default: ours.
     tol : float, default=1e-5
         The iterations stop when `duality_gap_` is at most this fraction of the objective at the
         start, which is the best multiple of the inverse of the classes' own scatter. With few
         samples relative to the number of features no bound may be found: `duality_gap_` is then the
         objective, and convergence is judged by the gradient, for all metrics of at most the same
         trace. Default: ours.
-    max_iter : int, default=1000
-        Largest number of iterations of L-BFGS. Default: ours.
 
     Attributes
     ----------

@@ -92,7 +92,6 @@ class MDS(Embedding):
 
     @one_thread()
     def fit(self, X: ArrayLike, y: Any = None) -> MDS:
-        """Place the rows of `X`, or the samples of which it holds the distances."""
         points = self._points(X, y, reset=True)
         self._check_values(points)
         n, m = len(points), self.n_components
@@ -108,9 +107,6 @@ class MDS(Embedding):
         return self
 
     def transform(self, X: ArrayLike) -> NDArray[Any]:
-        """Place samples, or those of whose distances to the training samples X has rows, by
-        Gower.
-        """
         points = self._points(X)
         self._check_values(points)
         placed = self._scaling.placed(self._distances(points) ** 2)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Self
 
@@ -36,7 +36,7 @@ class OrderedReducer(LinearReducer):
 
 
 @dataclass(eq=False, repr=False)
-class MetricLearner(OrderedReducer, ABC):
+class MetricLearner(OrderedReducer):
     """A linear reducer that learns a full metric M and keeps some directions of the mapped samples.
 
     With M = F F', the map is F; any rotation of it has the distances of M.
@@ -51,7 +51,6 @@ class MetricLearner(OrderedReducer, ABC):
         """Return the metric of samples whose variances add up to 1."""
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Learn the metric from samples and their classes `y`."""
         points, code, span, unit = self._ordered_span(X, y)
         learnt = self._learn(span.coordinates / unit, code)
         if not learnt.converged:

@@ -115,7 +115,6 @@ class NCA(OrderedReducer):
     random_state: int | np.random.RandomState | None = None
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> NCA:
-        """Find the map from samples and their classes `y`."""
         points, code, span, unit = self._ordered_span(X, y)
         coordinates = span.coordinates / unit
         start = self._start(coordinates, span.basis, code)

@@ -121,7 +121,18 @@ class NMMP(LinearDiscriminant):
         super()._keep_directions(span, W, dtype, unit)
 
     def with_width(self, n_components: int) -> Self:
-        """Return the fit of fewer dimensions, from the same scatter matrices."""
+        """Return the fit with fewer dimensions, from the same scatter matrices.
+
+        Parameters
+        ----------
+        n_components : int
+            Number of dimensions, at most that of this fit.
+
+        Returns
+        -------
+        Self
+            The fitted reducer, equal to a fit with this `n_components`.
+        """
         narrower = copy(self)
         narrower.n_components = n_components
         narrower._keep_directions(self._span, narrower._maximised(), self.components_.dtype)

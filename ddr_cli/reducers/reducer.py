@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -101,29 +102,68 @@ class Estimator(BaseEstimator):
         return tags
 
 
-class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
-    """A transformer, whose `_fitted` attribute has n_components rows."""
+class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, ABC):
+    """A transformer, whose `_fitted` attribute has n_components rows.
+
+    The docstrings of `fit` and `transform` hold for all reducers, which do not repeat them.
+    """
 
     n_components: Any
 
-    def _affinity(self: Any, points: Any, neighbors: Neighbors | None) -> tuple[CsrArray, float]:
-        """Return the neighbour graph that the parameters describe, and its bandwidth."""
-        W, bandwidth, self.neighbor_recall_ = neighbor_affinity(
-            points,
-            self.n_neighbors,
-            weights=self.weights,
-            epsilon=self.epsilon,
-            neighbors=neighbors,
-            search=self.neighbors,
-        )
-        return W, bandwidth
+    @abstractmethod
+    def fit(self, X: ArrayLike, y: Any) -> Self:
+        """Fit the reducer to the training set.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Training samples, one per row. Some reducers take dense data only. With a precomputed
+            kernel or metric: its values between the samples, of shape (n_samples, n_samples).
+        y : array-like of shape (n_samples,)
+            Class labels. Unsupervised reducers ignore them; semi-supervised reducers take -1 as
+            the label of an unlabelled sample.
+
+        Returns
+        -------
+        Self
+            The fitted reducer.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is out of range, or the data do not suit the reducer: for example, they
+            have missing values, a single class, or fewer dimensions than `n_components`.
+        ImportError
+            If the reducer needs an optional library that is not installed.
+        """
+
+    @abstractmethod
+    def transform(self, X: ArrayLike) -> NDArray[Any]:
+        """Embed samples.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_queries, n_features)
+            Samples, one per row. With a precomputed kernel or metric: its values between these
+            samples and the training samples, of shape (n_queries, n_samples).
+
+        Returns
+        -------
+        ndarray of shape (n_queries, n_components)
+            The embedding, as float32 if X is float32, else as float64.
+
+        Raises
+        ------
+        NotFittedError
+            If the reducer is not fitted.
+        ValueError
+            If X has missing values, or another number of features than the training set.
+        """
 
     def _check_rank(
         self, rank: int, points: Any, *, reason: str = "all features are constant"
     ) -> None:
-        """Refuse samples that span fewer dimensions than are asked for; a reason for none at
-        all.
-        """
+        """Refuse samples that span fewer dimensions than requested; `reason` explains rank 0."""
         if rank == 0:
             raise ValueError(f"{type(self).__name__}: {reason}, so there is no direction to find.")
         if self.n_components not in ("full", None) and self.n_components > rank:
@@ -142,6 +182,48 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         return tags
 
 
+class GraphReducer(Reducer):
+    """A reducer that uses the graph of the `n_neighbors` nearest neighbours."""
+
+    @abstractmethod
+    def fit(self, X: ArrayLike, y: Any, *, neighbors: Neighbors | None = None) -> Self:
+        """Fit the reducer to the training set.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Training samples, one per row. Some reducers take dense data only.
+        y : array-like of shape (n_samples,)
+            Class labels, with -1 for an unlabelled sample. Unsupervised reducers ignore them.
+        neighbors : Neighbors, optional
+            At least `n_neighbors` neighbours of each sample, found before; `fit` then does not
+            search for them.
+
+        Returns
+        -------
+        Self
+            The fitted reducer.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is out of range, or the data do not suit the reducer: for example, they
+            have missing values, or fewer dimensions than `n_components`.
+        """
+
+    def _affinity(self: Any, points: Any, neighbors: Neighbors | None) -> tuple[CsrArray, float]:
+        """Return the neighbour graph that the parameters describe, and its bandwidth."""
+        W, bandwidth, self.neighbor_recall_ = neighbor_affinity(
+            points,
+            self.n_neighbors,
+            weights=self.weights,
+            epsilon=self.epsilon,
+            neighbors=neighbors,
+            search=self.neighbors,
+        )
+        return W, bandwidth
+
+
 class LinearReducer(Reducer):
     """A projection on `components_`, (n_components, n_features), after centring by `mean_`.
 
@@ -153,7 +235,6 @@ class LinearReducer(Reducer):
     _fitted = "components_"
 
     def transform(self, X: ArrayLike) -> NDArray[Any]:
-        """Project centred samples on the components."""
         points = self._points(X)
         shift = self.mean_ @ self.components_.T
         return np.asarray(safe_sparse_dot(points, self.components_.T, dense_output=True) - shift)
@@ -167,9 +248,7 @@ class LinearReducer(Reducer):
 def drawn_landmarks(
     n: int, n_landmarks: int | None, random_state: int | np.random.RandomState | None
 ) -> Codes:
-    """Return the row numbers, ascending, of landmarks drawn from n samples: all of them for
-    None.
-    """
+    """Return the ascending row numbers of landmarks drawn from n samples (None: all rows)."""
     if n_landmarks is None or n_landmarks >= n:
         return np.arange(n)
     return np.sort(check_random_state(random_state).permutation(n)[:n_landmarks])
@@ -183,13 +262,35 @@ def as_seed(random_state: int | np.random.RandomState | None) -> int:
 
 
 class Embedding(Reducer):
-    """An embedding of the training samples, `embedding_`, and a way to place others."""
+    """An embedding of the training samples, `embedding_`, that extends to new samples."""
 
     embedding_: NDArray[Any]
     _fitted = "embedding_"
 
     def fit_transform(self, X: ArrayLike, y: Any = None, **fit_params: Any) -> NDArray[Any]:
-        """Fit, and return `embedding_`, where `transform` would treat the samples as new ones."""
+        """Fit the reducer and return the embedding of the training set.
+
+        `transform` would treat the samples as new ones and may return another embedding.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Training samples, as for `fit`.
+        y : array-like of shape (n_samples,), default=None
+            Class labels, as for `fit`.
+        **fit_params
+            Further arguments of `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components)
+            `embedding_`.
+
+        Raises
+        ------
+        ValueError
+            As for `fit`.
+        """
         self.fit(X, y, **fit_params)
         return self.embedding_
 
@@ -236,7 +337,6 @@ class SklearnEmbedding(Embedding):
         self.embedding_ = turned.astype(dtype)
 
     def transform(self, X: ArrayLike) -> NDArray[Any]:
-        """Transform samples, or rows of a precomputed kernel, as scikit-learn does."""
         points = self._points(X)
         placed = self.model_.transform(points.astype(np.float64) - self._origin) * self._signs
         return np.asarray(placed.astype(points.dtype))

@@ -128,6 +128,17 @@ def reference(reducer: Any) -> str | None:
 
 
 def get_traits(reducer: Any) -> Traits:
-    """Return the traits of a reducer instance."""
+    """Return the traits that a reducer declares.
+
+    Parameters
+    ----------
+    reducer : estimator
+        An instance, not a class.
+
+    Returns
+    -------
+    Traits
+        Its traits, or the default traits if it declares none.
+    """
     declare = getattr(reducer, "__ddr_traits__", None)
     return declare() if declare is not None else Traits()

@@ -82,7 +82,6 @@ class MappedEmbedding(Embedding):
     _takes_sparse = False
 
     def transform(self, X: ArrayLike) -> NDArray[Any]:
-        """Embed new samples by the regression of the embedding on the training samples."""
         points = self._points(X)
         return self.map_.predict(points).astype(points.dtype)
 

@@ -15,6 +15,7 @@ from ddr_cli.numerics.mvu import Solver, unfold
 from ddr_cli.numerics.neighbor_graphs import knn_graph, known_neighbors
 from ddr_cli.numerics.neighbors import Neighbors
 from ddr_cli.numerics.threads import one_thread
+from ddr_cli.reducers.reducer import GraphReducer
 from ddr_cli.reducers.registry import Traits, one_less_than_points
 from ddr_cli.reducers.regression_map import MappedEmbedding
 
@@ -27,7 +28,7 @@ from ddr_cli.reducers.regression_map import MappedEmbedding
     label="SDE",
     look=("sky", "v"),
 )
-class SDE(MappedEmbedding):
+class SDE(GraphReducer, MappedEmbedding):
     r"""Unfold the samples: maximise variance while keeping distances between neighbours.
 
     .. math:: \max \mathrm{tr} K \quad\text{s.t.}\quad K \succeq 0,\; \sum_{ij} K_{ij} = 0,\;
@@ -115,7 +116,6 @@ class SDE(MappedEmbedding):
 
     @one_thread()
     def fit(self, X: ArrayLike, y: Any = None, *, neighbors: Neighbors | None = None) -> SDE:
-        """Embed the rows of `X`; `neighbors` of these, `n_neighbors` or more, spare the search."""
         given = self._points(X, y, reset=True)
         points = np.asarray(given, dtype=np.float64)
         self._check_dimensions(len(points))

@@ -102,7 +102,6 @@ class SupervisedLLE(MappedEmbedding):
 
     @one_thread()
     def fit(self, X: ArrayLike, y: ArrayLike) -> SupervisedLLE:
-        """Embed the rows of `X`, of classes `y`."""
         given, code = self._points_and_classes(X, y)
         points = np.asarray(given, dtype=np.float64)
         n = len(points)

@@ -112,7 +112,6 @@ class SSDE(MappedEmbedding):
 
     @one_thread()
     def fit(self, X: ArrayLike, y: ArrayLike) -> SSDE:
-        """Embed the rows of `X`, of classes `y`."""
         given, code = self._points_and_classes(X, y)
         points = np.asarray(given, dtype=np.float64)
         self._check_dimensions(len(points))

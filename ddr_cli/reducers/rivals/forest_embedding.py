@@ -102,7 +102,6 @@ class ForestEmbedding(Reducer):
     random_state: int | np.random.RandomState | None = None
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> ForestEmbedding:
-        """Grow the trees from samples and their classes `y`, and find the components."""
         points, code = self._points_and_classes(X, y)
         self.shift_, self.scale_ = _shift_and_scale(points)
         self.forest_ = RandomForestClassifier(
@@ -127,7 +126,6 @@ class ForestEmbedding(Reducer):
         return self
 
     def transform(self, X: ArrayLike) -> NDArray[Any]:
-        """Place samples by the leaves that they reach."""
         points = self._points(X)
         placed = self._leaves(points) @ self.components_.T - self._shift
         return np.asarray(placed.astype(points.dtype))

@@ -109,7 +109,6 @@ class KernelApproximationLDA(Reducer):
     random_state: int | np.random.RandomState | None = None
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> KernelApproximationLDA:
-        """Draw samples, and find the directions that tell the classes `y` apart."""
         points, code = self._points_and_classes(X, y)
         self.gamma_ = kernel_gamma(points, self.gamma, self.kernel)
         features = Nystroem(
@@ -132,7 +131,6 @@ class KernelApproximationLDA(Reducer):
         return self
 
     def transform(self, X: ArrayLike) -> NDArray[Any]:
-        """Project the samples' features on the directions."""
         points = self._points(X)
         drawn = self.X_fit_.astype(np.float64) - self._origin
         centred = points.astype(np.float64) - self._origin

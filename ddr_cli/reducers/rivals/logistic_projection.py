@@ -104,7 +104,6 @@ class LogisticProjection(LinearReducer):
     tol: Annotated[float, Gt(0)] = 1e-7
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> LogisticProjection:
-        """Find the weights from samples and their classes `y`, and their singular vectors."""
         points, code = self._points_and_classes(X, y)
         mean = np.asarray(points.mean(axis=0), dtype=np.float64).ravel()
         weights = self._weights(points.astype(np.float64), mean, code)

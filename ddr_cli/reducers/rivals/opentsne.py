@@ -78,7 +78,6 @@ class OpenTSNE(Embedding):
     random_state: int | np.random.RandomState | None = None
 
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
-        """Embed the rows of `X`."""
         points = self._points(X, y, reset=True)
         self._check_dimensions(points.shape[0])
         library = load_library("openTSNE")
@@ -96,7 +95,6 @@ class OpenTSNE(Embedding):
         return self
 
     def transform(self, X: ArrayLike) -> NDArray[Any]:
-        """Place samples, each by itself, among the training samples."""
         points = self._points(X)
         with threadpool_limits(1), config_context(transform_output="default"):
             placed = self.model_.transform(points.astype(np.float64))

@@ -88,7 +88,6 @@ class PaCMAP(Embedding):
     random_state: int | np.random.RandomState | None = None
 
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
-        """Embed the rows of `X`."""
         points = self._points(X, y, reset=True)
         self._check_rank(min(points.shape[0] - 1, points.shape[1], _MOST), points)
         library = load_library("pacmap")
@@ -106,7 +105,6 @@ class PaCMAP(Embedding):
         return self
 
     def transform(self, X: ArrayLike) -> NDArray[Any]:
-        """Place samples, each by itself, among the training samples."""
         points = self._points(X)
         library = load_library("pacmap")
         arrays = config_context(transform_output="default")

@@ -90,7 +90,6 @@ class PLSDA(LinearReducer):
     scale: bool = True
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> PLSDA:
-        """Find the components from samples and their classes `y`."""
         points, code = self._points_and_classes(X, y)
         centred = points - points.mean(axis=0)
         self._check_rank(int(np.linalg.matrix_rank(centred)), points)

@@ -65,7 +65,6 @@ class RandomProjection(LinearReducer):
     random_state: int | np.random.RandomState | None = None
 
     def fit(self, X: ArrayLike, y: Any = None) -> RandomProjection:
-        """Draw the directions; of `X` only the number of features matters."""
         points = self._points(X, y, reset=True)
         if self.n_components > points.shape[1]:
             raise ValueError(

@@ -107,7 +107,6 @@ class RDA(Reducer):
     shrinkage: Annotated[float, Ge(0), Le(1)] = 0.1
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Find the classes' covariances, and the axes of the training samples' scores."""
         points, code = self._points_and_classes(X, y)
         span, p = data_span(points), points.shape[1]
         m = requested_components(self, span.rank, p)
@@ -152,7 +151,6 @@ class RDA(Reducer):
         return self
 
     def transform(self, X: ArrayLike) -> NDArray[np.floating]:
-        """Place samples by their scores."""
         points = self._points(X)
         placed = (self._scores(points) - self._score_means) @ self.axes_.T
         return np.asarray(placed.astype(points.dtype))

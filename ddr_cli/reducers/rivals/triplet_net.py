@@ -91,7 +91,6 @@ class TripletNet(Reducer):
     random_state: int | np.random.RandomState | None = None
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Train the network on samples and their classes `y`."""
         points, code = self._points_and_classes(X, y)
         if self.n_components > self.n_hidden:
             raise ValueError(
@@ -149,7 +148,6 @@ class TripletNet(Reducer):
         self.weights_ = tuple(weight.detach().numpy().astype(np.float64) for weight in kept)
 
     def transform(self, X: ArrayLike) -> NDArray[Any]:
-        """Return the network's output for samples."""
         points = self._points(X)
         into, bias, out = self.weights_
         hidden = np.maximum((points - self.mean_) / self.scale_ @ into + bias, 0.0)

@@ -61,7 +61,6 @@ class _UMAP(Embedding):
         self.embedding_ = self.model_.embedding_.astype(points.dtype)
 
     def transform(self, X: ArrayLike) -> NDArray[Any]:
-        """Place samples among the training samples, which stay where they are."""
         points = self._points(X)
         with one_thread_in_numba():
             return np.asarray(self.model_.transform(_known(points))).astype(points.dtype)
@@ -137,7 +136,6 @@ class UMAP(_UMAP):
     """
 
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
-        """Embed the rows of `X`."""
         self._embed(self._points(X, y, reset=True), None)
         return self
 
@@ -202,7 +200,6 @@ class SupervisedUMAP(_UMAP):
     target_weight: Annotated[float, Ge(0), Le(1)] = 0.5
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Embed the rows of `X`, whose classes `y` may be -1: unlabelled."""
         points, labels = self._points_and_labels(X, y)
         self.classes_, code = encode_labels(labels)
         self._embed(points, code, target_weight=self.target_weight)
