@@ -36,7 +36,7 @@ class _ClassPlaces(Measure):
         if self.of == "labels":
             if embedded.prototypes is None:
                 raise ValueError(
-                    "This method places no labels of its own; use of: points, the classes' means."
+                    "This method does not embed labels; use of: points, the means of the classes."
                 )
             places = embedded.prototypes
         else:
@@ -50,7 +50,7 @@ class _ClassPlaces(Measure):
         """Return the median distance between two classes."""
         usual = float(np.median(squareform(distances, checks=False)))
         if usual == 0:
-            raise ValueError("Most classes lie at one place, so there is no usual distance.")
+            raise ValueError("Most class positions coincide, so the median distance is 0.")
         return usual
 
 
@@ -96,7 +96,7 @@ class ClassDistance(_ClassPlaces):
                 hint = did_you_mean(name, known)
                 raise ValueError(f"There is no class '{name}'.{hint} There are {', '.join(known)}.")
         if len(set(names)) < 2:
-            raise ValueError(f"classes: '{self.classes}' must name two classes or more.")
+            raise ValueError(f"classes: '{self.classes}' must name at least two classes.")
         return [known.index(name) for name in names]
 
 
@@ -159,12 +159,12 @@ class ClassOrder(_ClassPlaces):
             if abs(a - b) < abs(a - c)
         ]
         if not asked:
-            raise ValueError("An order of classes takes three or more.")
+            raise ValueError("The order of classes needs at least three classes.")
         return float(np.mean([distances[a, b] < distances[a, c] for a, b, c in asked]))
 
 
 def _mean(points: Any) -> NDArray[np.float64]:
     if points.shape[0] == 0:
-        raise ValueError("A class has no points here, so there is no place of it.")
+        raise ValueError("A class has no samples here, so its position is undefined.")
     sparse: bool = sp.issparse(points)
     return np.asarray(points.mean(axis=0) if sparse else np.mean(points, axis=0)).ravel()

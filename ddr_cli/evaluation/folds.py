@@ -45,8 +45,8 @@ def training_groups(share: float, n_groups: int) -> int:
     n_train = math.floor(share * n_groups + 0.5)
     if not 0 < n_train < n_groups:
         raise InputError(
-            f"The share {share} would put {n_train} of {n_groups} groups into the training part; "
-            "at least one is needed there, and one to test."
+            f"The fraction {share} would put {n_train} of {n_groups} groups into the training set; "
+            "it needs at least one group, and so does the test set."
         )
     return n_train
 
@@ -113,7 +113,7 @@ class Groups:
     def all_but(self, index: int) -> NDArray[np.bool_]:
         """Mark all groups but one."""
         if len(self) < 2:
-            raise InputError("There is one group only, and it can't be left out.")
+            raise InputError("There is only one group, so it cannot be left out.")
         self._check_no_class_in_one_group()
         if index >= len(self):
             raise InputError(f"There are {len(self)} groups, so none has the number {index}.")
@@ -129,8 +129,8 @@ class Groups:
             if has_class.all():
                 return drawn
         raise InputError(
-            f"None of {_MOST_DRAWS} random divisions of the {len(self)} groups has points of "
-            "every class in the training part; choose a larger training part or more folds."
+            f"None of {_MOST_DRAWS} random divisions of the {len(self)} groups has samples of "
+            "every class in the training set; choose a larger training set or more folds."
         )
 
     def _check_no_class_in_one_group(self) -> None:
@@ -138,8 +138,8 @@ class Groups:
         if len(alone):
             group = int(np.flatnonzero(self.counts[:, alone[0]])[0])
             raise InputError(
-                f"All points of class {self.class_names[alone[0]]} are of group "
-                f"{self.names[group]}: where that group is tested, nothing is trained on the "
+                f"All samples of class {self.class_names[alone[0]]} are in group "
+                f"{self.names[group]}: when this group is the test set, the training set lacks the "
                 "class. Leave the class out by the card's 'keep', or choose a split that divides "
                 "groups, such as kfold."
             )
@@ -209,9 +209,9 @@ def too_few_for_folds(class_sizes: Mapping[str, int], folds: int) -> str:
     name, least = min(class_sizes.items(), key=lambda item: item[1])
     if least < 2:
         return (
-            f"the class '{name}' has {least} training point, so that an inner fold would leave "
-            "none to train on; train on more points, or drop tune."
+            f"the class '{name}' has {least} training sample, so an inner fold would leave none to "
+            "train on; use a larger training set, or remove tune."
         )
     if sum(class_sizes.values()) < folds:
-        return f"folds is {folds}, but there are {sum(class_sizes.values())} training points."
+        return f"folds is {folds}, but there are {sum(class_sizes.values())} training samples."
     return ""

@@ -190,7 +190,8 @@ def _check(
         raise ValueError(f"graph={graph!r} is not valid: choose 'gmst' or 'knn'.")
     if n_samples < _FEWEST:
         raise ValueError(
-            f"A dimension needs at least {_FEWEST} distinct points to estimate, not {n_samples}."
+            f"Estimating a dimension needs at least {_FEWEST} distinct samples, but there are "
+            f"{n_samples}."
         )
     if gamma <= 0:
         raise ValueError(f"gamma={gamma} is not valid: it must be above 0.")
@@ -201,7 +202,7 @@ def _check(
     if len(sizes) < 2 or sizes.min() < 3 or sizes.max() > n_samples:
         raise ValueError(
             "sizes must hold at least two different sizes of subsamples, each from 3 to the "
-            f"{n_samples} distinct points; they are {sizes.tolist()}."
+            f"{n_samples} distinct samples; they are {sizes.tolist()}."
         )
     most = (n_samples if graph == "gmst" else int(sizes.min())) - 1
     if not 1 <= n_neighbors <= most:
@@ -239,7 +240,7 @@ def estimate_class_dimensions(
         n = int(points.shape[0])
         group = ClassDimension(name, n)
         if n > _MOST:
-            reason = f"{n} samples are too many; all distances of at most {_MOST} fit into memory."
+            reason = f"{n} samples are too many: the distances of at most {_MOST} fit into memory."
             group = replace(group, reason=reason)
         else:
             dense = points.toarray() if hasattr(points, "toarray") else points

@@ -26,7 +26,7 @@ Ties = Literal["nearest", "smallest_label"]
 @registered(
     "classifier",
     "knn",
-    "k nearest neighbours, Euclidean; of tied classes the nearest neighbour's wins",
+    "k nearest neighbours, Euclidean; ties go to the class of the nearest neighbour",
     label="k-NN",
     look=("blue", "o"),
 )
@@ -74,8 +74,8 @@ class KNNClassifier(Classifier):
         check_classification_targets(labels)
         if len(labels) < self.n_neighbors:
             raise ValueError(
-                f"n_neighbors={self.n_neighbors} is more than the n_samples={len(labels)} "
-                "training points; choose a smaller one."
+                f"n_neighbors={self.n_neighbors} is more than the n_samples={len(labels)} training "
+                "samples; choose a smaller one."
             )
         self.classes_, self._codes = np.unique(labels, return_inverse=True)
         self._points = points

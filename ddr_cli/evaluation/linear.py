@@ -27,7 +27,7 @@ from ddr_cli.numerics.validation import validate_data
 @registered(
     "classifier",
     "linear",
-    "least squares on class indicators, the largest fitted value wins",
+    "least squares on class indicators; predicts the class with the largest fitted value",
     look=("orange", "D"),
 )
 class LinearClassifier(Classifier):

@@ -67,7 +67,7 @@ class Embedded:
             return self
         rows = slice(self.n_train, None)
         if len(self.y) == self.n_train:
-            raise ValueError("There are no test points; use part: all.")
+            raise ValueError("There are no test samples; use part: all.")
         below = None if self.subclasses is None else self.subclasses[rows]
         return Embedded(
             self.points[rows], self.original[rows], self.y[rows], 0, self.classes, below
@@ -77,7 +77,7 @@ class Embedded:
     def known_subclasses(self) -> Codes:
         """The sub-classes; raises ValueError if no classes were merged."""
         if self.subclasses is None:
-            raise ValueError("This data set has no merged classes, hence no sub-classes.")
+            raise ValueError("This data set has no merged classes and therefore no sub-classes.")
         return self.subclasses
 
 
@@ -288,7 +288,9 @@ class Separability(_LeaveOneOut):
         chosen = embedded.part(self.part)
         before = self._accuracy(chosen.original, chosen.y)
         if before == 0:
-            raise ValueError("No point is recognised before the reducer, so there is no ratio.")
+            raise ValueError(
+                "No sample is classified correctly in the input of the reducer: no ratio exists."
+            )
         return self._accuracy(chosen.points, chosen.y) / before
 
 
@@ -370,7 +372,7 @@ def _merged(embedded: Embedded) -> list[tuple[Any, Codes]]:
         if len(np.unique(below)) > 1:
             merged.append((embedded.points[rows], below))
     if not merged:
-        raise ValueError("No class of this data set was merged from several.")
+        raise ValueError("No class of this data set was merged from several classes.")
     return merged
 
 

@@ -73,8 +73,8 @@ def label_score(name: str, y_true: ArrayLike, y_pred: ArrayLike) -> float:
     """Return one of `LABEL_METRICS`; a ValueError if the labels differ in shape or are none."""
     if np.shape(y_true) != np.shape(y_pred) or np.size(y_true) == 0:
         raise ValueError(
-            f"{name} needs as many predictions as labels, at least one of each; "
-            f"the shapes are {np.shape(y_true)} and {np.shape(y_pred)}."
+            f"{name} needs one prediction per label, and at least one label; the shapes are "
+            f"{np.shape(y_true)} and {np.shape(y_pred)}."
         )
     return LABEL_METRICS[name](y_true, y_pred)
 
@@ -105,7 +105,7 @@ def mean_average_precision(
     hits, order = np.asarray(relevant, dtype=bool), np.asarray(values)
     group = np.zeros(len(hits), dtype=int) if groups is None else np.asarray(groups)
     if not hits.any():
-        raise ValueError("mean_average_precision needs a relevant point, and there is none.")
+        raise ValueError("mean_average_precision needs at least one relevant sample.")
     each = [
         average_precision_score(hits[rows], order[rows])
         for rows in (group == name for name in np.unique(group[hits]))
@@ -158,7 +158,7 @@ _SCALES = MappingProxyType(
             Scale("error", "error rate", "lower", of_points=True),
             Scale("accuracy", "accuracy", "higher", of_points=True),
             Scale("balanced_accuracy", "balanced accuracy", "higher"),
-            Scale(TRAINING_ERROR, "error on the training points", "lower"),
+            Scale(TRAINING_ERROR, "error on the training set", "lower"),
             Scale(MEAN_AVERAGE_PRECISION, "mean average precision", "higher"),
         )
     }

@@ -111,7 +111,7 @@ class _Step(TransformerMixin, BaseEstimator, ABC):
         )
         if self._needs_positive and points.size and points.min() < 0:
             step = type(self).__name__.lower()
-            raise ValueError(f"Negative values in data: {step} needs counts, or sizes.")
+            raise ValueError(f"Negative values in data: {step} requires non-negative values.")
         return points
 
     def __sklearn_tags__(self) -> Any:
@@ -191,7 +191,7 @@ def fit_pca(points: Any, n_components: int | float | str, *, whiten: bool = Fals
     sparse, number = _is_sparse(points), not isinstance(n_components, float | str)
     if number and n_components > (most := min(points.shape)):
         raise ValueError(
-            f"n_components={n_components}, but n_samples={points.shape[0]} points with n_features="
+            f"n_components={n_components}, but n_samples={points.shape[0]} samples with n_features="
             f"{points.shape[1]} span at most {most} dimensions; choose a smaller number or 'full'."
         )
     solver = "covariance_eigh" if sparse else "full"
@@ -248,7 +248,8 @@ class PrincipalComponents(_Projection):
         if _is_sparse(points):
             if np.prod(points.shape, dtype=float) > _DENSE_LIMIT:
                 raise ValueError(
-                    f"pca would make a sparse matrix of shape {points.shape} dense; use svd."
+                    f"pca would make a sparse matrix of shape {points.shape} dense, which needs "
+                    "too much memory; use svd."
                 )
             points = points.toarray()
         return fit_pca(points, self.n_components, whiten=self.whiten)
@@ -274,8 +275,8 @@ class SingularVectors(_Projection):
         if self.n_components >= min(points.shape):
             raise ValueError(
                 f"svd: n_components={self.n_components} must be below both n_samples="
-                f"{points.shape[0]} and n_features={points.shape[1]} of the training part; "
-                "choose a smaller number."
+                f"{points.shape[0]} and n_features={points.shape[1]} of the training set; choose a "
+                "smaller number."
             )
         # Lanczos to machine precision; the fixed seed is that of its starting vector.
         from sklearn.decomposition import TruncatedSVD
@@ -425,7 +426,7 @@ class UnitLength(OneToOneFeatureMixin, _Step):
 
 
 @dataclass(eq=False, repr=False)
-@registered("preprocessor", "tfidf", "word counts times the words' rarity")
+@registered("preprocessor", "tfidf", "word counts weighted by the rarity of the word (tf-idf)")
 class Tfidf(OneToOneFeatureMixin, _Step):
     """Weight word counts by the rarity of the word in the training set.
 

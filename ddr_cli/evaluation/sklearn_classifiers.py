@@ -108,7 +108,9 @@ class GradientBoosting(_Checked, HistGradientBoostingClassifier):
 
 
 @dataclass(eq=False, repr=False)
-@registered("classifier", "random_forest", "majority of randomised trees", look=("dark red", "X"))
+@registered(
+    "classifier", "random_forest", "majority vote of randomised trees", look=("dark red", "X")
+)
 class RandomForest(_Checked, RandomForestClassifier):
     """A random forest (`RandomForestClassifier`).
 

@@ -25,15 +25,14 @@ Indices = NDArray[np.intp]
 SPLITS = MappingProxyType(
     {
         "predefined": "the data set's own split",
-        "resample": "new stratified splits of the predefined split's points, at its sizes",
-        "per_class": "train: N points of each class, the rest is tested",
-        "fraction": "train: a share of all points, stratified",
-        "labelled": "train: N points in total, stratified; the rest is unlabelled and tested",
+        "resample": "new stratified splits of the samples, at the sizes of the predefined split",
+        "per_class": "train: N samples of each class; the rest is the test set",
+        "fraction": "train: a fraction of all samples, stratified",
+        "labelled": "train: N samples in total, stratified; the rest: unlabelled, test set",
         "kfold": "folds: K stratified folds, each tested once; repeats: divisions into folds",
-        "grouped": "no group on both sides; folds: K or leave_one_out, or train: a share of the "
-        "groups",
-        "given": "row lists of your own: a file beside the spec, or a column of the card's table",
-        "whole": "all points are trained on, for measures",
+        "grouped": "no group is in both sets; folds: K or leave_one_out, or train: a fraction",
+        "given": "your own splits: a file next to the spec, or a column of the card's table",
+        "whole": "the training set is the whole data set, for measures",
     }
 )
 """The kinds of splits, and what each does."""
@@ -246,16 +245,15 @@ _NO_TRAIN = {
     "predefined": "takes its sizes from the data set",
     "resample": "takes its sizes from the data set",
     "whole": "trains on all points",
-    "given": "takes its parts from the file or column",
+    "given": "takes its splits from the file or column",
     "kfold": "takes its sizes from 'folds'",
 }
 _TRAIN = {
-    "grouped": "either 'folds', a number or leave_one_out, or 'train', the share of the groups to "
-    "train on, between 0 and 1",
-    "fraction": "'train', the share of the training points, between 0 and 1",
-    "per_class": "'train', the number of training points of each class, a whole number of 1 or "
-    "more",
-    "labelled": "'train', the number of training points of all points, a whole number of 1 or more",
+    "grouped": "either 'folds', a number or leave_one_out, or 'train', the fraction of the groups "
+    "to train on, between 0 and 1",
+    "fraction": "'train', the fraction of samples in the training set, between 0 and 1",
+    "per_class": "'train', the number of training samples per class, a whole number of 1 or more",
+    "labelled": "'train', the total number of training samples, a whole number of 1 or more",
 }
 
 
@@ -358,11 +356,11 @@ def _own_split(
         )
     train, test = (np.asarray(part, dtype=np.intp) for part in predefined)
     if len(train) == 0 or len(test) == 0:
-        raise InputError(f"The {name} split of '{dataset}' has an empty part.")
+        raise InputError(f"The {name} split of '{dataset}' has an empty training or test set.")
     both = np.concatenate([train, test])
     if both.min() < 0 or both.max() >= n_samples or len(np.unique(both)) < len(both):
         raise InputError(
-            f"The {name} split of '{dataset}' names rows twice or rows that do not exist "
+            f"The {name} split of '{dataset}' lists a row twice or a row that does not exist "
             f"(there are {n_samples})."
         )
     return train, test
@@ -370,7 +368,7 @@ def _own_split(
 
 def _seed_sequence(seed: int, dataset: str, index: int, stream: int) -> np.random.SeedSequence:
     if seed < 0 or index < 0:
-        raise InputError(f"A seed and an index are 0 or more, not {seed} and {index}.")
+        raise InputError(f"A seed and an index must be 0 or more, but are {seed} and {index}.")
     digest = hashlib.sha256(dataset.encode()).digest()
     words = np.frombuffer(digest, dtype="<u4").tolist()
     return np.random.SeedSequence([index, *words, seed], spawn_key=(stream,))
@@ -413,7 +411,7 @@ def _check_folds(folds: int, class_sizes: NDArray[np.int64], names: Sequence[obj
         n = int(class_sizes[smallest])
         points, fewer = ("1 point", "") if n == 1 else (f"{n} points", f"choose {n} folds, or ")
         raise InputError(
-            f"The split kind 'kfold' can't have a point of every class in each of {folds} folds: "
+            f"The split kind 'kfold' can't have a sample of every class in each of {folds} folds: "
             f"class {names[smallest]} has {points}; {fewer}leave the class out by the card's "
             "'keep'."
         )
@@ -458,15 +456,16 @@ def _training_counts(
         smallest = int(np.argmin(class_sizes))
         if class_sizes[smallest] <= total:
             raise InputError(
-                f"The split kind 'per_class' can't take {total} training points of every class "
-                f"and leave one to test: class {classes[smallest]} has {class_sizes[smallest]} "
-                f"points. Choose 'train' of at most {class_sizes[smallest] - 1}."
+                f"The split kind 'per_class' can't use {total} training samples of every class and "
+                f"leave one for the test set: class {classes[smallest]} has "
+                f"{class_sizes[smallest]} samples. Choose 'train' of at most "
+                f"{class_sizes[smallest] - 1}."
             )
         return np.full(len(classes), total, dtype=np.int64)
     if not len(classes) <= total < n_samples:
         raise InputError(
-            f"The split kind '{kind}' would put {total} of {n_samples} points into the training "
-            f"part; choose 'train' such that each of the {len(classes)} classes has one there "
-            "and at least one point is left to test."
+            f"The split kind '{kind}' would put {total} of {n_samples} samples into the training "
+            f"set; choose 'train' so that it has one of each of the {len(classes)} classes and at "
+            "least one sample is left for the test set."
         )
     return _apportion(total, class_sizes)

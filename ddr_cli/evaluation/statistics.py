@@ -149,8 +149,8 @@ def mean_interval(
     _check_level(level)
     if n_train < 1 or n_test < 1:
         raise InputError(
-            f"The correction for overlapping splits needs the sizes of both parts, 1 or more; "
-            f"they are n_train={n_train} and n_test={n_test}."
+            "The correction for overlapping splits needs the sizes of the training and test sets, "
+            f"1 or more; they are n_train={n_train} and n_test={n_test}."
         )
     n, mean = len(scores), float(scores.mean())
     bounded = n_test > n_train and point_variance is not None
@@ -211,7 +211,7 @@ def paired_differences(
                 f"and {theirs} for the other; compare rows of the same splits, in the same order."
             )
     if len(set(splits_first)) < len(splits_first):
-        raise InputError("A paired comparison counts each split once, but one is there twice.")
+        raise InputError("A paired comparison counts each split once, but a split is listed twice.")
     return PairedDifferences(a - b, tuple(splits_first))
 
 
@@ -271,14 +271,11 @@ def _resamples(n: int, seed: int) -> NDArray[np.int64]:
 
 def _check_level(level: float) -> None:
     if not 0 < level < 1:
-        raise InputError(f"An interval's level is a share between 0 and 1, not {level}.")
+        raise InputError(f"The level of an interval must be between 0 and 1, but is {level}.")
 
 
 def _finite(values: ArrayLike) -> NDArray[np.float64]:
     scores = np.asarray(values, dtype=np.float64)
     if scores.ndim != 1 or len(scores) == 0 or not np.isfinite(scores).all():
-        raise InputError(
-            "The scores must be a list of finite numbers, at least one; leave out trials that "
-            "failed."
-        )
+        raise InputError("The scores must be at least one finite number; leave out failed trials.")
     return scores

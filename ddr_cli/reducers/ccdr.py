@@ -157,8 +157,8 @@ class CCDR(GraphReducer, Embedding):
         self.embedding_ = self.embedding_.astype(points.dtype)
         if strays:
             warnings.warn(
-                f"No path in the neighbour graph leads from {strays} unlabelled points to a "
-                f"labelled one; they are placed from their nearest connected points (Eq. 20). A "
+                f"{strays} unlabelled samples are not connected to a labelled sample in the "
+                "neighbour graph; Eq. 20 embeds them from their nearest connected samples. A "
                 f"larger n_neighbors than {self.n_neighbors} may connect them.",
                 stacklevel=2,
             )
@@ -205,7 +205,7 @@ class CCDR(GraphReducer, Embedding):
         n, size = len(code), self.subsample
         share = size / n if isinstance(size, int) else size
         if share is None or share >= 1:
-            raise ValueError(f"subsample={size} must be less than the number of points, {n}.")
+            raise ValueError(f"subsample={size} must be less than the number of samples, {n}.")
         rng = check_random_state(self.random_state)
         self.members_: list[CCDR] = []
         embeddings = []
@@ -217,8 +217,8 @@ class CCDR(GraphReducer, Embedding):
                 member._fit_graph(X[chosen], code[chosen], None)
             except ValueError as error:
                 raise ValueError(
-                    f"subsample={size} draws {len(chosen)} of {n} points, too few: {error} "
-                    f"Raise subsample, or lower n_components or n_neighbors."
+                    f"subsample={size} draws {len(chosen)} of {n} samples, which is too few: "
+                    f"{error} Raise subsample, or lower n_components or n_neighbors."
                 ) from error
             embedding = np.empty((n, self.n_components))
             embedding[chosen] = member.embedding_

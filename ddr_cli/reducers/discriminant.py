@@ -142,12 +142,12 @@ class KernelDiscriminant(Discriminant):
         sizes, axes = sizes[::-1], axes[:, ::-1]
         if -sizes[-1] > max(_NEGATIVE * float(sizes[0]), rounding):
             warnings.warn(
-                f"The kernel {self.kernel!r} is not positive semidefinite on these points; the "
-                f"part with negative eigenvalues is left out.",
+                f"The kernel {self.kernel!r} is not positive semidefinite on these samples; "
+                "dimensions with negative eigenvalues are left out.",
                 stacklevel=3,
             )
         kept = sizes > max(_RANK_TOL * float(sizes[0]), rounding)
-        reason = f"the kernel {self.kernel!r} gives all points the same image"
+        reason = f"the kernel {self.kernel!r} maps all samples to the same point"
         self._check_rank(int(kept.sum()), self.X_fit_, reason=reason)
         length = np.sqrt(sizes[kept])
         dual = axes[:, kept] / length
@@ -220,7 +220,7 @@ def requested_components(model: Any, rank: int, n_features: int | None = None) -
             limit, has = f"min(n_features, {limit})", f"X has {n_features} features, {has}"
         raise ValueError(
             f"n_components={model.n_components}, but {type(model).__name__} has at most {limit} = "
-            f"{most}: {has}. Lower n_components, or leave it out for all there are."
+            f"{most}: {has}. Lower n_components, or omit it to use as many as possible."
         )
     return int(model.n_components)
 
@@ -258,7 +258,9 @@ def usable_scatter(within: Floats, between: Floats) -> Floats:
     """
     kept = above_rounding(within, between)
     if not kept.any():
-        raise ValueError("No two points of one class differ, so there is no ratio to maximise.")
+        raise ValueError(
+            "All samples of each class are identical, so the ratio has no maximum. Check X and y."
+        )
     rounding = np.finfo(np.float64).eps * np.diagonal(within + between)
     return np.asarray(kept + np.diag(np.where(np.diagonal(kept) > 0, 0.0, rounding)))
 
@@ -285,12 +287,12 @@ def discriminant_directions(
     if block < m:
         raise ValueError(
             f"n_components={m}, but the within-class scatter is regular on {block} principal "
-            f"components only; give reg a small positive value, such as 0.001."
+            "components only; set reg to a small positive value, such as 0.001."
         )
     if block < r:
         warnings.warn(
             f"The within-class scatter is singular: {block} of {r} principal components are used. "
-            f"reg > 0 would keep all.",
+            "Set reg > 0 to use all.",
             stacklevel=4,
         )
     values, inner = generalized_eigenpairs(

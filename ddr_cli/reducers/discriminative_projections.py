@@ -29,7 +29,7 @@ _EQUAL = 1e-12  # relative size of a difference between points that is rounding
 @registered(
     "reducer",
     "discriminative_projections",
-    "discriminative projections of points and labels (Wang, Mahadevan)",
+    "discriminative projections of samples and labels (Wang, Mahadevan)",
     label="DP",
     look=("blue", "h"),
 )
@@ -217,8 +217,8 @@ class DiscriminativeProjections(GraphReducer, LinearReducer):
             Y = numbers[code][:, None]
         if n_labels < 2:
             raise ValueError(
-                f"{type(self).__name__} needs at least two different labels, but y has one class "
-                f"or value."
+                f"{type(self).__name__} needs at least two different labels, but all labels in y "
+                "are equal."
             )
         length = np.ones(Y.shape[1])
         if self.labels == "continuous":
@@ -229,8 +229,8 @@ class DiscriminativeProjections(GraphReducer, LinearReducer):
         values = np.asarray(self.label_values, dtype=np.float64)
         if len(values) != len(numbers) or len(np.unique(values)) != len(values):
             raise ValueError(
-                f"label_values must be {len(numbers)} different numbers, as many as y has labels, "
-                f"but is {self.label_values}."
+                f"label_values must hold {len(numbers)} different numbers, one for each label in "
+                f"y, but is {self.label_values}."
             )
         return values
 

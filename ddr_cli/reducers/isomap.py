@@ -118,8 +118,8 @@ class Isomap(Embedding):
         self._check_dimensions(len(self.landmarks_))
         if self.n_neighbors >= n:
             raise ValueError(
-                f"n_neighbors={self.n_neighbors}, but with n_samples = {n} a point has at most "
-                f"{n - 1}."
+                f"n_neighbors={self.n_neighbors}, but with n_samples = {n} a sample has at most "
+                f"{n - 1} neighbours. Choose a smaller n_neighbors."
             )
         self._X = points
         self._graph = self._connected_graph(points)
@@ -158,8 +158,8 @@ class Isomap(Embedding):
         if self.n_parts_ == 1:
             return graph
         warnings.warn(
-            f"The graph of {self.n_neighbors} neighbours is in {self.n_parts_} parts; each two "
-            f"were connected by their shortest bridge. A larger n_neighbors may do without.",
+            f"The graph of {self.n_neighbors} neighbours has {self.n_parts_} components; each pair "
+            "of components was joined by its shortest edge. A larger n_neighbors may connect them.",
             stacklevel=3,
         )
         gaps, heads, tails = closest_pairs(points, part.astype(np.intp))

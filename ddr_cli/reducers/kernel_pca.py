@@ -159,8 +159,8 @@ class KernelPCA(SklearnEmbedding):
         if (model.eigenvalues_ < -_ZERO * size).any():
             raise ValueError(
                 f"n_components={self.n_components}, but the kernel {self.kernel!r} is not positive "
-                f"semidefinite on these points and has {int(positive.sum())} dimensions of "
-                f"positive variance."
+                f"semidefinite on these samples and has {int(positive.sum())} dimensions with "
+                "positive variance. Choose a smaller n_components."
             )
         self.eigenvalues_ = model.eigenvalues_
         self._keep(model, embedding, points.dtype)

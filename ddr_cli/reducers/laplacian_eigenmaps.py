@@ -161,8 +161,8 @@ class LaplacianEigenmaps(GraphReducer, Embedding):
         weight = np.full(len(heads), W.data.mean() if W.nnz else 1.0)
         bridges = sp.csr_array((weight, (heads, tails)), shape=W.shape)
         warnings.warn(
-            f"The graph of {self.n_neighbors} neighbours is in {n_parts} parts; they were "
-            f"connected by their shortest bridges. A larger n_neighbors may do without.",
+            f"The graph of {self.n_neighbors} neighbours has {n_parts} components; they were "
+            "joined by the shortest edges between them. A larger n_neighbors may connect them.",
             stacklevel=3,
         )
         return sp.csr_array(W + bridges + bridges.T)

@@ -199,7 +199,7 @@ class LaplacianRLS(ClassifierMixin, GraphReducer):
             if self.alpha == 0:
                 raise ValueError(
                     "alpha=0 leaves the function undetermined with a kernel, or with more features "
-                    "than points; give a positive alpha."
+                    "than samples; set a positive alpha."
                 )
             self.gamma_ = kernel_gamma(points, self.gamma, self.kernel)
             K = self._kernel(points, points)

@@ -164,9 +164,9 @@ class KernelLFDA(KernelDiscriminant, _LocalFisher):
     n_components : int, default=2
         Dimensions, at most the rank of the centred kernel matrix. Default: ours.
     n_neighbors : int, default=7
-        As for `LFDA`.
+        As for `LFDA`. Default: the paper's.
     embedding_type : {"plain", "weighted", "orthonormalized"}, default="plain"
-        As for `LFDA`; orthonormal in feature space.
+        As for `LFDA`; orthonormal in feature space. Default: ours.
     reg : float, default=0.001
         :math:`\rho` in units of the mean eigenvalue of :math:`\tilde S^{(w)}` on the span of the
         samples. In feature space this matrix is singular, so there is no solution without a ridge.

@@ -122,15 +122,15 @@ class LLE(SklearnEmbedding):
         if self.n_components > given.shape[1]:
             raise ValueError(
                 f"n_components={self.n_components}, but n_features = {given.shape[1]}, and "
-                f"scikit-learn's LLE has no more dimensions than that; SupervisedLLE with alpha=0 "
-                f"does."
+                "scikit-learn's LLE has at most n_features dimensions; SupervisedLLE with alpha=0 "
+                "can have more."
             )
         points, place = _distinct(given.astype(np.float64))
         n = len(points)
         if max(self.n_neighbors, self.n_components) >= n:
             raise ValueError(
                 f"n_neighbors={self.n_neighbors} and n_components={self.n_components} must be "
-                f"below the number of distinct points; of n_samples = {len(given)} these are {n}."
+                f"below the number of distinct samples, {n} of n_samples = {len(given)}."
             )
         self.n_neighbors_ = self._enough_neighbors(points)
         dense = n <= _DENSE or self.n_components + 1 >= n // 4
@@ -159,8 +159,8 @@ class LLE(SklearnEmbedding):
             middle = (low + high) // 2
             low, high = (low, middle) if closed_groups(known.first(middle)) == 1 else (middle, high)
         warnings.warn(
-            f"With n_neighbors={k}, {groups} groups of points have no neighbours outside, and each "
-            f"could be placed on a single point; {high} neighbours were used instead.",
+            f"With n_neighbors={k}, {groups} components of the neighbour graph could each collapse "
+            f"to a single point; {high} neighbours were used instead.",
             stacklevel=3,
         )
         return high

@@ -128,7 +128,9 @@ class LMNN(MetricLearner):
     def _learn(self, X: Floats, code: Codes) -> MetricFit:
         smallest = int(np.bincount(code).min())
         if smallest == 1:
-            raise ValueError("LMNN needs two points of each class, but one class has one.")
+            raise ValueError(
+                "LMNN needs two or more samples per class, but a class has one. Remove it."
+            )
         most = smallest - 1
         warn_of_few("n_neighbors", self.n_neighbors, most, "other samples in the smallest class")
         k = min(self.n_neighbors, most)

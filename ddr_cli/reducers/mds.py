@@ -116,7 +116,7 @@ class MDS(Embedding):
         if self.metric == "cosine" and not points.any(axis=1).all():
             raise ValueError(
                 f"metric='cosine', but row {int(np.argmin(points.any(axis=1)))} is zero and has no "
-                f"direction; leave such rows out or take another metric."
+                "direction; remove such rows or choose another metric."
             )
         if self.metric == "precomputed" and points.min() < 0:
             raise ValueError("Precomputed distances must not be negative.")
@@ -147,4 +147,4 @@ def _check_symmetric(squared: Floats) -> None:
     if np.abs(squared - squared.T).max() > _ASYMMETRY * squared.max():
         raise ValueError("Precomputed distances must be symmetric.")
     if np.abs(np.diag(squared)).max() > _ASYMMETRY * squared.max():
-        raise ValueError("Precomputed distances must be 0 from a point to itself.")
+        raise ValueError("Precomputed distances must be 0 from a sample to itself.")

@@ -145,22 +145,25 @@ class KernelMFA(KernelDiscriminant, _MarginalFisher):
     ----------
     n_components : int, default=2
         Dimensions, at most the rank of the centred kernel matrix. Default: ours.
-    n_neighbors_within, n_neighbors_between : int, default=5 and 20
-        As for `MFA`.
+    n_neighbors_within : int, default=5
+        As for `MFA`. Default: that of D. Cai's code (intraK).
+    n_neighbors_between : int, default=20
+        As for `MFA`. Default: that of D. Cai's code (interK).
     reg : float, default=0.001
         Ridge: this fraction of the mean eigenvalue of the compactness matrix on the span of the
         samples is added to its diagonal. In feature space this matrix is singular, so there is no
         solution without a ridge. Default: ours.
     kernel : str or callable, default="rbf"
-        As for `KernelLFDA`, and so are the parameters of the kernel and the landmarks.
+        As for `KernelLFDA`. Default: ours.
     gamma : "scale" or float, default="scale"
-        Parameter of the kernels that have one.
+        Parameter of the kernels that have one; see `KernelLFDA`. Default: ours.
     degree : int, default=3
-        Degree of the polynomial kernel.
+        Degree of the polynomial kernel. Default: scikit-learn's.
     coef0 : float, default=1
-        Constant term of the polynomial and the sigmoid kernel.
+        Constant term of the polynomial and the sigmoid kernel. Default: scikit-learn's.
     n_landmarks : int or None, default=None
-        Number of landmarks of Nyström's approximation; None uses all training samples.
+        Number of landmarks of Nyström's approximation; None uses all training samples. Default:
+        ours.
     random_state : int, RandomState or None, default=None
         Seed of the landmarks.
 

@@ -142,9 +142,9 @@ class NCA(OrderedReducer):
         self.gradient_norm_ = float(np.linalg.norm(found.jac))
         if not found.success:
             warnings.warn(
-                f"NCA has not converged after {self.n_iter_} iterations: its last gained "
+                f"NCA has not converged after {self.n_iter_} iterations: the last one gained "
                 f"{right[-1] - right[max(0, self.n_iter_ - 1)]:.1e}. Increase "
-                f"max_iter={self.max_iter}, or tol, or start elsewhere.",
+                f"max_iter={self.max_iter}, or tol, or choose another init.",
                 ConvergenceWarning,
                 stacklevel=2,
             )
@@ -174,7 +174,7 @@ class NCA(OrderedReducer):
         if self.init == "auto":
             return leading
         raise ValueError(
-            f'init="lda" has {most} dimensions to start from (n_classes = {len(self.classes_)}), '
+            f'init="ldaf" has at most {most} dimensions (n_classes = {len(self.classes_)}), '
             f"but n_components={m}."
         )
 

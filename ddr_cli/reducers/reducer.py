@@ -74,8 +74,8 @@ class Estimator(BaseEstimator):
         least, most = self._magnitudes
         if largest and not least <= largest <= most:
             raise ValueError(
-                f"The largest magnitude in X is {largest:.3g}; {type(self).__name__} computes with "
-                f"those between {least:g} and {most:g}. Rescale the features."
+                f"The largest magnitude in X is {largest:.3g}; {type(self).__name__} supports "
+                f"magnitudes between {least:g} and {most:g}. Rescale the features."
             )
 
     def _points_and_classes(self, X: ArrayLike, y: ArrayLike) -> tuple[Any, Codes]:
@@ -165,11 +165,11 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator, ABC)
     ) -> None:
         """Refuse samples that span fewer dimensions than requested; `reason` explains rank 0."""
         if rank == 0:
-            raise ValueError(f"{type(self).__name__}: {reason}, so there is no direction to find.")
+            raise ValueError(f"{type(self).__name__}: {reason}, so no direction can be found.")
         if self.n_components not in ("full", None) and self.n_components > rank:
             raise ValueError(
-                f"n_components={self.n_components}, but the points differ in {rank} dimensions "
-                f"only (n_samples = {points.shape[0]}, n_features = {points.shape[1]})."
+                f"n_components={self.n_components}, but the samples only span {rank} dimensions "
+                f"(n_samples = {points.shape[0]}, n_features = {points.shape[1]})."
             )
 
     @property
@@ -297,7 +297,7 @@ class Embedding(Reducer):
     def _check_dimensions(self, n_samples: int) -> None:
         if self.n_components >= n_samples:
             raise ValueError(
-                f"n_components={self.n_components}, but n_samples = {n_samples} centred points "
+                f"n_components={self.n_components}, but n_samples = {n_samples} centred samples "
                 f"span at most {n_samples - 1} dimensions."
             )
 
@@ -305,8 +305,8 @@ class Embedding(Reducer):
         """Refuse more dimensions than the graph's eigenvectors can be extended in."""
         if self.n_components > most:
             raise ValueError(
-                f"n_components={self.n_components}, but the graph offers at most {most} dimensions "
-                f"with lambda < 1 (the extension to new points divides by 1 - lambda)."
+                f"n_components={self.n_components}, but the graph has at most {most} dimensions "
+                "with lambda < 1 (the extension to new samples divides by 1 - lambda)."
             )
 
     @property

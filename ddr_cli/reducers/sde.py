@@ -129,9 +129,9 @@ class SDE(GraphReducer, MappedEmbedding):
         self.bridges_ = unfolding.bridges
         if len(self.bridges_):
             warnings.warn(
-                f"The graph of {self.n_neighbors} neighbours is in {len(self.bridges_) + 1} parts; "
-                f"they were connected by their shortest bridges. A larger n_neighbors may do "
-                f"without.",
+                f"The graph of {self.n_neighbors} neighbours has {len(self.bridges_) + 1} "
+                "components; they were joined by the shortest edges between them. A larger "
+                "n_neighbors may connect them.",
                 stacklevel=2,
             )
         self.eigenvalues_ = self._widened(unfolding.eigenvalues)

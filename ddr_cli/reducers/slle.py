@@ -108,8 +108,8 @@ class SupervisedLLE(MappedEmbedding):
         self._check_dimensions(n)
         if self.n_neighbors >= n:
             raise ValueError(
-                f"n_neighbors={self.n_neighbors}, but with n_samples = {n} a point has at most "
-                f"{n - 1}."
+                f"n_neighbors={self.n_neighbors}, but with n_samples = {n} a sample has at most "
+                f"{n - 1} neighbours. Choose a smaller n_neighbors."
             )
         neighbors = supervised_neighbors(points, code, self.n_neighbors, self.alpha)
         weights = _reconstruction(points, neighbors, self.reg)

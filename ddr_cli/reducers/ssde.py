@@ -120,9 +120,9 @@ class SSDE(MappedEmbedding):
         broken = sum(len(part.bridges) > 0 for part in parts)
         if broken:
             warnings.warn(
-                f"The graphs of {self.n_neighbors} neighbours of {broken} classes are in several "
-                f"parts; they were connected by their shortest bridges. A larger n_neighbors may "
-                f"do without.",
+                f"The graphs of {self.n_neighbors} neighbours of {broken} classes have several "
+                "components; they were joined by the shortest edges between them. A larger "
+                "n_neighbors may connect them.",
                 stacklevel=2,
             )
         centers, inertia = _place_centers(points, code, self.centroid_scale)

@@ -120,7 +120,7 @@ class KernelApproximationLDA(Reducer):
         self._origin = kernel_origin(points, self.kernel)
         span = data_span(features.fit_transform(points.astype(np.float64) - self._origin))
         m = requested_components(self, span.rank)
-        self._check_rank(span.rank, points, reason="all points have the same features")
+        self._check_rank(span.rank, points, reason="all samples have the same features")
         S_w, S_b = scatter_matrices(span.coordinates, code)
         self.eigenvalues_, A = discriminant_directions(S_b, S_w, m, self.reg)
         A = unit_within(A, span.coordinates, code, self.reg)

@@ -110,7 +110,7 @@ class LogisticProjection(LinearReducer):
         rank = int(np.linalg.matrix_rank(weights))
         m = requested_components(self, rank, points.shape[1])
         if not 0 < m <= rank:
-            reason = f"all features are constant, or so small that none has weight at C={self.C}"
+            reason = f"all features are constant, or too small to have a weight at C={self.C}"
             self._check_rank(rank, points, reason=reason)
         _, sizes, axes = np.linalg.svd(weights - weights.mean(axis=0))
         self.singular_values_ = sizes[:m]

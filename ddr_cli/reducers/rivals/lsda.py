@@ -101,7 +101,9 @@ class LSDA(LinearDiscriminant):
         alike = code[pairs.row] == code[pairs.col]
         within, between = graph.copy(), graph.copy()
         if not alike.any():
-            raise ValueError("LSDA: no point has a neighbour of its own class.")
+            raise ValueError(
+                "LSDA: no sample has a neighbour of its own class. Increase n_neighbors."
+            )
         within.data, between.data = 1.0 * alike, 1.0 * ~alike
         degree = np.asarray(within.sum(axis=1)).reshape(-1, 1)
         apart, together = laplacian_form(Z, between), symmetric(Z.T @ (within @ Z))

@@ -21,7 +21,7 @@ from ddr_cli.reducers.registry import Traits
 @registered(
     "reducer",
     "opentsne",
-    "t-SNE that places new points (van der Maaten, Hinton; extra opentsne)",
+    "t-SNE that can embed new samples (van der Maaten, Hinton; extra opentsne)",
     label="openTSNE",
     look=("black", "v"),
 )

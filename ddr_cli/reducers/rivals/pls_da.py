@@ -100,8 +100,8 @@ class PLSDA(LinearReducer):
         found = int(np.count_nonzero(np.linalg.norm(model.x_weights_, axis=0)))
         if found < self.n_components:
             warnings.warn(
-                f"n_components={self.n_components}, but {found} components reproduce the "
-                f"indicators of the classes: there are {found}.",
+                f"n_components={self.n_components}, but {found} components already reproduce the "
+                "indicators of the classes; only these are computed.",
                 stacklevel=2,
             )
         directions = model.x_rotations_[:, :found] / model._x_std[:, None]

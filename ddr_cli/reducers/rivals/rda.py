@@ -124,8 +124,8 @@ class RDA(Reducer):
             sizes = (1 - self.shrinkage) * sizes + ridge
             if not sizes[-1]:
                 raise ValueError(
-                    f"RDA: no two points of class {label} differ; with pooling={self.pooling} its "
-                    f"covariance is zero."
+                    f"RDA: all samples of class {label} are identical; with pooling={self.pooling} "
+                    "the covariance of the class is zero. Increase pooling."
                 )
             if sizes[0] <= _SINGULAR * sizes[-1]:
                 raise ValueError(

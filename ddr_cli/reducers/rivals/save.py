@@ -117,8 +117,8 @@ class SAVE(LinearDiscriminant):
             warnings.warn(
                 f"SAVE: leading eigenvalues are equal, so their directions follow the order of the "
                 f"rows: the smallest class has {np.bincount(code).min()} samples, the data have "
-                f"{Z.shape[1]} dimensions. Reduce by PCA to fewer dimensions first, or give reg a "
-                f"positive value, such as 0.1.",
+                f"{Z.shape[1]} dimensions. Reduce by PCA to fewer dimensions first, or set reg to "
+                "a positive value, such as 0.1.",
                 stacklevel=3,
             )
         leading = slice(-1, -self.n_components - 1, -1)

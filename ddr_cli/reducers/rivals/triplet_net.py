@@ -94,8 +94,8 @@ class TripletNet(Reducer):
         points, code = self._points_and_classes(X, y)
         if self.n_components > self.n_hidden:
             raise ValueError(
-                f"n_components={self.n_components}, but what n_hidden={self.n_hidden} units put "
-                f"out has no more dimensions than they are."
+                f"n_components={self.n_components}, but the output of n_hidden={self.n_hidden} "
+                "units spans at most that many dimensions. Increase n_hidden."
             )
         exact = points.astype(np.float64)
         self.mean_, deviation = exact.mean(axis=0), exact.std(axis=0)

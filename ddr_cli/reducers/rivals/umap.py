@@ -41,12 +41,13 @@ class _UMAP(Embedding):
         n = points.shape[0]
         if self.n_components > (most := _most_components(n)):
             raise ValueError(
-                f"n_components={self.n_components}, but the eigenvectors of a graph of n_samples = "
-                f"{n} points, at which UMAP starts, have {most} dimensions."
+                f"n_components={self.n_components}, but UMAP starts from the eigenvectors of a "
+                f"graph of n_samples = {n} samples, which span at most {most} dimensions."
             )
         if self.n_neighbors > n:
             raise ValueError(
-                f"n_neighbors={self.n_neighbors}, which counts a point itself, but n_samples = {n}."
+                f"n_neighbors={self.n_neighbors}, which includes the sample itself, but n_samples "
+                f"= {n}."
             )
         umap = load_library("umap-learn")
         with one_thread_in_numba():
