@@ -102,8 +102,8 @@ def root(
         Path.cwd()
     except FileNotFoundError:
         raise InputError(
-            "The folder that you are in no longer exists; change to one that does (cd), then run "
-            "the same command."
+            "The current folder no longer exists; change to another folder (cd), then run the same "
+            "command."
         ) from None
 
 

@@ -35,7 +35,7 @@ def compare(
     methods: Annotated[
         list[str] | None,
         typer.Option(
-            "--methods", metavar="A,B", help="Compare these methods alone. May be repeated."
+            "--methods", metavar="A,B", help="Compare only these methods. May be repeated."
         ),
     ] = None,
     classifier: Annotated[
@@ -43,7 +43,8 @@ def compare(
         typer.Option(
             "--classifier",
             metavar="NAME",
-            help="The only classifier, by its name or label (default: the first setting of each).",
+            help="Use only this classifier, by its name or label (default: the first setting of "
+            "each).",
         ),
     ] = None,
     at: Annotated[
@@ -51,14 +52,15 @@ def compare(
         typer.Option(
             "--at",
             metavar="NAME=VALUE",
-            help="Take this setting instead of each method's best, such as n_components=10. May "
-            "be repeated.",
+            help="Use this setting instead of each method's best, such as n_components=10. May be "
+            "repeated.",
         ),
     ] = None,
     equivalence: Annotated[
         float,
         typer.Option(
-            "--equivalence", help="The largest difference that counts as equal; 0.01 is one point."
+            "--equivalence",
+            help="Largest difference that counts as equal; 0.01 is one percentage point.",
         ),
     ] = 0.01,
     as_json: AsJson = False,

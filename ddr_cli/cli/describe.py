@@ -22,7 +22,7 @@ def describe(
     name: Annotated[
         str,
         typer.Argument(
-            help="A data set, anything that a spec or a card names (also ./mine.py:MyMethod), a "
+            help="A data set, a component that a spec or card names (also ./mine.py:MyMethod), a "
             "paper, or a spec.",
             autocompletion=describable,
         ),

@@ -10,7 +10,7 @@ import typer
 from ddr_cli.cli.options import ClassifierNames, DatasetName, Force, ReducerNames, Trust, allowed
 from ddr_cli.core.errors import InputError
 
-app = typer.Typer(help="Begin a method or a spec of your own.", no_args_is_help=True)
+app = typer.Typer(help="Create a file for your own method or spec.", no_args_is_help=True)
 
 
 @app.command("method")
@@ -42,7 +42,7 @@ def spec(
         ),
     ] = None,
     tune: Annotated[
-        bool, typer.Option("--tune", help="Tune each method inside every training part.")
+        bool, typer.Option("--tune", help="Tune each method within every training set.")
     ] = False,
     trust: Trust = False,
     force: Force = False,

@@ -137,7 +137,7 @@ def _show(
     if outcome.failed:
         typer.echo(
             f"{outcome.failed} of {outcome.planned} trials failed; 'ddr status {outcome.folder} "
-            "--reasons' says why, the same command with --redo failed runs them again.",
+            "--reasons' shows why; the same command with --redo failed runs them again.",
             err=True,
         )
 

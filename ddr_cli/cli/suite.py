@@ -34,27 +34,29 @@ if TYPE_CHECKING:
 
 _AUDITED = 3  # data sets on which a suite's own methods are audited
 
-app = typer.Typer(help="Many methods on many data sets under one protocol.", no_args_is_help=True)
+app = typer.Typer(
+    help="Compare many methods on many data sets under one protocol.", no_args_is_help=True
+)
 
 SuiteName = Annotated[
     str,
     typer.Argument(
         metavar="SUITE",
-        help="A suite's path, or the name of a shipped one.",
+        help="Path of a suite, or the name of a shipped suite.",
         autocompletion=completion.suites,
     ),
 ]
 Out = Annotated[
     Path,
-    typer.Option("--out", help="The folder in which suite_<name>/ is made.", file_okay=False),
+    typer.Option("--out", help="The folder in which suite_<name>/ is created.", file_okay=False),
 ]
 Tracks = Annotated[
     list[str] | None,
-    typer.Option("--track", metavar="NAME", help="This track alone. May be repeated."),
+    typer.Option("--track", metavar="NAME", help="Only this track. May be repeated."),
 ]
 Only = Annotated[
     list[str] | None,
-    typer.Option("--only", metavar="NAME", help="This data set or group alone. May be repeated."),
+    typer.Option("--only", metavar="NAME", help="Only this data set or group. May be repeated."),
 ]
 Hours = Annotated[float | None, typer.Option("--hours", min=0.0, help="A budget of CPU hours.")]
 Classifier = Annotated[
@@ -187,13 +189,16 @@ def table(
     name: SuiteName,
     out: Out = Path("results"),
     track: Annotated[
-        str, typer.Option("--track", metavar="NAME", help="The track that is compared.")
+        str, typer.Option("--track", metavar="NAME", help="The track to compare.")
     ] = "inductive",
     only: Only = None,
     classifier: Classifier = None,
     metric: Metric = None,
     defaults: Annotated[
-        bool, typer.Option("--defaults", help="Methods at their defaults instead of tuned.")
+        bool,
+        typer.Option(
+            "--defaults", help="Compare methods at their defaults instead of tuned methods."
+        ),
     ] = False,
     as_json: AsJson = False,
     trust: Trust = False,
@@ -328,8 +333,8 @@ def add(
         if tunes and not joined.is_tuned:
             typer.echo(
                 in_width(
-                    f"{joined.label} has nothing to tune (no n_components, no grids of its own): "
-                    "tuned, it is as at its defaults"
+                    f"{joined.label} has nothing to tune (no n_components, no own grids): tuned "
+                    "and default results are equal"
                 )
             )
         for line in leaderboard_notes(board, suite.methods_of(joined.track)):

@@ -77,14 +77,16 @@ class CardFile(Frozen):
     @model_validator(mode="after")
     def _stays_inside(self) -> CardFile:
         if self.urls and not is_inside(self.path):
-            raise ValueError(f"a file with 'urls' goes into the cache; its path {self.path} can't")
+            raise ValueError(
+                f"a file with 'urls' is stored in the cache, so its path cannot be {self.path}"
+            )
         return self
 
 
 def _no_code(name: str) -> str:
     if is_code(name):
         raise ValueError(
-            f"a card can't name code ({name}): a package offers a format or a generator by name, "
+            f"a card cannot name code ({name}): a package offers a format or a generator by name, "
             "in the entry points ddr.formats or ddr.generators"
         )
     return name
@@ -226,7 +228,9 @@ class Card(Frozen):
         for variant in self.variants:
             unknown = variant.options.keys() - self.options.keys()
             if unknown:
-                raise ValueError(f"a variant names the option '{min(unknown)}', which is not there")
+                raise ValueError(
+                    f"a variant names the option '{min(unknown)}', which does not exist"
+                )
         return self
 
     def with_path(self, path: Path, *, shipped: bool) -> Card:

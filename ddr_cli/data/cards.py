@@ -86,14 +86,16 @@ def load_card(name_or_path: str | Path, *, base: Path | None = None) -> Card:
         entry = _registry().get(text)
     except InputError as error:
         reason = str(error).removesuffix(".")
-        raise InputError(f"{reason}; name a card of your own by its path, ./NAME.yaml.") from None
+        raise InputError(f"{reason}; for your own card, use its path, ./NAME.yaml.") from None
     return read_card(Path(str(entry.load())))
 
 
 def _openml_card(name: str) -> Card:
     """Return the card that was kept at the download, or one that only states the number."""
     if not re.fullmatch(r"[1-9][0-9]*", number := name.partition(":")[2]):
-        raise InputError(f"'{name}' names no data set: OpenML's have numbers, as in openml:31.")
+        raise InputError(
+            f"'{name}' is not a data set: OpenML's data sets have numbers, as in openml:31."
+        )
     kept = Sources.from_environment().openml_card(int(number))
     if kept.is_file():
         return read_card(kept)

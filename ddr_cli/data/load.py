@@ -241,7 +241,7 @@ def write_card(content: dict[str, Any], target: Path, sources: Sources) -> Datas
         target.parent.mkdir(parents=True, exist_ok=True)
     found = locate(card, sources)
     if found is None:
-        raise InputError(f"The files of {target} are not there.")
+        raise InputError(f"The files of {target} do not exist.")
     dataset = read_found(card, found, card.choose(None), sources)
     with clear_messages(target):
         atomic_write(target, dump(content | {"expect": expect_of(card, dataset)}))

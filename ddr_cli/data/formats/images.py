@@ -60,7 +60,7 @@ def read_images(
     scale: Grey values as they are, or divided by the largest that the file could hold.
     """
     if (resize == "none") != (shape is None):
-        raise InputError("Options of images: `resize` and `shape` are given together.")
+        raise InputError("Options of images: `resize` and `shape` must be given together.")
     label_of = file_labeller(label)
 
     def read_one(path: Path) -> RawData:
@@ -107,8 +107,9 @@ def _resized(where: str, grey: _Image, resize: Resize, shape: tuple[int, int]) -
         return np.array(image.resize((width, height), kind), dtype=np.float64)
     if grey.shape[0] % height or grey.shape[1] % width:
         raise InputError(
-            f"{where}: {grey.shape[0]} x {grey.shape[1]} pixels can't be cut into {height} x "
-            f"{width} equal blocks; choose a `shape` that divides, or bilinear or bicubic."
+            f"{where}: {grey.shape[0]} x {grey.shape[1]} pixels cannot be divided into {height} x "
+            f"{width} equal blocks; choose a `shape` that divides the size, or resize by bilinear "
+            "or bicubic."
         )
     blocks = grey.reshape(height, grey.shape[0] // height, width, grey.shape[1] // width)
     if resize == "stride":

@@ -91,7 +91,7 @@ def _features(
         return X.reshape(len(X), -1), (X.shape[1], X.shape[2])
     if X.ndim != 2:
         raise InputError(
-            f"{path}: the array '{data}' has {X.ndim} dimensions; 2 (or 3) are needed."
+            f"{path}: the array '{data}' has {X.ndim} dimensions, but must have 2 (or 3)."
         )
     return X, None
 
@@ -180,7 +180,7 @@ def read_mat_cells(
         full = [(row, image) for row, line in enumerate(cells) for image in line if image.size]
         shapes = sorted({image.shape for _, image in full})
         if len(shapes) != 1 or len(shapes[0]) != 2:
-            raise InputError(f"{path}: the images in '{data}' don't have one size: {shapes}.")
+            raise InputError(f"{path}: the images in '{data}' have different sizes: {shapes}.")
         X = np.array([image.ravel() for _, image in full])
         return RawData(X, names[[row for row, _ in full]], image_shape=shapes[0])
 
@@ -255,7 +255,7 @@ def _labels(path: Path, variables: Mapping[str, Any], name: str) -> NDArray[Any]
     try:
         return np.array([np.asarray(cell).item() for cell in values])
     except ValueError:
-        raise InputError(f"{path}: a cell of '{name}' doesn't hold just one label.") from None
+        raise InputError(f"{path}: a cell of '{name}' must hold exactly one label.") from None
 
 
 def _column(path: Path, index: int, width: int) -> int:
@@ -292,7 +292,7 @@ def read_idx(paths: Sequence[Path], *, scale: Literal["none", "unit"] = "none") 
     """
     if len(paths) % 2:
         raise InputError(
-            f"{paths[-1]}: IDX files come in pairs, samples and then their labels; here are "
+            f"{paths[-1]}: IDX files come in pairs, samples and then their labels, but here are "
             f"{len(paths)}."
         )
     pairs = zip(paths[::2], paths[1::2], strict=True)
@@ -312,7 +312,7 @@ def _read_pair(samples: Path, labels: Path, scale: str) -> RawData:
     features = X.reshape(len(X), -1).astype(np.float64)
     if scale == "unit":
         if X.dtype.kind == "f":
-            raise InputError(f"{samples}: `scale: unit` is for whole numbers.")
+            raise InputError(f"{samples}: `scale: unit` needs whole numbers.")
         features /= np.iinfo(X.dtype).max
     shape = (X.shape[1], X.shape[2]) if X.ndim == 3 else None
     return RawData(features, y.astype(np.int64), image_shape=shape)
@@ -333,7 +333,7 @@ def _array(path: Path) -> NDArray[Any]:
     shape = tuple(header.tolist())
     if len(content) - start != math.prod(shape) * kind.itemsize:
         raise InputError(
-            f"{path}: {max(len(content) - start, 0)} bytes follow the header, which tells of "
+            f"{path}: {max(len(content) - start, 0)} bytes follow the header, which states "
             f"{' x '.join(map(str, shape))} values of {kind.itemsize}."
         )
     return np.frombuffer(content, kind, offset=start).reshape(shape)
@@ -344,6 +344,6 @@ def _find_named(path: Path, found: Mapping[str, Any], name: str, kind: str) -> A
     if name not in found:
         raise InputError(
             f"{path}: there is no {kind} '{name}'; it holds {', '.join(found) or 'none'}."
-            f"{did_you_mean(name, found)} The format's options data and label name another."
+            f"{did_you_mean(name, found)} The options data and label of the format choose another."
         )
     return found[name]

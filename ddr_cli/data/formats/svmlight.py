@@ -112,7 +112,7 @@ def _read_file(path: Path, first_index: int) -> _Block:
     if not len(queries):
         queries = np.full(len(labels), -1)
     if len(queries) != len(labels):
-        raise InputError(f"{path}: some lines have a query, qid:N, and some have none.")
+        raise InputError(f"{path}: some lines have a query, qid:N, but others do not.")
     return sp.csr_array(X), labels, queries.astype(np.int64)
 
 

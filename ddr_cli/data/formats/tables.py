@@ -124,7 +124,7 @@ def read_text_cells(
             raise InputError(f"{path}: {str(error).rpartition(': ')[2].strip()}.") from None
         expected, number, there = many.groups()
         raise InputError(
-            f"{path}, line {number}: {there} cells where {expected} were expected."
+            f"{path}, line {number}: {there} cells, but {expected} were expected."
         ) from None
     # One block: thousands of columns, as of chips, would each cost a millisecond.
     lines_read = range(skip_lines + 1, skip_lines + 1 + len(cells))
@@ -137,7 +137,7 @@ def read_text_cells(
     for number in short.intersection(cells.index) if '"' not in text else ():
         there = len(split(lines[number - 1]))
         if there < width:
-            raise InputError(f"{path}, line {number}: {there} cells where {width} were expected.")
+            raise InputError(f"{path}, line {number}: {there} cells, but {width} were expected.")
     return cells.replace(DECIMAL_COMMA, r"\1.\2", regex=True) if decimal == "," else cells
 
 
@@ -209,7 +209,7 @@ def read_sample_columns(
     files = [read_one(Path(path)) for path in paths]
     for path, file in zip(paths, files, strict=True):
         if file.feature_names != files[0].feature_names:
-            raise InputError(f"{path}: other features than in the first file.")
+            raise InputError(f"{path}: the features differ from those of the first file.")
     return concatenate_rows(files)
 
 
@@ -259,7 +259,8 @@ def read_file_cells(path: Path, sheet: int | str = 0, skip_rows: int = 0) -> Cel
     kind = path.suffix.lower()
     if kind not in _READERS:
         raise InputError(
-            f"{path}: its ending is none of {', '.join(_READERS)}; text is read by the format csv."
+            f"{path}: its ending is not one of {', '.join(_READERS)}; text is read by the format "
+            "csv."
         )
     require_file(path)
     try:
