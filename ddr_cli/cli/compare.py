@@ -76,10 +76,11 @@ def compare(
 ) -> None:
     """Compare methods: corrected differences on the same splits, and pairs across data sets.
 
-    What is said of two methods never depends on which others are compared; only p-values after
-    Holm's correction, which stand beside the plain ones, depend on how many comparisons are made.
-    Methods that saw the test points, unlabelled, have tables of their own. Swept methods are
-    compared at their best setting, which favours methods with larger grids, or at that of --at.
+    The comparison of two methods does not depend on the other methods, except for the p-values
+    after Holm's correction, which depend on the number of comparisons and are shown next to the
+    uncorrected ones. Methods that are fitted to unlabelled test samples have separate tables. Swept
+    methods are compared at their best setting, which favours methods with larger grids, or at the
+    setting of --at.
     """
     from ddr_cli.comparison.compare import compare as compare_runs
     from ddr_cli.core.atomic import atomic_write, clear_messages

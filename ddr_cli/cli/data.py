@@ -61,9 +61,10 @@ def status(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Show data sets, all by default: size, licence, where each is found, what is missing.
+    """Show the size, licence and location of data sets (default: all), and missing files.
 
-    With --verify the exit code is 1 if one is not what its card says, and 3 if one is not here.
+    With --verify, the exit code is 1 if a data set does not match its card, and 3 if one is
+    missing.
     """
     import pandas as pd
     from rich.filesize import decimal
@@ -162,7 +163,7 @@ def import_(
         ),
     ],
 ) -> None:
-    """Copy a data set's files into the cache, if they are what its card says."""
+    """Copy the files of a data set into the cache if they match its card."""
     from ddr_cli.data.cards import load_card
     from ddr_cli.data.import_files import import_files
 
@@ -238,10 +239,10 @@ def new(
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing card.")] = False,
 ) -> None:
-    """Look at files of your own, and write a card with their counts and fingerprint.
+    """Read your own files and write a card with their counts and fingerprint.
 
-    What the files do not determine is listed, with the flags that answer it; `--yes` takes what is
-    proposed.
+    If the files leave questions open, the command lists them with the options that answer them;
+    `--yes` accepts the proposals.
     """
     from ddr_cli.data.formats import FORMATS
     from ddr_cli.data.new_card import format_of, look_at, renew_card, write_new_card

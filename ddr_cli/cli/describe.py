@@ -37,8 +37,8 @@ def describe(
 ) -> None:
     """Describe a data set, reducer, classifier, measure, preprocessing step or spec.
 
-    Likewise a metric, a kind of split, a file format, a generator or a paper. What a method's line
-    shows can be pasted into a spec.
+    It also describes metrics, kinds of split, file formats, generators and papers. For a method, it
+    prints a line to paste into a spec.
     """
     from ddr_cli.data.cards import card_names
     from ddr_cli.papers.schema import describe_paper, paper_names

@@ -45,11 +45,11 @@ def embed(
     ] = None,
     trust: Trust = False,
 ) -> None:
-    """Fit reducers to a data set's training set, and draw where they place all samples.
+    """Fit reducers to the training set of a data set and plot the embedding of all samples.
 
-    It runs an ordinary spec of one split, in two dimensions, and keeps nothing but the picture:
-    `ddr embed digits --reducer lfda --set n_neighbors=5`. The error is that of nearest neighbours
-    on the test samples of this one split: a look, not a result.
+    It runs a spec with one split, in two dimensions, and keeps only the picture: `ddr embed digits
+    --reducer lfda --set n_neighbors=5`. The error is that of a nearest-neighbour classifier on the
+    test set of this single split: a first impression, not a result.
     """
     from tempfile import TemporaryDirectory
 

@@ -120,9 +120,9 @@ def list_names(
     ] = "",
     as_json: AsJson = False,
 ) -> None:
-    """List the data sets, shipped specs and suites, or what a spec or a card may name.
+    """List data sets, shipped specs and suites, or the components of specs and cards.
 
-    Without KIND, the kinds are listed.
+    Without KIND, the command lists the kinds.
     """
     rows = list(_names_and_summaries(_kind(kind)) if kind else _ABOUT.items())
     if as_json:

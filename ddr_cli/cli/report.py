@@ -42,8 +42,8 @@ def report(
 ) -> None:
     """Rebuild tables, figures, verdicts and one page from the journals of all runs.
 
-    Of runs that belong to no paper: the table, paired differences and what failed. A run that
-    can't be read is named and left out; the rest is written, and the exit code is 1.
+    For runs that belong to no paper, it writes the table, paired differences and failures. If a run
+    cannot be read, the command reports it, leaves it out and exits with 1.
     """
     from ddr_cli.papers.report import check_report, write_report
 

@@ -22,9 +22,9 @@ def status(
         typer.Option("--reasons", help="Show the line of code that raised each failure."),
     ] = False,
 ) -> None:
-    """Show how far runs are: done, failed and why, to do, and the time that is left.
+    """Show the progress of runs: trials done, failures and their reasons, and the time left.
 
-    Of several runs, one that can't be read is named and left out; the exit code is then 1.
+    If one of several runs cannot be read, the command reports it, leaves it out and exits with 1.
     """
     import json
 

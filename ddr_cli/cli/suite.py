@@ -109,8 +109,8 @@ def run(
 ) -> None:
     """Run a suite's missing and stale trials; the same command resumes.
 
-    One split of every data set is run before the next of any, so that an interrupted run has seen
-    all data sets. After --hours of CPU time, no further split is started.
+    The command runs one split of every data set before the next split of any, so an interrupted run
+    covers all data sets. After --hours of CPU time, it starts no further split.
     """
     from ddr_cli.engine import RunSettings
     from ddr_cli.suite.audits import audit_parts
@@ -151,11 +151,11 @@ def status(
     as_json: AsJson = False,
     trust: Trust = False,
 ) -> None:
-    """Show what of a suite is done, stale or missing, by data set and by method.
+    """Show which trials of a suite are done, stale or missing, by data set and by method.
 
-    Stale rows are of another version of the suite, the data, a method or a setting. No table counts
-    them, and a run replaces them. With --hours, also estimate the CPU time of what is left, from
-    the rows that exist, and show what that budget would cover.
+    Stale rows belong to another version of the suite, the data, a method or a setting. Tables leave
+    them out, and a run replaces them. With --hours, the command also estimates the CPU time of the
+    remaining trials from the existing rows, and shows what the budget would cover.
     """
     from ddr_cli.core.extras import nothing_fitted
     from ddr_cli.suite.remaining import cost_table
@@ -203,7 +203,7 @@ def table(
     as_json: AsJson = False,
     trust: Trust = False,
 ) -> None:
-    """Show the leaderboard of a suite's rows: the results of each method over the data sets."""
+    """Show the leaderboard of a suite: the results of each method over the data sets."""
     from ddr_cli.suite.leaderboard import leaderboard
     from ddr_cli.suite.rows import suite_rows
     from ddr_cli.suite.tables import leaderboard_notes, leaderboard_table, trust_notes
@@ -236,7 +236,7 @@ def page(
 ) -> None:
     """Write a suite's pages: the leaderboard, and one page per method and per data set.
 
-    The files are in report/suite_<name>/ and need no network.
+    The files are in report/suite_<name>/ and work without a network.
     """
     from ddr_cli.suite.benchmark import benchmark_of
     from ddr_cli.suite.pages import write_benchmark
@@ -259,8 +259,8 @@ def export(
     """Write all rows of a suite, as one long table (.csv) or as an archive to publish (.zip).
 
     The table has the columns method, data set, split, metric, value, seconds and setting. The
-    archive holds the journals, the suite, CITATION.cff and checksums. The same rows make the same
-    bytes.
+    archive contains the journals, the suite, CITATION.cff and checksums. The same rows give
+    identical files.
     """
     from ddr_cli.core.atomic import atomic_write, clear_messages
     from ddr_cli.report.table import Table
@@ -297,10 +297,10 @@ def add(
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
-    """Run your own method on the splits that a suite's methods have finished; show its rank.
+    """Run your own method on the splits that all methods of a suite completed; show its rank.
 
-    It is tuned over the grids that it declares, or over the suite's numbers of dimensions. Its rows
-    are in suite_<suite>_<method>/, and the same command resumes an interrupted run.
+    The command tunes the method over its declared grids, or over the suite's numbers of dimensions.
+    Its rows are in suite_<suite>_<method>/. The same command resumes an interrupted run.
     """
     from ddr_cli.engine import RunSettings
     from ddr_cli.suite.audits import audit_lines

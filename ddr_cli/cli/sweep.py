@@ -65,11 +65,11 @@ def sweep(
     *,
     options: RunOptions,
 ) -> None:
-    """Sweep a parameter of a spec and end in a table and a curve.
+    """Sweep a parameter of a spec; write a table and a curve.
 
     `ddr sweep --param beta` sweeps CCDR's beta on Landsat, on 10 re-splits; `ddr sweep
-    digits_ccdr_beta --param n_neighbors --values 2,4,8` another spec; `ddr sweep --dataset iris
-    --reducer lda --param n_components` needs none.
+    digits_ccdr_beta --param n_neighbors --values 2,4,8` sweeps another spec; `ddr sweep --dataset
+    iris --reducer lda --param n_components` needs no spec.
     """
     from ddr_cli.cli.run import run_and_show
     from ddr_cli.spec import parse_values, with_sweep

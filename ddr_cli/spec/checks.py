@@ -75,8 +75,8 @@ def _of_the_data_set(spec: Spec, context: Context) -> Problems:
     for key, is_used in looks.items():
         if is_used and card.unlabelled:
             message = (
-                f"{card.name} has rows without a label, but this measure needs the classes of all "
-                "samples; leave it out."
+                f"{card.name} has rows without a label, but {key} need the classes of all samples; "
+                f"leave out {key}."
             )
             yield problem_at((key,), message)
 
