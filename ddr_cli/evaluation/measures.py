@@ -182,7 +182,7 @@ class _Neighborhood(Measure, ABC):
     "measure",
     "same_class",
     "fraction of samples with a sample of their class among the K nearest",
-    scale={"title": "share of points with a neighbour of their class", "better": "higher"},
+    scale={"title": "fraction of samples with a neighbour of their class", "better": "higher"},
 )
 class SameClass(_Neighborhood):
     """Fraction, in 0..1, of samples with a sample of their class among their nearest neighbours.
@@ -212,7 +212,7 @@ class SameClass(_Neighborhood):
     "measure",
     "topology",
     "fraction of samples whose nearest neighbour stays among the K nearest",
-    scale={"title": "share of points that keep their nearest neighbour", "better": "higher"},
+    scale={"title": "fraction of samples that keep their nearest neighbour", "better": "higher"},
 )
 class Topology(_Neighborhood):
     """Fraction, in 0..1, of samples whose nearest neighbour in the input stays a neighbour.
