@@ -34,7 +34,7 @@ def read_npz(
 
     X may have three dimensions (samples, height, width): then each sample is an image. A sparse X
     is stored as the arrays ``data``, ``indices``, ``indptr`` and ``shape`` (what
-    `scipy.sparse.save_npz` writes, for CSR or CSC) beside the label array, and stays sparse.
+    `scipy.sparse.save_npz` writes, for CSR or CSC) next to the label array, and stays sparse.
 
     Options
     -------
@@ -109,8 +109,7 @@ def read_mat(
 ) -> RawData:
     """Read MATLAB files with a matrix of features, one block of rows from each.
 
-    The variable names that are assumed are those of Deng Cai's data sets. A sparse matrix stays
-    sparse.
+    The default variable names are those of Deng Cai's data sets. A sparse matrix stays sparse.
 
     Options
     -------
@@ -119,10 +118,10 @@ def read_mat(
     label: The variable that holds the classes, or the column of `data` that does (from 0, negative
         ones from the end).
     groups: The variable of the groups, such as subjects.
-    ignore: Columns of `data` that are no features (from 0, negative ones from the end).
+    ignore: Columns of `data` that are not features (from 0, negative ones from the end).
     samples_in_columns: `data` has a column per sample; it is transposed first.
-    columnwise_image: Each row is an image of this height and width with its pixels column by
-        column, as MATLAB unfolds them; they are put row by row.
+    columnwise_image: Height and width of images whose pixels are stored column by column, as in
+        MATLAB; they are reordered row by row.
     """
 
     def read_one(path: Path) -> RawData:
@@ -164,7 +163,7 @@ def read_mat_cells(
 
     Options
     -------
-    data: The variable that holds the cell array; empty cells are passed over.
+    data: The variable that holds the cell array; empty cells are skipped.
     label: The variable that names the class of each row of cells.
     """
 
@@ -288,7 +287,8 @@ def read_idx(paths: Sequence[Path], *, scale: Literal["none", "unit"] = "none") 
 
     Options
     -------
-    scale: Values as they are, or divided by the largest that their type holds (bytes: 255).
+    scale: Keep values (``none``), or divide them by the largest value of their type (``unit``;
+        bytes: 255).
     """
     if len(paths) % 2:
         raise InputError(

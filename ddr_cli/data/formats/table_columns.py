@@ -33,21 +33,21 @@ class Columns:
         when `label`, `groups`, `parts`, `ignore` or `categorical` names a column and no `names` are
         given. Parquet, Feather and ARFF files always have names.
     label: The column of the class. When every label is a number, labels are compared as numbers.
-    groups: The column of the groups, such as subjects; it is no feature.
-    group_pattern: A regular expression whose one group, found in the cell of `groups`, names the
-        group, such as the speaker in the name of a recording.
+    groups: The column of the groups, such as subjects; it is not a feature.
+    group_pattern: A regular expression with one capture group that extracts the name of the group
+        from the cell of `groups`, such as the speaker from the name of a recording.
     parts: Columns that hold a given split: each cell is ``train``, ``test`` or, for neither, empty;
-        they are no features. A spec's ``split: {kind: given, column: NAME}`` takes one.
+        they are not features. A spec's ``split: {kind: given, column: NAME}`` uses one.
     part_values: The meaning of other cells there, such as ``{'0': train, '1': test}``.
-    ignore: Columns that are not read.
+    ignore: Columns to skip.
     categorical: Columns of text, whose values are categories.
     categories: What a categorical column becomes: ``columns``, one 0/1 column per value; or
         ``codes``, one column of numbers, for the step ``one_hot`` of a spec. Both follow the order
         (by code point) of the values in all files.
-    missing: What happens to a missing value. ``keep``: it stays missing, for the step ``impute`` of
-        a spec; among 0/1 columns it is a value of its own. ``drop_rows``, ``drop_columns``: rows or
-        columns with one are left out. ``category``: it is a value of its own in a categorical
-        column, an error in a numeric one.
+    missing: Treatment of missing values. ``keep``: they stay missing, for the step ``impute`` of a
+        spec; in 0/1 columns they are a separate value. ``drop_rows``, ``drop_columns``: rows or
+        columns with missing values are left out. ``category``: they are a separate value of a
+        categorical column, and an error in a numeric column.
     missing_values: Cells that mean a missing value.
     """
 
