@@ -94,14 +94,14 @@ def make_split(
         - ``"resample"``: a new stratified division of the samples of the predefined split, at its
           sizes.
         - ``"per_class"``: `train` samples of every class, the rest is the test set.
-        - ``"fraction"``: the share `train` of all samples, stratified.
+        - ``"fraction"``: the fraction `train` of all samples, stratified.
         - ``"labelled"``: `train` samples in total, stratified, at least one of every class; the
           rest is the test set.
         - ``"kfold"``: one of `folds` stratified folds is the test set. A new division begins at
           every multiple of `folds` of the index.
-        - ``"grouped"``: so are whole groups, or the share `train` of the groups is drawn for
-          training, or, with ``folds="leave_one_out"``, one group is the test set.
-        - ``"given"``: `predefined`, which then is one split of several.
+        - ``"grouped"``: the same with whole groups; or the fraction `train` of the groups is the
+          training set; or, with ``folds="leave_one_out"``, one group is the test set.
+        - ``"given"``: `predefined`, as one of several splits.
         - ``"whole"``: all samples; the test set is empty.
     y : array-like of shape (n_samples,)
         Class labels of any type that can be sorted.
@@ -116,29 +116,30 @@ def make_split(
     train : int or float, optional
         The size of the training set; see `kind`.
     test : int, optional
-        The largest size of the test set: of more samples so many are drawn, stratified.
+        The largest size of the test set; from more samples, this many are drawn, stratified.
     folds : int or "leave_one_out", optional
         The number of folds; see `kind`.
     groups : array-like of shape (n_samples,), optional
-        What belongs together.
+        The group of each sample; no group is in both sets.
     group_names, class_names : sequence, optional
-        What messages call the groups and classes, where `groups` and `y` are indices into them.
+        Names for messages, if `groups` and `y` are indices into them.
 
     Returns
     -------
     Split
+        The row numbers of the training and the test set.
 
     Raises
     ------
     InputError
-        If the kind is unknown, its `train` or `folds` is missing or can't be met by the classes or
-        groups, or the data set has no split of its own, or no groups, and `kind` asks for it.
+        If the kind is unknown, its `train` or `folds` is missing or not possible for the classes or
+        groups, or `kind` needs a predefined split or groups that the data set does not have.
 
     Notes
     -----
     Stratified class counts are proportional to the class sizes by the method of largest
     remainders (equal remainders go to the first class), so that the total is exact; a class
-    whose share rounds to nothing still has one training sample. Groups are drawn anew until each
+    whose quota rounds to 0 still has one training sample. Groups are drawn again until each
     training set has all classes.
     """
     if kind not in SPLIT_KINDS:
@@ -244,7 +245,7 @@ def check_folds(kind: str, folds: int | str | None) -> None:
 _NO_TRAIN = {
     "predefined": "takes its sizes from the data set",
     "resample": "takes its sizes from the data set",
-    "whole": "trains on all points",
+    "whole": "trains on all samples",
     "given": "takes its splits from the file or column",
     "kfold": "takes its sizes from 'folds'",
 }

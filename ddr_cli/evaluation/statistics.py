@@ -110,7 +110,7 @@ class MeanInterval:
 
 # scipy.stats has the same, and takes longer to load than a report to write.
 def t_quantile(level: float, df: int) -> float:
-    """Return the point that Student's t with `df` degrees of freedom is below with `level`."""
+    """Return the quantile that Student's t with `df` degrees of freedom is below with `level`."""
     return float(special.stdtrit(df, level))
 
 
@@ -137,13 +137,13 @@ def mean_interval(
     level : float
         The interval's level, such as 0.95.
     n_train, n_test : int
-        Points in the training and in the test part of each split.
+        Sizes of the training and the test set of each split.
     point_variance : float, optional
-        A bound of the variance of one test point's score, where `values` are means over the test
-        points (see `rate_variance`). It counts where the test part is the larger one. Without it
-        the correction is Nadeau and Bengio's at every ratio, the wider the larger the ratio.
+        A bound of the variance of one test sample's score, if `values` are means over the test
+        samples (see `rate_variance`). It is used if the test set is larger than the training set.
+        Without it, the correction is always Nadeau and Bengio's, which grows with the ratio.
     within : tuple of float
-        What the mean can't leave, such as 0 and 1 for a rate.
+        Limits of the mean, such as 0 and 1 for a rate.
     """
     scores = _finite(values)
     _check_level(level)
@@ -176,10 +176,10 @@ def mean_interval(
 
 
 def rate_variance(rate: float, other: float | None = None) -> float:
-    """Return the largest variance of one point's part in a rate, or in a difference of two.
+    """Return the largest variance of one sample's contribution to a rate or to a difference of two.
 
-    A point counts 0 or 1, hence p (1 - p). A difference is 1 or -1 where just one of two methods is
-    wrong, on at most e + e' of the points, with errors or accuracies e and e'.
+    A sample counts 0 or 1, hence p (1 - p). A difference is 1 or -1 if exactly one of two methods
+    is wrong, on at most e + e' of the samples, with errors or accuracies e and e'.
     """
     if other is None:
         return rate * (1 - rate)

@@ -373,7 +373,7 @@ class CCDR(GraphReducer, Embedding):
 
 
 def _draw(code: Codes, share: float, rng: np.random.RandomState) -> Codes:
-    """Return a random `share` of every class, at least one point of each, in ascending order."""
+    """Return a random fraction of every class, at least one sample each, in ascending order."""
     chosen = []
     for label in np.unique(code):
         (members,) = np.nonzero(code == label)
